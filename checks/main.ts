@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Options, parseOptions, usage } from "./options.ts";
+import { describeFailure, describeResult, summarize } from "./report.ts";
+import { type Result, runSuite } from "./run-suite.ts";
+import { type Suite, suites } from "./suites.ts";
+
+const root = resolve(import.meta.dir, "..");
+
+process.exitCode = await main(Bun.argv.slice(2)).catch((error: unknown) => {
+  console.error(`bin/test: ${error instanceof Error ? error.message : error}`);
+  return 2;
+});
+
+async function main(argv: string[]): Promise<number> {
+  const options = parseOptions(argv);
+  if (options.help) return print(usage);
+  const chosen = suites.filter(({ part }) => options.parts.length === 0 || options.parts.includes(part));
+  if (options.list)
+    return print(
+      chosen.map(({ part, name, command }) => `${part}: ${name}: ${command.join(" ")}\n`).join(""),
+    );
+  const results = await runAll(chosen, options);
+  for (const result of results) process.stdout.write(describeFailure(result));
+  print(`\n${summarize(results)}\n`);
+  return results.every(({ failed }) => failed === 0) ? 0 : 1;
+}
+
+/** Runs the suites in their order, `jobs` at a time, and reports each as it ends. */
+async function runAll(chosen: readonly Suite[], { jobs }: Options): Promise<Result[]> {
+  const reports = await mkdtemp(join(tmpdir(), "trendvault-test-"));
+  const waiting = [...chosen.entries()];
+  const results: Result[] = [];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, suite] = next;
+      const result = await runSuite(suite, { root, report: join(reports, `${index}.xml`) });
+      console.log(describeResult(result));
+      results.push(result);
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, work));
+  await rm(reports, { recursive: true });
+  return results;
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}

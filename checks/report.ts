@@ -1,0 +1,25 @@
+import type { Result } from "./run-suite.ts";
+
+/** One line per finished suite: what it is, what it counted, how long it took. */
+export function describeResult({ suite, passed, failed, seconds }: Result): string {
+  const mark = failed === 0 ? "ok  " : "FAIL";
+  const counts = failed === 0 ? `${passed}` : `${passed} passed, ${failed} failed`;
+  return `${mark} ${suite.part}: ${suite.name} (${counts}, ${seconds.toFixed(1)} s)`;
+}
+
+/** All that a failed suite printed, under a line that says why it failed; empty for one that passed. */
+export function describeFailure({ suite, failed, output, trouble }: Result): string {
+  if (failed === 0) return "";
+  const reason = trouble ?? `${failed} of its tests failed`;
+  return `\n--- ${suite.part}: ${suite.name}: ${reason}\n${output.trimEnd()}\n`;
+}
+
+/** The skipped tests with their reasons, then the closing line that machines read. */
+export function summarize(results: readonly Result[]): string {
+  const skipped = results.flatMap((result) => result.skipped.map((test) => `${result.suite.part}: ${test}`));
+  const lines = skipped.map((test) => `skipped ${test}`);
+  const passed = results.reduce((sum, result) => sum + result.passed, 0);
+  const failed = results.reduce((sum, result) => sum + result.failed, 0);
+  const suffix = skipped.length > 0 ? `, ${skipped.length} skipped` : "";
+  return [...lines, `${passed} passed, ${failed} failed${suffix}`].join("\n");
+}

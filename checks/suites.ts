@@ -1,0 +1,63 @@
+/** How a suite tells what it ran: a JUnit report at REPORT, a closing line, or its exit code (one check). */
+export type Counting = "junit" | "closing-line" | "exit-code";
+
+export type Suite = {
+  part: string;
+  name: string;
+  counting: Counting;
+  /** argv; REPORT stands for the path of the JUnit report, FILES for the tracked files that `files` names. */
+  command: readonly string[];
+  /** Patterns for `git ls-files` that FILES stands for. */
+  files?: readonly string[];
+};
+
+const bunTest = (part: string, path: string): Suite => ({
+  part,
+  name: "tests",
+  counting: "junit",
+  command: ["bun", "test", `./${path}`, "--reporter=junit", "--reporter-outfile=REPORT"],
+});
+
+/** Slow suites first: with two jobs the quick ones fill the gaps. */
+export const suites: readonly Suite[] = [
+  {
+    part: "writer",
+    name: "tests",
+    counting: "junit",
+    command: ["phpunit", "--configuration", "writer/phpunit.xml", "--log-junit", "REPORT"],
+  },
+  bunTest("api", "api"),
+  bunTest("local", "local"),
+  bunTest("checks", "checks"),
+  { part: "toolchain", name: "tests", counting: "closing-line", command: ["toolchain/test"] },
+  {
+    part: "db",
+    name: "schema.sql is the sum of the migrations",
+    counting: "exit-code",
+    command: ["db/check-schema"],
+  },
+  {
+    part: "style",
+    name: "biome",
+    counting: "exit-code",
+    command: ["bun", "run", "biome", "ci", "--error-on-warnings"],
+  },
+  {
+    part: "style",
+    name: "tsc",
+    counting: "exit-code",
+    command: ["bun", "run", "tsc", "--project", "tsconfig.json"],
+  },
+  { part: "style", name: "php -l", counting: "exit-code", command: ["php", "-l", "FILES"], files: ["*.php"] },
+  {
+    part: "style",
+    name: "shellcheck",
+    counting: "exit-code",
+    command: ["shellcheck", "--external-sources", "FILES"],
+    files: ["bin/*", "toolchain/*.sh", "toolchain/test", "db/check-schema", ".ci/run"],
+  },
+  { part: "style", name: "ruff check", counting: "exit-code", command: ["ruff", "check", "."] },
+  { part: "style", name: "ruff format", counting: "exit-code", command: ["ruff", "format", "--check", "."] },
+];
+
+export const parts: readonly string[] = [...new Set(suites.map((suite) => suite.part))];
