@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { parseOptions } from "./options.ts";
+
+const places = { cwd: "/home/somebody", root: "/srv/trendvault" };
+
+test("without arguments the demo source fills data/trendvault.db and the origin listens on 3000", () => {
+  expect(parseOptions([], places)).toEqual({
+    source: null,
+    db: "/srv/trendvault/data/trendvault.db",
+    port: 3000,
+    fresh: false,
+    help: false,
+  });
+});
+
+test("paths are taken from where the command was typed", () => {
+  const options = parseOptions(["--source", "views.ndjson.gz", "--db=x.db"], places);
+  expect(options).toMatchObject({ source: "/home/somebody/views.ndjson.gz", db: "/home/somebody/x.db" });
+});
+
+test.each(["0", "65536", "http", "3e3", ""])("--port %p is refused with the range", (port) => {
+  expect(() => parseOptions([`--port=${port}`], places)).toThrow("from 1 to 65535");
+});
+
+test("an unknown option is refused by name", () => {
+  expect(() => parseOptions(["--sauce", "x"], places)).toThrow("--sauce");
+});
