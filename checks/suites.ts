@@ -56,6 +56,13 @@ export const suites: readonly Suite[] = [
     command: ["shellcheck", "--external-sources", "FILES"],
     files: ["bin/*", "toolchain/*.sh", "toolchain/test", "db/check-schema", ".ci/run"],
   },
+  {
+    part: "style",
+    name: "markdownlint",
+    counting: "exit-code",
+    command: ["node", "node_modules/.bin/markdownlint-cli2"],
+  },
+  { part: "style", name: "knip", counting: "exit-code", command: ["node", "node_modules/.bin/knip"] },
   { part: "style", name: "ruff check", counting: "exit-code", command: ["ruff", "check", "."] },
   { part: "style", name: "ruff format", counting: "exit-code", command: ["ruff", "format", "--check", "."] },
 ];
