@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { parseKeyRing, signingKey } from "./key-ring.ts";
+
+const key = "A".repeat(43); // 32 zero bytes
+
+test("keys keep their order, and the first one signs", () => {
+  const ring = parseKeyRing(`new:${key}, old:${key}`);
+  expect([...ring.keys()]).toEqual(["new", "old"]);
+  expect(signingKey(ring).kid).toBe("new");
+});
+
+test.each([
+  ["", "entry 1 does not begin with a key id"],
+  [key, "entry 1 does not begin with a key id"],
+  [`k1:${key},`, "entry 2 does not begin with a key id"],
+  [`k.1:${key}`, "entry 1 does not begin with a key id"],
+  ["k1:not base64url!", "the key of k1 is not base64url"],
+  [`k1:${"A".repeat(42)}`, "the key of k1 has 31 bytes, at least 32 are needed"],
+  [`k1:${key},k1:${key}`, "key id k1 stands there twice"],
+])("a ring written as %p is refused with the reason", (text, reason) => {
+  expect(() => parseKeyRing(text)).toThrow(reason);
+});
+
+test("a refusal never repeats the key", () => {
+  const secret = "s3cret!".repeat(9);
+  expect(() => parseKeyRing(`k1:${secret}`)).toThrow(expect.not.stringContaining(secret));
+});

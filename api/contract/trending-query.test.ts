@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { parseTrendingQuery, readCursor, trendingUrl, writeCursor } from "./trending-query.ts";
+
+test.each([
+  ["", "/api/trending?region=GB"],
+  ["region=de&limit=24", "/api/trending?region=DE"],
+  ["?limit=50&region=Fr", "/api/trending?region=FR&limit=50"],
+  ["window=now", "/api/trending?region=GB&window=now"],
+  ["window=day", "/api/trending?region=GB"],
+  ["category=Film+%26+Animation", "/api/trending?region=GB&category=Film%20%26%20Animation"],
+  [
+    "cursor=4711-24&limit=1&window=week&region=CZ",
+    "/api/trending?region=CZ&window=week&limit=1&cursor=4711-24",
+  ],
+])("the query %p has the one URL %p", (search, url) => {
+  const { query } = parseTrendingQuery(search);
+  expect(query === null ? null : trendingUrl(query)).toBe(url);
+  expect(parseTrendingQuery(url.slice(url.indexOf("?")))).toEqual(parseTrendingQuery(search));
+});
+
+test.each([
+  ["region=US", "region", "expected one of GB, DE"],
+  ["region=", "region", "expected one of GB, DE"],
+  ["region=%C4%B1t", "region", "expected one of GB, DE"], // dotless i: its upper case is a plain I
+  ["region=D%45%00", "region", "expected one of GB, DE"],
+  ["window=month", "window", "expected one of now, day, week"],
+  ["window=Day", "window", "expected one of now, day, week"],
+  ["limit=0", "limit", "expected a whole number from 1 to 50"],
+  ["limit=51", "limit", "expected a whole number from 1 to 50"],
+  ["limit=99999999999999999999", "limit", "expected a whole number from 1 to 50"],
+  ["limit=1e1", "limit", "expected a whole number from 1 to 50"],
+  ["limit=05", "limit", "expected a whole number from 1 to 50"],
+  ["limit=-1", "limit", "expected a whole number from 1 to 50"],
+  ["limit=", "limit", "expected a whole number from 1 to 50"],
+  ["limit=%zz", "limit", "expected a whole number from 1 to 50"],
+  ["category=", "category", "of 1 to 60 characters"],
+  [`category=${"x".repeat(61)}`, "category", "of 1 to 60 characters"],
+  ["cursor=1", "cursor", "unchanged"],
+  ["cursor=0-1", "cursor", "unchanged"],
+  ["cursor=1-1-1", "cursor", "unchanged"],
+  ["cursor=9999999999999999-1", "cursor", "unchanged"],
+  ["limit=5&limit=5", "limit", "expected at most once"],
+  ["page=2", "(unknown)", "expected only region, window, category, limit, cursor"],
+  ["Region=DE", "(unknown)", "expected only region, window, category, limit, cursor"],
+  ["__proto__=1", "(unknown)", "expected only region, window, category, limit, cursor"],
+  ["&=&", "(unknown)", "expected only region, window, category, limit, cursor"],
+])("the query %p is refused: %s: … %s …", (search, name, detail) => {
+  const { invalid } = parseTrendingQuery(search);
+  expect(invalid).toHaveLength(1);
+  expect(invalid?.[0]?.name).toBe(name);
+  expect(invalid?.[0]?.detail).toContain(detail);
+});
+
+test("every refused parameter is named", () => {
+  const { invalid } = parseTrendingQuery("region=XX&limit=x&window=y&colour=red");
+  expect(invalid?.map(({ name }) => name).sort()).toEqual(["(unknown)", "limit", "region", "window"]);
+});
+
+test("a cursor is read back as it was written", () => {
+  expect(readCursor(writeCursor({ generation: 4711, afterRank: 24 }))).toEqual({
+    generation: 4711,
+    afterRank: 24,
+  });
+});

@@ -1,0 +1,98 @@
+import * as z from "zod/mini";
+import { defaultRegion, regionCodes } from "./regions.ts";
+
+export const windows = ["now", "day", "week"] as const;
+export type Window = (typeof windows)[number];
+
+export const defaultLimit = 24;
+export const largestLimit = 50;
+
+/** What a client may ask /api/trending. The OpenAPI document describes the parameters from this schema. */
+export const TrendingQuery = z.strictObject({
+  region: z._default(
+    z.enum(regionCodes, { error: `expected one of ${regionCodes.join(", ")}` }),
+    defaultRegion,
+  ),
+  window: z._default(z.enum(windows, { error: `expected one of ${windows.join(", ")}` }), "day"),
+  category: z.optional(
+    z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
+  ),
+  limit: z._default(
+    z
+      .int({ error: `expected a whole number from 1 to ${largestLimit}` })
+      .check(z.minimum(1), z.maximum(largestLimit)),
+    defaultLimit,
+  ),
+  cursor: z.optional(
+    z.string().check(
+      z.regex(/^[1-9][0-9]{0,14}-[1-9][0-9]{0,5}$/, {
+        error: "expected what `next` of a page gave, unchanged",
+      }),
+    ),
+  ),
+});
+export type TrendingQuery = z.infer<typeof TrendingQuery>;
+
+/** Why a parameter was refused. The detail says what is allowed and quotes nothing that was sent. */
+export type InvalidParameter = { name: string; detail: string };
+
+export type ParsedTrendingQuery =
+  | { query: TrendingQuery; invalid: null }
+  | { query: null; invalid: [InvalidParameter, ...InvalidParameter[]] };
+
+/** Reads a query string ("region=de&limit=24", with or without "?"). Unknown, repeated and bad parameters are refused. */
+export function parseTrendingQuery(search: string): ParsedTrendingQuery {
+  const values: Record<string, string | number> = {};
+  const invalid: InvalidParameter[] = [];
+  for (const [name, text] of new URLSearchParams(search)) {
+    if (!Object.hasOwn(TrendingQuery.def.shape, name)) invalid.push(unknownParameter());
+    else if (Object.hasOwn(values, name)) invalid.push({ name, detail: "expected at most once" });
+    else values[name] = typed(name, text);
+  }
+  const parsed = TrendingQuery.safeParse(values);
+  if (!parsed.success) invalid.push(...parsed.error.issues.map(asInvalidParameter));
+  const [first, ...rest] = invalid;
+  if (parsed.success && first === undefined) return { query: parsed.data, invalid: null };
+  return { query: null, invalid: [first ?? unknownParameter(), ...rest] };
+}
+
+/** The one URL of a query: fixed order, defaults left out except the region. It is a cache key as it stands. */
+export function trendingUrl(query: TrendingQuery): string {
+  let url = `/api/trending?region=${query.region}`;
+  if (query.window !== "day") url += `&window=${query.window}`;
+  if (query.category !== undefined) url += `&category=${encodeURIComponent(query.category)}`;
+  if (query.limit !== defaultLimit) url += `&limit=${query.limit}`;
+  if (query.cursor !== undefined) url += `&cursor=${query.cursor}`;
+  return url;
+}
+
+/** A page begins after a rank of a generation, so that the pages of one list stay together. */
+export type PageStart = { generation: number; afterRank: number };
+
+export function writeCursor(start: PageStart): string {
+  return `${start.generation}-${start.afterRank}`;
+}
+
+/** Reads a cursor that TrendingQuery has accepted. */
+export function readCursor(cursor: string): PageStart {
+  const [generation, afterRank] = cursor.split("-").map(Number);
+  if (generation === undefined || afterRank === undefined) throw new Error("Cannot read an unchecked cursor");
+  return { generation, afterRank };
+}
+
+// Query strings carry text only. What does not look like the wanted type stays text, for the schema to refuse.
+function typed(name: string, text: string): string | number {
+  if (name === "limit" && /^[1-9][0-9]{0,3}$/.test(text)) return Number(text);
+  if (name === "region" && /^[a-z]{2}$/i.test(text)) return text.toUpperCase();
+  return text;
+}
+
+// The name sent is not repeated: it is free text of whoever asks.
+function unknownParameter(): InvalidParameter {
+  const allowed = Object.keys(TrendingQuery.def.shape).join(", ");
+  return { name: "(unknown)", detail: `expected only ${allowed}` };
+}
+
+function asInvalidParameter(issue: { path: PropertyKey[]; message: string }): InvalidParameter {
+  return { name: String(issue.path[0]), detail: issue.message };
+}

@@ -1,0 +1,69 @@
+import type { Database } from "bun:sqlite";
+
+/** What the origin knows of one published ranking. Times are Unix seconds. */
+export type Generation = {
+  id: number;
+  publishedAt: number;
+  maxPerChannel: number;
+  maxPerChannelRanks: number;
+  regions: ReadonlyMap<string, RegionFreshness>;
+  /** Categories that have a list of their own somewhere. */
+  categories: ReadonlySet<string>;
+};
+
+export type RegionFreshness = { videoCount: number; newestObservedAt: number | null };
+
+/** The newest generation, or null while nothing was ever published. Call it inside a transaction. */
+export function readGeneration(database: Database): Generation | null {
+  const row = database.query<GenerationRow, []>(newestSql).get();
+  if (row === null) return null;
+  return {
+    id: row.id,
+    publishedAt: row.published_at,
+    maxPerChannel: row.max_per_channel,
+    maxPerChannelRanks: row.max_per_channel_ranks,
+    regions: readRegions(database, row.id),
+    categories: readCategories(database, row.id),
+  };
+}
+
+type GenerationRow = {
+  id: number;
+  published_at: number;
+  max_per_channel: number;
+  max_per_channel_ranks: number;
+};
+
+const newestSql = `SELECT id, published_at, max_per_channel, max_per_channel_ranks
+  FROM generations ORDER BY id DESC LIMIT 1`;
+
+const regionsSql = `SELECT region, video_count, newest_observed_at
+  FROM generation_regions WHERE generation = ?`;
+
+// Steps from list to list along the primary key: DISTINCT would read every row of the generation.
+const nextListSql = `SELECT region, window, category FROM trending
+  WHERE generation = ?1 AND (region, window, category) > (?2, ?3, ?4)
+  ORDER BY region, window, category LIMIT 1`;
+
+function readRegions(database: Database, generation: number): Map<string, RegionFreshness> {
+  type Row = { region: string; video_count: number; newest_observed_at: number | null };
+  const rows = database.query<Row, [number]>(regionsSql).all(generation);
+  return new Map(
+    rows.map((row) => [
+      row.region,
+      { videoCount: row.video_count, newestObservedAt: row.newest_observed_at },
+    ]),
+  );
+}
+
+function readCategories(database: Database, generation: number): Set<string> {
+  type List = { region: string; window: string; category: string };
+  const next = database.query<List, [number, string, string, string]>(nextListSql);
+  const categories = new Set<string>();
+  let list = next.get(generation, "", "", "");
+  while (list !== null) {
+    if (list.category !== "") categories.add(list.category);
+    list = next.get(generation, list.region, list.window, list.category);
+  }
+  return categories;
+}

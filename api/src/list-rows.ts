@@ -1,0 +1,82 @@
+import type { Database } from "bun:sqlite";
+import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
+
+/** One rank of a list, joined with its video. Times are Unix seconds. */
+export type ListRow = {
+  rank: number;
+  video_id: string;
+  score: number;
+  views: number;
+  views_per_hour: number;
+  previous_views_per_hour: number | null;
+  title: string;
+  channel: string;
+  category: string | null;
+  published_at: number | null;
+  thumb_base: string;
+};
+
+/** `total` counts the whole list, `rows` are the page. */
+export type ListSlice = {
+  generation: { id: number; publishedAt: number; maxPerChannel: number; maxPerChannelRanks: number };
+  newestObservedAt: number | null;
+  total: number;
+  rows: ListRow[];
+};
+
+const listWhere = "generation = ?1 AND trending.region = ?2 AND window = ?3 AND trending.category = ?4";
+
+const headSql = `SELECT published_at, max_per_channel, max_per_channel_ranks, newest_observed_at FROM generations
+  LEFT JOIN generation_regions ON generation = id AND region = ?2 WHERE id = ?1`;
+
+const totalSql = `SELECT rank AS total FROM trending WHERE ${listWhere} ORDER BY rank DESC LIMIT 1`;
+
+const rowsSql = `SELECT rank, video_id, score, views, views_per_hour, previous_views_per_hour,
+    title, channel, videos.category AS category, published_at, thumb_base
+  FROM trending JOIN videos ON videos.id = video_id
+  WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
+
+type List = [number, string, string, string];
+type Head = {
+  published_at: number;
+  max_per_channel: number;
+  max_per_channel_ranks: number;
+  newest_observed_at: number | null;
+};
+
+/** Prepares the statements once; what comes back reads one page. Call that inside a transaction. */
+export function sliceStatements(database: Database) {
+  const head = database.query<Head, [number, string]>(headSql);
+  const total = database.query<{ total: number }, List>(totalSql);
+  const rows = database.query<ListRow, [...List, number, number]>(rowsSql);
+  return (query: TrendingQuery, start: PageStart): ListSlice | null => {
+    const found = head.get(start.generation, query.region);
+    if (found === null) return null;
+    const list: List = [start.generation, query.region, query.window, query.category ?? ""];
+    const slice = {
+      generation: describeGeneration(start.generation, found),
+      newestObservedAt: found.newest_observed_at,
+      total: total.get(...list)?.total ?? 0,
+      rows: rows.all(...list, start.afterRank, query.limit),
+    };
+    requireWhole(slice, start.afterRank, query.limit);
+    return slice;
+  };
+}
+
+function describeGeneration(id: number, head: Head): ListSlice["generation"] {
+  return {
+    id,
+    publishedAt: head.published_at,
+    maxPerChannel: head.max_per_channel,
+    maxPerChannelRanks: head.max_per_channel_ranks,
+  };
+}
+
+// Ranks run without gaps by the writer's promise. A torn list is a damaged database: better the last good answer.
+function requireWhole(slice: ListSlice, afterRank: number, limit: number): void {
+  const expected = Math.max(0, Math.min(limit, slice.total - afterRank));
+  const whole =
+    slice.rows.length === expected && slice.rows.every((row, i) => row.rank === afterRank + 1 + i);
+  if (!whole) throw new Error(`Cannot use a list whose ranks after ${afterRank} have gaps`);
+}

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { readSettings } from "./settings.ts";
+
+const enough = { TOKEN_KEYS: `k1:${"A".repeat(43)}` };
+
+test("what has a default may be left out", () => {
+  const settings = readSettings(enough);
+  expect(settings).toMatchObject({ host: "127.0.0.1", port: 3000, databasePath: "data/trendvault.db" });
+});
+
+test("without a token key nothing starts, and the message shows how to make one", () => {
+  expect(() => readSettings({})).toThrow(
+    /^TOKEN_KEYS: missing, and there is no default key\. Example: TOKEN_KEYS=k1:/,
+  );
+});
+
+test.each([
+  ["PORT", "http", "PORT: expected a whole number from 0 to 65535. Example: PORT=3000"],
+  ["PORT", "65536", "PORT: expected a whole number from 0 to 65535. Example: PORT=3000"],
+  ["PORT", "", "PORT: expected a whole number from 0 to 65535. Example: PORT=3000"],
+  ["HOST", "not a host", "HOST: expected a host name or address. Example: HOST=127.0.0.1"],
+  ["DB_PATH", "", "DB_PATH: expected a file. Example: DB_PATH=data/trendvault.db"],
+  ["TOKEN_KEYS", "k1:short", "TOKEN_KEYS: the key of k1"],
+])("%s=%p is refused with name, problem and example", (name, value, message) => {
+  expect(() => readSettings({ ...enough, [name]: value })).toThrow(message);
+});
+
+test("all bad settings are named at once", () => {
+  expect(() => readSettings({ PORT: "x", HOST: " " })).toThrow(/HOST[\s\S]*PORT[\s\S]*TOKEN_KEYS/);
+});

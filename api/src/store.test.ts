@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { DatabaseBuilder, listMigrations, videos } from "../test-support/database-builder.ts";
+import { Store, StoreUnusable, supportedSchemaVersion } from "./store.ts";
+
+let builder: DatabaseBuilder;
+beforeEach(() => {
+  builder = new DatabaseBuilder();
+});
+afterEach(() => builder.remove());
+
+test("the supported schema is the newest migration", () => {
+  expect(supportedSchemaVersion).toBe(Math.max(...listMigrations().map(({ version }) => version)));
+});
+
+test("a missing file, another file and another schema are each one sentence", () => {
+  const refusal = (path: string) => {
+    try {
+      Store.open(path);
+    } catch (error) {
+      expect(error).toBeInstanceOf(StoreUnusable);
+      return (error as Error).message;
+    }
+    return "opened";
+  };
+  expect(refusal(`${builder.folder}/none.db`)).toContain("there is no such file");
+  writeFileSync(`${builder.folder}/text.db`, "not a database, but long enough to look at ".repeat(50));
+  expect(refusal(`${builder.folder}/text.db`)).toContain("not a SQLite database");
+  builder.database.run(
+    "UPDATE schema_migrations SET version = 99 WHERE version = (SELECT max(version) FROM schema_migrations)",
+  );
+  expect(refusal(builder.path)).toMatch(
+    /schema is version 99, this origin reads version \d+; update the origin$/,
+  );
+});
+
+test("it cannot write, whatever is asked of it", () => {
+  builder.publish([{ region: "GB", videos: videos(2) }]);
+  const store = Store.open(builder.path);
+  expect(Object.keys(store)).not.toContain("database");
+  expect(store.newestGeneration()?.id).toBe(1);
+  store.close();
+});
+
+test("a list whose ranks have a gap is not served", () => {
+  builder.publish([{ region: "GB", videos: videos(5) }]);
+  builder.database.run("DELETE FROM trending WHERE rank = 3");
+  const store = Store.open(builder.path);
+  const query = { region: "GB", window: "day", limit: 24 } as const;
+  expect(() => store.readSlice(query, { generation: 1, afterRank: 0 })).toThrow("gaps");
+  store.close();
+});

@@ -1,0 +1,122 @@
+import { Database } from "bun:sqlite";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { regions } from "@trendvault/contract/regions";
+
+const migrations = join(import.meta.dir, "../../db/migrations");
+
+/** Files in db/migrations in their order, with the version that their name begins with. */
+export function listMigrations(): { version: number; name: string; sql: string }[] {
+  return readdirSync(migrations)
+    .filter((name) => name.endsWith(".sql"))
+    .sort()
+    .map((name) => ({
+      version: Number.parseInt(name, 10),
+      name,
+      sql: readFileSync(join(migrations, name), "utf8"),
+    }));
+}
+
+export type VideoSeed = { id: string; title?: string; channel?: string; category?: string | null };
+
+export type ListSeed = {
+  region: string;
+  window?: "now" | "day" | "week";
+  category?: string;
+  videos: VideoSeed[];
+};
+
+/** A real database file in a folder of its own, made from the migrations. */
+export class DatabaseBuilder {
+  readonly folder = mkdtempSync(join(tmpdir(), "trendvault-api-"));
+  readonly path = join(this.folder, "trendvault.db");
+  readonly database = new Database(this.path, { create: true, strict: true });
+
+  constructor() {
+    this.database.run("PRAGMA journal_mode = WAL");
+    this.database.run("PRAGMA foreign_keys = ON");
+    this.database.run(
+      "CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT",
+    );
+    for (const { version, name, sql } of listMigrations()) {
+      this.database.run(sql);
+      const checksum = createHash("sha256").update(sql).digest("hex");
+      this.database.run("INSERT INTO schema_migrations VALUES (?, ?, ?, 0)", [version, name, checksum]);
+    }
+    for (const { code, name, languages } of regions) {
+      this.database.run("INSERT INTO regions VALUES (?, ?, ?)", [code, name, JSON.stringify(languages)]);
+    }
+  }
+
+  /** Publishes a generation with these lists in one transaction and gives its id. */
+  publish(lists: ListSeed[], publishedAt = 1_795_171_200): number {
+    return this.database.transaction(() => {
+      const { lastInsertRowid } = this.database.run(
+        "INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks) VALUES (?, 'test-1', 0, 3, 24)",
+        [publishedAt],
+      );
+      const generation = Number(lastInsertRowid);
+      for (const { code } of regions) this.#addRegion(generation, code, lists, publishedAt);
+      for (const list of lists) this.#addList(generation, list, publishedAt);
+      return generation;
+    })();
+  }
+
+  /** Deletes a generation as the writer's pruning does. */
+  prune(generation: number): void {
+    this.database.run("DELETE FROM generations WHERE id = ?", [generation]);
+  }
+
+  remove(): void {
+    this.database.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #addRegion(generation: number, region: string, lists: ListSeed[], publishedAt: number): void {
+    const videos = new Set(
+      lists.filter((list) => list.region === region).flatMap((list) => list.videos.map(({ id }) => id)),
+    );
+    const newest = videos.size === 0 ? null : publishedAt - 60;
+    this.database.run("INSERT INTO generation_regions VALUES (?, ?, ?, ?)", [
+      generation,
+      region,
+      videos.size,
+      newest,
+    ]);
+  }
+
+  #addList(
+    generation: number,
+    { region, window = "day", category = "", videos }: ListSeed,
+    publishedAt: number,
+  ): void {
+    for (const [index, video] of videos.entries()) {
+      const { id, title = `Title of ${id}`, channel = `Channel of ${id}` } = video;
+      this.database.run(
+        `INSERT INTO videos VALUES (?, ?, ?, ?, 'en', ?, 212, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET title = excluded.title, channel = excluded.channel`,
+        [
+          id,
+          title,
+          channel,
+          video.category ?? null,
+          publishedAt - 86_400,
+          `https://thumbs.example/${id}`,
+          publishedAt,
+        ],
+      );
+      const score = 1000.04 * (videos.length - index);
+      this.database.run("INSERT INTO trending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [
+        ...[generation, region, window, category, index + 1, id, score],
+        ...[5000 + index, score / 24, index % 2 === 0 ? score / 48 : null],
+      ]);
+    }
+  }
+}
+
+/** Seeds for `count` videos: prefix1, prefix2, … */
+export function videos(count: number, prefix = "video"): VideoSeed[] {
+  return Array.from({ length: count }, (_, index) => ({ id: `${prefix}${index + 1}` }));
+}
