@@ -1,0 +1,31 @@
+# Brings single packages from npm's registry, asking npm itself, so that the user's
+# registry, proxy and certificate settings count.
+# shellcheck shell=bash
+
+# Unpacks NAME at VERSION into FOLDER if it is, bit for bit, what npm-hashes.txt names.
+unpack_npm() {
+  local name=$1 version=$2 folder=$3 tarball
+  type -P npm >/dev/null ||
+    fail "Fetching $name needs npm: install Node.js 20 or newer with npm (on Debian: apt-get install npm) and run bin/setup again."
+  # npm insists on a cache; a user without a home folder gets a passing one.
+  [[ -w ${HOME:-/nowhere} ]] || export npm_config_cache=$NEW.npm
+  mkdir -p -- "$folder"
+  run "npm could not fetch $name@$version: look at the network and at \`npm config get registry\`, then run bin/setup again." \
+    npm pack --pack-destination "$folder" -- "$name@$version"
+  tarball=$(echo "$folder"/*.tgz)
+  [[ $(sha512 "$tarball") == "$(pinned_sha512 "$name" "$version")" ]] ||
+    fail "$name@$version is not what toolchain/npm-hashes.txt expects: if the version was just raised, take up its hash as toolchain/README.md says; otherwise the registry serves something else than it did."
+  run "$name@$version cannot be unpacked: is there space left in $TOOLS?" \
+    tar -xzf "$tarball" --strip-components=1 -C "$folder"
+  rm -rf -- "$tarball" "$NEW.npm"
+}
+
+# In the form npm uses, base64.
+sha512() {
+  node -p 'require("crypto").createHash("sha512").update(require("fs").readFileSync(process.argv[1])).digest("base64")' "$1"
+}
+
+pinned_sha512() {
+  awk -v name="$1" -v version="$2" '$1 == name && $2 == version { sub("sha512-", "", $3); print $3 }' \
+    "$ROOT/toolchain/npm-hashes.txt"
+}

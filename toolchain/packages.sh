@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# The npm packages of the workspaces, exactly as bun.lock names them. It runs every time and
+# needs no stamp: Bun sees in a few milliseconds that nothing is to be done.
+set -euo pipefail
+PART=packages
+# shellcheck source=toolchain/part.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/part.sh"
+
+main() {
+  [[ -f $ROOT/bun.lock ]] || exit 0
+  mkdir -p -- "$TOOLS/log"
+  : >"$LOG"
+  [[ -x $TOOLS/bin/bun ]] || fail "Bun is not there yet: run bin/setup without naming parts."
+  [[ -d $ROOT/node_modules ]] || say "installing the npm packages of bun.lock"
+  run "bun install failed: if bun.lock does not fit package.json, run \`bun install\` and commit bun.lock; otherwise look at the network and run bin/setup again." \
+    "$TOOLS/bin/bun" install --frozen-lockfile --cwd "$ROOT"
+}
+
+main

@@ -1,0 +1,78 @@
+# Sourced by the script of each part, which sets PART first: where things lie, what is said,
+# and how a part goes from absent to done. It is built in $NEW and moved to $PLACE when
+# whole, so that a broken-off download is never taken for a finished one.
+# shellcheck shell=bash
+
+ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
+TOOLS=$ROOT/.tools
+PLACE=$TOOLS/$PART
+NEW=$TOOLS/$PART.new
+LOG=$TOOLS/log/$PART.log
+# shellcheck source=toolchain/versions.sh
+. "$ROOT/toolchain/versions.sh"
+# shellcheck source=toolchain/stamp.sh
+. "$ROOT/toolchain/stamp.sh"
+
+# From here until `finish` the part counts as absent.
+start() {
+  set -E
+  trap 'fail "toolchain/$PART.sh broke off (${BASH_SOURCE[0]##*/}, line $LINENO): please report it with .tools/log/$PART.log."' ERR
+  mkdir -p -- "$TOOLS/bin" "$TOOLS/log"
+  forget_stamp "$PART"
+  rm -rf -- "$NEW"
+  mkdir -- "$NEW"
+  : >"$LOG"
+}
+
+# Puts what was built in $NEW (nothing, if the system's tool is used) in its place.
+place() {
+  rm -rf -- "$PLACE"
+  mv -- "$NEW" "$PLACE"
+}
+
+finish() {
+  rm -rf -- "$NEW"
+  write_stamp "$PART"
+}
+
+# Puts TARGET into .tools/bin as NAME.
+link() {
+  ln -sfn -- "$2" "$TOOLS/bin/$1"
+  stamp_covers "$PART" "$TOOLS/bin/$1"
+}
+
+# Puts the script on standard input into .tools/bin as NAME.
+wrap() {
+  cat >"$NEW.$1"
+  chmod +x -- "$NEW.$1"
+  mv -f -- "$NEW.$1" "$TOOLS/bin/$1"
+  stamp_covers "$PART" "$TOOLS/bin/$1"
+}
+
+say() { printf '[%s] %s\n' "$PART" "$*"; }
+
+# Ends the part: the end of its log, then one sentence on what failed and what to do.
+fail() {
+  trap - ERR
+  [[ ! -s $LOG ]] || tail -n 5 -- "$LOG" | sed 's/^/    /' >&2
+  printf '[%s] %s\n' "$PART" "$*" >&2
+  exit 1
+}
+
+# Runs a noisy COMMAND into the log; if it fails, the part ends with SENTENCE.
+run() {
+  local sentence=$1
+  shift
+  "$@" >>"$LOG" 2>&1 </dev/null || fail "$sentence"
+}
+
+# Sets FOUND to the first NAME on PATH that CHECK accepts; fails if there is none.
+first_on_path() {
+  while IFS= read -r FOUND; do
+    if "$2" "$FOUND"; then return 0; fi
+  done < <(type -aP -- "$1" || true)
+  return 1
+}
+
+# Is version HAVE at least WANT?
+at_least() { printf '%s\n' "$2" "$1" | sort -V -C; }

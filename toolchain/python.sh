@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# The Python tools of requirements.txt in a virtual environment of the system's Python.
+# A virtual environment cannot be moved, since its scripts name their interpreter: it is built
+# in its place, and linked and stamped only when its last package is in.
+set -euo pipefail
+PART=python
+# shellcheck source=toolchain/part.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/part.sh"
+# shellcheck source=toolchain/debian.sh
+. "$ROOT/toolchain/debian.sh"
+
+COMMANDS='locust mypy pytest ruff schemathesis shellcheck'
+
+main() {
+  start
+  first_on_path python3 is_new_python ||
+    fail "Python $PYTHON_MINIMUM or newer is needed: install it (on Debian: apt-get install python3, on macOS: brew install python) and run bin/setup again."
+  python=$("$FOUND" -c 'import sys; print(sys._base_executable)') # behind any shim or environment
+  say "using $python, downloading the packages of toolchain/requirements.txt (75 MB)"
+  rm -rf -- "$PLACE"
+  make_environment
+  run "pip could not install toolchain/requirements.txt: look at the network and at \`pip config list\`, then run bin/setup again." \
+    "${pip[@]}" install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: \
+    --requirement "$ROOT/toolchain/requirements.txt"
+  publish
+  finish
+}
+
+is_new_python() { at_least "$("$1" -c 'import platform; print(platform.python_version())' 2>/dev/null || echo 0)" "$PYTHON_MINIMUM"; }
+
+# Debian's python3 comes without the pip that a virtual environment starts from.
+make_environment() {
+  local sentence="$python cannot make a virtual environment: install its venv module (on Debian: apt-get install python3-venv) and run bin/setup again."
+  if "$python" -c 'import ensurepip' 2>/dev/null; then
+    run "$sentence" "$python" -m venv "$PLACE"
+    pip=("$PLACE/bin/python" -m pip)
+  else
+    type -P apt-get dpkg-deb >/dev/null || fail "$sentence"
+    run "$sentence" "$python" -m venv --without-pip "$PLACE"
+    unpack_debian '^python3-pip-whl$' python3-pip-whl
+    pip=("$PLACE/bin/python" "$(echo "$NEW"/usr/share/python-wheels/pip-*.whl)/pip")
+  fi
+}
+
+# Python looks for its environment beside the path it was called by: a link would lose it.
+publish() {
+  local name
+  for name in python python3; do
+    printf '#!/bin/sh\nexec %q "$@"\n' "$PLACE/bin/python" | wrap "$name"
+  done
+  for name in $COMMANDS; do
+    link "$name" "$PLACE/bin/$name"
+  done
+  stamp_covers "$PART" "$PLACE/bin/python"
+}
+
+main

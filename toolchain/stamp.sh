@@ -1,0 +1,42 @@
+# Remembers that a part is done. A stamp is a checksum over all that decided its outcome
+# (pins, lockfiles, scripts, machine, folder) and over the files it put into .tools/bin, as
+# they are at the end of their links: whatever changes of it, the part is looked at again.
+# shellcheck shell=bash
+
+# Is PART done, and nothing different since?
+is_current() {
+  [[ -f $TOOLS/stamps/$1 ]] && [[ $(fingerprint "$1") == "$(<"$TOOLS/stamps/$1")" ]]
+}
+
+forget_stamp() {
+  mkdir -p -- "$TOOLS/stamps"
+  rm -f -- "$TOOLS/stamps/$1"
+  : >"$TOOLS/stamps/$1.files"
+}
+
+stamp_covers() { printf '%s\n' "$2" >>"$TOOLS/stamps/$1.files"; }
+
+write_stamp() {
+  fingerprint "$1" >"$TOOLS/stamps/$1.new"
+  mv -- "$TOOLS/stamps/$1.new" "$TOOLS/stamps/$1"
+}
+
+fingerprint() {
+  {
+    printf '%s\n' "$ROOT" "$(uname -sm)"
+    [[ $1 != bun ]] || printf '%s\n' "$BUN_VERSION"
+    decisive_files "$1" | tr '\n' '\0' | xargs -0 cat --
+    # A link that leads nowhere is missing here, which is a difference, too.
+    tr '\n' '\0' <"$TOOLS/stamps/$1.files" | LC_ALL=C xargs -0 ls -lLn -- 2>/dev/null || true
+  } | cksum
+}
+
+decisive_files() {
+  local folder=$ROOT/toolchain
+  printf '%s\n' "$folder/versions.sh" "$folder/part.sh" "$folder/$1.sh"
+  case $1 in
+    bun | node) printf '%s\n' "$folder/npm.sh" "$folder/npm-hashes.txt" ;;
+    php) printf '%s\n' "$folder/debian.sh" ;;
+    python) printf '%s\n' "$folder/debian.sh" "$folder/requirements.txt" ;;
+  esac
+}

@@ -1,0 +1,21 @@
+# Every version that bin/setup decides by. Elsewhere stand only Bun's (package.json,
+# "packageManager"), the hashes of npm packages (npm-hashes.txt) and the Python packages
+# (requirements.in, locked in requirements.txt).
+# shellcheck shell=bash disable=SC2034  # read by the scripts that source this file
+
+BUN_VERSION=$(sed -n 's/.*"packageManager": *"bun@\([^"+]*\).*/\1/p' "$ROOT/package.json")
+
+NODE_MINIMUM=22.12.0 # wrangler needs it
+NODE_VERSION=22.23.3
+NPM_VERSION=10.9.9
+
+# Debian's archive keeps only the newest build of a suite, so a suite is all that can be
+# pinned here; .tools/php/PACKAGES says what came.
+DEBIAN_SUITE=trixie
+PHP_MINIMUM=8.4.0
+PHP_PACKAGES='php8.4-cli php8.4-curl php8.4-mbstring php8.4-opcache php8.4-sqlite3 php8.4-xml'
+PHPUNIT_MINIMUM=11.5.0
+# What a PHP must have to be used: the writer's extensions, then PHPUnit's.
+PHP_EXTENSIONS='curl mbstring pcntl pdo pdo_sqlite posix sqlite3 ctype dom tokenizer xml xmlwriter'
+
+PYTHON_MINIMUM=3.11 # locust needs it
