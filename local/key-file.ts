@@ -17,7 +17,7 @@ function newKeyFile(): string {
   return [
     "# Local keys, made by bin/up. Git ignores this file; .env.example explains each setting.",
     `TOKEN_KEYS="k1:${key()}"`,
-    `SIGNING_KEY="s1:${key()}"`,
+    `SIGNING_KEY="${key()}"`,
     "",
   ].join("\n");
 }
