@@ -6,7 +6,8 @@ CREATE TABLE velocity (
   last_observed_at INTEGER NOT NULL CHECK (last_observed_at >= first_observed_at),
   observation_count INTEGER NOT NULL CHECK (observation_count >= 1),
   views INTEGER NOT NULL CHECK (views >= 0), -- at last_observed_at
-  views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0),
-  previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0), -- null until there were two observations
+  views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0), -- the average since publication at first, then of what was gained lately
+  rated_at REAL NOT NULL CHECK (rated_at BETWEEN 0 AND last_observed_at), -- the moment that views_per_hour is about
+  previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0), -- a slower average of earlier rates; null until there were two observations
   PRIMARY KEY (video_id, region)
 ) STRICT, WITHOUT ROWID;

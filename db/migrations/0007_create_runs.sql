@@ -8,7 +8,8 @@ CREATE TABLE runs (
   error TEXT,
   accepted INTEGER NOT NULL DEFAULT 0 CHECK (accepted >= 0),
   unchanged INTEGER NOT NULL DEFAULT 0 CHECK (unchanged >= 0),
-  late INTEGER NOT NULL DEFAULT 0 CHECK (late >= 0)
+  late INTEGER NOT NULL DEFAULT 0 CHECK (late >= 0),
+  conflicting INTEGER NOT NULL DEFAULT 0 CHECK (conflicting >= 0) -- other views than the first ones of that time; the first stay
 ) STRICT;
 
 CREATE TABLE rejections (

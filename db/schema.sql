@@ -1,0 +1,103 @@
+-- What db/migrations add up to. Made by `writer schema`; bin/test compares.
+
+CREATE TABLE schema_migrations (
+  version INTEGER NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL,
+  checksum TEXT NOT NULL, -- SHA-256 of the file, hexadecimal
+  applied_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE regions (
+  code TEXT NOT NULL PRIMARY KEY CHECK (code GLOB '[A-Z][A-Z]'), -- ISO 3166-1 alpha-2
+  name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  languages TEXT NOT NULL CHECK (json_valid(languages)) -- JSON array of BCP 47 tags, the main one first
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE videos (
+  id TEXT NOT NULL PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 64),
+  title TEXT NOT NULL CHECK (length(title) BETWEEN 1 AND 300),
+  channel TEXT NOT NULL CHECK (length(channel) BETWEEN 1 AND 200),
+  category TEXT CHECK (length(category) BETWEEN 1 AND 60),
+  language TEXT CHECK (length(language) BETWEEN 2 AND 35), -- BCP 47
+  published_at INTEGER,
+  duration_seconds INTEGER CHECK (duration_seconds >= 0),
+  thumb_base TEXT NOT NULL CHECK (length(thumb_base) <= 500 AND thumb_base GLOB 'http*://?*'),
+  first_seen_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE observations (
+  observed_at INTEGER NOT NULL,
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL,
+  views INTEGER NOT NULL CHECK (views >= 0), -- cumulative
+  likes INTEGER CHECK (likes >= 0),
+  comments INTEGER CHECK (comments >= 0),
+  previous_observed_at INTEGER CHECK (previous_observed_at < observed_at),
+  PRIMARY KEY (observed_at, region, video_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE velocity (
+  video_id TEXT NOT NULL REFERENCES videos (id),
+  region TEXT NOT NULL REFERENCES regions (code),
+  first_observed_at INTEGER NOT NULL,
+  last_observed_at INTEGER NOT NULL CHECK (last_observed_at >= first_observed_at),
+  observation_count INTEGER NOT NULL CHECK (observation_count >= 1),
+  views INTEGER NOT NULL CHECK (views >= 0), -- at last_observed_at
+  views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0), -- the average since publication at first, then of what was gained lately
+  rated_at REAL NOT NULL CHECK (rated_at BETWEEN 0 AND last_observed_at), -- the moment that views_per_hour is about
+  previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0), -- a slower average of earlier rates; null until there were two observations
+  PRIMARY KEY (video_id, region)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE generations (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: cursors name it
+  published_at INTEGER NOT NULL,
+  formula TEXT NOT NULL CHECK (length(formula) BETWEEN 1 AND 40),
+  video_count INTEGER NOT NULL CHECK (video_count >= 0),
+  max_per_channel INTEGER NOT NULL CHECK (max_per_channel >= 1), -- within the first max_per_channel_ranks of a list
+  max_per_channel_ranks INTEGER NOT NULL CHECK (max_per_channel_ranks >= 0)
+) STRICT;
+
+CREATE TABLE generation_regions (
+  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_count INTEGER NOT NULL CHECK (video_count >= 0),
+  newest_observed_at INTEGER, -- null while nothing was ever observed there
+  PRIMARY KEY (generation, region)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE trending (
+  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
+  region TEXT NOT NULL REFERENCES regions (code),
+  window TEXT NOT NULL CHECK (window IN ('now', 'day', 'week')),
+  category TEXT NOT NULL,
+  rank INTEGER NOT NULL CHECK (rank >= 1),
+  video_id TEXT NOT NULL,
+  score REAL NOT NULL CHECK (score >= 0),
+  views INTEGER NOT NULL CHECK (views >= 0),
+  views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0),
+  previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0),
+  PRIMARY KEY (generation, region, window, category, rank)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX trending_by_video ON trending (generation, video_id, region, window, category);
+
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  command TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  finished_at INTEGER, -- null while running, and for ever when the run was killed
+  exit_code INTEGER,
+  error TEXT,
+  accepted INTEGER NOT NULL DEFAULT 0 CHECK (accepted >= 0),
+  unchanged INTEGER NOT NULL DEFAULT 0 CHECK (unchanged >= 0),
+  late INTEGER NOT NULL DEFAULT 0 CHECK (late >= 0),
+  conflicting INTEGER NOT NULL DEFAULT 0 CHECK (conflicting >= 0) -- other views than the first ones of that time; the first stay
+) STRICT;
+
+CREATE TABLE rejections (
+  run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  reason TEXT NOT NULL,
+  line_count INTEGER NOT NULL CHECK (line_count >= 1),
+  PRIMARY KEY (run_id, reason)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,31 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Cli;
+
+/** What the process says to cron, systemd or a monitor. docs/operations.md tells what to do about each. */
+enum ExitCode: int
+{
+    case Ok = 0;
+    /** `status --max-age`: the newest generation is older. */
+    case Stale = 1;
+    /** An unknown option, or a setting that cannot be read. */
+    case Usage = 2;
+    /** Another writer holds the lock. */
+    case AlreadyRunning = 3;
+    /** A source is missing, unreachable, empty or stopped midway. What it gave is stored. */
+    case SourceFailed = 4;
+    /** The database file cannot be opened or written. */
+    case DatabaseUnavailable = 5;
+    /** Somebody else holds a lock on the database. */
+    case DatabaseBusy = 6;
+    /** No room left for the database. */
+    case DiskFull = 7;
+    /** The database's migrations are not the ones that this writer knows. */
+    case SchemaMismatch = 8;
+    /** The clock stands before what is stored. */
+    case ClockBackwards = 9;
+    /** A bug, or a PHP that cannot run the writer. */
+    case Internal = 70;
+}

@@ -1,0 +1,95 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Cli;
+
+/** What the environment says, read once. .env.example explains every name. */
+final readonly class Settings
+{
+    /** @param array<string, string> $environment */
+    private function __construct(
+        private array $environment,
+        public string $databasePath,
+        /** @var list<string> what `cron` ingests */
+        public array $sources,
+        public int $demoSeed,
+        /** Published rankings that stay, so that a reader's pages hold together. */
+        public int $keepGenerations,
+        /** YouTube's terms allow 30 days without a refresh. */
+        public int $keepDays,
+        /** A video leaves the ranking when its market was observed for so long without it. */
+        public int $leaveAfterHours,
+        public int $busyTimeoutMilliseconds,
+    ) {
+    }
+
+    /**
+     * @param array<string, string> $environment
+     * @throws UsageError
+     */
+    public static function read(array $environment, ?string $databasePath): self
+    {
+        return new self(
+            $environment,
+            databasePath: self::absolute($databasePath ?? self::text($environment, 'DB_PATH') ?? self::projectRoot() . '/data/trendvault.db'),
+            sources: array_values(array_filter(array_map(trim(...), explode(',', $environment['SOURCES'] ?? '')))),
+            demoSeed: self::integer($environment, 'DEMO_SEED', 1, 0, 4_294_967_295),
+            keepGenerations: self::integer($environment, 'KEEP_GENERATIONS', 10, 2, 1000),
+            keepDays: self::integer($environment, 'KEEP_DAYS', 28, 1, 3650),
+            leaveAfterHours: self::integer($environment, 'LEAVE_AFTER_HOURS', 48, 1, 8760),
+            busyTimeoutMilliseconds: self::integer($environment, 'DB_BUSY_TIMEOUT_MS', 5000, 0, 600_000),
+        );
+    }
+
+    public static function projectRoot(): string
+    {
+        return dirname(__DIR__, 3);
+    }
+
+    public function migrationsFolder(): string
+    {
+        return self::projectRoot() . '/db/migrations';
+    }
+
+    public function regionsFile(): string
+    {
+        return self::projectRoot() . '/db/regions.json';
+    }
+
+    /** Where set-aside lines go. */
+    public function rejectedFolder(): string
+    {
+        return dirname($this->databasePath) . '/rejected';
+    }
+
+    /** A setting that only one source reads; null when it is missing or empty. */
+    public function sourceSetting(string $name): ?string
+    {
+        return self::text($this->environment, $name);
+    }
+
+    /** @param array<string, string> $environment */
+    private static function text(array $environment, string $name): ?string
+    {
+        $value = $environment[$name] ?? '';
+
+        return $value === '' ? null : $value;
+    }
+
+    /** @param array<string, string> $environment */
+    private static function integer(array $environment, string $name, int $default, int $least, int $most): int
+    {
+        $value = self::text($environment, $name) ?? (string) $default;
+        $number = filter_var($value, FILTER_VALIDATE_INT, ['options' => ['min_range' => $least, 'max_range' => $most]]);
+
+        return $number === false
+            ? throw UsageError::setting($name, $value, "a whole number from $least to $most, for example $default")
+            : $number;
+    }
+
+    private static function absolute(string $path): string
+    {
+        return str_starts_with($path, '/') ? $path : getcwd() . "/$path";
+    }
+}

@@ -1,0 +1,69 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Commands;
+
+use Override;
+use TrendVault\Writer\Cli\Arguments;
+use TrendVault\Writer\Cli\Command;
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\Description;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\Option;
+use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Regions;
+use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\Database\WriteSession;
+use TrendVault\Writer\Ingest\IngestJob;
+use TrendVault\Writer\Ingest\Shift;
+use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Sources\SourceList;
+
+final readonly class Ingest implements Command
+{
+    private const string DETAILS = <<<'TEXT'
+        A SOURCE is a file of NDJSON (plain or gzip), a folder of such files, - for standard input,
+        or demo. Lines that cannot be stored are set aside in rejected/ beside the database.
+        TEXT;
+
+    #[Override]
+    public function description(): Description
+    {
+        return new Description(
+            'ingest',
+            'stores view counts from sources',
+            [new Option('shift-to-now', 'move all times, so that the newest observation is now')],
+            'SOURCE…',
+            self::DETAILS,
+        );
+    }
+
+    #[Override]
+    public function run(Arguments $arguments, Context $context): ExitCode
+    {
+        if ($arguments->operands === []) {
+            throw UsageError::because('Expected at least one source: a file, a folder, - or demo.');
+        }
+        $shifts = $arguments->has('shift-to-now');
+        if ($shifts && in_array('-', $arguments->operands, true)) {
+            throw UsageError::because('--shift-to-now reads a source twice, standard input can be read once: save it to a file.');
+        }
+
+        return WriteSession::run('ingest', $context, static function (Database $database, Run $run) use ($arguments, $context, $shifts): ExitCode {
+            $shiftSeconds = $shifts ? self::shiftSeconds($arguments->operands, $context, $database) : 0;
+
+            return new IngestJob($context, $database, $run)->ingest($arguments->operands, $shiftSeconds);
+        });
+    }
+
+    /** @param list<string> $words */
+    private static function shiftSeconds(array $words, Context $context, Database $database): int
+    {
+        $sources = array_merge(...array_map(static fn (string $word): array => SourceList::open($word, $context, $database), $words));
+        $now = $context->clock->now();
+
+        return Shift::toNow($sources, new ObservationParser(array_fill_keys(Regions::codes($database), true), $now), $now);
+    }
+}

@@ -1,0 +1,19 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Database;
+
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\Failure;
+
+final class AlreadyRunning extends Failure
+{
+    /** @param string $holder what the lock file says about who has it */
+    public static function as(string $holder, string $databasePath): self
+    {
+        $who = $holder === '' ? 'another writer' : $holder;
+
+        return new self("Already running on $databasePath: $who. This one leaves.", ExitCode::AlreadyRunning);
+    }
+}

@@ -1,0 +1,174 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Database;
+
+use Closure;
+use Exception;
+use SQLite3;
+use SQLite3Exception;
+use SQLite3Stmt;
+use Throwable;
+
+/**
+ * One connection, and the few things that every query of the writer needs. Statements are prepared once.
+ * Errors of SQLite pass through as SQLite3Exception; DatabaseFailure turns them into sentences at the edge.
+ */
+final class Database
+{
+    /** Frames after which a commit checkpoints: 4 MB of WAL at 4 KiB a page. */
+    private const int CHECKPOINT_EVERY_PAGES = 1000;
+    /** What the WAL file is cut down to when it starts over. */
+    private const int WAL_SIZE_LIMIT_BYTES = 16 * 1024 * 1024;
+    private const int CACHE_KIB = 16 * 1024;
+
+    /** @var array<string, SQLite3Stmt> by SQL */
+    private array $statements = [];
+
+    private function __construct(public readonly SQLite3 $connection)
+    {
+        $connection->enableExceptions(true);
+    }
+
+    /**
+     * Opens for writing; makes the file when it is missing. synchronous=NORMAL: a power cut may undo the last
+     * commits, never break the file, and whatever it undoes is read again from its source.
+     *
+     * @throws DatabaseFailure|SQLite3Exception
+     */
+    public static function openForWriting(string $path, int $busyTimeoutMilliseconds): self
+    {
+        $database = self::open($path, SQLITE3_OPEN_READWRITE | SQLITE3_OPEN_CREATE);
+        $database->connection->busyTimeout($busyTimeoutMilliseconds);
+        $database->execute('PRAGMA journal_mode = WAL');
+        $database->execute('PRAGMA synchronous = NORMAL');
+        $database->execute('PRAGMA foreign_keys = ON');
+        $database->execute('PRAGMA cache_size = -' . self::CACHE_KIB);
+        $database->execute('PRAGMA wal_autocheckpoint = ' . self::CHECKPOINT_EVERY_PAGES);
+        $database->execute('PRAGMA journal_size_limit = ' . self::WAL_SIZE_LIMIT_BYTES);
+
+        return $database;
+    }
+
+    /** @throws DatabaseFailure|SQLite3Exception */
+    public static function openForReading(string $path, int $busyTimeoutMilliseconds): self
+    {
+        $database = self::open($path, SQLITE3_OPEN_READONLY);
+        $database->connection->busyTimeout($busyTimeoutMilliseconds);
+        $database->execute('PRAGMA query_only = ON');
+
+        return $database;
+    }
+
+    public static function inMemory(): self
+    {
+        $database = new self(new SQLite3(':memory:'));
+        $database->execute('PRAGMA foreign_keys = ON');
+
+        return $database;
+    }
+
+    /** Runs SQL that returns nothing of interest; may be several statements. */
+    public function execute(string $sql): void
+    {
+        $this->connection->exec($sql);
+    }
+
+    public function prepare(string $sql): SQLite3Stmt
+    {
+        return $this->statements[$sql] ??= $this->connection->prepare($sql);
+    }
+
+    /**
+     * Runs one statement with its values.
+     *
+     * @param list<int|float|string|null> $values
+     * @return int rows changed
+     */
+    public function run(string $sql, array $values = []): int
+    {
+        $this->bind($sql, $values)->execute();
+
+        return $this->connection->changes();
+    }
+
+    /**
+     * @param list<int|float|string|null> $values
+     * @return list<array<string, int|float|string|null>>
+     */
+    public function rows(string $sql, array $values = []): array
+    {
+        $result = $this->bind($sql, $values)->execute();
+        for ($rows = []; ($row = $result->fetchArray(SQLITE3_ASSOC)) !== false;) {
+            $rows[] = $row;
+        }
+        $result->finalize();
+
+        return $rows;
+    }
+
+    /**
+     * The first column of the first row, null when there is none.
+     *
+     * @param list<int|float|string|null> $values
+     */
+    public function value(string $sql, array $values = []): int|float|string|null
+    {
+        $row = $this->rows($sql, $values)[0] ?? [null];
+
+        return reset($row);
+    }
+
+    /**
+     * Runs the work in one write transaction: all of it is committed, or nothing.
+     *
+     * @template T
+     * @param Closure(): T $work
+     * @return T
+     */
+    public function transaction(Closure $work): mixed
+    {
+        $this->execute('BEGIN IMMEDIATE');
+        try {
+            $result = $work();
+            $this->execute('COMMIT');
+
+            return $result;
+        } catch (Throwable $failure) {
+            $this->rollBack();
+            throw $failure;
+        }
+    }
+
+    /** SQLite3's constructor throws a bare Exception that carries no result code. */
+    private static function open(string $path, int $flags): self
+    {
+        try {
+            return new self(new SQLite3($path, $flags));
+        } catch (Exception) {
+            throw DatabaseFailure::cannotOpen($path);
+        }
+    }
+
+    /** After some errors, a full disk among them, SQLite has rolled back already and says that there is nothing to do. */
+    private function rollBack(): void
+    {
+        try {
+            $this->execute('ROLLBACK');
+        } catch (SQLite3Exception) {
+        }
+    }
+
+    /** @param list<int|float|string|null> $values */
+    private function bind(string $sql, array $values): SQLite3Stmt
+    {
+        $statement = $this->prepare($sql);
+        $statement->reset();
+        foreach ($values as $index => $value) {
+            $statement->bindValue($index + 1, $value);
+        }
+
+        return $statement;
+    }
+}

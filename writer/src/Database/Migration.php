@@ -1,0 +1,46 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Database;
+
+/** One file of db/migrations: `0003_create_observations.sql`. */
+final readonly class Migration
+{
+    private const string FILE_NAME = '/^(\d{4})_([a-z0-9_]+)\.sql$/D';
+
+    private function __construct(
+        public int $version,
+        public string $name,
+        public string $sql,
+        public string $checksum,
+    ) {
+    }
+
+    /**
+     * @return array<int, self> by version, in order
+     * @throws SchemaMismatch when the versions are not 1, 2, 3 …
+     */
+    public static function readAll(string $folder): array
+    {
+        $migrations = [];
+        foreach (glob("$folder/*.sql") ?: [] as $file) {
+            if (preg_match(self::FILE_NAME, basename($file), $parts) !== 1) {
+                throw SchemaMismatch::badFileName($file);
+            }
+            $sql = (string) file_get_contents($file);
+            $migrations[] = new self((int) $parts[1], $parts[2], $sql, hash('sha256', $sql));
+        }
+        $versions = array_column($migrations, 'version');
+        if ($migrations === [] || $versions !== range(1, count($versions))) {
+            throw SchemaMismatch::notInSequence($folder, $versions);
+        }
+
+        return array_combine($versions, $migrations);
+    }
+
+    public function label(): string
+    {
+        return sprintf('%04d_%s', $this->version, $this->name);
+    }
+}

@@ -1,0 +1,86 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Database;
+
+use TrendVault\Writer\Time\Clock;
+
+/** Brings a database to the schema of db/migrations: in order, one transaction each, never the same one twice. */
+final readonly class Migrator
+{
+    private const string HISTORY = <<<'SQL'
+        CREATE TABLE schema_migrations (
+          version INTEGER NOT NULL PRIMARY KEY,
+          name TEXT NOT NULL,
+          checksum TEXT NOT NULL, -- SHA-256 of the file, hexadecimal
+          applied_at INTEGER NOT NULL
+        ) STRICT
+        SQL;
+
+    /** @param array<int, Migration> $migrations by version */
+    public function __construct(private Database $database, private array $migrations, private Clock $clock)
+    {
+    }
+
+    /**
+     * @return list<Migration> what was applied
+     * @throws SchemaMismatch
+     */
+    public function migrate(): array
+    {
+        $pending = array_values(array_slice($this->migrations, $this->verifiedVersion()));
+        foreach ($pending as $migration) {
+            $this->database->transaction(fn () => $this->apply($migration));
+        }
+
+        return $pending;
+    }
+
+    /** @throws SchemaMismatch unless every migration has been applied, unchanged */
+    public function expectCurrent(): void
+    {
+        $version = $this->verifiedVersion();
+        if ($version < count($this->migrations)) {
+            throw SchemaMismatch::pending($version, count($this->migrations));
+        }
+    }
+
+    /** @throws SchemaMismatch when the database has other migrations than the files say */
+    private function verifiedVersion(): int
+    {
+        $applied = $this->applied();
+        foreach ($applied as ['version' => $version, 'checksum' => $checksum]) {
+            $migration = $this->migrations[$version] ?? throw SchemaMismatch::newer(max(array_column($applied, 'version')), count($this->migrations));
+            if ($migration->checksum !== $checksum) {
+                throw SchemaMismatch::checksum($migration);
+            }
+        }
+
+        return count($applied);
+    }
+
+    /** @return list<array<string, mixed>> */
+    private function applied(): array
+    {
+        $tables = array_column($this->database->rows("SELECT name FROM sqlite_schema WHERE type = 'table'"), 'name');
+        if (in_array('schema_migrations', $tables, true)) {
+            return $this->database->rows('SELECT version, checksum FROM schema_migrations ORDER BY version');
+        }
+
+        return $tables === [] ? [] : throw SchemaMismatch::foreign();
+    }
+
+    /** The history is made with the first migration, so that a file has both or neither. */
+    private function apply(Migration $migration): void
+    {
+        if ($migration->version === 1) {
+            $this->database->execute(self::HISTORY);
+        }
+        $this->database->execute($migration->sql);
+        $this->database->run(
+            'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
+            [$migration->version, $migration->name, $migration->checksum, $this->clock->now()],
+        );
+    }
+}

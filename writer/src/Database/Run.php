@@ -1,0 +1,46 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Database;
+
+use SQLite3Exception;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Time\Clock;
+
+/** A row in runs: what one command did, for `writer status`. */
+final readonly class Run
+{
+    private function __construct(
+        private Database $database,
+        private Clock $clock,
+        public int $id,
+        public int $startedAt,
+    ) {
+    }
+
+    public static function start(Database $database, string $command, Clock $clock): self
+    {
+        $startedAt = $clock->now();
+        $database->run('INSERT INTO runs (command, started_at) VALUES (?, ?)', [$command, $startedAt]);
+
+        return new self($database, $clock, $database->connection->lastInsertRowID(), $startedAt);
+    }
+
+    public function finish(ExitCode $exitCode, ?string $error): void
+    {
+        $this->database->run(
+            'UPDATE runs SET finished_at = ?, exit_code = ?, error = ? WHERE id = ?',
+            [$this->clock->now(), $exitCode->value, $error, $this->id],
+        );
+    }
+
+    /** For a run that failed: when the database is what failed, the row stays unfinished, as after a kill. */
+    public function tryToFinish(ExitCode $exitCode, string $error): void
+    {
+        try {
+            $this->finish($exitCode, $error);
+        } catch (SQLite3Exception) {
+        }
+    }
+}

@@ -1,0 +1,86 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Database;
+
+use Closure;
+use SQLite3Exception;
+use Throwable;
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\Failure;
+
+/** The frame of every command that writes: the lock, the schema, a row in runs. */
+final readonly class WriteSession
+{
+    /** How long a command that a person typed waits for the cron run of that minute. */
+    private const int PATIENCE_SECONDS = 10;
+
+    /**
+     * @param Closure(Database, Run): ExitCode $work
+     * @throws Failure|SQLite3Exception
+     */
+    public static function run(string $command, Context $context, Closure $work, int $waitSeconds = self::PATIENCE_SECONDS): ExitCode
+    {
+        $path = $context->settings->databasePath;
+        if (!is_file($path) && is_dir(dirname($path))) {
+            throw DatabaseFailure::missing($path);
+        }
+
+        return self::underLock($command, $context, $waitSeconds, static function (Database $database) use ($command, $context, $work): ExitCode {
+            self::migrator($database, $context)->expectCurrent();
+
+            return self::record($command, $database, $context, $work);
+        });
+    }
+
+    /** As run(), but brings the schema up to date first. */
+    public static function migrateAndRun(string $command, Context $context, Closure $work, int $waitSeconds = self::PATIENCE_SECONDS): ExitCode
+    {
+        return self::underLock($command, $context, $waitSeconds, static function (Database $database) use ($command, $context, $work): ExitCode {
+            foreach (self::migrator($database, $context)->migrate() as $migration) {
+                $context->log->info('migrated', "Applied migration {$migration->label()}.", ['version' => $migration->version]);
+            }
+            Regions::seed($database, $context->settings->regionsFile());
+
+            return self::record($command, $database, $context, $work);
+        });
+    }
+
+    /** @param Closure(Database): ExitCode $work */
+    private static function underLock(string $command, Context $context, int $waitSeconds, Closure $work): ExitCode
+    {
+        $settings = $context->settings;
+        if (!is_dir(dirname($settings->databasePath))) {
+            throw DatabaseFailure::cannotOpen($settings->databasePath);
+        }
+        $lock = WriterLock::acquire($settings->databasePath, $command, $waitSeconds);
+        try {
+            return $work(Database::openForWriting($settings->databasePath, $settings->busyTimeoutMilliseconds));
+        } finally {
+            $lock->release();
+        }
+    }
+
+    private static function migrator(Database $database, Context $context): Migrator
+    {
+        return new Migrator($database, Migration::readAll($context->settings->migrationsFolder()), $context->clock);
+    }
+
+    /** @param Closure(Database, Run): ExitCode $work */
+    private static function record(string $command, Database $database, Context $context, Closure $work): ExitCode
+    {
+        $run = Run::start($database, $command, $context->clock);
+        try {
+            $exitCode = $work($database, $run);
+            $run->finish($exitCode, null);
+
+            return $exitCode;
+        } catch (Throwable $error) {
+            $failure = $error instanceof SQLite3Exception ? DatabaseFailure::from($error, $context->settings->databasePath) : $error;
+            $run->tryToFinish($failure instanceof Failure ? $failure->exitCode : ExitCode::Internal, $failure->getMessage());
+            throw $failure;
+        }
+    }
+}

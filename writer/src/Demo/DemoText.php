@@ -1,0 +1,65 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Demo;
+
+/** What a video is called, in a language: a template of its category, filled with words of that language. */
+final class DemoText
+{
+    /** Most of the titles of a channel are about its own subject. */
+    private const int CHANNELS_PER_CATEGORY = 60;
+
+    /** @var array<string, array<string, mixed>> vocabularies by language */
+    private static array $vocabularies = [];
+
+    private function __construct(
+        public readonly string $title,
+        public readonly string $channel,
+        public readonly string $category,
+    ) {
+    }
+
+    /** @param string $key what the text follows from */
+    public static function of(string $key, string $language): self
+    {
+        $words = self::$vocabularies[$language] ??= self::vocabulary($language);
+        [$category, $template, $channel] = Dice::roll("$key text");
+        $category = self::pick(array_keys($words['titles']), $category);
+        $channelKey = "$language $category " . (int) ($channel * self::CHANNELS_PER_CATEGORY);
+
+        return new self(
+            title: self::fill(self::pick($words['titles'][$category], $template), $words['words'], $key),
+            channel: self::fill(self::pick([...$words['channels']['any'], ...$words['channels'][$category] ?? []], Dice::roll($channelKey)[0]), $words['words'], $channelKey),
+            category: $category,
+        );
+    }
+
+    /** @return array<string, mixed> */
+    private static function vocabulary(string $language): array
+    {
+        return json_decode((string) file_get_contents(__DIR__ . "/languages/$language.json"), true, flags: JSON_THROW_ON_ERROR);
+    }
+
+    /** @param array<string, list<string>> $words by the name that stands in braces */
+    private static function fill(string $template, array $words, string $key): string
+    {
+        $place = 0;
+
+        return preg_replace_callback('/\{(\w+)\}/', static function (array $match) use ($words, $key, &$place): string {
+            $number = Dice::roll("$key " . $place++)[0];
+
+            return $match[1] === 'number' ? (string) (2 + (int) ($number * 48)) : self::pick($words[$match[1]], $number);
+        }, $template);
+    }
+
+    /**
+     * @template T
+     * @param list<T> $list
+     * @return T
+     */
+    private static function pick(array $list, float $number): mixed
+    {
+        return $list[(int) ($number * count($list))];
+    }
+}

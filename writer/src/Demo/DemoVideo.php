@@ -1,0 +1,119 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Demo;
+
+use Generator;
+use TrendVault\Writer\Time\Rfc3339;
+
+/**
+ * One video of the demo. Its number says when it was born: one every 12 seconds since 1970,
+ * so the 50,000 newest are the videos of the last seven days, and every minute brings five.
+ */
+final readonly class DemoVideo
+{
+    private const int ALIVE = 50_000;
+    private const int BIRTH_EVERY_SECONDS = 12;
+    private const int HOUR_SECONDS = 3600;
+
+    private const float LEAST_VIEWS = 400.0;
+    private const float SIZE_EXPONENT = 1.15;
+    private const float VIRAL_SHARE = 0.3;
+    private const float CROSSES_BORDER_SHARE = 0.3;
+    private const float WORLDWIDE_SHARE = 0.01;
+
+    public int $bornAt;
+    public string $id;
+    private string $home;
+    private string $language;
+    /** Views in the end, without going viral, in a market of middling size. */
+    private float $size;
+    private float $taperHours;
+    private float $decay;
+    private ?int $viralAt;
+    private float $viralSize;
+    private float $viralHours;
+    private float $reach;
+
+    public function __construct(private int $seed, public int $number)
+    {
+        [$home, $language, $size, $this->reach] = Dice::roll("$seed $number who");
+        [$viral, $viralAge, $viralSize, $viralHours] = Dice::roll("$seed $number viral");
+        [$taper, $decay] = Dice::roll("$seed $number how");
+        $this->bornAt = $number * self::BIRTH_EVERY_SECONDS;
+        $this->id = substr(strtr(base64_encode(hash('murmur3a', "$seed $number", true) . hash('crc32b', "$number $seed", true)), '+/', '-_'), 0, 11);
+        $this->home = Market::pick($home);
+        $this->language = Market::language($this->home, $language);
+        $this->size = Dice::pareto($size, self::LEAST_VIEWS, self::SIZE_EXPONENT);
+        $this->taperHours = 3 + 12 * $taper;
+        $this->decay = 0.6 + 0.8 * $decay;
+        $this->viralAt = $viral < self::VIRAL_SHARE ? $this->bornAt + (int) (60 * self::HOUR_SECONDS * $viralAge ** 2) : null;
+        $this->viralSize = $this->size * Dice::pareto($viralSize, 0.5, 1.2);
+        $this->viralHours = 0.3 + 5 * $viralHours;
+    }
+
+    /** @return Generator<self> the videos that exist at a time, oldest first */
+    public static function alive(int $seed, int $time): Generator
+    {
+        $newest = intdiv($time, self::BIRTH_EVERY_SECONDS);
+        for ($number = $newest - self::ALIVE + 1; $number <= $newest; $number++) {
+            yield new self($seed, $number);
+        }
+    }
+
+    /** @return list<string> where it is watched, its home first */
+    public function markets(): array
+    {
+        return match (true) {
+            $this->reach < self::WORLDWIDE_SHARE => array_values(array_unique([$this->home, ...Market::all()])),
+            $this->reach < self::CROSSES_BORDER_SHARE => [$this->home, ...Market::neighbours($this->home, $this->language)],
+            default => [$this->home],
+        };
+    }
+
+    /** Cumulative views; grows with time, never falls. */
+    public function views(string $market, int $time): int
+    {
+        return (int) ($this->share($market) * $this->audience($time));
+    }
+
+    public function gain(string $market, int $from, int $to): float
+    {
+        return $this->share($market) * ($this->audience($to) - $this->audience($from));
+    }
+
+    /** @return array<string, string|int> */
+    public function description(): array
+    {
+        $text = DemoText::of("$this->seed $this->number", $this->language);
+
+        return [
+            'title' => $text->title,
+            'channel' => $text->channel,
+            'category' => $text->category,
+            'language' => $this->language,
+            'published_at' => Rfc3339::format($this->bornAt),
+            'duration_seconds' => 30 + $this->number * 7919 % 2400,
+            'thumb_base' => "https://thumbs.example/$this->id",
+        ];
+    }
+
+    private function share(string $market): float
+    {
+        return Market::audience($market) * ($market === $this->home ? 1.0 : 0.35);
+    }
+
+    /**
+     * The rate falls as a power of age; a viral video adds a wave that rises within minutes and ebbs as the inverse cube.
+     * Both are written as their integrals, so the count at any time follows without the counts before.
+     */
+    private function audience(int $time): float
+    {
+        $ageHours = max(0, $time - $this->bornAt) / self::HOUR_SECONDS;
+        $viralHours = $this->viralAt === null ? 0.0 : max(0, $time - $this->viralAt) / self::HOUR_SECONDS / $this->viralHours;
+        $wave = $viralHours ** 2 / (1 + $viralHours ** 2);
+
+        return $this->size * (1 - (1 + $ageHours / $this->taperHours) ** -$this->decay) + $this->viralSize * $wave;
+    }
+}

@@ -1,0 +1,60 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Demo;
+
+/** Where the demo's videos come from, what is spoken there, and who watches across the border. */
+final readonly class Market
+{
+    /** How many of a hundred videos come from a market. */
+    private const array WEIGHTS = [
+        'GB' => 16, 'DE' => 15, 'FR' => 13, 'ES' => 11, 'IT' => 11, 'PL' => 8, 'NL' => 6,
+        'SE' => 4, 'PT' => 4, 'BE' => 3, 'AT' => 3, 'CZ' => 3, 'DK' => 2, 'IE' => 1,
+    ];
+    private const array LANGUAGES = [
+        'GB' => ['en'], 'DE' => ['de'], 'FR' => ['fr'], 'ES' => ['es'], 'IT' => ['it'], 'PL' => ['pl'], 'NL' => ['nl'],
+        'SE' => ['sv'], 'PT' => ['pt'], 'BE' => ['nl', 'fr', 'nl', 'fr', 'nl'], 'AT' => ['de'], 'CZ' => ['cs'], 'DK' => ['da'], 'IE' => ['en'],
+    ];
+    private const array NEIGHBOURS = [
+        'en' => ['GB', 'IE'], 'de' => ['DE', 'AT'], 'fr' => ['FR', 'BE'], 'nl' => ['NL', 'BE'],
+    ];
+
+    /** @param float $number from 0 to below 1 */
+    public static function pick(float $number): string
+    {
+        $left = $number * array_sum(self::WEIGHTS);
+        foreach (self::WEIGHTS as $market => $weight) {
+            $left -= $weight;
+            if ($left < 0) {
+                return $market;
+            }
+        }
+
+        return 'GB';
+    }
+
+    /** @param float $number from 0 to below 1 */
+    public static function language(string $market, float $number): string
+    {
+        return self::LANGUAGES[$market][(int) ($number * count(self::LANGUAGES[$market]))];
+    }
+
+    /** @return list<string> other markets of the language */
+    public static function neighbours(string $market, string $language): array
+    {
+        return array_values(array_diff(self::NEIGHBOURS[$language] ?? [], [$market]));
+    }
+
+    /** @return list<string> */
+    public static function all(): array
+    {
+        return array_keys(self::WEIGHTS);
+    }
+
+    /** Viewers, relative to a market of middling size. */
+    public static function audience(string $market): float
+    {
+        return self::WEIGHTS[$market] / 7;
+    }
+}

@@ -1,0 +1,42 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ingest;
+
+use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Observations\RejectedLine;
+use TrendVault\Writer\Sources\Source;
+use TrendVault\Writer\Sources\SourceFailure;
+
+/** Makes archived data current: its newest observation becomes now, everything else moves along. */
+final readonly class Shift
+{
+    /**
+     * @param list<Source> $sources read once here, so they must be readable twice
+     * @return int seconds to add to every time
+     * @throws SourceFailure when there is not one observation
+     */
+    public static function toNow(array $sources, ObservationParser $parser, int $now): int
+    {
+        $newest = null;
+        foreach ($sources as $source) {
+            foreach ($source->lines() as $line) {
+                $newest = max($newest, is_string($line) ? self::observedAt($line, $parser) : null);
+            }
+        }
+
+        return $newest === null
+            ? throw SourceFailure::because('Cannot shift to now: the sources have no observation that can be read.')
+            : $now - $newest;
+    }
+
+    private static function observedAt(string $line, ObservationParser $parser): ?int
+    {
+        try {
+            return $parser->parse($line)->observedAt;
+        } catch (RejectedLine) {
+            return null; // Ingesting sets it aside.
+        }
+    }
+}

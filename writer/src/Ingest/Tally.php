@@ -1,0 +1,51 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ingest;
+
+use TrendVault\Writer\Observations\RejectionReason;
+
+/** Counts of lines. */
+final class Tally
+{
+    /** @var array<string, int> by Outcome value */
+    public private(set) array $outcomes = [];
+    /** @var array<string, int> by RejectionReason value */
+    public private(set) array $rejections = [];
+
+    public function count(Outcome $outcome): void
+    {
+        $this->outcomes[$outcome->value] = ($this->outcomes[$outcome->value] ?? 0) + 1;
+    }
+
+    public function reject(RejectionReason $reason): void
+    {
+        $this->rejections[$reason->value] = ($this->rejections[$reason->value] ?? 0) + 1;
+    }
+
+    public function of(Outcome $outcome): int
+    {
+        return $this->outcomes[$outcome->value] ?? 0;
+    }
+
+    public function rejected(): int
+    {
+        return array_sum($this->rejections);
+    }
+
+    public function lines(): int
+    {
+        return array_sum($this->outcomes) + $this->rejected();
+    }
+
+    public function add(self $other): void
+    {
+        foreach ($other->outcomes as $name => $count) {
+            $this->outcomes[$name] = ($this->outcomes[$name] ?? 0) + $count;
+        }
+        foreach ($other->rejections as $name => $count) {
+            $this->rejections[$name] = ($this->rejections[$name] ?? 0) + $count;
+        }
+    }
+}

@@ -1,0 +1,29 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Observations;
+
+/**
+ * A video's view count in one market at one time. Times are UTC seconds, counts are cumulative.
+ * Null in what describes the video means that the line did not say.
+ */
+final readonly class Observation
+{
+    public function __construct(
+        public string $videoId,
+        public string $region,
+        public int $observedAt,
+        public int $views,
+        public ?int $likes = null,
+        public ?int $comments = null,
+        public ?string $title = null,
+        public ?string $channel = null,
+        public ?string $thumbBase = null,
+        public ?string $category = null,
+        public ?string $language = null,
+        public ?int $publishedAt = null,
+        public ?int $durationSeconds = null,
+    ) {
+    }
+}

@@ -1,0 +1,159 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Observations;
+
+use TrendVault\Writer\Time\Rfc3339;
+
+/** A line of NDJSON to an observation. Every rule about what may be stored is here, or a CHECK in db/migrations. */
+final readonly class ObservationParser
+{
+    /** What a producer's clock may be ahead of ours. */
+    private const int FUTURE_SECONDS = 300;
+    /** The largest integer that JSON readers agree on (RFC 8259, section 6). */
+    private const int MOST = 9_007_199_254_740_991;
+    private const int MOST_NESTING = 16;
+    /** Characters that need no escaping in a path (RFC 3986, section 3.3), and no `.` in front. */
+    private const string ID = '/^[A-Za-z0-9_-][A-Za-z0-9_.~:-]{0,63}$/D';
+    private const string LANGUAGE = '/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/D';
+    private const string THUMB_BASE = '~^https?://[^\x00-\x20"<>\\\\^`{|}\x7f]+$~D';
+
+    /**
+     * @param array<string, true> $regions the known markets
+     * @param int $now UTC seconds
+     * @param int $shiftSeconds what every time is moved by, for archived data
+     */
+    public function __construct(private array $regions, private int $now, private int $shiftSeconds = 0)
+    {
+    }
+
+    /** @throws RejectedLine */
+    public function parse(string $line): Observation
+    {
+        $fields = $this->decode($line);
+
+        return new Observation(
+            videoId: $this->id($fields),
+            region: $this->region($fields),
+            observedAt: $this->observedAt($fields),
+            views: $this->count($fields, 'views') ?? throw self::missing('views', 'the cumulative views'),
+            likes: $this->count($fields, 'likes'),
+            comments: $this->count($fields, 'comments'),
+            title: $this->text($fields, 'title', 300),
+            channel: $this->text($fields, 'channel', 200),
+            thumbBase: $this->thumbBase($fields),
+            category: $this->text($fields, 'category', 60),
+            language: $this->language($fields),
+            publishedAt: $this->time($fields, 'published_at'),
+            durationSeconds: $this->count($fields, 'duration_seconds'),
+        );
+    }
+
+    /**
+     * @return array<mixed>
+     * @throws RejectedLine
+     */
+    private function decode(string $line): array
+    {
+        $fields = json_decode($line, true, self::MOST_NESTING);
+        if (is_array($fields) && ltrim($line)[0] === '{') {
+            return $fields;
+        }
+
+        throw match (json_last_error()) {
+            JSON_ERROR_NONE => new RejectedLine(RejectionReason::NotAnObject, 'expected one JSON object on the line'),
+            JSON_ERROR_UTF8 => new RejectedLine(RejectionReason::NotUtf8, 'expected UTF-8'),
+            default => new RejectedLine(RejectionReason::NotJson, 'expected JSON: ' . strtolower(json_last_error_msg())),
+        };
+    }
+
+    /** @param array<mixed> $fields */
+    private function id(array $fields): string
+    {
+        $id = $fields['id'] ?? throw self::missing('id', 'the video');
+
+        return is_string($id) && preg_match(self::ID, $id) === 1
+            ? $id
+            : throw new RejectedLine(RejectionReason::BadId, 'id: expected 1 to 64 letters, digits or _ - . ~ : without one of . ~ : in front');
+    }
+
+    /** @param array<mixed> $fields */
+    private function region(array $fields): string
+    {
+        $region = $fields['region'] ?? throw self::missing('region', 'the market');
+
+        return is_string($region) && isset($this->regions[$region])
+            ? $region
+            : throw new RejectedLine(RejectionReason::UnknownRegion, 'region: expected one of ' . implode(', ', array_keys($this->regions)));
+    }
+
+    /** @param array<mixed> $fields */
+    private function observedAt(array $fields): int
+    {
+        $observedAt = $this->time($fields, 'observed_at') ?? throw self::missing('observed_at', 'the time of counting');
+
+        return $observedAt <= $this->now + self::FUTURE_SECONDS
+            ? $observedAt
+            : throw new RejectedLine(RejectionReason::InTheFuture, 'observed_at: expected at most 5 minutes after now, ' . Rfc3339::format($this->now));
+    }
+
+    /** @param array<mixed> $fields */
+    private function time(array $fields, string $name): ?int
+    {
+        $value = $fields[$name] ?? null;
+        if ($value === null) {
+            return null;
+        }
+        $time = is_string($value) ? Rfc3339::parse($value) : null;
+
+        return $time === null || $time < 0
+            ? throw new RejectedLine(RejectionReason::BadTime, "$name: expected an RFC 3339 time since 1970, for example 2026-11-20T10:00:00Z")
+            : $time + $this->shiftSeconds;
+    }
+
+    /** @param array<mixed> $fields */
+    private function count(array $fields, string $name): ?int
+    {
+        $value = $fields[$name] ?? null;
+
+        return $value === null || (is_int($value) && $value >= 0 && $value <= self::MOST)
+            ? $value
+            : throw new RejectedLine(RejectionReason::BadCount, "$name: expected a whole number from 0 to " . self::MOST);
+    }
+
+    /** @param array<mixed> $fields */
+    private function text(array $fields, string $name, int $most): ?string
+    {
+        $value = $fields[$name] ?? null;
+
+        return $value === null || (is_string($value) && $value !== '' && mb_strlen($value) <= $most && preg_match('/[\x00-\x1f\x7f]/', $value) === 0)
+            ? $value
+            : throw new RejectedLine(RejectionReason::BadText, "$name: expected text of 1 to $most characters without control characters");
+    }
+
+    /** @param array<mixed> $fields */
+    private function language(array $fields): ?string
+    {
+        $value = $fields['language'] ?? null;
+
+        return $value === null || (is_string($value) && strlen($value) <= 35 && preg_match(self::LANGUAGE, $value) === 1)
+            ? $value
+            : throw new RejectedLine(RejectionReason::BadLanguage, 'language: expected a language tag (BCP 47), for example pt-BR');
+    }
+
+    /** @param array<mixed> $fields */
+    private function thumbBase(array $fields): ?string
+    {
+        $value = $fields['thumb_base'] ?? null;
+
+        return $value === null || (is_string($value) && mb_strlen($value) <= 500 && preg_match(self::THUMB_BASE, $value) === 1)
+            ? $value
+            : throw new RejectedLine(RejectionReason::BadThumbBase, 'thumb_base: expected an http or https address of at most 500 characters');
+    }
+
+    private static function missing(string $field, string $meaning): RejectedLine
+    {
+        return new RejectedLine(RejectionReason::MissingField, "$field: expected $meaning, it is missing");
+    }
+}

@@ -1,0 +1,25 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Observations;
+
+/** Why a line was set aside. The list is closed: `status` and monitors count by it. */
+enum RejectionReason: string
+{
+    case TooLong = 'too_long';
+    case CutOff = 'cut_off';
+    case NotUtf8 = 'not_utf8';
+    case NotJson = 'not_json';
+    case NotAnObject = 'not_an_object';
+    case MissingField = 'missing_field';
+    case MissingMetadata = 'missing_metadata';
+    case BadId = 'bad_id';
+    case UnknownRegion = 'unknown_region';
+    case BadTime = 'bad_time';
+    case InTheFuture = 'in_the_future';
+    case BadCount = 'bad_count';
+    case BadText = 'bad_text';
+    case BadLanguage = 'bad_language';
+    case BadThumbBase = 'bad_thumb_base';
+}

@@ -1,0 +1,23 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ranking;
+
+/** A video on its way into a list. */
+final readonly class Candidate
+{
+    public function __construct(
+        public string $videoId,
+        public string $channel,
+        public float $score,
+        public Velocity $velocity,
+    ) {
+    }
+
+    /** The total order of every list: score, highest first, then id. */
+    public static function compare(self $a, self $b): int
+    {
+        return $b->score <=> $a->score ?: strcmp($a->videoId, $b->videoId);
+    }
+}

@@ -1,0 +1,23 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ranking;
+
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\Failure;
+use TrendVault\Writer\Time\Rfc3339;
+
+final class ClockBackwards extends Failure
+{
+    public static function before(int $now, int $publishedAt): self
+    {
+        [$clock, $newest] = [Rfc3339::format($now), Rfc3339::format($publishedAt)];
+
+        return new self(
+            "Cannot publish: the clock says $clock, but the newest generation is of $newest. Set the clock;"
+            . ' if it was wrong then and is right now, run `writer rank --at now` once.',
+            ExitCode::ClockBackwards,
+        );
+    }
+}

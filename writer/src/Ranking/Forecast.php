@@ -1,0 +1,48 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ranking;
+
+/**
+ * The views that a video will gain in the window ahead, if its rate goes on falling with the square of its age:
+ *
+ *     score = rate · w · (c + T)² / ((a + T) · (a + w + T))
+ *
+ * the integral of rate · ((c + T) / (x + T))² for x from a to a + w. The rate was measured when the video was
+ * c hours old, it is a hours old now, w is the window; T, the taper, keeps a new one from falling at once.
+ * writer/fit/fit.py finds the two fitted constants; docs/ranking.md says how well they do.
+ */
+final class Forecast
+{
+    /** Stands in generations.formula. A change of the formula or of a constant is a new version. */
+    public const string VERSION = 'inverse-square-1';
+    /** Fitted. */
+    public const float TAPER_HOURS = 7.0;
+    /** Fitted: how old a video is taken to be when first seen, if its source does not tell. */
+    public const float ASSUMED_AGE_HOURS = 76.0;
+
+    private const int HOUR_SECONDS = 3600;
+
+    /**
+     * @param int $now UTC seconds
+     * @return float views, never negative
+     */
+    public static function expectedViews(Velocity $velocity, ?int $publishedAt, Window $window, int $now): float
+    {
+        $bornAt = self::bornAt($velocity->firstObservedAt, $publishedAt);
+        $rated = max(0.0, ($velocity->ratedAt - $bornAt) / self::HOUR_SECONDS) + self::TAPER_HOURS;
+        $age = max(0.0, ($now - $bornAt) / self::HOUR_SECONDS) + self::TAPER_HOURS;
+        $hours = $window->hours();
+
+        return $velocity->viewsPerHour * $hours * $rated * $rated / ($age * ($age + $hours));
+    }
+
+    /** UTC seconds; a video that was published after it was seen was born when it was seen. */
+    public static function bornAt(int $firstObservedAt, ?int $publishedAt): int
+    {
+        return $publishedAt === null
+            ? $firstObservedAt - (int) (self::ASSUMED_AGE_HOURS * self::HOUR_SECONDS)
+            : min($publishedAt, $firstObservedAt);
+    }
+}

@@ -1,0 +1,33 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ranking;
+
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Database\Database;
+
+/** Publishes a generation and says so. */
+final readonly class RankJob
+{
+    public function __construct(private Context $context, private Database $database)
+    {
+    }
+
+    /**
+     * @param ?int $at UTC seconds; null for now, if the clock can be believed
+     * @throws ClockBackwards
+     */
+    public function rank(?int $at = null): void
+    {
+        $started = hrtime(true);
+        $ranking = new Ranking($this->database, $this->context->settings->leaveAfterHours);
+        $generation = $at === null ? $ranking->publish($this->context->clock->now()) : $ranking->publishAt($at);
+        $seconds = (hrtime(true) - $started) / 1e9;
+        $this->context->log->info(
+            'published',
+            sprintf('Published generation %d: %s videos ranked, in %.1f s.', $generation->id, number_format($generation->videoCount), $seconds),
+            ['generation' => $generation->id, 'videos' => $generation->videoCount, 'ranks' => $generation->rowCount, 'formula' => Forecast::VERSION, 'seconds' => round($seconds, 3)],
+        );
+    }
+}

@@ -1,0 +1,113 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ranking;
+
+use TrendVault\Writer\Database\Database;
+
+/** Makes a generation from the running state and publishes it in one transaction. */
+final readonly class Ranking
+{
+    /** What a clock may be set back by without a word. */
+    private const int CLOCK_TOLERANCE_SECONDS = 300;
+
+    private const string NEWEST_BY_REGION = <<<'SQL'
+        SELECT r.code, max(y.last_observed_at) AS newest FROM regions AS r LEFT JOIN velocity AS y ON y.region = r.code GROUP BY r.code ORDER BY r.code
+        SQL;
+    private const string STATES = <<<'SQL'
+        SELECT y.region, y.video_id, v.channel, v.category, v.published_at,
+               y.first_observed_at, y.last_observed_at, y.observation_count, y.views, y.views_per_hour, y.rated_at, y.previous_views_per_hour
+        FROM velocity AS y JOIN videos AS v ON v.id = y.video_id
+        SQL;
+    private const string ADD_GENERATION = <<<'SQL'
+        INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks) VALUES (?, ?, ?, ?, ?)
+        SQL;
+    private const string ADD_REGION = 'INSERT INTO generation_regions (generation, region, video_count, newest_observed_at) VALUES (?, ?, ?, ?)';
+    private const string ADD_RANK = <<<'SQL'
+        INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        SQL;
+
+    /** @param int $leaveAfterHours a video leaves when its market was observed for so long without it */
+    public function __construct(private Database $database, private int $leaveAfterHours)
+    {
+    }
+
+    /**
+     * @param int $now UTC seconds
+     * @throws ClockBackwards when the newest generation is of a later time
+     */
+    public function publish(int $now): Generation
+    {
+        $newest = (int) $this->database->value('SELECT published_at FROM generations ORDER BY id DESC LIMIT 1');
+        if ($now < $newest - self::CLOCK_TOLERANCE_SECONDS) {
+            throw ClockBackwards::before($now, $newest);
+        }
+
+        return $this->publishAt(max($now, $newest));
+    }
+
+    /** As publish(), at a time that the caller vouches for. */
+    public function publishAt(int $now): Generation
+    {
+        $newestByRegion = array_column($this->database->rows(self::NEWEST_BY_REGION), 'newest', 'code');
+        [$lists, $counts] = $this->collect($newestByRegion, $now);
+
+        return $this->database->transaction(function () use ($newestByRegion, $lists, $counts, $now): Generation {
+            $this->database->run(self::ADD_GENERATION, [$now, Forecast::VERSION, array_sum($counts), ChannelLimit::MOST_VIDEOS, ChannelLimit::WITHIN_RANKS]);
+            $id = $this->database->connection->lastInsertRowID();
+            foreach ($newestByRegion as $region => $newest) {
+                $this->database->run(self::ADD_REGION, [$id, $region, $counts[$region] ?? 0, $newest]);
+            }
+
+            return new Generation($id, $now, array_sum($counts), $this->write($id, $lists));
+        });
+    }
+
+    /**
+     * @param array<string, ?int> $newestByRegion
+     * @return array{Lists, array<string, int>} the lists, and how many videos each region ranks
+     */
+    private function collect(array $newestByRegion, int $now): array
+    {
+        $leaveBefore = array_map(fn (?int $newest): int => ($newest ?? 0) - $this->leaveAfterHours * 3600, $newestByRegion);
+        [$lists, $counts] = [new Lists($now), []];
+        $states = $this->database->prepare(self::STATES)->execute();
+        while (($row = $states->fetchArray(SQLITE3_NUM)) !== false) {
+            [$region, $videoId, $channel, $category, $publishedAt] = $row;
+            if ($row[6] >= $leaveBefore[$region]) {
+                $lists->offer($region, $videoId, $channel, $category, $publishedAt, new Velocity(...array_slice($row, 5)));
+                $counts[$region] = ($counts[$region] ?? 0) + 1;
+            }
+        }
+        $states->finalize();
+
+        return [$lists, $counts];
+    }
+
+    /** @return int rows */
+    private function write(int $generation, Lists $lists): int
+    {
+        $insert = $this->database->prepare(self::ADD_RANK);
+        $insert->bindValue(1, $generation);
+        $rows = 0;
+        foreach ($lists->ranked() as [$region, $window, $category, $candidates]) {
+            $insert->bindValue(2, $region);
+            $insert->bindValue(3, $window->value);
+            $insert->bindValue(4, $category);
+            foreach ($candidates as $index => $candidate) {
+                $insert->bindValue(5, $index + 1);
+                $insert->bindValue(6, $candidate->videoId, SQLITE3_TEXT);
+                $insert->bindValue(7, $candidate->score);
+                $insert->bindValue(8, $candidate->velocity->views);
+                $insert->bindValue(9, $candidate->velocity->viewsPerHour);
+                $insert->bindValue(10, $candidate->velocity->previousViewsPerHour);
+                $insert->execute();
+            }
+            $rows += count($candidates);
+        }
+
+        return $rows;
+    }
+}

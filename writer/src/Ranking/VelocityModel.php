@@ -1,0 +1,65 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ranking;
+
+/** How the running state moves from one observation to the next. docs/ranking.md derives it. */
+final class VelocityModel
+{
+    /** How fast a new measurement replaces the rate. */
+    public const float RATE_HALF_LIFE_HOURS = 1.0;
+    public const float PREVIOUS_HALF_LIFE_HOURS = 6.0;
+    /** A first rate is never views divided by less. */
+    public const float MINIMUM_AGE_HOURS = 1.0;
+
+    private const int HOUR_SECONDS = 3600;
+
+    /** The first rate is the average since publication, or over the age that a video without a time of it is taken to have. */
+    public static function first(int $observedAt, int $views, ?int $publishedAt): Velocity
+    {
+        $ageHours = ($observedAt - Forecast::bornAt($observedAt, $publishedAt)) / self::HOUR_SECONDS;
+
+        return new Velocity(
+            firstObservedAt: $observedAt,
+            lastObservedAt: $observedAt,
+            observationCount: 1,
+            views: $views,
+            viewsPerHour: $views / max($ageHours, self::MINIMUM_AGE_HOURS),
+            ratedAt: (float) $observedAt,
+            previousViewsPerHour: null,
+        );
+    }
+
+    /**
+     * Counts that go down are corrections by the platform: nothing gained, never a negative rate.
+     *
+     * @param int $observedAt after the last observation
+     */
+    public static function next(Velocity $before, int $observedAt, int $views): Velocity
+    {
+        $hours = ($observedAt - $before->lastObservedAt) / self::HOUR_SECONDS;
+        $measured = max(0, $views - $before->views) / $hours;
+        $kept = 2.0 ** (-$hours / self::RATE_HALF_LIFE_HOURS);
+        $middle = $observedAt - $hours * self::HOUR_SECONDS / 2;
+
+        return new Velocity(
+            firstObservedAt: $before->firstObservedAt,
+            lastObservedAt: $observedAt,
+            observationCount: $before->observationCount + 1,
+            views: $views,
+            viewsPerHour: $kept * $before->viewsPerHour + (1 - $kept) * $measured,
+            ratedAt: $kept * $before->ratedAt + (1 - $kept) * $middle,
+            previousViewsPerHour: self::previous($before, $hours),
+        );
+    }
+
+    private static function previous(Velocity $before, float $hours): float
+    {
+        $kept = 2.0 ** (-$hours / self::PREVIOUS_HALF_LIFE_HOURS);
+
+        return $before->previousViewsPerHour === null
+            ? $before->viewsPerHour
+            : $kept * $before->previousViewsPerHour + (1 - $kept) * $before->viewsPerHour;
+    }
+}

@@ -1,0 +1,85 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Retention;
+
+use TrendVault\Writer\Database\Database;
+
+/** Drops what is past keeping, in transactions of bounded size, and then gives the WAL's room back. */
+final readonly class Pruning
+{
+    private const int ROWS_AT_ONCE = 10_000;
+    private const int DAY_SECONDS = 86_400;
+
+    private const string OBSERVATIONS = <<<'SQL'
+        DELETE FROM observations WHERE (observed_at, region, video_id) IN (
+          SELECT observed_at, region, video_id FROM observations WHERE observed_at < ?1 ORDER BY observed_at, region, video_id LIMIT ?2
+        )
+        SQL;
+    private const string VELOCITY = <<<'SQL'
+        DELETE FROM velocity WHERE (video_id, region) IN (SELECT video_id, region FROM velocity WHERE last_observed_at < ?1 LIMIT ?2)
+        SQL;
+    /** A video that a kept generation names is still shown. */
+    private const string VIDEOS = <<<'SQL'
+        DELETE FROM videos WHERE id IN (
+          SELECT v.id FROM videos AS v
+          WHERE NOT EXISTS (SELECT 1 FROM velocity WHERE video_id = v.id)
+            AND NOT EXISTS (SELECT 1 FROM generations AS g JOIN trending AS t ON t.generation = g.id AND t.video_id = v.id)
+          LIMIT ?1
+        )
+        SQL;
+    private const string RUNS = 'DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE started_at < ?1 ORDER BY id LIMIT ?2)';
+
+    public function __construct(private Database $database)
+    {
+    }
+
+    /** @param int $now UTC seconds */
+    public function prune(int $now, int $keepDays, int $keepGenerations): Pruned
+    {
+        $cutoff = $now - $keepDays * self::DAY_SECONDS;
+        $generations = $this->dropGenerations($keepGenerations);
+        $observations = $this->deleteAll(self::OBSERVATIONS, [$cutoff]);
+        $this->deleteAll(self::VELOCITY, [$cutoff]);
+        $videos = $this->deleteAll(self::VIDEOS, []);
+        $this->deleteAll(self::RUNS, [$cutoff]);
+
+        return new Pruned($generations, $observations, $videos, $this->truncateWal());
+    }
+
+    /** One transaction each: a reader sees all of a generation or none of it. */
+    private function dropGenerations(int $keep): int
+    {
+        $old = array_column($this->database->rows('SELECT id FROM generations ORDER BY id DESC LIMIT -1 OFFSET ?', [$keep]), 'id');
+        foreach ($old as $id) {
+            $this->database->transaction(function () use ($id): int {
+                $this->database->run('DELETE FROM trending WHERE generation = ?', [$id]);
+
+                return $this->database->run('DELETE FROM generations WHERE id = ?', [$id]);
+            });
+        }
+
+        return count($old);
+    }
+
+    /** @param list<int> $values what the statement's first parameters are; the last one is how many rows at once */
+    private function deleteAll(string $sql, array $values): int
+    {
+        $total = 0;
+        do {
+            $deleted = $this->database->transaction(fn (): int => $this->database->run($sql, [...$values, self::ROWS_AT_ONCE]));
+            $total += $deleted;
+        } while ($deleted === self::ROWS_AT_ONCE);
+
+        return $total;
+    }
+
+    /** A reader in the way is no failure: the WAL starts over later, and its size is bounded by the batches. */
+    private function truncateWal(): bool
+    {
+        [$row] = $this->database->rows('PRAGMA wal_checkpoint(TRUNCATE)');
+
+        return $row['busy'] === 0;
+    }
+}

@@ -1,0 +1,57 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Sources;
+
+use Generator;
+use TrendVault\Writer\Observations\RejectionReason;
+
+/** Cuts chunks of bytes into lines and never holds more than one chunk and one line of the longest size. */
+final readonly class LineReader
+{
+    public const int LONGEST_BYTES = 1024 * 1024;
+
+    /**
+     * Empty lines are counted, not given.
+     *
+     * @param iterable<string> $chunks
+     * @return Generator<int, string|LineFragment>
+     */
+    public static function lines(iterable $chunks): Generator
+    {
+        [$number, $rest, $overlong] = [1, '', false];
+        foreach ($chunks as $chunk) {
+            $lines = explode("\n", $rest . $chunk);
+            $rest = array_pop($lines);
+            foreach ($lines as $line) {
+                if ($overlong || strlen($line) > self::LONGEST_BYTES) {
+                    yield $number => new LineFragment("$line\n", RejectionReason::TooLong);
+                    $overlong = false;
+                } elseif ($line !== '' && $line !== "\r") {
+                    yield $number => $line;
+                }
+                $number++;
+            }
+            if ($overlong || strlen($rest) > self::LONGEST_BYTES) {
+                yield $number => new LineFragment($rest, null);
+                [$rest, $overlong] = ['', true];
+            }
+        }
+        yield from self::unfinished($number, $rest, $overlong);
+    }
+
+    /**
+     * What follows the last line end: a whole line whose end was forgotten, or the start of one.
+     *
+     * @return Generator<int, string|LineFragment>
+     */
+    private static function unfinished(int $number, string $rest, bool $overlong): Generator
+    {
+        if ($overlong) {
+            yield $number => new LineFragment("$rest\n", RejectionReason::TooLong);
+        } elseif ($rest !== '') {
+            yield $number => json_validate($rest) ? $rest : new LineFragment("$rest\n", RejectionReason::CutOff);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Sources;
+
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\Failure;
+
+final class SourceFailure extends Failure
+{
+    public static function missing(string $path): self
+    {
+        return self::because("Cannot read $path: there is no such file or folder.");
+    }
+
+    public static function unreadable(string $path): self
+    {
+        return self::because("Cannot read $path: this user may not.");
+    }
+
+    public static function emptyFolder(string $path): self
+    {
+        return self::because("Cannot read $path: expected .ndjson or .ndjson.gz files in the folder, found none.");
+    }
+
+    public static function damagedGzip(string $path): self
+    {
+        return self::because("Cannot read $path to its end: the gzip data is damaged or stops midway. What came before is stored.");
+    }
+
+    public static function because(string $sentence): self
+    {
+        return new self($sentence, ExitCode::SourceFailed);
+    }
+}

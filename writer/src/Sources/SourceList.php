@@ -1,0 +1,50 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Sources;
+
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Demo\DemoSource;
+
+/** From the word that names a source, on the command line or in SOURCES, to sources. */
+final readonly class SourceList
+{
+    /**
+     * @return list<Source> a folder gives one for each of its files, in order of name
+     * @throws SourceFailure|UsageError
+     */
+    public static function open(string $word, Context $context, Database $database): array
+    {
+        return match (true) {
+            $word === 'demo' => [self::demo($context, $database)],
+            $word === '-' => [new StandardInput($context->streams->input)],
+            is_dir($word) => self::folder($word),
+            is_file($word) => [new NdjsonFile($word)],
+            default => throw SourceFailure::missing($word),
+        };
+    }
+
+    /** The first time, a few observations of every video; from then on, what a minute would bring. */
+    private static function demo(Context $context, Database $database): DemoSource
+    {
+        return new DemoSource(
+            $context->settings->demoSeed,
+            $context->clock->now(),
+            fill: $database->value('SELECT 1 FROM observations LIMIT 1') === null,
+        );
+    }
+
+    /** @return list<NdjsonFile> */
+    private static function folder(string $path): array
+    {
+        $files = [...glob("$path/*.ndjson") ?: [], ...glob("$path/*.ndjson.gz") ?: []];
+        sort($files, SORT_STRING);
+
+        return $files === []
+            ? throw SourceFailure::emptyFolder($path)
+            : array_map(static fn (string $file): NdjsonFile => new NdjsonFile($file), $files);
+    }
+}

@@ -1,0 +1,16 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Time;
+
+use Override;
+
+final readonly class SystemClock implements Clock
+{
+    #[Override]
+    public function now(): int
+    {
+        return time();
+    }
+}

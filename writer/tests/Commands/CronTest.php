@@ -1,0 +1,50 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Commands;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\Line;
+
+final class CronTest extends TestCase
+{
+    #[Test]
+    public function a_run_on_an_empty_folder_makes_the_database_and_publishes(): void
+    {
+        $installation = new Installation();
+        $installation->environment['SOURCES'] = $installation->folder->write('views.ndjson', Line::many([['observed_at' => Line::ago(60)]]));
+
+        self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
+        self::assertSame(['video-1'], array_column($installation->rows("SELECT video_id FROM trending WHERE window = 'day'"), 'video_id'));
+    }
+
+    #[Test]
+    public function a_second_one_says_so_and_leaves(): void
+    {
+        $installation = Installation::migrated();
+        $lock = fopen("$installation->database.lock", 'c+');
+        flock($lock, LOCK_EX);
+        $result = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::AlreadyRunning, $result->exitCode);
+        self::assertStringContainsString('Already running', $result->message());
+        self::assertNull($installation->value('SELECT max(id) FROM runs WHERE command = \'cron\''));
+    }
+
+    #[Test]
+    public function a_source_that_fails_does_not_keep_the_others_from_being_published(): void
+    {
+        $installation = new Installation();
+        $file = $installation->folder->write('views.ndjson', Line::many([['observed_at' => Line::ago(60)]]));
+        $installation->environment['SOURCES'] = "/no/such/file, $file";
+        $result = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringContainsString('/no/such/file', $result->message('source_failed'));
+        self::assertSame(1, $installation->value('SELECT video_count FROM generations'));
+    }
+}

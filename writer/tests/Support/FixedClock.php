@@ -1,0 +1,25 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Support;
+
+use Override;
+use TrendVault\Writer\Time\Clock;
+
+/** A clock that a test sets. */
+final class FixedClock implements Clock
+{
+    /** 2025-11-20T12:00:00Z */
+    public const int NOON = 1_763_640_000;
+
+    public function __construct(public int $now = self::NOON)
+    {
+    }
+
+    #[Override]
+    public function now(): int
+    {
+        return $this->now;
+    }
+}

@@ -1,0 +1,67 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Support;
+
+use SQLite3;
+use TrendVault\Writer\Cli\ExitCode;
+
+/** A database of its own and the real program, as an operator would call it. */
+final class Installation
+{
+    private const string PROGRAM = __DIR__ . '/../../bin/writer';
+
+    public readonly TemporaryFolder $folder;
+    public readonly string $database;
+
+    /** @param array<string, string> $environment */
+    public function __construct(public array $environment = [])
+    {
+        $this->folder = new TemporaryFolder();
+        $this->database = "{$this->folder->path}/test.db";
+    }
+
+    /** @param array<string, string> $environment */
+    public static function migrated(array $environment = []): self
+    {
+        $installation = new self($environment);
+        $installation->run(['migrate']);
+
+        return $installation;
+    }
+
+    /** @param list<string> $words */
+    public function run(array $words, string $input = ''): Result
+    {
+        $process = $this->start($words, $input);
+
+        return $process->wait();
+    }
+
+    /** @param list<string> $words */
+    public function start(array $words, string $input = ''): Process
+    {
+        return new Process([self::PROGRAM, ...$words], ['DB_PATH' => $this->database, ...$this->environment], $input);
+    }
+
+    /** @return list<array<string, mixed>> */
+    public function rows(string $sql): array
+    {
+        $connection = new SQLite3($this->database);
+        $connection->enableExceptions(true);
+        $connection->busyTimeout(5000);
+        $result = $connection->query($sql);
+        for ($rows = []; ($row = $result->fetchArray(SQLITE3_ASSOC)) !== false;) {
+            $rows[] = $row;
+        }
+        $connection->close();
+
+        return $rows;
+    }
+
+    public function value(string $sql): mixed
+    {
+        return current($this->rows($sql)[0] ?? [null]);
+    }
+}

@@ -1,0 +1,61 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Support;
+
+use TrendVault\Writer\Cli\ExitCode;
+
+/** A real process with its streams in temporary files, so that nothing it writes can block it. */
+final class Process
+{
+    /** @var resource */
+    private mixed $process;
+    /** @var resource */
+    private mixed $output;
+    /** @var resource */
+    private mixed $errors;
+
+    /**
+     * @param list<string> $command
+     * @param array<string, string> $environment
+     */
+    public function __construct(array $command, array $environment, string $input = '')
+    {
+        [$in, $this->output, $this->errors] = [tmpfile(), tmpfile(), tmpfile()];
+        fwrite($in, $input);
+        rewind($in);
+        $this->process = proc_open($command, [$in, $this->output, $this->errors], $pipes, null, ['PATH' => (string) getenv('PATH'), ...$environment]);
+    }
+
+    public function id(): int
+    {
+        return proc_get_status($this->process)['pid'];
+    }
+
+    public function isRunning(): bool
+    {
+        return proc_get_status($this->process)['running'];
+    }
+
+    public function kill(): void
+    {
+        proc_terminate($this->process, SIGKILL);
+        proc_close($this->process);
+    }
+
+    public function wait(): Result
+    {
+        $exitCode = proc_close($this->process);
+
+        return new Result(ExitCode::from($exitCode), $this->read($this->output), $this->read($this->errors));
+    }
+
+    /** @param resource $file */
+    private function read(mixed $file): string
+    {
+        rewind($file);
+
+        return (string) stream_get_contents($file);
+    }
+}
