@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readOrMakeKeyFile } from "./key-file.ts";
 import type { Options } from "./options.ts";
@@ -37,6 +38,7 @@ export async function up(
 
 /** Leaves a migrated, ranked database; fills it first when it is empty. */
 async function fill({ source, db }: Options, writer: WriterOptions): Promise<void> {
+  mkdirSync(dirname(db), { recursive: true });
   await runWriter(["migrate"], writer);
   if (await isEmpty(writer)) {
     await runWriter(["ingest", ...(source === null ? ["demo"] : ["--shift-to-now", source])], writer);
@@ -62,17 +64,15 @@ type Watched = { options: Options; writer: WriterOptions; signal: AbortSignal };
 /** Waits for the first answer, then runs the writer every minute until the signal aborts or a part dies. */
 async function keepUp(parts: readonly Part[], { options, writer, signal }: Watched): Promise<string | null> {
   const ended = Promise.race([aborted(signal), ...parts.map((part) => part.died())]);
+  const stopped = new AbortController();
+  ended.finally(() => stopped.abort());
   const url = `http://${HOST}:${options.port}`;
-  const ready = await Promise.race([ended, answers(`${url}/healthz`)]);
+  const ready = await Promise.race([ended, answers(`${url}/healthz`, stopped.signal)]);
   if (ready !== true) return ready;
 
   console.log(welcome(url, options));
-  const stopped = new AbortController();
-  const cron = runEvery(MINUTE_MS, writer, stopped.signal);
-  const end = await ended;
-  stopped.abort();
-  await cron;
-  return end;
+  await runEvery(MINUTE_MS, writer, stopped.signal);
+  return ended;
 }
 
 function aborted(signal: AbortSignal): Promise<null> {
@@ -80,9 +80,9 @@ function aborted(signal: AbortSignal): Promise<null> {
 }
 
 /** Resolves with true at the first answer, or with a sentence when there was none before the deadline. */
-async function answers(url: string): Promise<true | string> {
+async function answers(url: string, stopped: AbortSignal): Promise<true | string> {
   const deadline = Date.now() + START_DEADLINE_MS;
-  while (Date.now() < deadline) {
+  while (Date.now() < deadline && !stopped.aborted) {
     const answered = await fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
       () => true,
       () => false, // not listening yet: that is what we wait for

@@ -15,8 +15,8 @@ export async function isEmpty(options: WriterOptions): Promise<boolean> {
   const child = spawnWriter(["status", "--json"], options, "pipe");
   const output = await new Response(child.stdout).text();
   await child.exited;
-  const status: unknown = JSON.parse(output);
-  return (status as { observations: number }).observations === 0;
+  const status = JSON.parse(output) as { regions: { videos: number }[] };
+  return status.regions.every(({ videos }) => videos === 0);
 }
 
 /** Runs `writer cron` every `intervalMs` until the signal aborts. A failed run is reported; the next one tries again. */
