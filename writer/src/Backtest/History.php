@@ -1,0 +1,71 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Backtest;
+
+use TrendVault\Writer\Observations\Observation;
+use TrendVault\Writer\Ranking\Forecast;
+
+/** A video in a market as it was known on a day: the last observation of each day until then. */
+final class History
+{
+    private const int HOUR_SECONDS = 3600;
+
+    /** @var non-empty-list<Observation> in order of time */
+    private array $observations;
+
+    public function __construct(Observation $first)
+    {
+        $this->observations = [$first];
+    }
+
+    /** @param Observation $later of a later day, or of the same and then it counts instead */
+    public function add(Observation $later, bool $sameDay): void
+    {
+        if ($sameDay) {
+            array_pop($this->observations);
+        }
+        $this->observations[] = $later;
+    }
+
+    public string $videoId {
+        get => $this->observations[0]->videoId;
+    }
+
+    public Observation $last {
+        get => $this->observations[count($this->observations) - 1];
+    }
+
+    public int $days {
+        get => count($this->observations);
+    }
+
+    /** Null when there is no such day. */
+    public function daysBefore(int $days): ?Observation
+    {
+        return $this->observations[count($this->observations) - 1 - $days] ?? null;
+    }
+
+    /** The newest observation that is at least so many hours older than the last one. */
+    public function hoursBefore(float $hours): ?Observation
+    {
+        return array_find(array_reverse($this->observations), fn (Observation $one): bool => $this->hoursBetween($one, $this->last) >= $hours);
+    }
+
+    public function hoursBetween(Observation $earlier, Observation $later): float
+    {
+        return ($later->observedAt - $earlier->observedAt) / self::HOUR_SECONDS;
+    }
+
+    /** UTC seconds. Every formula is told the same about videos without a time of publication. */
+    public function bornAt(): int
+    {
+        return Forecast::bornAt($this->observations[0]->observedAt, $this->last->publishedAt);
+    }
+
+    public function ageHours(): float
+    {
+        return ($this->last->observedAt - $this->bornAt()) / self::HOUR_SECONDS;
+    }
+}

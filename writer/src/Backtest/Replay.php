@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Backtest;
+
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Ingest\ObservationStore;
+use TrendVault\Writer\Observations\Observation;
+use TrendVault\Writer\Observations\RejectedLine;
+use TrendVault\Writer\Ranking\Ranking;
+use TrendVault\Writer\Ranking\Window;
+
+/** Lives through recorded days once more: stores each day as it came, ranks, and tells what the ranking said. */
+final class Replay
+{
+    /** Our own, beside the ones in Formula. */
+    public const string OURS = 'ours';
+
+    private const string RANKED = <<<'SQL'
+        SELECT video_id, score FROM trending
+        WHERE generation = ? AND region = ? AND window = ? AND category = ''
+        SQL;
+
+    private readonly ObservationStore $store;
+    private readonly Ranking $ranking;
+    /** @var array<string, array<string, History>> by region and video */
+    private array $histories = [];
+
+    public function __construct(private readonly Database $database, int $leaveAfterHours)
+    {
+        $this->store = new ObservationStore($database, now: 0);
+        $this->ranking = new Ranking($database, $leaveAfterHours);
+    }
+
+    /**
+     * @param non-empty-list<Observation> $observations of one day, in order of time
+     * @return array<string, DayRanking> by region
+     */
+    public function day(array $observations): array
+    {
+        $this->database->transaction(fn () => array_walk($observations, $this->store(...)));
+        $today = [];
+        foreach ($observations as $observation) {
+            $this->remember($observation, isset($today[$observation->region]["#$observation->videoId"]));
+            $today[$observation->region]["#$observation->videoId"] = $this->histories[$observation->region]["#$observation->videoId"];
+        }
+        $generation = $this->ranking->publishAt(max(array_map(static fn (Observation $one): int => $one->observedAt, $observations)));
+
+        return array_combine(
+            array_keys($today),
+            array_map(fn (string $region, array $histories): DayRanking => $this->scores($generation->id, $region, $histories), array_keys($today), $today),
+        );
+    }
+
+    private function store(Observation $observation): void
+    {
+        try {
+            $this->store->add($observation);
+        } catch (RejectedLine) {
+            // A video without metadata: ingest would set the line aside, so the ranking never hears of it.
+        }
+    }
+
+    private function remember(Observation $observation, bool $sameDay): void
+    {
+        $history = $this->histories[$observation->region]["#$observation->videoId"] ?? null;
+        $history === null
+            ? $this->histories[$observation->region]["#$observation->videoId"] = new History($observation)
+            : $history->add($observation, $sameDay);
+    }
+
+    /** @param array<string, History> $histories of the videos seen on this day */
+    private function scores(int $generation, string $region, array $histories): DayRanking
+    {
+        $ranked = $this->database->rows(self::RANKED, [$generation, $region, Window::Day->value]);
+        $scores = [self::OURS => []];
+        foreach ($ranked as ['video_id' => $videoId, 'score' => $score]) {
+            $scores[self::OURS]["#$videoId"] = $score;
+        }
+        foreach (Formula::cases() as $formula) {
+            $scores[$formula->value] = array_map($formula->score(...), $histories);
+        }
+
+        return new DayRanking($scores, array_map(static fn (History $history): int => $history->last->views, $histories));
+    }
+}

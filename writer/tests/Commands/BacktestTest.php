@@ -1,0 +1,107 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Commands;
+
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\Line;
+
+final class BacktestTest extends TestCase
+{
+    /** Real view counts, which are not part of the project. */
+    private const string RECORDINGS = __DIR__ . '/../../../../shared/data';
+
+    #[Test]
+    #[DataProvider('markets')]
+    public function on_real_view_counts_ours_is_ahead_of_every_other_formula(string $market): void
+    {
+        $file = self::RECORDINGS . "/observations-$market.ndjson.gz";
+        if (!is_file($file)) {
+            self::markTestSkipped("there are no recorded view counts at $file");
+        }
+        [$region] = json_decode(new Installation()->run(['backtest', '--json', $file])->output, true)['regions'];
+        $by = array_column($region['formulas'], null, 'formula');
+        $ours = $by['ours'];
+        unset($by['ours']);
+
+        self::assertGreaterThanOrEqual(0.77, $ours['recall_at_24']);
+        self::assertGreaterThanOrEqual(0.98, $ours['ndcg_at_24']);
+        self::assertGreaterThan(max(array_column($by, 'recall_at_24')), $ours['recall_at_24']);
+        self::assertGreaterThan(max(array_column($by, 'ndcg_at_24')), $ours['ndcg_at_24']);
+    }
+
+    /** @return iterable<array{string}> */
+    public static function markets(): iterable
+    {
+        yield ['GB'];
+        yield ['FR'];
+    }
+
+    #[Test]
+    public function only_days_from_the_given_one_on_count_and_the_others_are_history(): void
+    {
+        $installation = new Installation();
+        $file = $installation->folder->write('days.ndjson', self::days(5));
+        $days = static fn (string ...$options): int => json_decode($installation->run(['backtest', '--json', ...$options, $file])->output, true)['regions'][0]['days'];
+
+        self::assertSame(4, $days());
+        self::assertSame(2, $days('--from', '2025-11-03'));
+    }
+
+    #[Test]
+    public function a_recall_counts_the_gainers_that_the_day_before_named(): void
+    {
+        // 30 videos; the same 24 gain on both days, and one more than all others gains only on the second.
+        $installation = new Installation();
+        $lines = [];
+        for ($video = 0; $video < 30; $video++) {
+            $gains = $video < 23 ? [1000 + $video, 1000 + $video] : ($video === 23 ? [900, 0] : [0, $video === 29 ? 5000 : 0]);
+            foreach ([1_000_000, 1_000_000 + $gains[0], 1_000_000 + $gains[0] + $gains[1]] as $day => $views) {
+                $lines[] = ['id' => "v$video", 'channel' => "Channel $video", 'observed_at' => sprintf('2025-11-%02dT12:00:00Z', $day + 1), 'views' => $views];
+            }
+        }
+        $file = $installation->folder->write('days.ndjson', Line::many($lines));
+        $result = json_decode($installation->run(['backtest', '--json', '--from', '2025-11-02', $file])->output, true);
+        $recall = array_column($result['regions'][0]['formulas'], 'recall_at_24', 'formula');
+
+        self::assertEqualsWithDelta(23 / 24, $recall['ours'], 1e-9);
+        self::assertEqualsWithDelta(23 / 24, $recall['last gain'], 1e-9);
+    }
+
+    #[Test]
+    public function the_table_names_every_formula_and_the_best_comes_first(): void
+    {
+        $installation = new Installation();
+        $table = $installation->run(['backtest', $installation->folder->write('days.ndjson', self::days(3))])->output;
+
+        foreach (['ours, inverse-square-1', 'last gain', 'total views', 'PeerTube trending', 'PeerTube hot', 'Reddit hot', 'Hacker News', 'Lemmy hot', 'Mastodon links', 'recall@24', 'NDCG@24'] as $expected) {
+            self::assertStringContainsString($expected, $table);
+        }
+    }
+
+    #[Test]
+    public function a_recording_of_one_day_has_nothing_to_tell(): void
+    {
+        $installation = new Installation();
+        $result = $installation->run(['backtest', $installation->folder->write('day.ndjson', self::days(1))]);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringContainsString('two days in a row', $result->message());
+    }
+
+    private static function days(int $count): string
+    {
+        $lines = [];
+        for ($day = 1; $day <= $count; $day++) {
+            $lines[] = ['id' => 'a', 'observed_at' => "2025-11-0{$day}T12:00:00Z", 'views' => $day * 10];
+            $lines[] = ['id' => 'b', 'observed_at' => "2025-11-0{$day}T12:00:00Z", 'views' => $day * 20];
+        }
+
+        return Line::many($lines);
+    }
+}

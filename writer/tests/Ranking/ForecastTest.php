@@ -1,0 +1,110 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Ranking;
+
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Ranking\Forecast;
+use TrendVault\Writer\Ranking\Velocity;
+use TrendVault\Writer\Ranking\VelocityModel;
+use TrendVault\Writer\Ranking\Window;
+use TrendVault\Writer\Tests\Support\FixedClock;
+
+/** The cases were computed by the program in writer/fit, which shares no code with this one. */
+final class ForecastTest extends TestCase
+{
+    /** Powers of two may differ in the last bits between languages. */
+    private const float TOLERANCE = 1e-9;
+
+    /** @param array<string, mixed> $case */
+    #[Test]
+    #[DataProvider('cases')]
+    public function a_history_gives_the_state_and_the_scores_of_the_case(array $case): void
+    {
+        $velocity = self::replay($case['observations'], $case['published_at']);
+
+        self::assertSame($case['state']['last_views'], $velocity->views);
+        self::assertSame($case['state']['observation_count'], $velocity->observationCount);
+        self::assertClose($case['state']['rate'], $velocity->viewsPerHour);
+        self::assertClose($case['state']['rate_at'], $velocity->ratedAt);
+        self::assertClose($case['state']['previous_rate'] ?? 0.0, $velocity->previousViewsPerHour ?? 0.0);
+        foreach (Window::cases() as $window) {
+            self::assertClose($case['scores'][$window->value], Forecast::expectedViews($velocity, $case['published_at'], $window, $case['now']));
+        }
+    }
+
+    #[Test]
+    public function the_version_and_the_constants_are_those_of_the_cases(): void
+    {
+        $file = self::file();
+
+        self::assertSame($file['formula'], Forecast::VERSION);
+        self::assertEquals($file['constants'], [
+            'TAPER_HOURS' => Forecast::TAPER_HOURS,
+            'ASSUMED_AGE_HOURS' => Forecast::ASSUMED_AGE_HOURS,
+            'RATE_HALF_LIFE_HOURS' => VelocityModel::RATE_HALF_LIFE_HOURS,
+            'MINIMUM_AGE_HOURS' => VelocityModel::MINIMUM_AGE_HOURS,
+            'PREVIOUS_HALF_LIFE_HOURS' => VelocityModel::PREVIOUS_HALF_LIFE_HOURS,
+        ]);
+    }
+
+    #[Test]
+    public function counts_that_go_down_never_give_a_negative_rate_or_score(): void
+    {
+        $velocity = self::replay([[FixedClock::NOON, 9000], [FixedClock::NOON + 60, 10], [FixedClock::NOON + 120, 0]], null);
+
+        self::assertGreaterThanOrEqual(0.0, $velocity->viewsPerHour);
+        self::assertGreaterThanOrEqual(0.0, Forecast::expectedViews($velocity, null, Window::Day, FixedClock::NOON + 120));
+        self::assertSame(0, $velocity->views);
+    }
+
+    #[Test]
+    public function a_video_that_is_not_seen_any_more_falls_with_time(): void
+    {
+        $velocity = VelocityModel::first(FixedClock::NOON, 100_000, null);
+        $scores = array_map(
+            static fn (int $hours): float => Forecast::expectedViews($velocity, null, Window::Now, FixedClock::NOON + $hours * 3600),
+            [0, 1, 24, 240],
+        );
+        $sorted = $scores;
+        rsort($sorted);
+
+        self::assertSame($sorted, $scores);
+        self::assertCount(4, array_unique($scores));
+    }
+
+    /** @return iterable<string, array{array<string, mixed>}> */
+    public static function cases(): iterable
+    {
+        foreach (self::file()['cases'] as $case) {
+            yield $case['name'] => [$case];
+        }
+    }
+
+    /** @param non-empty-list<array{int, int}> $observations */
+    private static function replay(array $observations, ?int $publishedAt): Velocity
+    {
+        [$at, $views] = array_shift($observations);
+        $velocity = VelocityModel::first($at, $views, $publishedAt);
+        foreach ($observations as [$at, $views]) {
+            // As ObservationStore: what is not newer than the state does not move it.
+            $velocity = $at > $velocity->lastObservedAt ? VelocityModel::next($velocity, $at, $views) : $velocity;
+        }
+
+        return $velocity;
+    }
+
+    /** @return array<string, mixed> */
+    private static function file(): array
+    {
+        return json_decode((string) file_get_contents(__DIR__ . '/forecast-cases.json'), true, flags: JSON_THROW_ON_ERROR);
+    }
+
+    private static function assertClose(float $expected, float $actual): void
+    {
+        self::assertEqualsWithDelta($expected, $actual, max(abs($expected), 1.0) * self::TOLERANCE);
+    }
+}
