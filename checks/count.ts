@@ -1,7 +1,9 @@
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 
-/** `skipped` names each skipped test with its reason. */
-export type Count = { passed: number; failed: number; skipped: readonly string[] };
+export type Count = { passed: number; failed: number; skipped: readonly Skipped[] };
+
+/** `reason` is null where the report gives none. */
+type Skipped = { name: string; reason: string | null };
 
 type Element = Record<string, unknown>;
 
@@ -42,8 +44,8 @@ function findAll(node: unknown, tag: string): Element[] {
   );
 }
 
-function describeSkipped(testcase: Element): string {
+function describeSkipped(testcase: Element): Skipped {
   const [mark] = testcase.skipped as (Element | string)[];
   const reason = typeof mark === "object" ? (mark.message ?? mark["#text"]) : mark;
-  return `${testcase.name}: ${reason || "no reason given"}`;
+  return { name: String(testcase.name), reason: reason ? String(reason) : null };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Options, parseOptions, usage } from "./options.ts";
-import { describeFailure, describeResult, summarize } from "./report.ts";
+import { describeOutput, describeResult, summarize } from "./report.ts";
 import { type Result, runSuite } from "./run-suite.ts";
 import { type Suite, suites } from "./suites.ts";
 
@@ -22,7 +22,7 @@ async function main(argv: string[]): Promise<number> {
       chosen.map(({ part, name, command }) => `${part}: ${name}: ${command.join(" ")}\n`).join(""),
     );
   const results = await runAll(chosen, options);
-  for (const result of results) process.stdout.write(describeFailure(result));
+  for (const result of results) process.stdout.write(describeOutput(result));
   print(`\n${summarize(results)}\n`);
   return results.every(({ failed }) => failed === 0) ? 0 : 1;
 }

@@ -7,16 +7,24 @@ export function describeResult({ suite, passed, failed, seconds }: Result): stri
   return `${mark} ${suite.part}: ${suite.name} (${counts}, ${seconds.toFixed(1)} s)`;
 }
 
-/** All that a failed suite printed, under a line that says why it failed; empty for one that passed. */
-export function describeFailure({ suite, failed, output, trouble }: Result): string {
-  if (failed === 0) return "";
-  const reason = trouble ?? `${failed} of its tests failed`;
+/**
+ * All that a suite printed, under a line that says why it is shown: it failed, or it skipped tests and only its
+ * output tells why (PHPUnit's report does not). Empty for one that passed.
+ */
+export function describeOutput({ suite, failed, skipped, output, trouble }: Result): string {
+  const unexplained = skipped.some((test) => test.reason === null);
+  if (failed === 0 && !unexplained) return "";
+  const reason = failed === 0 ? "some tests were skipped" : (trouble ?? `${failed} of its tests failed`);
   return `\n--- ${suite.part}: ${suite.name}: ${reason}\n${output.trimEnd()}\n`;
 }
 
 /** The skipped tests with their reasons, then the closing line that machines read. */
 export function summarize(results: readonly Result[]): string {
-  const skipped = results.flatMap((result) => result.skipped.map((test) => `${result.suite.part}: ${test}`));
+  const skipped = results.flatMap((result) =>
+    result.skipped.map(
+      ({ name, reason }) => `${result.suite.part}: ${name}: ${reason ?? "its reason stands above"}`,
+    ),
+  );
   const lines = skipped.map((test) => `skipped ${test}`);
   const passed = results.reduce((sum, result) => sum + result.passed, 0);
   const failed = results.reduce((sum, result) => sum + result.failed, 0);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { summarize } from "./report.ts";
+import { describeOutput, summarize } from "./report.ts";
 import { type Result, runSuite } from "./run-suite.ts";
 import type { Counting } from "./suites.ts";
 
@@ -50,4 +50,11 @@ test("the summary adds all suites up and ends with the closing line", async () =
     runShell("echo '1 passed, 2 failed'; exit 1", "closing-line"),
   ]);
   expect(summarize(results)).toBe("8 passed, 2 failed");
+});
+
+test("a suite that skips a test without saying why shows its output", async () => {
+  const xml = '<a><testcase name=\\"t\\"><skipped/></testcase><testcase name=\\"u\\"/></a>';
+  const result = await runShell(`echo "no data here"; echo "${xml}" > "$1"`, "junit");
+  expect(describeOutput(result)).toContain("no data here");
+  expect(summarize([result])).toBe("skipped x: t: its reason stands above\n1 passed, 0 failed, 1 skipped");
 });

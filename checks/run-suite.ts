@@ -19,7 +19,7 @@ export async function runSuite(
 type Finished = { exitCode: number; output: string; report: string };
 
 /** Turns what a finished suite left behind into a count; a run that cannot be counted has failed. */
-export function judge(suite: Suite, finished: Finished): Count & { trouble?: string } {
+function judge(suite: Suite, finished: Finished): Count & { trouble?: string } {
   const count = countFinished(suite, finished);
   if (count === null) return failure(`it left no count of its tests (exit code ${finished.exitCode})`);
   if ("trouble" in count) return count;
