@@ -1,0 +1,95 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const main = resolve(import.meta.dir, "../main.ts");
+const running: Bun.Subprocess[] = [];
+
+/** Runs `bin/up` (without its set-up) with these words, on a new database unless they name one. */
+export function start(words: string[]) {
+  const db = words.includes("--db") ? [] : ["--db", newDatabasePath()];
+  const command = [process.execPath, main, ...words, ...db];
+  const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
+    stdin: "ignore",
+    stdout: "pipe",
+  });
+  running.push(child);
+  const output = readInto(child.stdout);
+  return {
+    exited: child.exited,
+    /** Resolves once the text has been printed; rejects, showing all output, when the process ends without it. */
+    prints: (text: string) => output.until(text),
+    stop: (signal: NodeJS.Signals) => {
+      child.kill(signal);
+      return child.exited;
+    },
+  };
+}
+
+function readInto(stream: ReadableStream<Uint8Array>) {
+  let text = "";
+  let changed = Promise.withResolvers<void>();
+  let ended = false;
+  const decoder = new TextDecoder();
+  const done = (async () => {
+    for await (const chunk of stream) {
+      text += decoder.decode(chunk, { stream: true });
+      changed.resolve();
+      changed = Promise.withResolvers();
+    }
+    ended = true;
+    changed.resolve();
+  })();
+  const until = async (wanted: string) => {
+    while (!text.includes(wanted)) {
+      if (ended) throw new Error(`It ended without printing "${wanted}":\n${text}`);
+      await changed.promise;
+    }
+  };
+  return { until, done };
+}
+
+/** For afterEach: no test leaves a stack behind. */
+export async function stopAll(): Promise<void> {
+  for (const child of running.splice(0)) {
+    child.kill("SIGTERM");
+    await child.exited;
+  }
+}
+
+/** A path in a new folder, whose `data` is still to be made. */
+export function newDatabasePath(): string {
+  return join(mkdtempSync(join(tmpdir(), "trendvault-up-")), "data/trendvault.db");
+}
+
+/** The cumulative views of one video in GB, hour by hour from noon of 2017-09-13. */
+export type Series = { id: string; views: number[] };
+
+/** Writes the series as NDJSON and returns the file's path. */
+export function sourceFile(series: readonly Series[]): string {
+  const path = join(mkdtempSync(join(tmpdir(), "trendvault-source-")), "views.ndjson");
+  const lines = series.flatMap(({ id, views }) => views.map((count, hour) => observation(id, count, hour)));
+  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return path;
+}
+
+function observation(id: string, views: number, hour: number) {
+  return {
+    id,
+    region: "GB",
+    observed_at: new Date(Date.UTC(2017, 8, 13, 12 + hour)).toISOString(),
+    views,
+    title: `The ${id} one`,
+    channel: id,
+    thumb_base: `https://thumbs.example/${id}`,
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as { port: number };
+  await new Promise((done) => server.close(done));
+  return port;
+}

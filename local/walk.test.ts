@@ -1,0 +1,82 @@
+import { afterEach, expect, test } from "bun:test";
+import { resolve } from "node:path";
+import { parseKeyRing } from "@trendvault/contract/key-ring";
+import { tokenMinute, verifyToken } from "@trendvault/contract/token";
+import { readOrMakeKeyFile } from "./key-file.ts";
+import { freePort, newDatabasePath, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
+
+const root = resolve(import.meta.dir, "..");
+afterEach(stopAll);
+
+type Page = {
+  generation: number;
+  total: number;
+  next: string | null;
+  token: string;
+  items: { id: string; rank: number }[];
+};
+
+test("a walk through next finds every video once, while the writer publishes between its pages", async () => {
+  const port = await freePort();
+  const db = newDatabasePath();
+  await start(["--source", sourceFile(videos(120, 0)), "--db", db, "--port", String(port)]).prints("is up.");
+
+  const pages: Page[] = [];
+  for (
+    let path: string | null = "/api/trending?region=GB&limit=50";
+    path !== null;
+    path = pages.at(-1)?.next ?? null
+  ) {
+    pages.push(await getPage(port, path));
+    await publishAnother(db, { port, newer: sourceFile(videos(120, pages.length)) });
+  }
+
+  const items = pages.flatMap((page) => page.items);
+  expect(pages.map((page) => page.items.length)).toEqual([50, 50, 20]);
+  expect(new Set(pages.map((page) => page.generation)).size).toBe(1);
+  expect(items.map((item) => item.rank)).toEqual(Array.from({ length: 120 }, (_, index) => index + 1));
+  expect(new Set(items.map((item) => item.id)).size).toBe(120);
+  expect((await getPage(port, "/api/trending")).items.map((item) => item.id)).not.toEqual(
+    items.slice(0, 24).map((item) => item.id),
+  );
+});
+
+test("the token of a served list verifies with the local keys, and not with others", async () => {
+  const port = await freePort();
+  await start(["--source", sourceFile(videos(3, 0)), "--port", String(port)]).prints("is up.");
+  const { token } = await getPage(port, "/api/trending?region=gb");
+
+  const minute = tokenMinute(Date.now());
+  const ring = parseKeyRing(readOrMakeKeyFile(resolve(root, ".env")).settings.TOKEN_KEYS ?? "");
+  expect(await verifyToken(token, { ring, minute })).toBe("valid");
+  const other = parseKeyRing(`k1:${Buffer.alloc(32, 7).toString("base64url")}`);
+  expect(await verifyToken(token, { ring: other, minute })).toBe("tampered");
+});
+
+/** Videos that gain steadily; each turn reverses who gains most. */
+function videos(count: number, turn: number) {
+  return Array.from({ length: count }, (_, index) => {
+    const gain = turn % 2 === 0 ? index + 1 : count - index;
+    return { id: `video${index}`, views: [1_000, 1_000 + gain * 100].map((views) => views + turn * 50_000) };
+  });
+}
+
+/** Ingests newer view counts, ranks them, and waits until the origin serves the new generation. */
+async function publishAnother(db: string, { port, newer }: { port: number; newer: string }): Promise<void> {
+  const before = (await getPage(port, "/api/trending")).generation;
+  for (const words of [["ingest", "--shift-to-now", newer], ["rank"]]) {
+    const run = Bun.spawnSync([resolve(root, "writer/bin/writer"), ...words, "--db", db]);
+    if (run.exitCode !== 0) throw new Error(run.stderr.toString());
+  }
+  const deadline = Date.now() + 5_000;
+  while ((await getPage(port, "/api/trending")).generation === before) {
+    if (Date.now() > deadline) throw new Error(`generation ${before} is still served`);
+    await Bun.sleep(10);
+  }
+}
+
+async function getPage(port: number, path: string): Promise<Page> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as Page;
+}
