@@ -7,6 +7,7 @@ export const problems = {
   "edge-signature": { status: 403, title: "The request does not carry a valid edge signature" },
   "not-found": { status: 404, title: "There is nothing at this address" },
   "method-not-allowed": { status: 405, title: "The method is not allowed here" },
+  "not-acceptable": { status: 406, title: "Every content coding that there is was refused" },
   "generation-gone": { status: 410, title: "The generation of this cursor is no longer kept" },
   "content-too-large": { status: 413, title: "No request body is expected" },
   "uri-too-long": { status: 414, title: "The address is too long" },
@@ -26,7 +27,12 @@ export type Problem = {
   invalid?: { name: string; detail: string }[];
   /** With "generation-gone": where to start again. */
   restart?: string;
+  /** With "internal": the id under which the log says more. */
+  instance?: string;
 };
+
+/** The members that only some problems have. */
+export type ProblemExtras = Pick<Problem, "invalid" | "restart" | "instance">;
 
 export const problemContentType = "application/problem+json";
 
@@ -34,10 +40,6 @@ export function problemType(kind: ProblemKind): string {
   return `urn:trendvault:problem:${kind}`;
 }
 
-export function describeProblem(
-  kind: ProblemKind,
-  detail: string,
-  more: Pick<Problem, "invalid" | "restart"> = {},
-): Problem {
+export function describeProblem(kind: ProblemKind, detail: string, more: ProblemExtras = {}): Problem {
   return { type: problemType(kind), ...problems[kind], detail, ...more };
 }

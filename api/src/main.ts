@@ -1,16 +1,13 @@
-import { startOrigin } from "./origin.ts";
+import { cannotStart } from "./process/messages.ts";
+import { runSupervisor } from "./process/supervisor.ts";
+import { runWorker } from "./process/worker.ts";
 import { readSettings } from "./settings.ts";
 
+const isWorker = process.argv[2] === "worker";
 try {
-  const { server, stop } = startOrigin(readSettings(process.env));
-  console.log(JSON.stringify({ event: "listening", url: server.url.href, pid: process.pid }));
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, async () => {
-      await stop();
-      process.exit(0);
-    });
-  }
+  const settings = readSettings(process.env);
+  await (isWorker ? runWorker(settings) : runSupervisor(settings));
 } catch (error) {
   console.error((error as Error).message);
-  process.exit(1);
+  process.exit(isWorker ? cannotStart : 1);
 }

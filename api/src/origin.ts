@@ -1,41 +1,71 @@
-import { tokenMinute } from "@trendvault/contract/token";
-import { answer, type State } from "./answer.ts";
-import { GenerationWatch } from "./generation-watch.ts";
+import { documents } from "./answers/documents.ts";
+import { readOpenapi } from "./answers/openapi-text.ts";
+import { responseSigner } from "./answers/response-signer.ts";
+import { tokenSigner } from "./answers/token-signer.ts";
+import { GenerationWatch } from "./database/generation-watch.ts";
+import { ListReader } from "./database/list-reader.ts";
+import { answer } from "./http/answer.ts";
+import { edgeGuard } from "./http/edge-guard.ts";
+import { reportFailure } from "./http/failure.ts";
+import type { Logger } from "./process/log.ts";
+import { Builder } from "./serving/builder.ts";
+import { Counters } from "./serving/counters.ts";
+import { EditionKeeper } from "./serving/edition-keeper.ts";
+import { representationMaker } from "./serving/representation.ts";
+import { createState, type State } from "./serving/state.ts";
 import type { Settings } from "./settings.ts";
-import { Store } from "./store.ts";
-import { tokenSigner } from "./token-signer.ts";
 
-const lookEveryMilliseconds = 50; // a published generation has to be seen within 250
+export type Surroundings = { log: Logger; clock?: () => number };
 
-/** Opens the database, listens, and keeps the edition up to date. Throws when it cannot start. */
-export function startOrigin(settings: Settings, clock: () => number = Date.now) {
-  const watch = new GenerationWatch(Store.open(settings.databasePath));
-  const state: State = {
-    edition: null,
-    store: () => watch.store,
+/** An origin without a port: the database, what answers are made of, and what keeps them up to date. */
+export type Origin = { state: State; watch: GenerationWatch; keeper: EditionKeeper };
+
+/** Opens the database. Throws StoreUnusable. */
+export function openOrigin(settings: Settings, { log, clock = Date.now }: Surroundings): Origin {
+  const watch = new GenerationWatch(settings.databasePath);
+  const signer = responseSigner(settings.signingSeeds);
+  const counters = new Counters();
+  const represent = representationMaker(signer, () => Math.floor(clock() / 1000));
+  const state = createState({
+    builder: new Builder(represent, (milliseconds) => counters.built(milliseconds / 1000)),
+    counters,
+    log,
+    guard: settings.edgeKeys === null ? null : edgeGuard(settings.edgeKeys, clock),
+    lists: new ListReader(watch),
     signToken: tokenSigner(settings.tokenKeys),
-    pages: new Map(),
-  };
-  const refresh = () => {
-    const generation = watch.look();
-    const minute = tokenMinute(clock());
-    if (generation === null) state.edition = null;
-    else if (state.edition?.generation !== generation || state.edition.minute !== minute) {
-      state.edition = { generation, minute };
-    }
-  };
-  refresh();
-  const server = Bun.serve({
-    hostname: settings.host,
-    port: settings.port,
-    development: false,
-    reusePort: false,
-    fetch: (request) => answer(request, state),
+    documents: documents(signer, readOpenapi),
   });
-  const timer = setInterval(refresh, lookEveryMilliseconds);
-  const stop = () => {
-    clearInterval(timer);
-    return server.stop();
-  };
-  return { server, stop };
+  const keeper = new EditionKeeper(watch, state);
+  keeper.tick(clock());
+  return { state, watch, keeper };
+}
+
+const timedOnce = 64; // requests: two clock readings for each would show in the figures they are for
+
+/** Listens. Several processes may share the port. */
+export function listen({ state }: Origin, { host, port }: Pick<Settings, "host" | "port">) {
+  let untimed = 0;
+  return Bun.serve({
+    hostname: host,
+    port,
+    development: false,
+    reusePort: true,
+    idleTimeout: 60, // seconds: longer than the pause of an edge between two requests
+    maxRequestBodySize: 1024, // no request needs a body
+    fetch(request) {
+      if (++untimed < timedOnce) return answer(request, state);
+      untimed = 0;
+      return answerTimed(request, state);
+    },
+    error: (error) => reportFailure(error, { request: null, route: "none", log: state.log }),
+  });
+}
+
+function answerTimed(request: Request, state: State): Response | Promise<Response> {
+  const started = performance.now();
+  const response = answer(request, state);
+  const observe = () => state.counters.observe((performance.now() - started) / 1000);
+  if (response instanceof Promise) void response.finally(observe);
+  else observe();
+  return response;
 }

@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
 import { readSettings } from "./settings.ts";
 
-const enough = { TOKEN_KEYS: `k1:${"A".repeat(43)}` };
+const enough = { TOKEN_KEYS: `k1:${"A".repeat(43)}`, SIGNING_KEY: "A".repeat(43) };
 
 test("what has a default may be left out", () => {
   const settings = readSettings(enough);
   expect(settings).toMatchObject({ host: "127.0.0.1", port: 3000, databasePath: "data/trendvault.db" });
+  expect(settings).toMatchObject({ edgeKeys: null, workers: 1, adminHost: "127.0.0.1", adminPort: 9464 });
 });
 
 test("without a token key nothing starts, and the message shows how to make one", () => {
@@ -21,6 +22,10 @@ test.each([
   ["HOST", "not a host", "HOST: expected a host name or address. Example: HOST=127.0.0.1"],
   ["DB_PATH", "", "DB_PATH: expected a file. Example: DB_PATH=data/trendvault.db"],
   ["TOKEN_KEYS", "k1:short", "TOKEN_KEYS: the key of k1"],
+  ["EDGE_KEYS", "", "EDGE_KEYS: entry 1 does not begin with a key id"],
+  ["SIGNING_KEY", `${"A".repeat(43)},AAAA`, "SIGNING_KEY: key 2 is not base64url of exactly 32 bytes"],
+  ["WORKERS", "0", "WORKERS: expected auto or a whole number from 1 to 64. Example: WORKERS=auto"],
+  ["ADMIN_PORT", "-1", "ADMIN_PORT: expected a whole number from 0 to 65535. Example: ADMIN_PORT=9464"],
 ])("%s=%p is refused with name, problem and example", (name, value, message) => {
   expect(() => readSettings({ ...enough, [name]: value })).toThrow(message);
 });

@@ -1,35 +1,66 @@
+import { availableParallelism } from "node:os";
+import { fromBase64url } from "@trendvault/contract/base64url";
 import { type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
 import * as z from "zod/mini";
 
-/** What each variable means and how it may look stands in .env.example. */
+const makeBytes = "openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
+
+/** What each variable means stands in .env.example. */
 const environment = z.object({
-  HOST: z._default(text(/^[0-9A-Za-z.:-]+$/, "a host name or address"), "127.0.0.1"),
+  HOST: z._default(hostName(), "127.0.0.1"),
   PORT: z._default(wholeNumber(0, 65_535), 3000),
   DB_PATH: z._default(text(/^[^\0]+$/, "a file"), "data/trendvault.db"),
-  TOKEN_KEYS: keyRing(),
+  TOKEN_KEYS: secret(parseKeyRing),
+  SIGNING_KEY: secret(parseSeeds),
+  EDGE_KEYS: z.optional(secret(parseKeyRing)),
+  WORKERS: z._default(z.union([z.literal("auto"), wholeNumber(1, 64, "auto or ")]), 1),
+  ADMIN_HOST: z._default(hostName(), "127.0.0.1"),
+  ADMIN_PORT: z._default(wholeNumber(0, 65_535), 9464),
 });
 
 const examples: Record<string, string> = {
   HOST: "127.0.0.1",
   PORT: "3000",
   DB_PATH: "data/trendvault.db",
-  TOKEN_KEYS: "k1:<32 random bytes as base64url: openssl rand -base64 32 | tr '+/' '-_' | tr -d '='>",
+  TOKEN_KEYS: `k1:<32 random bytes as base64url: ${makeBytes}>`,
+  SIGNING_KEY: `<32 random bytes as base64url: ${makeBytes}>`,
+  EDGE_KEYS: `e1:<32 random bytes as base64url: ${makeBytes}>`,
+  WORKERS: "auto",
+  ADMIN_HOST: "127.0.0.1",
+  ADMIN_PORT: "9464",
 };
 
 export type Settings = {
   host: string;
-  /** 0 lets the system choose. */
+  /** 0 lets the system choose, as with adminPort. */
   port: number;
   databasePath: string;
   tokenKeys: KeyRing;
+  /** Ed25519 seeds. The first signs. */
+  signingSeeds: Uint8Array[];
+  /** Null: everybody may ask. */
+  edgeKeys: KeyRing | null;
+  workers: number;
+  adminHost: string;
+  adminPort: number;
 };
 
 /** Reads the settings. Throws an Error naming every bad variable, its problem and an example. */
 export function readSettings(env: Record<string, string | undefined>): Settings {
   const parsed = environment.safeParse(env);
   if (!parsed.success) throw new Error(parsed.error.issues.map(describeIssue).join("\n"));
-  const { HOST, PORT, DB_PATH, TOKEN_KEYS } = parsed.data;
-  return { host: HOST, port: PORT, databasePath: DB_PATH, tokenKeys: TOKEN_KEYS };
+  const values = parsed.data;
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    databasePath: values.DB_PATH,
+    tokenKeys: values.TOKEN_KEYS,
+    signingSeeds: values.SIGNING_KEY,
+    edgeKeys: values.EDGE_KEYS ?? null,
+    workers: values.WORKERS === "auto" ? availableParallelism() : values.WORKERS,
+    adminHost: values.ADMIN_HOST,
+    adminPort: values.ADMIN_PORT,
+  };
 }
 
 function describeIssue(issue: { path: PropertyKey[]; message: string }): string {
@@ -41,25 +72,37 @@ function text(pattern: RegExp, expected: string) {
   return z.string().check(z.regex(pattern, { error: `expected ${expected}` }));
 }
 
-function wholeNumber(smallest: number, largest: number) {
-  const error = `expected a whole number from ${smallest} to ${largest}`;
+function wholeNumber(smallest: number, largest: number, alternative = "") {
+  const error = `expected ${alternative}a whole number from ${smallest} to ${largest}`;
   return z.pipe(
     z.string().check(z.regex(/^[0-9]{1,9}$/, { error })),
     z.pipe(z.transform(Number), z.int().check(z.minimum(smallest, { error }), z.maximum(largest, { error }))),
   );
 }
 
-function keyRing() {
-  const missing = "missing, and there is no default key";
+function hostName() {
+  return text(/^[0-9A-Za-z.:-]+$/, "a host name or address");
+}
+
+/** `parse` throws an Error that does not repeat the value. */
+function secret<T>(parse: (value: string) => T) {
   return z.pipe(
-    z.string({ error: missing }),
-    z.transform((value, context): KeyRing => {
+    z.string({ error: "missing, and there is no default key" }),
+    z.transform((value, context): T => {
       try {
-        return parseKeyRing(value);
+        return parse(value);
       } catch (error) {
         context.issues.push({ code: "custom", message: (error as Error).message, input: "(secret)" });
         return z.NEVER;
       }
     }),
   );
+}
+
+function parseSeeds(value: string): Uint8Array[] {
+  return value.split(",").map((part, index) => {
+    const seed = fromBase64url(part.trim());
+    if (seed?.length === 32) return seed;
+    throw new Error(`key ${index + 1} is not base64url of exactly 32 bytes`);
+  });
 }

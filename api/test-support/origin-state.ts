@@ -1,20 +1,41 @@
-import { parseKeyRing } from "@trendvault/contract/key-ring";
-import type { State } from "../src/answer.ts";
-import { Store } from "../src/store.ts";
-import { tokenSigner } from "../src/token-signer.ts";
+import { toBase64url } from "@trendvault/contract/base64url";
+import { tokenMinute } from "@trendvault/contract/token";
+import { answer } from "../src/http/answer.ts";
+import { type Origin, openOrigin } from "../src/origin.ts";
+import { readSettings } from "../src/settings.ts";
 
-export const testKeys = `k1:${"A".repeat(43)}`;
-export const testMinute = 29_919_520;
+/** Variables that an origin needs. The keys are for tests and worth nothing. */
+export const testEnvironment = {
+  TOKEN_KEYS: `k1:${"A".repeat(43)}`,
+  SIGNING_KEY: toBase64url(new Uint8Array(32).fill(7)),
+};
 
-/** The state of an origin over a database file, without a port and without timers. */
-export function openState(path: string): State & { close(): void } {
-  const store = Store.open(path);
-  const generation = store.newestGeneration();
+export const testTime = 1_795_171_230_000; // milliseconds, in the middle of a minute
+export const testMinute = tokenMinute(testTime);
+
+export type TestOrigin = Origin & {
+  /** Lets the clock go on by milliseconds, and the origin look at it and at the database. */
+  pass(milliseconds?: number): void;
+  ask(target: string, init?: RequestInit): Promise<Response>;
+  logged: { level: string; event: string; fields: Record<string, unknown> }[];
+};
+
+/** An origin over a database file, without a port, without timers, with a clock that stands still. */
+export function openTestOrigin(path: string, env: Record<string, string> = {}): TestOrigin {
+  let now = testTime;
+  const logged: TestOrigin["logged"] = [];
+  const settings = readSettings({ ...testEnvironment, DB_PATH: path, ...env });
+  const origin = openOrigin(settings, {
+    log: (level, event, fields = {}) => logged.push({ level, event, fields }),
+    clock: () => now,
+  });
   return {
-    edition: generation === null ? null : { generation, minute: testMinute },
-    store: () => store,
-    signToken: tokenSigner(parseKeyRing(testKeys)),
-    pages: new Map(),
-    close: () => store.close(),
+    ...origin,
+    logged,
+    pass(milliseconds = 0) {
+      now += milliseconds;
+      origin.keeper.tick(now);
+    },
+    ask: async (target, init) => answer(new Request(`http://origin.test${target}`, init), origin.state),
   };
 }

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { renameSync } from "node:fs";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
+import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { GenerationWatch } from "./generation-watch.ts";
-import { Store } from "./store.ts";
 
 let builder: DatabaseBuilder;
 beforeEach(() => {
@@ -11,28 +10,28 @@ beforeEach(() => {
 afterEach(() => builder.remove());
 
 test("a published generation is seen at the next look, and stays the same object until the next one", () => {
-  const watch = new GenerationWatch(Store.open(builder.path));
-  expect(watch.look()).toBeNull();
+  const watch = new GenerationWatch(builder.path);
+  expect(watch.look(0)).toBeNull();
   builder.publish([{ region: "GB", videos: videos(2) }]);
-  const first = watch.look();
+  const first = watch.look(0);
   expect(first?.id).toBe(1);
   builder.database.run("INSERT INTO runs (command, started_at) VALUES ('ingest', 0)");
-  expect(watch.look()).toBe(first);
+  expect(watch.look(0)).toBe(first);
   builder.publish([]);
-  expect(watch.look()?.id).toBe(2);
-  watch.store.close();
+  expect(watch.look(0)?.id).toBe(2);
+  watch.close();
 });
 
 test("a database replaced by rename is read from its new file", () => {
   builder.publish([]);
-  const watch = new GenerationWatch(Store.open(builder.path));
-  expect(watch.look()?.id).toBe(1);
+  const watch = new GenerationWatch(builder.path);
+  expect(watch.look(0)?.id).toBe(1);
   const other = new DatabaseBuilder();
   for (let i = 0; i < 5; i++) other.publish([]);
   other.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   other.database.close();
   builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)"); // else the old log would be read over the new file
   renameSync(other.path, builder.path);
-  expect(watch.look()?.id).toBe(5);
-  watch.store.close();
+  expect(watch.look(0)?.id).toBe(5);
+  watch.close();
 });

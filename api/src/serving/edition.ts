@@ -1,4 +1,4 @@
-import type { Generation } from "./generation.ts";
+import type { Generation } from "../database/generation.ts";
 
 /**
  * What decides the bytes of every answer: the generation served and the minute of its tokens. Compared by

@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { verifyToken } from "@trendvault/contract/token";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { openState, testKeys, testMinute } from "../test-support/origin-state.ts";
-import { answer, type State } from "./answer.ts";
+import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import {
+  openTestOrigin,
+  type TestOrigin,
+  testEnvironment,
+  testMinute,
+} from "../../test-support/origin-state.ts";
 
 let builder: DatabaseBuilder;
 let close: () => void = () => {};
@@ -16,14 +20,10 @@ afterEach(() => {
   builder.remove();
 });
 
-function open(): State {
-  const state = openState(builder.path);
-  close = state.close;
-  return state;
-}
-
-function ask(state: State, target: string, init: RequestInit = {}): Response {
-  return answer(new Request(`http://origin.test${target}`, init), state);
+function open(): TestOrigin {
+  const origin = openTestOrigin(builder.path);
+  close = () => origin.watch.close();
+  return origin;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON of any shape
@@ -33,7 +33,7 @@ async function json(response: Response): Promise<any> {
 
 test("the default page is the first 24 of GB's day list", async () => {
   builder.publish([{ region: "GB", videos: videos(30) }]);
-  const body = await json(ask(open(), "/api/trending"));
+  const body = await json(await open().ask("/api/trending"));
   expect(body).toMatchObject({
     region: "GB",
     window: "day",
@@ -68,8 +68,8 @@ test("region, window and category each choose another list", async () => {
     { region: "DE", window: "now", videos: videos(1, "de-now") },
     { region: "DE", category: "Film & Animation", videos: videos(1, "de-film") },
   ]);
-  const state = open();
-  const first = async (target: string) => (await json(ask(state, target))).items[0].id;
+  const origin = open();
+  const first = async (target: string) => (await json(await origin.ask(target))).items[0].id;
   expect(await first("/api/trending?region=de")).toBe("de-day1");
   expect(await first("/api/trending?region=DE&window=now")).toBe("de-now1");
   expect(await first("/api/trending?region=DE&category=Film+%26+Animation")).toBe("de-film1");
@@ -78,24 +78,26 @@ test("region, window and category each choose another list", async () => {
 
 test("the token verifies and names what was served", async () => {
   builder.publish([{ region: "DE", videos: videos(7) }]);
-  const { token } = await json(ask(open(), "/api/trending?region=DE"));
+  const { token } = await json(await open().ask("/api/trending?region=DE"));
   expect(token).toStartWith(`v1.k1.DE.7.${testMinute}.`);
-  expect(await verifyToken(token, { ring: parseKeyRing(testKeys), minute: testMinute })).toBe("valid");
+  expect(
+    await verifyToken(token, { ring: parseKeyRing(testEnvironment.TOKEN_KEYS), minute: testMinute }),
+  ).toBe("valid");
 });
 
 test("pages follow `next` to the end of one generation while newer ones are published", async () => {
   builder.publish([{ region: "DE", videos: videos(120, "old") }]);
-  const state = open();
+  const origin = open();
   const seen: string[] = [];
   let target: string | null = "/api/trending?region=DE&limit=50";
   while (target !== null) {
-    const response = ask(state, target);
+    const response = await origin.ask(target);
     const body = await json(response);
     seen.push(...body.items.map((item: { id: string }) => item.id));
     expect(response.headers.get("link")).toBe(body.next === null ? null : `<${body.next}>; rel="next"`);
     target = body.next;
     builder.publish([{ region: "DE", videos: videos(120, `new${seen.length}-`) }]);
-    state.edition = { generation: state.store().newestGeneration() as never, minute: testMinute };
+    origin.pass();
   }
   expect(seen).toEqual(videos(120, "old").map(({ id }) => id));
 });
@@ -103,12 +105,13 @@ test("pages follow `next` to the end of one generation while newer ones are publ
 test("a cursor from a pruned generation is answered with 410 and where to start again", async () => {
   const old = builder.publish([{ region: "DE", videos: videos(30) }]);
   builder.publish([{ region: "DE", videos: videos(30) }]);
-  const state = open();
-  const { next } = await json(ask(state, `/api/trending?region=DE&window=day&cursor=${old}-24`));
+  const origin = open();
+  const { next } = await json(await origin.ask(`/api/trending?region=DE&window=day&cursor=${old}-24`));
   expect(next).toBeNull();
   builder.prune(old);
-  state.pages.clear();
-  const response = ask(state, `/api/trending?region=DE&limit=5&cursor=${old}-24`);
+  builder.publish([]);
+  origin.pass();
+  const response = await origin.ask(`/api/trending?region=DE&limit=5&cursor=${old}-24`);
   expect(response.status).toBe(410);
   expect(await json(response)).toMatchObject({
     type: "urn:trendvault:problem:generation-gone",
@@ -118,20 +121,20 @@ test("a cursor from a pruned generation is answered with 410 and where to start 
 
 test("a market without videos has an empty list that says so", async () => {
   builder.publish([{ region: "GB", videos: videos(1) }]);
-  const body = await json(ask(open(), "/api/trending?region=PT"));
+  const body = await json(await open().ask("/api/trending?region=PT"));
   expect(body).toMatchObject({ count: 0, total: 0, items: [], next: null, newest_observed_at: null });
 });
 
 test("an unknown category is refused with the categories there are", async () => {
   builder.publish([{ region: "DE", category: "Music", videos: videos(1) }]);
-  const response = ask(open(), "/api/trending?category=Sport");
+  const response = await open().ask("/api/trending?category=Sport");
   expect(response.status).toBe(400);
   expect((await json(response)).invalid).toEqual([{ name: "category", detail: "expected one of Music" }]);
 });
 
 test("a bad parameter is a problem document that names what is allowed and quotes nothing", async () => {
   builder.publish([]);
-  const response = ask(open(), "/api/trending?limit=9999&secret=hunter2");
+  const response = await open().ask("/api/trending?limit=9999&secret=hunter2");
   expect(response.status).toBe(400);
   expect(response.headers.get("content-type")).toBe("application/problem+json");
   expect(response.headers.get("cache-control")).toBe("no-store");
@@ -141,30 +144,30 @@ test("a bad parameter is a problem document that names what is allowed and quote
   expect(text).not.toContain("secret");
 });
 
-test("before the first generation the answer is 503 with Retry-After", () => {
-  const response = ask(open(), "/api/trending");
+test("before the first generation the answer is 503 with Retry-After", async () => {
+  const response = await open().ask("/api/trending");
   expect(response.status).toBe(503);
   expect(response.headers.get("retry-after")).toBe("5");
 });
 
 test("an unchanged page is 304 for its entity tag, with the same caching headers", async () => {
   builder.publish([{ region: "GB", videos: videos(3) }]);
-  const state = open();
-  const page = ask(state, "/api/trending");
+  const origin = open();
+  const page = await origin.ask("/api/trending");
   const etag = page.headers.get("etag") ?? "";
   expect(etag).toMatch(/^"[A-Za-z0-9_-]{22}"$/);
-  const again = ask(state, "/api/trending", { headers: { "if-none-match": `"other", W/${etag}` } });
+  const again = await origin.ask("/api/trending", { headers: { "if-none-match": `"other", W/${etag}` } });
   expect(again.status).toBe(304);
   expect(await again.text()).toBe("");
   for (const name of ["etag", "cache-control", "cdn-cache-control", "vary"]) {
     expect(again.headers.get(name)).toBe(page.headers.get(name));
   }
-  expect(ask(state, "/api/trending", { headers: { "if-none-match": '"other"' } }).status).toBe(200);
+  expect((await origin.ask("/api/trending", { headers: { "if-none-match": '"other"' } })).status).toBe(200);
 });
 
-test("browsers and shared caches each get their lifetime", () => {
+test("browsers and shared caches each get their lifetime", async () => {
   builder.publish([]);
-  const { headers } = ask(open(), "/api/trending");
+  const { headers } = await open().ask("/api/trending");
   expect(headers.get("cache-control")).toBe("public, max-age=30, stale-while-revalidate=60");
   expect(headers.get("cdn-cache-control")).toBe(
     "public, max-age=120, stale-while-revalidate=600, stale-if-error=86400",
@@ -174,18 +177,18 @@ test("browsers and shared caches each get their lifetime", () => {
 
 test("the same query in the same minute is the same bytes; the next minute signs anew", async () => {
   builder.publish([{ region: "GB", videos: videos(3) }]);
-  const state = open();
-  const first = await ask(state, "/api/trending").text();
-  expect(await ask(state, "/api/trending?limit=24&region=gb").text()).toBe(first);
-  state.edition = { ...(state.edition as never as object), minute: testMinute + 1 } as State["edition"];
-  expect(await ask(state, "/api/trending").text()).not.toBe(first);
+  const origin = open();
+  const first = await (await origin.ask("/api/trending")).text();
+  expect(await (await origin.ask("/api/trending?limit=24&region=gb")).text()).toBe(first);
+  origin.pass(60_000);
+  expect(await (await origin.ask("/api/trending")).text()).not.toBe(first);
 });
 
-test("other methods are refused with Allow, unknown paths are 404", () => {
+test("other methods are refused with Allow, unknown paths are 404", async () => {
   builder.publish([]);
-  const state = open();
-  const refused = ask(state, "/api/trending", { method: "POST", body: "{}" });
+  const origin = open();
+  const refused = await origin.ask("/api/trending", { method: "POST", body: "{}" });
   expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
-  expect(ask(state, "/api/trending/").status).toBe(404);
-  expect(ask(state, "/api/trending", { method: "OPTIONS" }).status).toBe(204);
+  expect((await origin.ask("/api/trending/")).status).toBe(404);
+  expect((await origin.ask("/api/trending", { method: "OPTIONS" })).status).toBe(204);
 });

@@ -1,5 +1,6 @@
 import { type TrendingQuery, trendingUrl, writeCursor } from "@trendvault/contract/trending-query";
-import type { ListRow, ListSlice } from "./list-rows.ts";
+import type { ListRow, ListSlice } from "../database/list-rows.ts";
+import { formatTime, formatTimeOrNull } from "./time-text.ts";
 
 /** A page's JSON around the place of its token: the token changes every minute, the rest does not. */
 export type TrendingText = {
@@ -19,7 +20,7 @@ export function writeTrendingText(query: TrendingQuery, slice: ListSlice): Trend
     category: query.category ?? null,
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
-    newest_observed_at: slice.newestObservedAt === null ? null : formatTime(slice.newestObservedAt),
+    newest_observed_at: formatTimeOrNull(slice.newestObservedAt),
     channel_limit: { videos: generation.maxPerChannel, within_ranks: generation.maxPerChannelRanks },
     count: slice.rows.length,
     total: slice.total,
@@ -32,11 +33,6 @@ export function writeTrendingText(query: TrendingQuery, slice: ListSlice): Trend
   };
 }
 
-/** RFC 3339 in UTC, whole seconds, from Unix seconds. */
-export function formatTime(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
-}
-
 function describeItem(row: ListRow) {
   return {
     id: row.video_id,
@@ -44,7 +40,7 @@ function describeItem(row: ListRow) {
     title: row.title,
     channel: row.channel,
     category: row.category,
-    published_at: row.published_at === null ? null : formatTime(row.published_at),
+    published_at: formatTimeOrNull(row.published_at),
     score: roundToTenth(row.score),
     velocity: {
       views_per_hour: roundToTenth(row.views_per_hour),

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { DatabaseBuilder, listMigrations, videos } from "../test-support/database-builder.ts";
-import { Store, StoreUnusable, supportedSchemaVersion } from "./store.ts";
+import { DatabaseBuilder, listMigrations, videos } from "../../test-support/database-builder.ts";
+import { StoreUnusable } from "./fault.ts";
+import { Store, supportedSchemaVersion } from "./store.ts";
 
 let builder: DatabaseBuilder;
 beforeEach(() => {

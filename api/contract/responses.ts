@@ -1,0 +1,138 @@
+import * as z from "zod";
+import { problems } from "./problem.ts";
+import { regionCodes } from "./regions.ts";
+import { largestLimit, windows } from "./trending-query.ts";
+
+/** What the origin answers. The OpenAPI document is made from these; the origin's types are inferred from them. */
+
+const region = z.enum(regionCodes).meta({ id: "Region", description: "A market, ISO 3166-1 alpha-2" });
+const window = z.enum(windows).meta({
+  id: "Window",
+  description: "The time ahead that the score looks at: now = 6 hours, day, week",
+});
+const time = z.iso.datetime().meta({ description: "RFC 3339, UTC, whole seconds" });
+const thumbs = z
+  .tuple([z.url(), z.url()])
+  .meta({ description: "The same picture in two sizes: hq.webp, sd.webp" });
+const generation = z.int().min(1).meta({ description: "The published ranking that this comes from" });
+const viewsPerHour = z.number().min(0);
+
+export const TrendingItem = z
+  .strictObject({
+    id: z.string().min(1).max(64),
+    rank: z.int().min(1),
+    title: z.string(),
+    channel: z.string(),
+    category: z.string().nullable(),
+    published_at: time.nullable(),
+    score: z.number().min(0).meta({ description: "Views expected in the window ahead, in this market" }),
+    velocity: z.strictObject({
+      views_per_hour: viewsPerHour,
+      previous_views_per_hour: viewsPerHour.nullable(),
+      views: z.int().min(0).meta({ description: "Views counted so far" }),
+    }),
+    thumbs,
+  })
+  .meta({ id: "TrendingItem" });
+
+export const TrendingPage = z
+  .strictObject({
+    region,
+    window,
+    category: z.string().nullable().meta({ description: "null: the list over all categories" }),
+    generation,
+    generated_at: time,
+    newest_observed_at: time.nullable().meta({ description: "How fresh this market's view counts are" }),
+    channel_limit: z
+      .strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) })
+      .meta({ description: "At most this many videos of one channel within the first ranks" }),
+    count: z.int().min(0).max(largestLimit),
+    total: z.int().min(0).meta({ description: "Ranks in the whole list" }),
+    token: z
+      .string()
+      .meta({ description: "Says that this list was served by us, for this market, about now" }),
+    items: z.array(TrendingItem).max(largestLimit),
+    next: z.string().nullable().meta({ description: "The next page of this generation, null on the last" }),
+  })
+  .meta({ id: "TrendingPage" });
+
+export const Video = z
+  .strictObject({
+    id: z.string().min(1).max(64),
+    title: z.string(),
+    channel: z.string(),
+    category: z.string().nullable(),
+    language: z.string().nullable().meta({ description: "BCP 47" }),
+    published_at: time.nullable(),
+    duration_seconds: z.int().min(0).nullable(),
+    thumbs,
+    generation,
+    generated_at: time,
+    trending: z
+      .array(
+        z.strictObject({
+          region,
+          window,
+          category: z.string().nullable(),
+          rank: z.int().min(1),
+          score: z.number().min(0),
+        }),
+      )
+      .meta({ description: "Where it stands in this generation" }),
+    history: z
+      .array(
+        z.strictObject({
+          region,
+          observations: z.array(z.strictObject({ observed_at: time, views: z.int().min(0) })),
+        }),
+      )
+      .meta({ description: "The latest view counts per market, newest first" }),
+  })
+  .meta({ id: "Video" });
+export type Video = Omit<z.infer<typeof Video>, "trending" | "thumbs"> & {
+  thumbs: string[];
+  trending: { region: string; window: string; category: string | null; rank: number; score: number }[];
+};
+
+export const RegionList = z
+  .strictObject({
+    generation,
+    generated_at: time,
+    categories: z.array(z.string()).meta({ description: "What `category` of /api/trending may be" }),
+    regions: z.array(
+      z.strictObject({
+        code: region,
+        name: z.string(),
+        languages: z.array(z.string()).meta({ description: "BCP 47, the main one first" }),
+        video_count: z.int().min(0),
+        newest_observed_at: time.nullable(),
+      }),
+    ),
+  })
+  .meta({ id: "RegionList" });
+export type RegionList = z.infer<typeof RegionList>;
+
+export const PublicKeys = z
+  .strictObject({
+    keys: z.array(
+      z.strictObject({
+        kty: z.literal("OKP"),
+        crv: z.literal("Ed25519"),
+        kid: z.string().meta({ description: "JWK thumbprint (RFC 7638)" }),
+        x: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: "PublicKeys", description: "JWK set (RFC 7517)" });
+
+export const ProblemDocument = z
+  .strictObject({
+    type: z.enum(Object.keys(problems).map((kind) => `urn:trendvault:problem:${kind}`)),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    invalid: z.array(z.strictObject({ name: z.string(), detail: z.string() })).optional(),
+    instance: z.string().optional().meta({ description: "The id under which our log says more" }),
+    restart: z.string().optional().meta({ description: "Where to start again when a generation is gone" }),
+  })
+  .meta({ id: "Problem", description: "RFC 9457. `type` is stable; `detail` is for people" });

@@ -1,0 +1,31 @@
+import { regions } from "@trendvault/contract/regions";
+import type { RegionList } from "@trendvault/contract/responses";
+import type { Generation } from "../database/generation.ts";
+import { draftText } from "../serving/draft.ts";
+import { fixedContent, type Resource } from "./resource.ts";
+import { formatTime, formatTimeOrNull } from "./time-text.ts";
+
+/** The markets, how many videos each has and how fresh they are. */
+export const regionsResource: Resource = {
+  url: "/api/regions",
+  route: "regions",
+  read: (generation) => fixedContent(draftText(JSON.stringify(describe(generation)), "application/json")),
+};
+
+function describe(generation: Generation): RegionList {
+  return {
+    generation: generation.id,
+    generated_at: formatTime(generation.publishedAt),
+    categories: [...generation.categories].sort(),
+    regions: regions.map(({ code, name, languages }) => {
+      const known = generation.regions.get(code);
+      return {
+        code,
+        name,
+        languages,
+        video_count: known?.videoCount ?? 0,
+        newest_observed_at: formatTimeOrNull(known?.newestObservedAt ?? null),
+      };
+    }),
+  };
+}

@@ -1,0 +1,59 @@
+import {
+  parseTrendingQuery,
+  readCursor,
+  type TrendingQuery,
+  trendingUrl,
+} from "@trendvault/contract/trending-query";
+import type { Generation } from "../database/generation.ts";
+import type { ListReader } from "../database/list-reader.ts";
+import { Refusal } from "../http/refusal.ts";
+import { draftText } from "../serving/draft.ts";
+import type { Content, Resource } from "./resource.ts";
+import type { SignToken } from "./token-signer.ts";
+import { writeTrendingText } from "./trending-text.ts";
+
+export type TrendingSources = { lists: ListReader; signToken: SignToken };
+
+/** The page that a query string asks for. */
+export function trendingResource(search: string, sources: TrendingSources): Resource | Refusal {
+  const { query, invalid } = parseTrendingQuery(search);
+  if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
+  return {
+    url: trendingUrl(query),
+    route: "trending",
+    read: (generation) => readPage(query, generation, sources),
+  };
+}
+
+function readPage(query: TrendingQuery, generation: Generation, sources: TrendingSources): Content | Refusal {
+  const { category, cursor } = query;
+  if (category !== undefined && cursor === undefined && !generation.categories.has(category)) {
+    return unknownCategory(generation.categories);
+  }
+  const slice =
+    cursor === undefined
+      ? sources.lists.readFirst(query, generation)
+      : sources.lists.readSlice(query, readCursor(cursor));
+  if (slice === null) return generationGone(query);
+  const text = writeTrendingText(query, slice);
+  return {
+    write(minute) {
+      const token = sources.signToken({ region: query.region, count: text.count, minute });
+      return draftText(text.beforeToken + token + text.afterToken, "application/json", text.next);
+    },
+  };
+}
+
+function summarize(invalid: { name: string; detail: string }[]): string {
+  return invalid.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
+}
+
+function unknownCategory(categories: ReadonlySet<string>): Refusal {
+  const detail = `expected ${categories.size === 0 ? "none" : `one of ${[...categories].sort().join(", ")}`}`;
+  return new Refusal("invalid-parameter", `category: ${detail}`, { invalid: [{ name: "category", detail }] });
+}
+
+function generationGone({ cursor: _, ...query }: TrendingQuery): Refusal {
+  const restart = trendingUrl(query);
+  return new Refusal("generation-gone", "The generation of this cursor is no longer kept.", { restart });
+}

@@ -1,0 +1,24 @@
+import { describeProblem, type ProblemKind, problemContentType } from "@trendvault/contract/problem";
+import { notStored } from "./cache-policy.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** The answer to a refusal (RFC 9457). Never stored: the next generation or a restart may change it. */
+export function problemResponse({ kind, detail, more }: Refusal): Response {
+  const problem = describeProblem(kind, detail, more);
+  return new Response(JSON.stringify(problem), {
+    status: problem.status,
+    headers: {
+      "content-type": problemContentType,
+      ...notStored,
+      "access-control-allow-origin": "*",
+      ...extraFields[kind],
+    },
+  });
+}
+
+const extraFields: Partial<Record<ProblemKind, Record<string, string>>> = {
+  "method-not-allowed": { allow: "GET, HEAD, OPTIONS" },
+  "not-acceptable": { vary: "Accept-Encoding" },
+  busy: { "retry-after": "1" },
+  "not-ready": { "retry-after": "5" },
+};

@@ -1,0 +1,39 @@
+import { regionsResource } from "../answers/regions-resource.ts";
+import type { Resource, RouteName } from "../answers/resource.ts";
+import { trendingResource } from "../answers/trending-resource.ts";
+import { videoResource } from "../answers/video-resource.ts";
+import type { State } from "../serving/state.ts";
+import { Refusal } from "./refusal.ts";
+import type { Target } from "./request-target.ts";
+
+export type Found = { route: RouteName; find: (target: Target, state: State) => Resource | Refusal };
+
+const videoPrefix = "/api/videos/";
+
+/** What a path leads to, or null. */
+export function findRoute(path: string): Found | null {
+  if (path.startsWith(videoPrefix)) return { route: "video", find: findVideo };
+  return fixedRoutes.get(path) ?? null;
+}
+
+const fixedRoutes = new Map<string, Found>([
+  ["/api/trending", { route: "trending", find: ({ search }, state) => trendingResource(search, state) }],
+  ["/api/regions", { route: "regions", find: withoutParameters(() => regionsResource) }],
+  ["/openapi.json", { route: "openapi", find: withoutParameters(({ documents }) => documents.openapi) }],
+  ["/.well-known/jwks.json", { route: "jwks", find: withoutParameters(({ documents }) => documents.jwks) }],
+]);
+
+function findVideo(target: Target, state: State): Resource | Refusal {
+  return withoutParameters(() => videoResource(target.path.slice(videoPrefix.length), state.lists))(
+    target,
+    state,
+  );
+}
+
+function withoutParameters(find: (state: State) => Resource | Refusal): Found["find"] {
+  return ({ search }, state) =>
+    search === "" ? find(state) : new Refusal("invalid-parameter", detail, { invalid });
+}
+
+const detail = "(unknown): expected no parameters";
+const invalid = [{ name: "(unknown)", detail: "expected no parameters" }];

@@ -1,0 +1,84 @@
+import type { Settings } from "../settings.ts";
+import { adminPages } from "./admin.ts";
+import type { LogLevel } from "./log.ts";
+import { WorkerPool } from "./worker-pool.ts";
+import { WorkerProcess } from "./worker-process.ts";
+
+/**
+ * Starts the workers and looks after them: SIGTERM and SIGINT let them finish, SIGHUP replaces them one at a
+ * time. Throws an Error of one sentence when it cannot start.
+ */
+export async function runSupervisor(settings: Settings): Promise<void> {
+  const port = claimPort(settings.host, settings.port, "PORT");
+  const env = { ...process.env, PORT: String(port) };
+  const pool = new WorkerPool(() => new WorkerProcess(workerCommand(), env, log), log);
+  const opening = pool.open(settings.workers);
+  try {
+    const admin = serveAdmin(pool, settings);
+    obeySignals(pool, admin);
+    if (!(await opening)) throw new Error("Cannot start: a worker ended before it listened");
+    const url = `http://${settings.host}:${port}/`;
+    log("info", "listening", { url, workers: settings.workers, admin: admin.url.href });
+  } catch (error) {
+    pool.kill();
+    throw error;
+  }
+}
+
+// With the same program as this process: source or bundle.
+function workerCommand(): string[] {
+  return [process.execPath, ...process.execArgv, Bun.main, "worker"];
+}
+
+/**
+ * Finds out whether a port is free by binding it alone for a moment: workers share theirs, so that a second
+ * origin would bind it without an error and take half of the requests.
+ */
+function claimPort(hostname: string, port: number, setting: string): number {
+  try {
+    const probe = Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response(null) });
+    void probe.stop(true);
+    return probe.port ?? port;
+  } catch (error) {
+    throw new Error(`Cannot listen on ${hostname}:${port}: ${describe(error)}; stop it or set ${setting}`);
+  }
+}
+
+function serveAdmin(pool: WorkerPool, { adminHost, adminPort }: Settings) {
+  try {
+    const pages = adminPages(() => pool.reports);
+    return Bun.serve({
+      hostname: adminHost,
+      port: adminPort,
+      development: false,
+      reusePort: false,
+      fetch: pages,
+    });
+  } catch (error) {
+    throw new Error(
+      `Cannot listen on ${adminHost}:${adminPort}: ${describe(error)}; stop it or set ADMIN_PORT`,
+    );
+  }
+}
+
+function obeySignals(pool: WorkerPool, admin: Bun.Server<undefined>): void {
+  const leave = async () => {
+    log("info", "leaving");
+    await pool.stop();
+    await admin.stop(true);
+    process.exit(0);
+  };
+  process.once("SIGTERM", leave);
+  process.once("SIGINT", leave);
+  process.on("SIGHUP", () => void pool.replace());
+}
+
+function describe(error: unknown): string {
+  const { code, message } = error as { code?: string; message: string };
+  return code === "EADDRINUSE" ? "another program listens there" : message;
+}
+
+// What writes the log is loaded with its first line, after the workers were started.
+function log(level: LogLevel, event: string, fields: Record<string, unknown> = {}): void {
+  void import("./log-writer.ts").then(({ writeLog }) => writeLog(level, event, fields));
+}

@@ -1,0 +1,104 @@
+import { type CounterSnapshot, sumCounters } from "../serving/counters.ts";
+import type { Reports } from "./admin.ts";
+import type { Logger } from "./log.ts";
+import { restartDelay } from "./restart-delay.ts";
+import type { WorkerProcess } from "./worker-process.ts";
+
+const quietTime = 10_000; // milliseconds without a crash, after which the next one counts as the first
+
+/** Keeps a number of workers running, and replaces them one at a time. */
+export class WorkerPool {
+  readonly #start: () => WorkerProcess;
+  readonly #log: Logger;
+  readonly #workers: WorkerProcess[] = [];
+  #departed: CounterSnapshot = sumCounters([]);
+  #crashes = 0;
+  #replacing = false;
+  #stopping = false;
+
+  constructor(start: () => WorkerProcess, log: Logger) {
+    this.#start = start;
+    this.#log = log;
+  }
+
+  get reports(): Reports {
+    const running = this.#workers.flatMap(({ report }) => report ?? []);
+    return { running, departed: this.#departed };
+  }
+
+  /** Starts the first workers. False when one of them ended before it listened. */
+  async open(count: number): Promise<boolean> {
+    const workers = Array.from({ length: count }, () => this.#start());
+    this.#workers.push(...workers);
+    const ready = await Promise.all(workers.map((worker) => worker.ready));
+    if (ready.includes(false)) return false;
+    for (const worker of workers) this.#guard(worker);
+    return true;
+  }
+
+  /** Replaces every worker by a new one, one at a time: the new one listens before the old one leaves. */
+  async replace(): Promise<void> {
+    if (this.#replacing || this.#stopping) return;
+    this.#replacing = true;
+    for (const old of [...this.#workers]) {
+      if (this.#stopping || !(await this.#replaceOne(old))) break;
+    }
+    this.#replacing = false;
+  }
+
+  /** Lets all workers finish and leave. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#workers.map((worker) => worker.leave()));
+  }
+
+  kill(): void {
+    this.#stopping = true;
+    for (const worker of this.#workers) worker.kill();
+  }
+
+  async #replaceOne(old: WorkerProcess): Promise<boolean> {
+    const worker = this.#start();
+    if (!(await worker.ready)) {
+      this.#log("error", "replacement did not start, keeping the old worker", { worker: old.pid });
+      return false;
+    }
+    this.#workers.push(worker);
+    this.#guard(worker);
+    this.#forget(old);
+    await old.leave();
+    this.#remember(old);
+    this.#log("info", "worker replaced", { old: old.pid, worker: worker.pid });
+    return true;
+  }
+
+  #guard(worker: WorkerProcess): void {
+    void worker.exited.then((how) => {
+      if (this.#stopping || !this.#workers.includes(worker)) return;
+      this.#forget(worker);
+      this.#remember(worker);
+      this.#restart(worker, how);
+    });
+  }
+
+  #restart(worker: WorkerProcess, how: number | string): void {
+    const wasQuiet = performance.now() - worker.startedAt > quietTime;
+    this.#crashes = wasQuiet ? 1 : this.#crashes + 1;
+    const delay = restartDelay(this.#crashes);
+    this.#log("error", "worker ended, starting another", { worker: worker.pid, how, delay_ms: delay });
+    setTimeout(() => {
+      if (this.#stopping) return;
+      const successor = this.#start();
+      this.#workers.push(successor);
+      this.#guard(successor);
+    }, delay);
+  }
+
+  #remember({ report }: WorkerProcess): void {
+    if (report !== null) this.#departed = sumCounters([this.#departed, report.counters]);
+  }
+
+  #forget(worker: WorkerProcess): void {
+    this.#workers.splice(this.#workers.indexOf(worker), 1);
+  }
+}
