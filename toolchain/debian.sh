@@ -28,7 +28,8 @@ in_folder() { (cd -- "$1" && shift && "$@"); }
 
 apt_get() { apt-get -c "$NEW.apt/apt.conf" "$@"; }
 
-# Reads the suite's package lists from the mirror the system uses, else from Debian's own.
+# Reads the suite's package lists from the mirror the system uses; one that does not carry
+# the suite gives way to Debian's own.
 open_archive() {
   [[ -f $KEYRING ]] ||
     fail "$KEYRING is missing, so nothing from Debian's archive could be trusted: install debian-archive-keyring and run bin/setup again."
@@ -36,9 +37,14 @@ open_archive() {
   mkdir -p -- "$NEW.apt/lists/partial" "$NEW.apt/cache/archives/partial"
   : >"$NEW.apt/status"
   apt_configuration >"$NEW.apt/apt.conf"
-  archive_sources "$(mirror debian)" "$(mirror debian-security)" >"$NEW.apt/debian.sources"
-  run "The package lists of Debian $DEBIAN_SUITE could not be read: look at the network and at the mirror in /etc/apt, then run bin/setup again." \
-    apt_get update
+  read_lists "$(mirror debian)" "$(mirror debian-security)" ||
+    read_lists http://deb.debian.org/debian http://deb.debian.org/debian-security ||
+    fail "The package lists of Debian $DEBIAN_SUITE could not be read: look at the network and run bin/setup again."
+}
+
+read_lists() {
+  archive_sources "$@" >"$NEW.apt/debian.sources"
+  apt_get update >>"$LOG" 2>&1
 }
 
 # The system's own mirror of ARCHIVE (debian or debian-security), without a trailing slash.

@@ -19,7 +19,7 @@ start() {
   trap 'fail "toolchain/$PART.sh broke off (${BASH_SOURCE[0]##*/}, line $LINENO): please report it with .tools/log/$PART.log."' ERR
   mkdir -p -- "$TOOLS/bin" "$TOOLS/log"
   forget_stamp "$PART"
-  rm -rf -- "$NEW"
+  rm -rf -- "$NEW" "$NEW".*
   mkdir -- "$NEW"
   : >"$LOG"
 }
@@ -33,6 +33,7 @@ place() {
 finish() {
   rm -rf -- "$NEW"
   write_stamp "$PART"
+  say "ready after $SECONDS s"
 }
 
 # Puts TARGET into .tools/bin as NAME.

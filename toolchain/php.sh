@@ -17,6 +17,7 @@ main() {
     bring_php
   fi
   printf '#!/bin/sh\nexec %q %q "$@"\n' "$TOOLS/bin/php" "$phpunit" | wrap phpunit
+  stamp_covers "$PART" "$phpunit"
   run "PHP does not start from .tools/bin/php: remove .tools and run bin/setup again." is_usable_php "$TOOLS/bin/php"
   run "PHPUnit does not start from .tools/bin/phpunit: remove .tools and run bin/setup again." is_usable_phpunit "$phpunit"
   finish
@@ -52,6 +53,8 @@ use_system_php() {
 bring_php() {
   need_apt "PHP ${PHP_MINIMUM%.0} or newer with ${PHP_EXTENSIONS// /, }"
   ! type -P php >/dev/null || say "$(type -P php) is older than $PHP_MINIMUM or lacks one of $PHP_EXTENSIONS"
+  ! apt-cache show php8.4-cli >/dev/null 2>&1 ||
+    say "PHP is an ordinary package here and would be used: apt-get install $PHP_PACKAGES phpunit"
   say "downloading PHP and PHPUnit from Debian $DEBIAN_SUITE (23 MB)"
   # shellcheck disable=SC2086  # a list of package names
   unpack_debian '^(lib|php|zlib1g|openssl-provider)' $PHP_PACKAGES phpunit

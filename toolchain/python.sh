@@ -31,7 +31,7 @@ is_new_python() { at_least "$("$1" -c 'import platform; print(platform.python_ve
 # Debian's python3 comes without the pip that a virtual environment starts from.
 make_environment() {
   local sentence="$python cannot make a virtual environment: install its venv module (on Debian: apt-get install python3-venv) and run bin/setup again."
-  if "$python" -c 'import ensurepip' 2>/dev/null; then
+  if "$python" -c 'from ensurepip import version' 2>/dev/null; then
     run "$sentence" "$python" -m venv "$PLACE"
     pip=("$PLACE/bin/python" -m pip)
   else

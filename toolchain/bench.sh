@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# What bin/bench measures with and against: wrk, nginx and PHP-FPM. The system's if they are
+# there, else Debian $DEBIAN_SUITE's packages in .tools/bench, run on their own libc as
+# toolchain/php.sh does it. Not a part of bin/setup: only bin/bench needs them.
+set -euo pipefail
+PART=bench
+# shellcheck source=toolchain/part.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/part.sh"
+# shellcheck source=toolchain/debian.sh
+. "$ROOT/toolchain/debian.sh"
+
+FPM_EXTENSIONS='pdo pdo_sqlite'
+
+main() {
+  ! is_current "$PART" || exit 0
+  PATH=$PATH:/usr/sbin:/sbin
+  start
+  missing=()
+  want wrk wrk is_there
+  want nginx nginx is_there
+  want php-fpm php8.4-fpm is_usable_fpm
+  [[ ${#missing[@]} -eq 0 ]] || bring_missing
+  place
+  finish
+}
+
+# Links the system's NAME, or notes PACKAGE as missing.
+want() {
+  local name=$1 package=$2 check=$3 candidate
+  for candidate in "$name" "${name}8.4"; do
+    if first_on_path "$candidate" "$check"; then
+      say "using $FOUND"
+      link "$name" "$FOUND"
+      return
+    fi
+  done
+  missing+=("$package")
+}
+
+is_there() { [[ $1 != "$TOOLS/"* ]]; }
+
+is_usable_fpm() { is_there "$1" && at_least "$("$1" -n -v 2>/dev/null | awk 'NR == 1 { print $2 }')" "$PHP_MINIMUM"; }
+
+bring_missing() {
+  local package packages=("${missing[@]}")
+  type -P apt-get dpkg-deb >/dev/null ||
+    fail "Without apt these cannot be fetched privately: install ${missing[*]} and run bin/bench again."
+  [[ " ${missing[*]} " != *" php8.4-fpm "* ]] || packages+=(php8.4-sqlite3)
+  say "downloading ${missing[*]} from Debian $DEBIAN_SUITE"
+  unpack_debian '^(lib|nginx$|wrk$|php8.4-(fpm|common|opcache|sqlite3)$|zlib1g$|openssl-provider)' "${packages[@]}"
+  for package in "${missing[@]}"; do
+    case $package in
+      wrk) on_its_own_libc usr/bin/wrk | wrap wrk ;;
+      nginx) on_its_own_libc usr/sbin/nginx | wrap nginx ;;
+      php8.4-fpm) on_its_own_libc usr/sbin/php-fpm8.4 | wrap php-fpm ;;
+    esac
+  done
+}
+
+on_its_own_libc() {
+  local folder
+  folder=$(cd -- "$NEW"/usr/lib/*-linux-gnu && pwd)
+  folder=$PLACE${folder#"$NEW"}
+  # shellcheck disable=SC2016  # the wrapper expands it
+  printf '#!/bin/sh\nexec %q --inhibit-cache --library-path %q %q%s "$@"\n' \
+    "$folder/$(basename -- "$NEW"/usr/lib/*-linux-gnu/ld-linux-*.so.*)" "$folder" "$PLACE/$1" "$(fpm_options "$1")"
+}
+
+# -n keeps the system's php.ini out.
+fpm_options() {
+  local extensions name
+  [[ $1 == *php-fpm* ]] || return 0
+  extensions=$(echo "$NEW"/usr/lib/php/20*)
+  printf ' -n -d extension_dir=%q -d zend_extension=opcache' "$PLACE${extensions#"$NEW"}"
+  for name in $FPM_EXTENSIONS; do
+    printf ' -d extension=%q' "$name"
+  done
+}
+
+main

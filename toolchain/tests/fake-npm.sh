@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# A fake npm that knows `npm pack --pack-destination FOLDER -- NAME@VERSION`: its packages
+# hold tools that say VERSION, and are the same bytes every time.
+set -euo pipefail
+folder=$3 name=${5%@*} version=${5##*@}
+printf 'npm %s\n' "$name@$version" >>"$CALLS"
+[[ -z ${OFFLINE-} ]] || { echo 'npm error network' >&2; exit 1; }
+tarball=$folder/$(basename -- "$name").tgz
+if [[ -n ${HANG-} ]]; then
+  echo 'half a package' >"$tarball"
+  echo "hanging as $$" >>"$CALLS"
+  exec sleep 60
+fi
+scratch=$(mktemp -d)
+mkdir -p -- "$scratch/package/bin"
+for tool in bun node npm-cli.js npx-cli.js; do
+  # shellcheck disable=SC2016  # the tool expands these
+  printf '#!/bin/sh\n[ "$1" != install ] || { echo "bun $*" >>"$CALLS"; exit ${OFFLINE:-0}; }\necho %s\n' "$version" \
+    >"$scratch/package/bin/$tool"
+  chmod +x -- "$scratch/package/bin/$tool"
+done
+tar -C "$scratch" --sort=name --mtime=@0 --owner=0 --group=0 -cf - package | gzip -n >"$tarball"
+rm -r -- "$scratch"

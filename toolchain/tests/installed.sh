@@ -1,0 +1,26 @@
+# The tools that bin/setup really put into this checkout's .tools/bin.
+# shellcheck shell=bash
+
+test_the_installed_tools_are_the_versions_asked_for() {
+  PART=setup
+  # shellcheck source=toolchain/part.sh
+  . "$ROOT/toolchain/part.sh"
+  [[ $("$TOOLS/bin/bun" --version) == "$BUN_VERSION" ]]
+  at_least "$("$TOOLS/bin/node" -p process.versions.node)" "$NODE_MINIMUM"
+  at_least "$("$TOOLS/bin/php" -r 'echo PHP_VERSION;')" "$PHP_MINIMUM"
+  at_least "$("$TOOLS/bin/phpunit" --version | awk 'NF { print $2 }')" "$PHPUNIT_MINIMUM"
+}
+
+test_the_installed_PHP_opens_databases_and_can_start_itself_again() {
+  # shellcheck disable=SC2016  # PHP code
+  said=$("$ROOT/.tools/bin/php" -r '
+    $database = new SQLite3(":memory:");
+    echo $database->querySingle("SELECT 6 * 7"), mb_strlen("日本"), " ";
+    passthru(escapeshellarg(PHP_BINARY) . " -r \"echo extension_loaded(\\\"sqlite3\\\") ? 1 : 0;\"");')
+  [[ $said == '422 1' ]]
+}
+
+test_the_installed_Python_finds_the_packages_from_any_folder() {
+  cd /
+  "$ROOT/.tools/bin/python" -c 'import pytest'
+}

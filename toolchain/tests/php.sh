@@ -1,0 +1,80 @@
+# PHP and PHPUnit: the system's or Debian's.
+# shellcheck shell=bash disable=SC2153
+
+test_a_new_PHP_and_PHPUnit_of_the_system_are_used_and_nothing_is_downloaded() {
+  new_sandbox php-new
+  fake_debian
+  fake_php 8.5.0
+  : | fake phpunit
+  says "using $FAKES/php, 8.5.0" "$(setup php)"
+  [[ ! -s $CALLS ]]
+  says 'PHPUnit 11.5.19' "$("$CLONE/.tools/bin/phpunit" --version)"
+}
+
+test_a_new_PHP_without_PHPUnit_gets_only_that_from_Debian() {
+  new_sandbox php-only
+  fake_debian
+  fake_php 8.4.1
+  setup php
+  says 'download phpunit' "$(<"$CALLS")"
+  says 'fake php 8.4.1' "$("$CLONE/.tools/bin/php")"
+}
+
+test_an_old_PHP_on_PATH_is_refused_and_a_private_one_brought() {
+  new_sandbox php-old
+  fake_debian
+  fake_php 8.3.99
+  says "$FAKES/php is older than 8.4.0" "$(setup php)"
+  says 'fake php 8.4.99' "$("$CLONE/.tools/bin/php")"
+}
+
+test_a_new_PHP_without_sqlite3_is_refused() {
+  new_sandbox php-lacking
+  fake_debian
+  fake_php 8.4.1 "${PHP_EXTENSIONS/ sqlite3/}"
+  setup php
+  says 'fake php 8.4.99' "$("$CLONE/.tools/bin/php")"
+}
+
+test_a_private_PHP_takes_only_what_it_runs_on_from_the_systems_mirror() {
+  new_sandbox php-private
+  fake_debian
+  setup php
+  calls=$(<"$CALLS")
+  says 'reads http://mirror.example/debian' "$calls"
+  says 'reads http://mirror.example/debian-security' "$calls"
+  says 'download libc6 php8.4-cli' "$calls"
+  [[ $calls != *download*perl-base* ]]
+  says 'php8.4-cli_1_all.deb' "$(<"$CLONE/.tools/php/PACKAGES")"
+}
+
+test_PHPUnits_parts_find_each_other_where_they_were_unpacked() {
+  new_sandbox php-paths
+  fake_debian
+  setup php
+  says "dirname(__DIR__, 2) . '/Y/autoload.php'" "$(<"$CLONE/.tools/php/usr/share/php/Vendor/X/autoload.php")"
+}
+
+test_without_apt_the_error_says_to_install_PHP() {
+  new_sandbox php-no-apt
+  said=$(complaint php)
+  says 'PHP 8.4 or newer with' "$said"
+  says 'sqlite3' "$said"
+  says 'brew install php' "$said"
+}
+
+test_an_unreachable_archive_leaves_no_PHP_behind() {
+  new_sandbox php-offline
+  fake_debian
+  says 'package lists of Debian' "$(OFFLINE=1 complaint php)"
+  absent "$CLONE/.tools/php"
+  absent "$CLONE/.tools/bin/php"
+}
+
+test_without_Debians_keyring_nothing_is_taken_from_its_archive() {
+  new_sandbox php-no-keyring
+  fake_debian
+  sed -i.orig 's|^KEYRING=.*|KEYRING=/nowhere.gpg|' "$CLONE/toolchain/debian.sh"
+  says 'install debian-archive-keyring' "$(complaint php)"
+  [[ ! -s $CALLS ]]
+}

@@ -1,0 +1,112 @@
+# What bin/setup promises whatever the part.
+# shellcheck shell=bash
+
+test_an_unknown_part_is_named_together_with_the_parts_there_are() {
+  new_sandbox unknown
+  said=$(complaint bun pyhton)
+  says 'no part "pyhton"' "$said"
+  says 'bun, node, php, python, packages' "$said"
+  absent "$CLONE/.tools"
+}
+
+test_help_names_every_part_and_brings_nothing() {
+  new_sandbox help
+  said=$(setup --help)
+  for part in bun node php python packages; do says "  $part " "$said"; done
+  absent "$CLONE/.tools"
+}
+
+test_a_second_run_downloads_nothing_and_changes_nothing() {
+  new_sandbox second
+  setup bun node
+  before=$(snapshot)
+  : >"$CALLS"
+  setup bun node
+  [[ ! -s $CALLS ]]
+  [[ $(snapshot) == "$before" ]]
+}
+
+test_a_removed_tool_is_brought_again() {
+  new_sandbox removed
+  setup bun
+  rm -r "$CLONE/.tools/bun"
+  setup bun
+  [[ $("$CLONE/.tools/bin/bun") == 1.2.3 ]]
+}
+
+test_a_raised_pin_brings_the_new_version_of_that_part_only() {
+  new_sandbox raised
+  setup bun node
+  sed -i.orig '/@oven/d' "$CLONE/toolchain/npm-hashes.txt"
+  pin_bun 1.2.4
+  : >"$CALLS"
+  setup bun
+  [[ $("$CLONE/.tools/bin/bun") == 1.2.4 ]]
+  [[ $(<"$CALLS") == *bun-*@1.2.4 ]]
+}
+
+test_a_moved_checkout_sets_itself_up_again() {
+  new_sandbox moved
+  setup bun
+  mv "$CLONE" "$CLONE, moved"
+  CLONE="$CLONE, moved"
+  setup bun
+  [[ $("$CLONE/.tools/bin/bun") == 1.2.3 ]]
+}
+
+test_a_failed_download_ends_in_a_sentence_on_what_to_do() {
+  new_sandbox offline
+  said=$(OFFLINE=1 complaint bun)
+  says 'npm error network' "$said"
+  says 'npm could not fetch @oven/bun-' "$said"
+  says 'run bin/setup again' "$said"
+  says 'Not everything could be brought, as said above: bun.' "$said"
+  absent "$CLONE/.tools/bin/bun"
+}
+
+test_an_interrupted_download_is_ended_and_not_taken_for_finished() {
+  new_sandbox interrupted
+  HANG=1 become_setup bun >"$SCRATCH/interrupted/said" 2>&1 &
+  running=$!
+  await grep -q '^hanging' "$CALLS"
+  kill -TERM "$running"
+  if wait "$running"; then return 1; fi
+  says 'Interrupted' "$(<"$SCRATCH/interrupted/said")"
+  await has_ended "$(sed -n 's/^hanging as //p' "$CALLS")"
+  absent "$CLONE/.tools/bin/bun"
+  setup bun
+  [[ $("$CLONE/.tools/bin/bun") == 1.2.3 ]]
+}
+
+test_a_second_setup_waits_for_the_first() {
+  new_sandbox together
+  mkdir "$CLONE/.tools"
+  exec 8>>"$CLONE/.tools/lock"
+  flock 8
+  setup bun >"$SCRATCH/together/said" 8>&- &
+  await grep -q 'another bin/setup is at work' "$SCRATCH/together/said"
+  [[ ! -s $CALLS ]]
+  exec 8>&-
+  wait $!
+  [[ $("$CLONE/.tools/bin/bun") == 1.2.3 ]]
+}
+
+test_the_tools_of_another_checkout_on_PATH_are_not_used() {
+  new_sandbox other
+  mkdir -p "$SCRATCH/other/.tools/bin"
+  printf '#!/bin/sh\necho 1.2.3\n' >"$SCRATCH/other/.tools/bin/bun"
+  chmod +x "$SCRATCH/other/.tools/bin/bun"
+  PREPEND=$SCRATCH/other/.tools/bin setup bun
+  says '@oven/bun' "$(<"$CALLS")"
+}
+
+test_env_sh_puts_the_tools_first_once_from_any_folder() {
+  new_sandbox env
+  cd /
+  # shellcheck source=toolchain/env.sh
+  . "$CLONE/toolchain/env.sh"
+  once=$PATH
+  . "$CLONE/toolchain/env.sh"
+  [[ $PATH == "$CLONE/.tools/bin:"* ]]
+  [[ $PATH == "$once" ]]
+}
