@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Demo;
 /** What a video is called, in a language: a template of its category, filled with words of that language. */
 final class DemoText
 {
-    /** Most of the titles of a channel are about its own subject. */
+    /** In each language. */
     private const int CHANNELS_PER_CATEGORY = 60;
 
     /** @var array<string, array<string, mixed>> vocabularies by language */
@@ -41,16 +41,22 @@ final class DemoText
         return json_decode((string) file_get_contents(__DIR__ . "/languages/$language.json"), true, flags: JSON_THROW_ON_ERROR);
     }
 
-    /** @param array<string, list<string>> $words by the name that stands in braces */
+    /**
+     * No word comes twice: nobody is called "Kuba & Kuba".
+     *
+     * @param array<string, list<string>> $words by the name that stands in braces
+     */
     private static function fill(string $template, array $words, string $key): string
     {
-        $place = 0;
+        $used = [];
 
-        return preg_replace_callback('/\{(\w+)\}/', static function (array $match) use ($words, $key, &$place): string {
-            $number = Dice::roll("$key " . $place++)[0];
+        return mb_ucfirst(preg_replace_callback('/\{(\w+)\}/', static function (array $match) use ($words, $key, &$used): string {
+            $number = Dice::roll("$key " . count($used))[0];
 
-            return $match[1] === 'number' ? (string) (2 + (int) ($number * 48)) : self::pick($words[$match[1]], $number);
-        }, $template);
+            return $used[] = $match[1] === 'number'
+                ? (string) (2 + (int) ($number * 48))
+                : self::pick(array_values(array_diff($words[$match[1]], $used)), $number);
+        }, $template));
     }
 
     /**

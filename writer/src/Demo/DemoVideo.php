@@ -18,8 +18,11 @@ final readonly class DemoVideo
     private const int HOUR_SECONDS = 3600;
 
     private const float LEAST_VIEWS = 400.0;
-    private const float SIZE_EXPONENT = 1.15;
-    private const float VIRAL_SHARE = 0.3;
+    private const float SIZE_EXPONENT = 1.3;
+    private const float VIRAL_SHARE = 0.7;
+    /** A wave may be far larger than what its video had before. */
+    private const float LEAST_WAVE_VIEWS = 3000.0;
+    private const float WAVE_EXPONENT = 1.1;
     private const float CROSSES_BORDER_SHARE = 0.3;
     private const float WORLDWIDE_SHARE = 0.01;
 
@@ -49,8 +52,8 @@ final readonly class DemoVideo
         $this->taperHours = 3 + 12 * $taper;
         $this->decay = 0.6 + 0.8 * $decay;
         $this->viralAt = $viral < self::VIRAL_SHARE ? $this->bornAt + (int) (60 * self::HOUR_SECONDS * $viralAge ** 2) : null;
-        $this->viralSize = $this->size * Dice::pareto($viralSize, 0.5, 1.2);
-        $this->viralHours = 0.3 + 5 * $viralHours;
+        $this->viralSize = Dice::pareto($viralSize, self::LEAST_WAVE_VIEWS, self::WAVE_EXPONENT);
+        $this->viralHours = 0.1 + 0.9 * $viralHours ** 2;
     }
 
     /** @return Generator<self> the videos that exist at a time, oldest first */
