@@ -1,0 +1,40 @@
+import type { InvalidParameter } from "@trendvault/contract/trending-query";
+import { answerWithoutCopy } from "./answer-without-copy.ts";
+import { readAsk } from "./ask.ts";
+import { copyResponse } from "./copy-response.ts";
+import { type Finder, findCopy } from "./find-copy.ts";
+import { problemResponse, refuse } from "./problem-response.ts";
+import type { Visit } from "./renewals.ts";
+
+const retryAfter = { "retry-after": "5" };
+
+/** From a request to its response. */
+export async function answer(request: Request, visit: Visit, finder: Finder): Promise<Response> {
+  const url = new URL(request.url);
+  const direct = answerWithoutCopy(request, url);
+  if (direct !== null) return direct;
+  const { ask, invalid } = readAsk(url, countryOf(request));
+  if (ask === null) return refuseParameters(invalid);
+  const found = await findCopy(ask, visit, finder);
+  switch (found.kind) {
+    case "copy":
+      return copyResponse(found, { ask, request, now: finder.clock() });
+    case "problem":
+      return problemResponse(found.problem);
+    case "nothing":
+      return found.why === "origin-failed"
+        ? refuse("not-ready", "The origin does not answer and there is no copy of this list.", {
+            fields: retryAfter,
+          })
+        : refuse("busy", "Too many lists were asked for from one address.", { fields: retryAfter });
+  }
+}
+
+function refuseParameters(invalid: InvalidParameter[]): Response {
+  const detail = invalid.map((parameter) => `${parameter.name}: ${parameter.detail}`).join("; ");
+  return refuse("invalid-parameter", detail, { invalid });
+}
+
+function countryOf(request: Request): string | undefined {
+  return (request.cf as IncomingRequestCfProperties | undefined)?.country;
+}

@@ -1,0 +1,41 @@
+import { BoundedMap } from "./bounded-map.ts";
+import { type Copy, isNewer } from "./copy.ts";
+import type { SharedCache } from "./shared-cache.ts";
+import { SingleFlight } from "./single-flight.ts";
+
+const mostCopies = 512; // of some 10 KB each; an isolate has 128 MB
+const longestReadSeconds = 1;
+
+/** What this isolate remembers, in front of what the data centre's isolates share. */
+export class HeldCopies {
+  readonly #remembered = new BoundedMap<Copy>(mostCopies);
+  readonly #reads = new SingleFlight<Copy | null>(longestReadSeconds);
+  readonly #shared: SharedCache;
+
+  constructor(shared: SharedCache) {
+    this.#shared = shared;
+  }
+
+  /** The copy as this isolate remembers it, else as the data centre holds it. */
+  async find(target: string): Promise<Copy | null> {
+    return this.#remembered.get(target) ?? this.findShared(target);
+  }
+
+  /** The newer of what this isolate remembers and the data centre holds. */
+  async findShared(target: string): Promise<Copy | null> {
+    const { outcome: shared } = await this.#reads.share(target, () => this.#shared.read(target));
+    if (shared !== null) this.#remember(shared);
+    return this.#remembered.get(target);
+  }
+
+  /** Serves the copy from now on; resolves when the data centre's other isolates have it too. */
+  async keep(copy: Copy): Promise<void> {
+    this.#remember(copy);
+    await this.#shared.write(copy);
+  }
+
+  #remember(copy: Copy): void {
+    const remembered = this.#remembered.get(copy.target);
+    if (remembered === null || isNewer(copy, remembered)) this.#remembered.set(copy.target, copy);
+  }
+}

@@ -1,0 +1,56 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { regionCodes } from "@trendvault/contract/regions";
+
+const writer = join(import.meta.dirname, "../../writer/bin/writer");
+const videosPerRegion = 40;
+
+export type TestDatabase = {
+  path: string;
+  /** Publishes another generation. */
+  publish: () => void;
+  remove: () => void;
+};
+
+/** A small database filled by the real writer: every market has other videos, and a first generation is published. */
+export function makeDatabase(): TestDatabase {
+  const folder = mkdtempSync(join(tmpdir(), "trendvault-edge-"));
+  const path = join(folder, "trendvault.db");
+  const run = (words: string[], input = "") =>
+    execFileSync(writer, [...words, "--db", path], { input, stdio: ["pipe", "ignore", "inherit"] });
+  run(["migrate"]);
+  run(["ingest", "-"], observations());
+  run(["rank"]);
+  return {
+    path,
+    publish: () => run(["rank"]),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+function observations(): string {
+  const hour = 3_600_000;
+  const times = [2 * hour, hour, 0].map((ago) => new Date(Math.floor((Date.now() - ago) / 1000) * 1000));
+  const lines = times.flatMap((time, hours) =>
+    regionCodes.flatMap((region) =>
+      Array.from({ length: videosPerRegion }, (_, n) => JSON.stringify(observe({ region, n, time, hours }))),
+    ),
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+function observe({ region, n, time, hours }: { region: string; n: number; time: Date; hours: number }) {
+  const id = `${region.toLowerCase()}-${n}`;
+  return {
+    id,
+    region,
+    observed_at: time.toISOString().replace(".000Z", "Z"),
+    views: 1000 + hours * 500 * (n + 1),
+    title: `Video ${n} of ${region}`,
+    channel: `Channel ${n} of ${region}`,
+    thumb_base: `https://thumbs.example/${id}`,
+    category: n % 2 === 0 ? "Music" : "Gaming",
+  };
+}

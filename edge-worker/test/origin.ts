@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { edgeKeys, signingKey, tokenKeys } from "./keys.ts";
+
+const main = join(import.meta.dirname, "../../api/src/main.ts");
+
+/** The real origin on a port that stays its own, so that it can be killed and come back. */
+export class Origin {
+  readonly #port: number;
+  readonly #databasePath: string;
+  #process: ChildProcess | undefined;
+
+  private constructor(port: number, databasePath: string) {
+    this.#port = port;
+    this.#databasePath = databasePath;
+  }
+
+  static async start(databasePath: string): Promise<Origin> {
+    const origin = new Origin(await freePort(), databasePath);
+    await origin.start();
+    return origin;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  async start(): Promise<void> {
+    const env = {
+      PATH: process.env.PATH,
+      PORT: String(this.#port),
+      ADMIN_PORT: "0",
+      DB_PATH: this.#databasePath,
+      TOKEN_KEYS: tokenKeys,
+      SIGNING_KEY: signingKey,
+      EDGE_KEYS: edgeKeys,
+    };
+    const child = spawn("bun", ["--no-env-file", main], { env, stdio: ["ignore", "pipe", "inherit"] });
+    this.#process = child;
+    const ended = once(child, "exit").then(() => Promise.reject(new Error("The origin did not start")));
+    await Promise.race([once(child.stdout, "data"), ended]);
+    ended.catch(() => {}); // it will end later, when it is killed
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
