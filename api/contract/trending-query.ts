@@ -7,28 +7,34 @@ export type Window = (typeof windows)[number];
 export const defaultLimit = 24;
 export const largestLimit = 50;
 
+const limitExpected = `expected a whole number from 1 to ${largestLimit}`;
+const cursorPattern = /^[1-9][0-9]{0,14}-[1-9][0-9]{0,5}$/;
+
 /** What a client may ask /api/trending. The OpenAPI document describes the parameters from this schema. */
 export const TrendingQuery = z.strictObject({
-  region: z._default(
-    z.enum(regionCodes, { error: `expected one of ${regionCodes.join(", ")}` }),
-    defaultRegion,
+  region: describe(
+    z._default(z.enum(regionCodes, { error: `expected one of ${regionCodes.join(", ")}` }), defaultRegion),
+    "The market, ISO 3166-1 alpha-2, in any case",
   ),
-  window: z._default(z.enum(windows, { error: `expected one of ${windows.join(", ")}` }), "day"),
-  category: z.optional(
-    z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
+  window: describe(
+    z._default(z.enum(windows, { error: `expected one of ${windows.join(", ")}` }), "day"),
+    "The time ahead that the score looks at: now = 6 hours, day, week",
   ),
-  limit: z._default(
-    z
-      .int({ error: `expected a whole number from 1 to ${largestLimit}` })
-      .check(z.minimum(1), z.maximum(largestLimit)),
-    defaultLimit,
-  ),
-  cursor: z.optional(
-    z.string().check(
-      z.regex(/^[1-9][0-9]{0,14}-[1-9][0-9]{0,5}$/, {
-        error: "expected what `next` of a page gave, unchanged",
-      }),
+  category: describe(
+    z.optional(
+      z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
     ),
+    "One of the categories that /api/regions names; all of them together when left out",
+  ),
+  limit: describe(
+    z._default(z.int({ error: limitExpected }).check(z.minimum(1), z.maximum(largestLimit)), defaultLimit),
+    "The most items on a page",
+  ),
+  cursor: describe(
+    z.optional(
+      z.string().check(z.regex(cursorPattern, { error: "expected what `next` of a page gave, unchanged" })),
+    ),
+    "What `next` of the page before gave",
   ),
 });
 export type TrendingQuery = z.infer<typeof TrendingQuery>;
@@ -78,6 +84,11 @@ export function readCursor(cursor: string): PageStart {
   const [generation, afterRank] = cursor.split("-").map(Number);
   if (generation === undefined || afterRank === undefined) throw new Error("Cannot read an unchecked cursor");
   return { generation, afterRank };
+}
+
+function describe<T extends z.ZodMiniType>(schema: T, description: string): T {
+  z.globalRegistry.add(schema, { description });
+  return schema;
 }
 
 // Query strings carry text only. What does not look like the wanted type stays text, for the schema to refuse.

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { regions } from "@trendvault/contract/regions";
 
 const migrations = join(import.meta.dir, "../../db/migrations");
@@ -28,26 +28,20 @@ export type ListSeed = {
   videos: VideoSeed[];
 };
 
-/** A real database file in a folder of its own, made from the migrations. */
+/** A real database file, made from the migrations in a folder of its own. */
 export class DatabaseBuilder {
-  readonly folder = mkdtempSync(join(tmpdir(), "trendvault-api-"));
-  readonly path = join(this.folder, "trendvault.db");
-  readonly database = new Database(this.path, { create: true, strict: true });
+  readonly folder: string;
+  readonly path: string;
+  readonly database: Database;
 
-  constructor() {
+  /** With a path, an existing file is opened instead. */
+  constructor(existing?: string) {
+    this.folder = existing === undefined ? mkdtempSync(join(tmpdir(), "trendvault-api-")) : dirname(existing);
+    this.path = existing ?? join(this.folder, "trendvault.db");
+    this.database = new Database(this.path, { create: true, strict: true });
     this.database.run("PRAGMA journal_mode = WAL");
     this.database.run("PRAGMA foreign_keys = ON");
-    this.database.run(
-      "CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT",
-    );
-    for (const { version, name, sql } of listMigrations()) {
-      this.database.run(sql);
-      const checksum = createHash("sha256").update(sql).digest("hex");
-      this.database.run("INSERT INTO schema_migrations VALUES (?, ?, ?, 0)", [version, name, checksum]);
-    }
-    for (const { code, name, languages } of regions) {
-      this.database.run("INSERT INTO regions VALUES (?, ?, ?)", [code, name, JSON.stringify(languages)]);
-    }
+    if (existing === undefined) this.#migrate();
   }
 
   /** Publishes a generation with these lists in one transaction and gives its id. */
@@ -72,6 +66,20 @@ export class DatabaseBuilder {
   remove(): void {
     this.database.close();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #migrate(): void {
+    this.database.run(
+      "CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT",
+    );
+    for (const { version, name, sql } of listMigrations()) {
+      this.database.run(sql);
+      const checksum = createHash("sha256").update(sql).digest("hex");
+      this.database.run("INSERT INTO schema_migrations VALUES (?, ?, ?, 0)", [version, name, checksum]);
+    }
+    for (const { code, name, languages } of regions) {
+      this.database.run("INSERT INTO regions VALUES (?, ?, ?)", [code, name, JSON.stringify(languages)]);
+    }
   }
 
   #addRegion(generation: number, region: string, lists: ListSeed[], publishedAt: number): void {

@@ -1,6 +1,7 @@
 import type { Settings } from "../settings.ts";
 import { adminPages } from "./admin.ts";
 import type { LogLevel } from "./log.ts";
+import { cannotStart } from "./messages.ts";
 import { WorkerPool } from "./worker-pool.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
@@ -16,7 +17,9 @@ export async function runSupervisor(settings: Settings): Promise<void> {
   try {
     const admin = serveAdmin(pool, settings);
     obeySignals(pool, admin);
-    if (!(await opening)) throw new Error("Cannot start: a worker ended before it listened");
+    const how = await opening;
+    if (how === cannotStart) process.exit(1); // the worker has said why
+    if (how !== null) throw new Error(`Cannot start: a worker ended with ${how} before it listened`);
     const url = `http://${settings.host}:${port}/`;
     log("info", "listening", { url, workers: settings.workers, admin: admin.url.href });
   } catch (error) {
@@ -37,8 +40,9 @@ function workerCommand(): string[] {
 function claimPort(hostname: string, port: number, setting: string): number {
   try {
     const probe = Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response(null) });
+    const claimed = probe.port ?? port; // gone after the stop
     void probe.stop(true);
-    return probe.port ?? port;
+    return claimed;
   } catch (error) {
     throw new Error(`Cannot listen on ${hostname}:${port}: ${describe(error)}; stop it or set ${setting}`);
   }

@@ -26,14 +26,20 @@ export class WorkerPool {
     return { running, departed: this.#departed };
   }
 
-  /** Starts the first workers. False when one of them ended before it listened. */
-  async open(count: number): Promise<boolean> {
-    const workers = Array.from({ length: count }, () => this.#start());
-    this.#workers.push(...workers);
-    const ready = await Promise.all(workers.map((worker) => worker.ready));
-    if (ready.includes(false)) return false;
-    for (const worker of workers) this.#guard(worker);
-    return true;
+  /**
+   * Starts the workers: the first one alone, since what keeps it from starting, and it says, would keep all of
+   * them. Null when they listen, else how the one ended that does not.
+   */
+  async open(count: number): Promise<null | number | string> {
+    for (const size of [1, count - 1]) {
+      const workers = Array.from({ length: size }, () => this.#start());
+      this.#workers.push(...workers);
+      for (const worker of workers) {
+        if (!(await worker.ready)) return worker.exited;
+        this.#guard(worker);
+      }
+    }
+    return null;
   }
 
   /** Replaces every worker by a new one, one at a time: the new one listens before the old one leaves. */

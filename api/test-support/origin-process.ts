@@ -1,0 +1,100 @@
+import { join } from "node:path";
+import { testEnvironment } from "./origin-state.ts";
+import { until } from "./until.ts";
+
+type Line = { event: string; level: number } & Record<string, unknown>;
+
+/** The real program with its supervisor and workers, on free ports of the loopback. */
+export class OriginProcess {
+  readonly lines: Line[] = [];
+  stderr = "";
+  url = "";
+  admin = "";
+  readonly #child: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  readonly #listening = Promise.withResolvers<void>();
+
+  private constructor(databasePath: string, env: Record<string, string>) {
+    this.#child = Bun.spawn([process.execPath, join(import.meta.dir, "../src/main.ts")], {
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        ...testEnvironment,
+        DB_PATH: databasePath,
+        PORT: "0",
+        ADMIN_PORT: "0",
+        ...env,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    void this.#readLines();
+    void this.#child.stderr.text().then((text) => {
+      this.stderr = text;
+    });
+  }
+
+  /** Starts it and waits until it listens. Throws with its output when it does not. */
+  static async start(databasePath: string, env: Record<string, string> = {}): Promise<OriginProcess> {
+    const origin = new OriginProcess(databasePath, env);
+    await Promise.race([origin.#listening.promise, origin.ended]);
+    if (origin.url === "") throw new Error(`The origin did not start: ${await origin.#child.stderr.text()}`);
+    return origin;
+  }
+
+  /** Starts what is expected to leave at once: its exit code and what it said on standard error. */
+  static async refuse(databasePath: string, env: Record<string, string> = {}) {
+    const origin = new OriginProcess(databasePath, env);
+    const code = await origin.ended;
+    await until(() => origin.stderr !== "");
+    return { code, stderr: origin.stderr };
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  get ended(): Promise<number> {
+    return this.#child.exited;
+  }
+
+  /** Everything it has written so far. */
+  get output(): string {
+    return this.lines.map((line) => JSON.stringify(line)).join("\n") + this.stderr;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Ends it by force and waits; for the end of a test. */
+  async remove(): Promise<void> {
+    this.#child.kill("SIGTERM");
+    const deadline = setTimeout(() => this.#child.kill("SIGKILL"), 5000);
+    await this.ended;
+    clearTimeout(deadline);
+  }
+
+  workerPids(): number[] {
+    const { stdout } = Bun.spawnSync(["ps", "-o", "pid=", "--ppid", String(this.pid)]);
+    return stdout.toString().trim().split(/\s+/).map(Number);
+  }
+
+  async readiness(): Promise<{ status: string; reasons: string[]; generation: number | null }> {
+    return (await fetch(`${this.admin}readyz`)).json() as never;
+  }
+
+  async #readLines(): Promise<void> {
+    let rest = "";
+    for await (const chunk of this.#child.stdout.pipeThrough(new TextDecoderStream())) {
+      const parts = (rest + chunk).split("\n");
+      rest = parts.pop() ?? "";
+      for (const part of parts) this.#take(JSON.parse(part));
+    }
+  }
+
+  #take(line: Line): void {
+    this.lines.push(line);
+    if (line.event !== "listening") return;
+    this.url = String(line["url"]);
+    this.admin = String(line["admin"]);
+    this.#listening.resolve();
+  }
+}
