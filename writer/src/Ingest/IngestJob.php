@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ingest;
 
+use Closure;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Database\Database;
@@ -13,6 +14,7 @@ use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceList;
+use TrendVault\Writer\Sources\SpoolFile;
 
 /** Ingests sources one after the other; one that fails does not keep the others from being read. */
 final readonly class IngestJob
@@ -27,51 +29,65 @@ final readonly class IngestJob
      */
     public function ingest(array $words, int $shiftSeconds = 0): ExitCode
     {
-        $parser = new ObservationParser(
-            array_fill_keys(Regions::codes($this->database), true),
-            $this->context->clock->now(),
-            $shiftSeconds,
-        );
+        $regions = array_fill_keys(Regions::codes($this->database), true);
+        $parser = new ObservationParser($regions, $this->context->clock->now(), $shiftSeconds);
         $ingestion = new Ingestion($this->database, $this->run, $parser);
         $exitCode = ExitCode::Ok;
         foreach ($words as $word) {
-            try {
-                foreach (SourceList::open($word, $this->context, $this->database) as $source) {
-                    $this->ingestOne($source, $ingestion);
-                }
-            } catch (SourceFailure $failure) {
-                $this->context->log->error('source_failed', $failure->getMessage(), ['source' => $word]);
-                $exitCode = $failure->exitCode;
-            }
+            $exitCode = $this->ingestWord($word, $ingestion) ?? $exitCode;
         }
 
         return $exitCode;
     }
 
-    /** @throws SourceFailure */
-    private function ingestOne(Source $source, Ingestion $ingestion): void
+    /** Null when all went well. */
+    private function ingestWord(string $word, Ingestion $ingestion): ?ExitCode
     {
-        $aside = new SetAside($this->context->settings->rejectedFolder(), "{$source->name()}-{$this->run->id}");
-        $tally = new Tally();
-        $started = hrtime(true);
         try {
-            $ingestion->ingest($source, $aside, $tally);
-        } finally {
-            $this->report($source, $tally, $aside, (hrtime(true) - $started) / 1e9);
+            $sources = SourceList::open($word, $this->context, $this->database);
+        } catch (SourceFailure $failure) {
+            return $this->report($word, $failure);
+        }
+        $exitCode = null;
+        foreach ($sources as $source) {
+            $exitCode = $this->ingestOne($source, $ingestion) ?? $exitCode;
+        }
+
+        return $exitCode;
+    }
+
+    private function ingestOne(Source $source, Ingestion $ingestion): ?ExitCode
+    {
+        $aside = $source instanceof SpoolFile
+            ? $source->setAside()
+            : SetAside::lines($this->context->settings->rejectedFolder(), "{$source->name()}-{$this->run->id}");
+        [$tally, $started] = [new Tally(), hrtime(true)];
+        $failure = self::attempt(static fn () => $ingestion->ingest($source, $aside, $tally));
+        new IngestReport($source->name(), $tally, $aside, (hrtime(true) - $started) / 1e9)->log($this->context->log);
+        if ($source instanceof SpoolFile && !$failure instanceof SetAsideFailure) {
+            $clean = $failure === null && $tally->rejected() === 0;
+            $failure = self::attempt(static fn () => $source->settle($clean)) ?? $failure;
+        }
+
+        return $failure === null ? null : $this->report($source->name(), $failure);
+    }
+
+    /** @param Closure(): void $work */
+    private static function attempt(Closure $work): SourceFailure|SetAsideFailure|null
+    {
+        try {
+            $work();
+
+            return null;
+        } catch (SourceFailure | SetAsideFailure $failure) {
+            return $failure;
         }
     }
 
-    private function report(Source $source, Tally $tally, SetAside $aside, float $seconds): void
+    private function report(string $source, SourceFailure|SetAsideFailure $failure): ExitCode
     {
-        $counts = ['accepted' => 0, 'unchanged' => 0, 'late' => 0, 'conflicting' => 0, ...$tally->outcomes];
-        $sentence = "{$source->name()}: " . implode(', ', array_map(
-            static fn (string $name, int $count): string => number_format($count) . " $name",
-            array_keys($counts),
-            $counts,
-        )) . ', ' . number_format($tally->rejected()) . sprintf(' set aside, in %.1f s', $seconds);
-        $this->context->log->info('ingested', "$sentence.", ['source' => $source->name(), ...$counts, 'rejected' => $tally->rejections, 'seconds' => round($seconds, 3)]);
-        if ($aside->path() !== null) {
-            $this->context->log->warn('set_aside', "Set aside lines of {$source->name()} in {$aside->path()}; the report is beside it.", ['path' => $aside->path()]);
-        }
+        $this->context->log->error('source_failed', $failure->getMessage(), ['source' => $source]);
+
+        return $failure->exitCode;
     }
 }

@@ -34,14 +34,18 @@ final readonly class Ingestion
     /**
      * @param Tally $tally counts up as batches are committed, so that it is right after a failure, too
      * @throws SourceFailure when the source stopped early; what it gave is stored
+     * @throws SetAsideFailure
      */
     public function ingest(Source $source, SetAside $aside, Tally $tally): void
     {
         foreach (Batches::of($source) as $batch) {
             $tally->add($this->database->transaction(fn (): Tally => $this->storeBatch($batch, $aside)));
         }
+        if ($tally->lines() === 0) {
+            throw SourceFailure::empty($source->name());
+        }
         if (isset($tally->rejections[RejectionReason::CutOff->value])) {
-            throw SourceFailure::because("Source {$source->name()} stopped in the middle of a line: that line was set aside, all before it is stored.");
+            throw SourceFailure::cutOff($source->name());
         }
     }
 
@@ -61,7 +65,6 @@ final readonly class Ingestion
                 $this->reject($number, $rejected->reason, $rejected->getMessage(), $aside, $tally);
             }
         }
-        $aside->flush();
         $this->record($tally);
 
         return $tally;

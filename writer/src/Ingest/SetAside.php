@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ingest;
 
-use RuntimeException;
 use TrendVault\Writer\Observations\RejectionReason;
 
 /**
@@ -13,52 +12,77 @@ use TrendVault\Writer\Observations\RejectionReason;
  */
 final class SetAside
 {
+    private const string LINES = '.ndjson';
+    private const string REPORT = '.report.ndjson';
+
     /** @var array<string, resource> open files by suffix */
     private array $files = [];
 
-    /** @param string $stem what both files' names start with */
-    public function __construct(private readonly string $folder, private readonly string $stem)
-    {
+    private function __construct(
+        private readonly string $folder,
+        private readonly string $stem,
+        private readonly bool $keepsLines,
+    ) {
     }
 
+    /** @param string $stem what both files' names start with */
+    public static function lines(string $folder, string $stem): self
+    {
+        return new self($folder, $stem, true);
+    }
+
+    /** For a source that is kept whole beside its report. */
+    public static function reportOnly(string $folder, string $stem): self
+    {
+        return new self($folder, $stem, false);
+    }
+
+    /** @throws SetAsideFailure */
     public function keep(string $bytes): void
     {
-        fwrite($this->file('.ndjson'), $bytes);
+        if ($this->keepsLines) {
+            $this->write(self::LINES, $bytes);
+        }
     }
 
+    /** @throws SetAsideFailure */
     public function report(int $line, RejectionReason $reason, string $expected): void
     {
         $entry = ['line' => $line, 'reason' => $reason->value, 'expected' => $expected];
-        fwrite($this->file('.report.ndjson'), json_encode($entry, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR) . "\n");
+        $this->write(self::REPORT, json_encode($entry, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR) . "\n");
     }
 
-    /** Null when nothing was set aside. */
-    public function path(): ?string
+    /** Where the report is, null when nothing was set aside. */
+    public function reportPath(): ?string
     {
-        return $this->files === [] ? null : "$this->folder/$this->stem.ndjson";
+        return $this->files === [] ? null : "$this->folder/$this->stem" . self::REPORT;
     }
 
-    /** Before the commit that counts the lines, so that a kill between the two loses none. */
-    public function flush(): void
+    /**
+     * PHP hands every write to the kernel at once, so what is set aside survives a kill
+     * before the commit that counts it.
+     *
+     * @throws SetAsideFailure
+     */
+    private function write(string $suffix, string $bytes): void
     {
-        foreach ($this->files as $file) {
-            fflush($file);
+        $path = "$this->folder/$this->stem$suffix";
+        $file = $this->files[$suffix] ??= $this->create($path);
+        if (@fwrite($file, $bytes) !== strlen($bytes)) {
+            throw SetAsideFailure::at($path);
         }
     }
 
-    /** @return resource */
-    private function file(string $suffix): mixed
-    {
-        return $this->files[$suffix] ??= $this->create("$this->folder/$this->stem$suffix");
-    }
-
-    /** @return resource */
+    /**
+     * @return resource
+     * @throws SetAsideFailure
+     */
     private function create(string $path): mixed
     {
         if (!is_dir($this->folder)) {
-            mkdir($this->folder, 0o750, true);
+            @mkdir($this->folder, 0o750, true);
         }
 
-        return fopen($path, 'wb') ?: throw new RuntimeException("Cannot set lines aside in $path.");
+        return @fopen($path, 'wb') ?: throw SetAsideFailure::at($path);
     }
 }

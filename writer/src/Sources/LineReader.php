@@ -17,26 +17,32 @@ final readonly class LineReader
      *
      * @param iterable<string> $chunks
      * @return Generator<int, string|LineFragment>
+     * @throws SourceFailure as the chunks do, after what came before
      */
     public static function lines(iterable $chunks): Generator
     {
         [$number, $rest, $overlong] = [1, '', false];
-        foreach ($chunks as $chunk) {
-            $lines = explode("\n", $rest . $chunk);
-            $rest = array_pop($lines);
-            foreach ($lines as $line) {
-                if ($overlong || strlen($line) > self::LONGEST_BYTES) {
-                    yield $number => new LineFragment("$line\n", RejectionReason::TooLong);
-                    $overlong = false;
-                } elseif ($line !== '' && $line !== "\r") {
-                    yield $number => $line;
+        try {
+            foreach ($chunks as $chunk) {
+                $lines = explode("\n", $rest . $chunk);
+                $rest = array_pop($lines);
+                foreach ($lines as $line) {
+                    if ($overlong || strlen($line) > self::LONGEST_BYTES) {
+                        yield $number => new LineFragment("$line\n", RejectionReason::TooLong);
+                        $overlong = false;
+                    } elseif ($line !== '' && $line !== "\r") {
+                        yield $number => $line;
+                    }
+                    $number++;
                 }
-                $number++;
+                if ($overlong || strlen($rest) > self::LONGEST_BYTES) {
+                    yield $number => new LineFragment($rest, null);
+                    [$rest, $overlong] = ['', true];
+                }
             }
-            if ($overlong || strlen($rest) > self::LONGEST_BYTES) {
-                yield $number => new LineFragment($rest, null);
-                [$rest, $overlong] = ['', true];
-            }
+        } catch (SourceFailure $failure) {
+            yield from self::unfinished($number, $rest, $overlong);
+            throw $failure;
         }
         yield from self::unfinished($number, $rest, $overlong);
     }

@@ -24,6 +24,16 @@ final class SourceFailure extends Failure
         return self::because("Cannot read $path: expected .ndjson or .ndjson.gz files in the folder, found none.");
     }
 
+    public static function empty(string $name): self
+    {
+        return self::because("Source $name is empty: expected at least one observation.");
+    }
+
+    public static function cutOff(string $name): self
+    {
+        return self::because("Source $name stopped in the middle of a line: that line was set aside, all before it is stored.");
+    }
+
     public static function damagedGzip(string $path): self
     {
         return self::because("Cannot read $path to its end: the gzip data is damaged or stops midway. What came before is stored.");

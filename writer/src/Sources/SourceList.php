@@ -12,8 +12,10 @@ use TrendVault\Writer\Demo\DemoSource;
 /** From the word that names a source, on the command line or in SOURCES, to sources. */
 final readonly class SourceList
 {
+    private const string SPOOL = 'spool:';
+
     /**
-     * @return list<Source> a folder gives one for each of its files, in order of name
+     * @return list<Source> a folder gives one for each of its files
      * @throws SourceFailure|UsageError
      */
     public static function open(string $word, Context $context, Database $database): array
@@ -21,6 +23,7 @@ final readonly class SourceList
         return match (true) {
             $word === 'demo' => [self::demo($context, $database)],
             $word === '-' => [new StandardInput($context->streams->input)],
+            str_starts_with($word, self::SPOOL) => self::spool(substr($word, strlen(self::SPOOL))),
             is_dir($word) => self::folder($word),
             is_file($word) => [new NdjsonFile($word)],
             default => throw SourceFailure::missing($word),
@@ -35,6 +38,12 @@ final readonly class SourceList
             $context->clock->now(),
             fill: $database->value('SELECT 1 FROM observations LIMIT 1') === null,
         );
+    }
+
+    /** @return list<SpoolFile> none is as usual as some */
+    private static function spool(string $folder): array
+    {
+        return is_dir($folder) ? SpoolFile::all($folder) : throw SourceFailure::missing($folder);
     }
 
     /** @return list<NdjsonFile> */

@@ -1,0 +1,77 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Sources;
+
+use Override;
+use TrendVault\Writer\Ingest\SetAside;
+
+/**
+ * A file that a producer has renamed into a spool folder. It leaves the folder after its lines are committed,
+ * so a crash before that has it read again; lines that were stored are then found unchanged, and the report is
+ * written anew. Nothing is lost, nothing counts twice.
+ */
+final readonly class SpoolFile implements Source
+{
+    private const string DONE = 'done';
+    private const string REJECTED = 'rejected';
+
+    private NdjsonFile $file;
+    /** Tells files apart that come under the same name. */
+    private string $fingerprint;
+
+    private function __construct(private string $folder, private string $fileName)
+    {
+        $this->file = new NdjsonFile("$folder/$fileName");
+        $this->fingerprint = substr((string) @hash_file('sha256', "$folder/$fileName"), 0, 12);
+    }
+
+    /**
+     * The files that are complete, oldest first. Producers write under another name, or one that starts with a dot.
+     *
+     * @return list<self>
+     */
+    public static function all(string $folder): array
+    {
+        $paths = array_filter([...glob("$folder/*.ndjson") ?: [], ...glob("$folder/*.ndjson.gz") ?: []], is_file(...));
+        usort($paths, static fn (string $a, string $b): int => [filemtime($a), $a] <=> [filemtime($b), $b]);
+
+        return array_map(static fn (string $path): self => new self($folder, basename($path)), $paths);
+    }
+
+    #[Override]
+    public function name(): string
+    {
+        return $this->file->name();
+    }
+
+    #[Override]
+    public function lines(): iterable
+    {
+        return $this->file->lines();
+    }
+
+    /** The report alone: the lines are in the file, which it will stand beside. */
+    public function setAside(): SetAside
+    {
+        return SetAside::reportOnly("$this->folder/" . self::REJECTED, "$this->fingerprint-$this->fileName");
+    }
+
+    /**
+     * Takes the file out of the spool, after the commit.
+     *
+     * @param bool $clean whether every line could be stored
+     * @throws SourceFailure when it cannot be moved: it would be read again with every run
+     */
+    public function settle(bool $clean): void
+    {
+        $folder = "$this->folder/" . ($clean ? self::DONE : self::REJECTED);
+        if (!is_dir($folder)) {
+            @mkdir($folder, 0o750);
+        }
+        if (!@rename("$this->folder/$this->fileName", "$folder/$this->fingerprint-$this->fileName")) {
+            throw SourceFailure::because("Cannot move $this->folder/$this->fileName to $folder: this user may not. Its lines are stored; it will be read again.");
+        }
+    }
+}
