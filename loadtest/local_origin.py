@@ -1,0 +1,111 @@
+"""An origin of our own on a demo database, for as long as a test lasts."""
+
+import base64
+import json
+import os
+import secrets
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+_STOP_SECONDS = 10
+
+
+class CannotStart(RuntimeError):
+    """The message says which part did not start, and the last it printed."""
+
+
+@dataclass(frozen=True)
+class LocalOrigin:
+    url: str
+    environment: Mapping[str, str]  # with the keys that verify its tokens
+
+
+@contextmanager
+def running(publish_seconds: float) -> Iterator[LocalOrigin]:
+    """Fills a temporary database, serves it, and publishes a generation every `publish_seconds`."""
+    with tempfile.TemporaryDirectory(prefix="trendvault-loadtest-") as folder:
+        database = Path(folder) / "trendvault.db"
+        environment = {**_inherited(), **_settings(database)}
+        for command in ("migrate", "ingest demo", "rank"):
+            _run_writer(command.split(), environment)
+        process, url = _start_origin(environment, Path(folder) / "origin.log")
+        stop = threading.Event()
+        publisher = threading.Thread(target=_publish, args=(publish_seconds, environment, stop))
+        publisher.start()
+        try:
+            yield LocalOrigin(url, environment)
+        finally:
+            stop.set()
+            publisher.join()
+            _stop(process)
+
+
+def _inherited() -> dict[str, str]:
+    """What a shell brings along, without the settings of another origin."""
+    return {name: value for name, value in os.environ.items() if name not in {"EDGE_KEYS", "WORKERS"}}
+
+
+def _settings(database: Path) -> dict[str, str]:
+    return {
+        "DB_PATH": str(database),
+        "SOURCES": "demo",
+        "HOST": "127.0.0.1",
+        "PORT": "0",
+        "ADMIN_PORT": "0",
+        "TOKEN_KEYS": f"k1:{_key()}",
+        "SIGNING_KEY": _key(),
+    }
+
+
+def _key() -> str:
+    return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
+
+
+def _run_writer(arguments: list[str], environment: Mapping[str, str]) -> None:
+    command = [str(ROOT / "writer/bin/writer"), *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise CannotStart(
+            f"writer {' '.join(arguments)} ended with exit code {done.returncode}: {done.stderr[-500:]}"
+        )
+
+
+def _start_origin(environment: Mapping[str, str], log: Path) -> tuple[subprocess.Popen[str], str]:
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            ["bun", "--no-env-file", str(ROOT / "api/src/main.ts")],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,  # Ctrl-C reaches only us: the origin outlives its last request
+        )
+    assert process.stdout is not None
+    for line in process.stdout:
+        event = json.loads(line)
+        if event.get("event") == "listening":
+            threading.Thread(target=process.stdout.read, daemon=True).start()
+            return process, str(event["url"]).rstrip("/")
+    process.wait()
+    raise CannotStart(f"The origin ended with exit code {process.returncode}: {log.read_text()[-500:]}")
+
+
+def _publish(seconds: float, environment: Mapping[str, str], stop: threading.Event) -> None:
+    while not stop.wait(seconds):
+        _run_writer(["cron"], environment)
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

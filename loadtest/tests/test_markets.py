@@ -1,0 +1,30 @@
+import random
+from collections import Counter
+
+import pytest
+
+from loadtest.markets import CODES, MarketMix, zipf_weights
+
+
+def draws(*, viral: bool) -> Counter[str]:
+    mix = MarketMix(random.Random(3), viral_market="DE")
+    return Counter(mix.draw(viral=viral) for _ in range(20_000))
+
+
+def test_zipf_weights_add_up_and_fall_with_the_rank() -> None:
+    weights = zipf_weights(14)
+    assert sum(weights) == pytest.approx(1)
+    assert weights[0] / weights[1] == pytest.approx(2)
+    assert weights[0] / weights[13] == pytest.approx(14)
+
+
+def test_every_market_is_asked_for_the_first_most() -> None:
+    drawn = draws(viral=False)
+    assert set(drawn) == set(CODES)
+    assert drawn.most_common(1)[0][0] == CODES[0]
+
+
+def test_in_a_spike_nearly_all_ask_for_the_one_market() -> None:
+    drawn = draws(viral=True)
+    assert drawn["DE"] / drawn.total() > 0.94
+    assert len(drawn) > 5
