@@ -1,8 +1,8 @@
 import type { Fetcher } from "@cloudflare/workers-types";
 
 /** Sends many visitors to the edge from within workerd, where asking costs least, and reports what they saw. */
-type Visitor = { target: string; country?: string; headers?: Record<string, string> };
-type Crowd = { visitors: Visitor[]; atOnce: number };
+export type CrowdVisitor = { target: string; country?: string; headers?: Record<string, string> };
+type Crowd = { visitors: CrowdVisitor[]; atOnce: number };
 export type Seen = { status: number; region: string | null; cacheStatus: string; target: string };
 
 // biome-ignore lint/style/noDefaultExport: a Worker's handlers are its default export
@@ -13,7 +13,7 @@ export default {
     let next = 0;
     const walk = async () => {
       for (let i = next++; i < visitors.length; i = next++) {
-        seen[i] = await visit(visitors[i] as Visitor, env.EDGE);
+        seen[i] = await visit(visitors[i] as CrowdVisitor, env.EDGE);
       }
     };
     await Promise.all(Array.from({ length: atOnce }, walk));
@@ -21,7 +21,7 @@ export default {
   },
 };
 
-async function visit({ target, country, headers = {} }: Visitor, edge: Fetcher): Promise<Seen> {
+async function visit({ target, country, headers = {} }: CrowdVisitor, edge: Fetcher): Promise<Seen> {
   const cf = country === undefined ? {} : { country };
   const response = await edge.fetch(`https://site.example${target}`, { headers, cf });
   const region = /^\{"region":"([A-Z]{2})"/.exec(await response.text())?.[1] ?? null;

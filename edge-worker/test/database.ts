@@ -19,7 +19,7 @@ export function makeDatabase(): TestDatabase {
   const folder = mkdtempSync(join(tmpdir(), "trendvault-edge-"));
   const path = join(folder, "trendvault.db");
   const run = (words: string[], input = "") =>
-    execFileSync(writer, [...words, "--db", path], { input, stdio: ["pipe", "ignore", "inherit"] });
+    execFileSync(writer, [...words, "--db", path], { input, stdio: ["pipe", "ignore", "pipe"] });
   run(["migrate"]);
   run(["ingest", "-"], observations());
   run(["rank"]);

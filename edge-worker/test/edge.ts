@@ -2,7 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { KVNamespace } from "@cloudflare/workers-types";
 import { createTestHarness, type TestHarness } from "wrangler";
+import type { CrowdVisitor, Seen } from "./crowd-worker.ts";
 import { edgeKeys, keySet } from "./keys.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -28,7 +30,12 @@ export function bundle(): string {
   return built;
 }
 
-export type Visitor = { country?: string; headers?: Record<string, string>; method?: string };
+type Visitor = {
+  country?: string | undefined;
+  headers?: Record<string, string>;
+  method?: string;
+  body?: string;
+};
 
 /** One data centre: workerd with the deployed bundle, its own cache, and a crowd that visits it. */
 export class Edge {
@@ -67,6 +74,22 @@ export class Edge {
     return this.#harness
       .getWorker("trendvault-edge")
       .fetch(`https://site.example${target}`, { ...visitor, cf });
+  }
+
+  /** Sends many visitors from within workerd, `atOnce` at a time. Gives what each saw, in order. */
+  async crowd(visitors: CrowdVisitor[], atOnce = 50): Promise<Seen[]> {
+    const crowd = this.#harness.getWorker("crowd");
+    const response = await crowd.fetch("https://crowd.example/", {
+      method: "POST",
+      body: JSON.stringify({ visitors, atOnce }),
+    });
+    return (await response.json()) as Seen[];
+  }
+
+  /** The key-value store of last resort, to look into and to fill. */
+  async lastResort(): Promise<KVNamespace> {
+    const { LAST_RESORT } = await this.#harness.getWorker("trendvault-edge").getEnv();
+    return LAST_RESORT;
   }
 
   close(): Promise<void> {

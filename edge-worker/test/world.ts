@@ -1,0 +1,28 @@
+import { makeDatabase, type TestDatabase } from "./database.ts";
+import { Edge } from "./edge.ts";
+import { Network } from "./network.ts";
+import { Origin } from "./origin.ts";
+
+/** A database, the real origin that serves it, the network in front, and one data centre of the edge. */
+export type World = {
+  database: TestDatabase;
+  origin: Origin;
+  network: Network;
+  edge: Edge;
+  close: () => Promise<void>;
+};
+
+/** `vars` replace variables of wrangler.toml. */
+export async function makeWorld(vars: Record<string, string> = {}): Promise<World> {
+  const database = makeDatabase();
+  const origin = await Origin.start(database.path);
+  const network = await Network.start(origin.url);
+  const edge = await Edge.start(network.url, vars);
+  const close = async () => {
+    await edge.close();
+    await network.stop();
+    await origin.kill();
+    database.remove();
+  };
+  return { database, origin, network, edge, close };
+}
