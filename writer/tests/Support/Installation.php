@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Support;
 
 use SQLite3;
-use TrendVault\Writer\Cli\ExitCode;
 
 /** A database of its own and the real program, as an operator would call it. */
 final class Installation
@@ -16,10 +15,10 @@ final class Installation
     public readonly string $database;
 
     /** @param array<string, string> $environment */
-    public function __construct(public array $environment = [])
+    public function __construct(public array $environment = [], ?string $database = null, ?TemporaryFolder $folder = null)
     {
-        $this->folder = new TemporaryFolder();
-        $this->database = "{$this->folder->path}/test.db";
+        $this->folder = $folder ?? new TemporaryFolder();
+        $this->database = $database ?? "{$this->folder->path}/test.db";
     }
 
     /** @param array<string, string> $environment */
@@ -43,6 +42,15 @@ final class Installation
     public function start(array $words, string $input = ''): Process
     {
         return new Process([self::PROGRAM, ...$words], ['DB_PATH' => $this->database, ...$this->environment], $input);
+    }
+
+    /** For statements without rows: query() would run them a second time when rows are asked for. */
+    public function execute(string $sql): void
+    {
+        $connection = new SQLite3($this->database);
+        $connection->enableExceptions(true);
+        $connection->exec($sql);
+        $connection->close();
     }
 
     /** @return list<array<string, mixed>> */

@@ -1,0 +1,73 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Faults;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\TemporaryFolder;
+
+final class DiskFullTest extends TestCase
+{
+    private const string SIZE = '3m';
+
+    /** Kept until the disk is unmounted. */
+    private ?TemporaryFolder $folder = null;
+    private ?string $mount = null;
+
+    protected function tearDown(): void
+    {
+        if ($this->mount !== null) {
+            exec('umount -l ' . escapeshellarg($this->mount));
+        }
+    }
+
+    #[Test]
+    public function a_full_disk_is_named_the_last_generation_stays_and_room_is_all_it_takes_to_go_on(): void
+    {
+        $installation = $this->onSmallDisk();
+        $installation->run(['migrate']);
+        $installation->run(['ingest', '-'], self::lines(100, 7200));
+        $installation->run(['rank']);
+        $published = $installation->rows('SELECT * FROM trending');
+        file_put_contents("$this->mount/ballast", str_repeat('x', 500_000));
+
+        $full = $installation->run(['ingest', '-'], self::lines(20_000, 3600));
+        self::assertSame(ExitCode::DiskFull, $full->exitCode);
+        self::assertStringContainsString('the disk is full', $full->message());
+        self::assertNotSame([], $published);
+        self::assertSame($published, $installation->rows('SELECT * FROM trending'));
+        self::assertSame('ok', $installation->value('PRAGMA integrity_check'));
+
+        unlink("$this->mount/ballast");
+        self::assertSame(ExitCode::Ok, $installation->run(['ingest', '-'], self::lines(200, 3600))->exitCode);
+        self::assertSame(ExitCode::Ok, $installation->run(['rank'])->exitCode);
+        self::assertSame(2, $installation->value('SELECT count(*) FROM generations'));
+    }
+
+    private function onSmallDisk(): Installation
+    {
+        $this->folder = new TemporaryFolder();
+        $disk = "{$this->folder->path}/disk";
+        mkdir($disk);
+        exec('mount -t tmpfs -o size=' . self::SIZE . ' tmpfs ' . escapeshellarg($disk) . ' 2>&1', $output, $failed);
+        if ($failed !== 0) {
+            self::markTestSkipped('this user may not mount a small disk: ' . implode(' ', $output));
+        }
+        $this->mount = $disk;
+
+        return new Installation([], "$disk/test.db", $this->folder);
+    }
+
+    private static function lines(int $count, int $ago): string
+    {
+        return Line::many(array_map(
+            static fn (int $i): array => ['id' => "v$i", 'channel' => "Channel $i", 'observed_at' => Line::ago($ago)],
+            range(1, $count),
+        ));
+    }
+}

@@ -1,0 +1,114 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Faults;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\Line;
+
+final class KillTest extends TestCase
+{
+    private const int KILLS = 100;
+    /** More than a batch, so that some kills fall between two commits of a file. */
+    private const int LINES = 5400;
+    private const int VIDEOS = 600;
+
+    private const array TABLES = [
+        'SELECT observed_at, video_id, views, previous_observed_at FROM observations ORDER BY observed_at, region, video_id',
+        'SELECT * FROM velocity ORDER BY video_id, region',
+        'SELECT id, title, channel FROM videos ORDER BY id',
+    ];
+    private const string HALF_LISTS = 'SELECT generation FROM trending GROUP BY generation, region, window, category HAVING count(*) <> max(rank)';
+    private const string HALF_GENERATIONS = <<<'SQL'
+        SELECT g.id FROM generations AS g
+        WHERE (SELECT count(*) FROM generation_regions WHERE generation = g.id) <> (SELECT count(*) FROM regions)
+           OR (g.video_count > 0) <> EXISTS (SELECT 1 FROM trending WHERE generation = g.id)
+        SQL;
+
+    #[Test]
+    public function a_hundred_kills_at_random_moments_lose_nothing_double_nothing_and_show_no_half_generation(): void
+    {
+        $start = time() - 7 * 86_400;
+        [$undisturbed, $killed, $files] = [self::installation(), self::installation(), 0];
+        self::spool($undisturbed, $start, 0);
+        $began = hrtime(true);
+        $undisturbed->run(['cron']);
+        $runMicroseconds = (int) ((hrtime(true) - $began) / 1000);
+
+        for ($kill = 0; $kill < self::KILLS; $kill++) {
+            if (self::waiting($killed) === []) {
+                self::spool($killed, $start, $files++);
+            }
+            $process = $killed->start(['cron']);
+            usleep(random_int(0, $runMicroseconds));
+            $process->kill();
+            if (is_file($killed->database)) {
+                self::assertWhole($killed);
+            }
+        }
+        self::assertGreaterThan(self::KILLS / 4, $killed->value('SELECT count(*) FROM runs WHERE finished_at IS NULL'), 'too few runs were killed at work to tell');
+        self::assertSame(ExitCode::Ok, $killed->run(['cron'])->exitCode);
+        for ($file = 1; $file < $files; $file++) {
+            self::spool($undisturbed, $start, $file);
+        }
+        $undisturbed->run(['cron']);
+
+        self::assertWhole($killed);
+        foreach (self::TABLES as $table) {
+            self::assertSame(self::fingerprint($undisturbed, $table), self::fingerprint($killed, $table), $table);
+        }
+        self::assertSame([], self::waiting($killed));
+        self::assertCount($files, glob("{$killed->folder->path}/spool/done/*"));
+    }
+
+    private static function assertWhole(Installation $installation): void
+    {
+        self::assertSame('ok', $installation->value('PRAGMA integrity_check'));
+        if ($installation->value("SELECT count(*) FROM sqlite_schema WHERE name = 'trending'") === 1) {
+            self::assertSame([], $installation->rows(self::HALF_LISTS));
+            self::assertSame([], $installation->rows(self::HALF_GENERATIONS));
+        }
+    }
+
+    /** The tables are too large to be compared as text when they differ. */
+    private static function fingerprint(Installation $installation, string $table): string
+    {
+        return hash('sha256', serialize($installation->rows($table)));
+    }
+
+    private static function installation(): Installation
+    {
+        $installation = new Installation();
+        mkdir("{$installation->folder->path}/spool");
+        $installation->environment['SOURCES'] = "spool:{$installation->folder->path}/spool";
+
+        return $installation;
+    }
+
+    /** @return list<string> */
+    private static function waiting(Installation $installation): array
+    {
+        return glob("{$installation->folder->path}/spool/*.ndjson") ?: [];
+    }
+
+    private static function spool(Installation $installation, int $start, int $file): void
+    {
+        $lines = [];
+        for ($line = 0; $line < self::LINES; $line++) {
+            $minute = intdiv($line, self::VIDEOS) + $file * intdiv(self::LINES, self::VIDEOS);
+            $lines[] = [
+                'id' => 'v' . $line % self::VIDEOS,
+                'channel' => 'Channel ' . $line % 250,
+                'region' => ['GB', 'DE', 'FR'][$line % 3],
+                'observed_at' => gmdate('Y-m-d\TH:i:s\Z', $start + $minute * 60),
+                'views' => $minute * ($line % 97),
+            ];
+        }
+        $installation->folder->write('spool/.new', Line::many($lines));
+        rename("{$installation->folder->path}/spool/.new", "{$installation->folder->path}/spool/" . sprintf('%03d.ndjson', $file));
+    }
+}
