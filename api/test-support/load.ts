@@ -2,23 +2,23 @@ import { RawClient, type RawResponse } from "./raw-client.ts";
 
 export type LoadResult = { answers: number; failures: string[] };
 
+export type LoadPlan = {
+  connections: number;
+  targets: string[];
+  check: (response: RawResponse) => string | null;
+  reconnect?: boolean;
+};
+
 /**
  * Asks for targets over keep-alive connections until it is stopped. `check` says what is wrong with an answer,
- * or null. A connection that failed is opened again.
+ * or null. A connection that was closed is opened again, unless `reconnect` is false.
  */
-export function startLoad(
-  url: string,
-  {
-    connections,
-    targets,
-    check,
-  }: { connections: number; targets: string[]; check: (r: RawResponse) => string | null },
-) {
+export function startLoad(url: string, { connections, targets, check, reconnect = true }: LoadPlan) {
   const result: LoadResult = { answers: 0, failures: [] };
   let running = true;
   const run = async (offset: number) => {
     const client = new RawClient(url);
-    for (let turn = offset; running; turn++) {
+    for (let turn = offset; running && (reconnect || turn === offset || client.isOpen); turn++) {
       try {
         const failure = check(await client.get(targets[turn % targets.length] ?? "/"));
         if (failure !== null) result.failures.push(failure);

@@ -66,15 +66,15 @@ export class OriginProcess {
 
   /** Ends it by force and waits; for the end of a test. */
   async remove(): Promise<void> {
-    this.#child.kill("SIGTERM");
-    const deadline = setTimeout(() => this.#child.kill("SIGKILL"), 5000);
+    const workers = this.workerPids();
+    this.#child.kill("SIGKILL"); // first, or it would start others
+    for (const pid of workers) process.kill(pid, "SIGKILL");
     await this.ended;
-    clearTimeout(deadline);
   }
 
   workerPids(): number[] {
     const { stdout } = Bun.spawnSync(["ps", "-o", "pid=", "--ppid", String(this.pid)]);
-    return stdout.toString().trim().split(/\s+/).map(Number);
+    return [...stdout.toString().matchAll(/[0-9]+/g)].map(Number);
   }
 
   async readiness(): Promise<{ status: string; reasons: string[]; generation: number | null }> {

@@ -13,6 +13,10 @@ export class RawClient {
     this.#port = Number(new URL(url).port);
   }
 
+  get isOpen(): boolean {
+    return this.#socket !== null;
+  }
+
   async get(target: string, headers = ""): Promise<RawResponse> {
     this.#socket ??= await this.#connect();
     this.#waiting = Promise.withResolvers();

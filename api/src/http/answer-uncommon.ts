@@ -4,7 +4,7 @@ import { make } from "../serving/make.ts";
 import { rememberUrl, type State } from "../serving/state.ts";
 import { findRepresentation, send } from "./answer.ts";
 import { reportFailure } from "./failure.ts";
-import { allowedMethods, healthy } from "./plain-responses.ts";
+import { allowedMethods, describeHealth } from "./plain-responses.ts";
 import { problemResponse } from "./problem-response.ts";
 import { Refusal } from "./refusal.ts";
 import { splitTarget } from "./request-target.ts";
@@ -15,7 +15,8 @@ const longestTarget = 2048; // characters of path and query
 /** Everything but a warm GET: other methods, errors, what has to be parsed or made first. */
 export function answerUncommon(request: Request, state: State): Response | Promise<Response> {
   const target = splitTarget(request.url);
-  if (target.path === "/healthz" && isReading(request)) return finish("healthz", healthy(), state);
+  if (target.path === "/healthz" && isReading(request))
+    return finish("healthz", describeHealth(state.draining), state);
   if (state.guard !== null && state.guard(request) !== "valid") return refuse("none", unsignedRequest, state);
   if (target.path.length + target.search.length > longestTarget) return refuse("none", tooLong, state);
   const found = findRoute(target.path);

@@ -15,7 +15,11 @@ export function allowedMethods(): Response {
   });
 }
 
-/** The process answers. Whether it has something to serve is /readyz on the admin port. */
-export function healthy(): Response {
-  return new Response("ok\n", { headers: { "content-type": "text/plain; charset=utf-8", ...notStored } });
+/**
+ * Whether to send requests here: not while the process is leaving. Whether it has something to serve is
+ * /readyz on the admin port.
+ */
+export function describeHealth(draining: boolean): Response {
+  const headers = { "content-type": "text/plain; charset=utf-8", ...notStored };
+  return draining ? new Response("leaving\n", { status: 503, headers }) : new Response("ok\n", { headers });
 }

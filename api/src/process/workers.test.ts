@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { checkWholeList, startLoad } from "../../test-support/load.ts";
+import { OriginProcess } from "../../test-support/origin-process.ts";
+import { until } from "../../test-support/until.ts";
+
+let builder: DatabaseBuilder;
+let origin: OriginProcess | null;
+
+beforeEach(() => {
+  builder = new DatabaseBuilder();
+  builder.publish([{ region: "GB", videos: videos(60) }]);
+});
+
+afterEach(async () => {
+  await origin?.remove();
+  builder.remove();
+});
+
+async function start(env: Record<string, string> = {}): Promise<OriginProcess> {
+  origin = await OriginProcess.start(builder.path, env);
+  return origin;
+}
+
+function load(url: string, { reconnect = true } = {}) {
+  const targets = ["/api/trending", "/api/trending?limit=7"];
+  return startLoad(url, { connections: 32, targets, check: checkWholeList, reconnect });
+}
+
+test("a killed worker costs only its open requests, and is started again", async () => {
+  const { url, lines, workerPids } = bind(await start({ WORKERS: "2" }));
+  const [victim = 0] = workerPids();
+  const requests = load(url);
+  await until(() => requests.result.answers > 500);
+  process.kill(victim, "SIGKILL");
+  await until(() =>
+    lines.some(({ event, ...fields }) => event.startsWith("worker ended") && fields["how"] === "SIGKILL"),
+  );
+  await until(() => workerPids().length === 2 && !workerPids().includes(victim));
+  const { answers } = requests.result;
+  await until(() => requests.result.answers > answers + 500);
+  const { failures } = await requests.stop();
+  expect(failures.length).toBeLessThanOrEqual(32); // one a connection at most
+  expect(failures.filter((failure) => !failure.includes("closed"))).toEqual([]);
+});
+
+test("SIGHUP replaces every worker, and no request fails", async () => {
+  const { url, workerPids, kill } = bind(await start({ WORKERS: "2" }));
+  const before = workerPids();
+  const requests = load(url);
+  await until(() => requests.result.answers > 500);
+  kill("SIGHUP");
+  await until(() => workerPids().length === 2 && workerPids().every((pid) => !before.includes(pid)));
+  expect((await requests.stop()).failures).toEqual([]);
+});
+
+test("SIGTERM answers what was asked, sends every client away, and exits with 0", async () => {
+  const running = await start({ WORKERS: "2" });
+  const requests = load(running.url, { reconnect: false });
+  await until(() => requests.result.answers > 500);
+  running.kill("SIGTERM");
+  expect(await running.ended).toBe(0);
+  expect((await requests.stop()).failures).toEqual([]);
+});
+
+test("a second origin on the same port is refused with one sentence", async () => {
+  const { url } = await start();
+  const { port } = new URL(url);
+  const second = await OriginProcess.refuse(builder.path, { PORT: port });
+  expect(second.code).toBe(1);
+  expect(second.stderr.trim()).toBe(
+    `Cannot listen on 127.0.0.1:${port}: another program listens there; stop it or set PORT`,
+  );
+});
+
+test("workers leave when their supervisor is killed", async () => {
+  const running = await start({ WORKERS: "2" });
+  const pids = running.workerPids();
+  running.kill("SIGKILL");
+  await until(() => pids.every((pid) => !isAlive(pid)));
+});
+
+test("metrics are summed over the workers and survive a restart", async () => {
+  const { url, admin, workerPids } = bind(await start({ WORKERS: "2" }));
+  for (let i = 0; i < 40; i++) await fetch(`${url}api/trending`, { keepalive: false });
+  const counted = async () => {
+    const text = await (await fetch(`${admin}metrics`)).text();
+    return Number(/^trendvault_requests_total\{route="trending",status="200"\} (\d+)$/m.exec(text)?.[1]);
+  };
+  await until(async () => (await counted()) === 40);
+  for (const pid of workerPids()) process.kill(pid, "SIGKILL");
+  await until(async () => (await (await fetch(`${admin}metrics`)).text()).includes("trendvault_workers 2"));
+  expect(await counted()).toBe(40);
+});
+
+test("the admin port says that it is ready, and has all promised metrics", async () => {
+  const { admin, url } = await start();
+  await fetch(`${url}api/trending`);
+  await until(async () => (await fetch(`${admin}readyz`)).status === 200);
+  expect(await (await fetch(`${admin}readyz`)).json()).toEqual({
+    status: "ok",
+    reasons: [],
+    workers: 1,
+    generation: 1,
+  });
+  const text = await (await fetch(`${admin}metrics`)).text();
+  for (const name of ["requests_total", "cache_hits_total", "builds_total", "body_bytes_total"]) {
+    expect(text).toContain(`# TYPE trendvault_${name} counter`);
+  }
+  for (const name of [
+    "generation",
+    "generation_age_seconds",
+    "event_loop_lag_seconds",
+    "resident_memory_bytes",
+  ]) {
+    expect(text).toContain(`# TYPE trendvault_${name} gauge`);
+  }
+  expect(text).toContain("# TYPE trendvault_request_duration_seconds histogram");
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Methods that may be taken out of the object.
+function bind(running: OriginProcess) {
+  const { url, admin, lines } = running;
+  return {
+    url,
+    admin,
+    lines,
+    workerPids: () => running.workerPids(),
+    kill: (signal: NodeJS.Signals) => running.kill(signal),
+  };
+}
