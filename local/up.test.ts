@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { freePort, newDatabasePath, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
 
 afterEach(stopAll);
@@ -40,16 +40,10 @@ test("a second run serves the same database without reading the source again", a
 });
 
 test("an origin that is killed takes the stack down, and is named", async () => {
-  const port = await freePort();
-  const db = newDatabasePath();
-  const stack = start(["--source", sourceFile(twoVideos), "--db", db, "--port", String(port)]);
+  const stack = start(["--source", sourceFile(twoVideos), "--port", String(await freePort())]);
   await stack.prints("TrendVault is up.");
-  const { pid } = (await Bun.file(join(db, "../log/origin.log")).text())
-    .split("\n")
-    .filter((line) => line.startsWith("{"))
-    .map((line) => JSON.parse(line) as { pid?: number })
-    .find((line) => line.pid !== undefined) as { pid: number };
-  process.kill(pid, "SIGKILL");
+  const [origin] = childrenOf(stack.pid);
+  process.kill(Number(origin), "SIGKILL");
   await stack.prints("The origin was killed by SIGKILL.");
   expect(await stack.exited).toBe(1);
 });
@@ -78,6 +72,10 @@ test("a database of a newer schema is refused with what to do", async () => {
   expect(await stack.exited).toBe(1);
   await stack.prints("99");
 });
+
+function childrenOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+}
 
 type List = { newest_observed_at: string; items: { id: string }[] };
 

@@ -36,9 +36,7 @@ test("a walk through next finds every video once, while the writer publishes bet
   expect(new Set(pages.map((page) => page.generation)).size).toBe(1);
   expect(items.map((item) => item.rank)).toEqual(Array.from({ length: 120 }, (_, index) => index + 1));
   expect(new Set(items.map((item) => item.id)).size).toBe(120);
-  expect((await getPage(port, "/api/trending")).items.map((item) => item.id)).not.toEqual(
-    items.slice(0, 24).map((item) => item.id),
-  );
+  expect((await getPage(port, "/api/trending")).generation).toBeGreaterThan(pages[0]?.generation ?? 0);
 });
 
 test("the token of a served list verifies with the local keys, and not with others", async () => {
@@ -53,7 +51,7 @@ test("the token of a served list verifies with the local keys, and not with othe
   expect(await verifyToken(token, { ring: other, minute })).toBe("tampered");
 });
 
-/** Videos that gain steadily; each turn reverses who gains most. */
+/** Videos that gain steadily; each turn reverses who gains most, and all stand higher. */
 function videos(count: number, turn: number) {
   return Array.from({ length: count }, (_, index) => {
     const gain = turn % 2 === 0 ? index + 1 : count - index;

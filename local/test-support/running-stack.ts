@@ -17,6 +17,7 @@ export function start(words: string[]) {
   running.push(child);
   const output = readInto(child.stdout);
   return {
+    pid: child.pid,
     exited: child.exited,
     /** Resolves once the text has been printed; rejects, showing all output, when the process ends without it. */
     prints: (text: string) => output.until(text),
