@@ -8,6 +8,8 @@ TOOLS=$ROOT/.tools
 PLACE=$TOOLS/$PART
 NEW=$TOOLS/$PART.new
 LOG=$TOOLS/log/$PART.log
+# What is looked for is what the system has, never what this or another checkout brought.
+PATH=$(tr ':' '\n' <<<"$PATH" | sed '/\/\.tools\/bin$/d' | paste -sd: -)
 # shellcheck source=toolchain/versions.sh
 . "$ROOT/toolchain/versions.sh"
 # shellcheck source=toolchain/stamp.sh

@@ -41,7 +41,7 @@ use_system_php() {
     phpunit=$FOUND
   else
     need_apt "PHPUnit $PHPUNIT_MINIMUM or newer"
-    say "downloading PHPUnit from Debian $DEBIAN_SUITE (2 MB)"
+    say "downloading PHPUnit from Debian $DEBIAN_SUITE (12 MB)"
     unpack_debian '^php(unit)?-|^phpunit$' phpunit
     unfix_paths
     phpunit=$PLACE/usr/bin/phpunit
@@ -55,7 +55,7 @@ bring_php() {
   ! type -P php >/dev/null || say "$(type -P php) is older than $PHP_MINIMUM or lacks one of $PHP_EXTENSIONS"
   ! apt-cache show php8.4-cli >/dev/null 2>&1 ||
     say "PHP is an ordinary package here and would be used: apt-get install $PHP_PACKAGES phpunit"
-  say "downloading PHP and PHPUnit from Debian $DEBIAN_SUITE (23 MB)"
+  say "downloading PHP and PHPUnit from Debian $DEBIAN_SUITE (35 MB)"
   # shellcheck disable=SC2086  # a list of package names
   unpack_debian '^(lib|php|zlib1g|openssl-provider)' $PHP_PACKAGES phpunit
   unfix_paths

@@ -20,7 +20,7 @@ main() {
   rm -rf -- "$PLACE"
   make_environment
   run "pip could not install toolchain/requirements.txt: look at the network and at \`pip config list\`, then run bin/setup again." \
-    "${pip[@]}" install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: \
+    "${pip[@]}" install --disable-pip-version-check --require-hashes --no-deps --only-binary :all: \
     --requirement "$ROOT/toolchain/requirements.txt"
   publish
   finish

@@ -16,6 +16,6 @@ PHP_MINIMUM=8.4.0
 PHP_PACKAGES='php8.4-cli php8.4-curl php8.4-mbstring php8.4-opcache php8.4-sqlite3 php8.4-xml'
 PHPUNIT_MINIMUM=11.5.0
 # What a PHP must have to be used: the writer's extensions, then PHPUnit's.
-PHP_EXTENSIONS='curl mbstring pcntl pdo pdo_sqlite posix sqlite3 ctype dom tokenizer xml xmlwriter'
+PHP_EXTENSIONS='curl mbstring pcntl posix sqlite3 zlib ctype dom tokenizer xml xmlwriter'
 
 PYTHON_MINIMUM=3.11 # locust needs it

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A fake npm that knows `npm pack --pack-destination FOLDER -- NAME@VERSION`: its packages
-# hold tools that say VERSION, and are the same bytes every time.
+# hold tools that say VERSION, and are the same bytes every time. OFFLINE=1 makes it fail,
+# HANG=1 stop half-way.
 set -euo pipefail
 folder=$3 name=${5%@*} version=${5##*@}
 printf 'npm %s\n' "$name@$version" >>"$CALLS"

@@ -66,9 +66,27 @@ test_without_apt_the_error_says_to_install_PHP() {
 test_an_unreachable_archive_leaves_no_PHP_behind() {
   new_sandbox php-offline
   fake_debian
-  says 'package lists of Debian' "$(OFFLINE=1 complaint php)"
+  says 'package lists of Debian' "$(UNREACHABLE=debian complaint php)"
   absent "$CLONE/.tools/php"
   absent "$CLONE/.tools/bin/php"
+}
+
+test_a_mirror_that_does_not_carry_the_suite_gives_way_to_Debians_own() {
+  new_sandbox php-mirror
+  fake_debian
+  UNREACHABLE=mirror.example setup php
+  says 'reads http://deb.debian.org/debian-security' "$(<"$CALLS")"
+  says 'fake php 8.4.99' "$("$CLONE/.tools/bin/php")"
+}
+
+test_where_PHP_is_an_ordinary_package_the_command_for_it_is_named() {
+  new_sandbox php-ordinary
+  fake_debian
+  said=$(setup php)
+  [[ $said != *apt-get\ install* ]]
+  echo 'exit 0' | fake apt-cache
+  rm -r "$CLONE/.tools"
+  says 'apt-get install php8.4-cli' "$(setup php)"
 }
 
 test_without_Debians_keyring_nothing_is_taken_from_its_archive() {

@@ -34,12 +34,12 @@ new_sandbox() {
   pin_hashes "$NPM_VERSION"
 }
 
-# bin/setup of the sandbox. OFFLINE=1 and HANG=1 reach the fakes.
+# bin/setup of the sandbox. What OFFLINE, HANG and UNREACHABLE do, the fakes tell.
 setup() { (become_setup "$@"); }
 
 become_setup() {
   exec env -i PATH="${PREPEND:+$PREPEND:}$FAKES:$SYSTEM" HOME="$SCRATCH" CALLS="$CALLS" \
-    OFFLINE="${OFFLINE-}" HANG="${HANG-}" "$CLONE/bin/setup" "$@"
+    OFFLINE="${OFFLINE-}" HANG="${HANG-}" UNREACHABLE="${UNREACHABLE-}" "$CLONE/bin/setup" "$@"
 }
 
 # What `setup ARGUMENT…` says, which must fail.

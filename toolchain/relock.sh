@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Takes up what was raised in package.json, versions.sh or requirements.in: npm-hashes.txt as
+# the npm registry has it now, requirements.txt as uv resolves it for every platform.
+set -euo pipefail
+PART=relock
+# shellcheck source=toolchain/part.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/part.sh"
+
+main() {
+  type -P npm uv >/dev/null || fail "Locking needs npm and uv (https://docs.astral.sh/uv/) on PATH: install what is missing."
+  cd -- "$ROOT/toolchain"
+  npm_hashes >npm-hashes.new
+  mv -- npm-hashes.new npm-hashes.txt
+  uv pip compile --quiet --upgrade --universal --python-version "$PYTHON_MINIMUM" --generate-hashes --no-annotate \
+    --custom-compile-command toolchain/relock.sh --output-file requirements.txt requirements.in
+}
+
+# The packages are those of the present list.
+npm_hashes() {
+  local name version hash
+  echo '# Written by toolchain/relock.sh: name, version, SHA-512 of every npm package that bin/setup may unpack.'
+  while read -r name _; do
+    case $name in
+      \#*) continue ;;
+      npm) version=$NPM_VERSION ;;
+      node-*) version=$NODE_VERSION ;;
+      *) version=$BUN_VERSION ;;
+    esac
+    hash=$(npm view "$name@$version" dist.integrity)
+    [[ $hash == sha512-* ]] || fail "npm has no $name@$version: choose another version."
+    printf '%s %s %s\n' "$name" "$version" "$hash"
+  done <npm-hashes.txt
+}
+
+main
