@@ -8,12 +8,13 @@ PART=packages
 
 main() {
   [[ -f $ROOT/bun.lock ]] || exit 0
-  mkdir -p -- "$TOOLS/log"
+  mkdir -p -- "$TOOLS/log" "$NEW"
   : >"$LOG"
   [[ -x $TOOLS/bin/bun ]] || fail "Bun is not there yet: run bin/setup without naming parts."
   [[ -d $ROOT/node_modules ]] || say "installing the npm packages of bun.lock"
   run "bun install failed: if bun.lock does not fit package.json, run \`bun install\` and commit bun.lock; otherwise look at the network and run bin/setup again." \
     "$TOOLS/bin/bun" install --frozen-lockfile --cwd "$ROOT"
+  rm -r -- "$NEW"
 }
 
 main

@@ -1,6 +1,7 @@
 # Sourced by the script of each part, which sets PART first: where things lie, what is said,
 # and how a part goes from absent to done. It is built in $NEW and moved to $PLACE when
-# whole, so that a broken-off download is never taken for a finished one.
+# whole, so that a broken-off download is never taken for a finished one; $NEW also tells
+# that the part is at work.
 # shellcheck shell=bash
 
 ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -59,6 +60,7 @@ fail() {
   trap - ERR
   [[ ! -s $LOG ]] || tail -n 5 -- "$LOG" | sed 's/^/    /' >&2
   printf '[%s] %s\n' "$PART" "$*" >&2
+  rm -rf -- "$NEW" "$NEW".*
   exit 1
 }
 

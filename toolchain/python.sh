@@ -16,7 +16,7 @@ main() {
   first_on_path python3 is_new_python ||
     fail "Python $PYTHON_MINIMUM or newer is needed: install it (on Debian: apt-get install python3, on macOS: brew install python) and run bin/setup again."
   python=$("$FOUND" -c 'import sys; print(sys._base_executable)') # behind any shim or environment
-  say "using $python, downloading the packages of toolchain/requirements.txt (75 MB)"
+  say "using $python, downloading the packages of toolchain/requirements.txt (55 MB)"
   rm -rf -- "$PLACE"
   make_environment
   run "pip could not install toolchain/requirements.txt: look at the network and at \`pip config list\`, then run bin/setup again." \
