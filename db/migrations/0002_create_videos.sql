@@ -10,4 +10,4 @@ CREATE TABLE videos (
   duration_seconds INTEGER CHECK (duration_seconds >= 0),
   thumb_base TEXT NOT NULL CHECK (length(thumb_base) <= 500 AND thumb_base GLOB 'http*://?*'),
   first_seen_at INTEGER NOT NULL
-) STRICT;
+) STRICT, WITHOUT ROWID;

@@ -39,7 +39,10 @@ final class Replay
      */
     public function day(array $observations): array
     {
-        $this->database->transaction(fn () => array_walk($observations, $this->store(...)));
+        $this->database->transaction(function () use ($observations): void {
+            $this->store->prepareFor($observations);
+            array_walk($observations, $this->store(...));
+        });
         $today = [];
         foreach ($observations as $observation) {
             $this->remember($observation, isset($today[$observation->region]["#$observation->videoId"]));

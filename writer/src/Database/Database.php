@@ -18,7 +18,7 @@ use Throwable;
 final class Database
 {
     /** Frames after which a commit checkpoints: 4 MB of WAL at 4 KiB a page. */
-    private const int CHECKPOINT_EVERY_PAGES = 1000;
+    private const int CHECKPOINT_EVERY_PAGES = 4000;
     /** What the WAL file is cut down to when it starts over. */
     private const int WAL_SIZE_LIMIT_BYTES = 16 * 1024 * 1024;
     private const int CACHE_KIB = 16 * 1024;
@@ -42,7 +42,7 @@ final class Database
         $database = self::open($path, SQLITE3_OPEN_READWRITE | SQLITE3_OPEN_CREATE);
         $database->connection->busyTimeout($busyTimeoutMilliseconds);
         $database->execute('PRAGMA journal_mode = WAL');
-        $database->execute('PRAGMA synchronous = NORMAL');
+        $database->execute('PRAGMA synchronous = FULL');
         $database->execute('PRAGMA foreign_keys = ON');
         $database->execute('PRAGMA cache_size = -' . self::CACHE_KIB);
         $database->execute('PRAGMA wal_autocheckpoint = ' . self::CHECKPOINT_EVERY_PAGES);

@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Ingest;
 
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\RejectionReason;
@@ -53,21 +54,47 @@ final readonly class Ingestion
     private function storeBatch(array $batch, SetAside $aside): Tally
     {
         $tally = new Tally();
-        foreach ($batch as [$number, $line]) {
-            if ($line instanceof LineFragment) {
-                $this->keepFragment($number, $line, $aside, $tally);
-                continue;
-            }
+        $observations = $this->parse($batch, $aside, $tally);
+        $this->store->prepareFor($observations);
+        foreach ($observations as $index => $observation) {
+            [$number, $line] = $batch[$index];
             try {
-                $tally->count($this->store->add($this->parser->parse($line)));
+                $tally->count($this->store->add($observation));
             } catch (RejectedLine $rejected) {
-                $aside->keep("$line\n");
-                $this->reject($number, $rejected->reason, $rejected->getMessage(), $aside, $tally);
+                $this->setAside($number, $line, $rejected, $aside, $tally);
             }
         }
         $this->record($tally);
 
         return $tally;
+    }
+
+    /**
+     * @param list<array{int, string|LineFragment}> $batch
+     * @return array<int, Observation> by index in the batch
+     */
+    private function parse(array $batch, SetAside $aside, Tally $tally): array
+    {
+        $observations = [];
+        foreach ($batch as $index => [$number, $line]) {
+            if ($line instanceof LineFragment) {
+                $this->keepFragment($number, $line, $aside, $tally);
+                continue;
+            }
+            try {
+                $observations[$index] = $this->parser->parse($line);
+            } catch (RejectedLine $rejected) {
+                $this->setAside($number, $line, $rejected, $aside, $tally);
+            }
+        }
+
+        return $observations;
+    }
+
+    private function setAside(int $number, string $line, RejectedLine $rejected, SetAside $aside, Tally $tally): void
+    {
+        $aside->keep("$line\n");
+        $this->reject($number, $rejected->reason, $rejected->getMessage(), $aside, $tally);
     }
 
     private function keepFragment(int $number, LineFragment $fragment, SetAside $aside, Tally $tally): void

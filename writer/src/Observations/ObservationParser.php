@@ -16,6 +16,7 @@ final readonly class ObservationParser
     private const int MOST_NESTING = 16;
     /** Characters that need no escaping in a path (RFC 3986, section 3.3), and no `.` in front. */
     private const string ID = '/^[A-Za-z0-9_-][A-Za-z0-9_.~:-]{0,63}$/D';
+    private const string CONTROL = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
     private const string LANGUAGE = '/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/D';
     private const string THUMB_BASE = '~^https?://[^\x00-\x20"<>\\\\^`{|}\x7f]+$~D';
 
@@ -127,7 +128,7 @@ final readonly class ObservationParser
     {
         $value = $fields[$name] ?? null;
 
-        return $value === null || (is_string($value) && $value !== '' && mb_strlen($value) <= $most && preg_match('/[\x00-\x1f\x7f]/', $value) === 0)
+        return $value === null || (is_string($value) && $value !== '' && self::fits($value, $most) && strcspn($value, self::CONTROL) === strlen($value))
             ? $value
             : throw new RejectedLine(RejectionReason::BadText, "$name: expected text of 1 to $most characters without control characters");
     }
@@ -147,9 +148,15 @@ final readonly class ObservationParser
     {
         $value = $fields['thumb_base'] ?? null;
 
-        return $value === null || (is_string($value) && mb_strlen($value) <= 500 && preg_match(self::THUMB_BASE, $value) === 1)
+        return $value === null || (is_string($value) && self::fits($value, 500) && preg_match(self::THUMB_BASE, $value) === 1)
             ? $value
             : throw new RejectedLine(RejectionReason::BadThumbBase, 'thumb_base: expected an http or https address of at most 500 characters');
+    }
+
+    /** Characters are counted only when there are more bytes than may be characters. */
+    private static function fits(string $text, int $mostCharacters): bool
+    {
+        return strlen($text) <= $mostCharacters || mb_strlen($text) <= $mostCharacters;
     }
 
     private static function missing(string $field, string $meaning): RejectedLine

@@ -1,0 +1,18 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Bench;
+
+/** What one process took. */
+final readonly class Measured
+{
+    /** @param array<string, float> $steps seconds by event, as the process itself logged them */
+    public function __construct(
+        public float $wallSeconds,
+        public float $cpuSeconds,
+        public float $peakMegabytes,
+        public array $steps,
+    ) {
+    }
+}

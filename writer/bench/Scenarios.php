@@ -1,0 +1,151 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Bench;
+
+use SQLite3;
+
+/** The figures that the writer promises. Each scenario is a database of its own. */
+final class Scenarios
+{
+    public const array NAMES = ['ingest', 'cron', 'history', 'videos', 'wal'];
+
+    private const int VIDEOS = 50_000;
+    private const int LAST_MINUTE_AGO = 120;
+    private const int RUNS_OF_AN_HOUR = 60;
+
+    /** @var list<array{what: string, figure: string, target: string, met: ?bool}> */
+    private array $figures = [];
+
+    /**
+     * @param list<string> $names
+     * @return list<array{what: string, figure: string, target: string, met: ?bool}>
+     */
+    public function run(array $names): array
+    {
+        foreach ($names as $name) {
+            fwrite(STDERR, "bench: $name\n");
+            match ($name) {
+                'ingest' => $this->ingest(),
+                'cron' => $this->cron(),
+                'history' => $this->history(),
+                'videos' => $this->videos(),
+                'wal' => $this->wal(),
+            };
+        }
+
+        return $this->figures;
+    }
+
+    private function ingest(): void
+    {
+        foreach ([2, 10] as $minutes) {
+            $workshop = new Workshop();
+            $file = self::file($workshop, self::VIDEOS, $minutes, 0);
+            $measured = $workshop->run(['ingest', $file]);
+            $lines = self::VIDEOS * $minutes;
+            $this->least("ingest $lines lines, observations a second", $lines / $measured->wallSeconds, 40_000);
+            $this->least('the same in CPU time', $lines / $measured->cpuSeconds, 40_000);
+            $this->most('its peak memory, MB', $measured->peakMegabytes, 64);
+        }
+    }
+
+    private function cron(): void
+    {
+        $measured = self::freshMinute(self::VIDEOS, minutesBefore: 4);
+        $this->most('cron with 50,000 fresh observations, s', $measured->wallSeconds, 4);
+        $this->most('the same in CPU time, s', $measured->cpuSeconds, 4);
+        $this->most('its rank and publish, s', $measured->steps['published'], 2);
+    }
+
+    private function history(): void
+    {
+        $little = self::freshMinute(self::VIDEOS, minutesBefore: 3);
+        $much = self::freshMinute(self::VIDEOS, minutesBefore: 30);
+        $this->most('cron with ten times the history, times as slow (CPU)', $much->cpuSeconds / $little->cpuSeconds, 1.2);
+    }
+
+    private function videos(): void
+    {
+        $few = self::freshMinute(self::VIDEOS, minutesBefore: 2);
+        $many = self::freshMinute(10 * self::VIDEOS, minutesBefore: 2);
+        $this->most('cron with 500,000 videos, times as slow (CPU)', $many->cpuSeconds / $few->cpuSeconds, 12);
+        $this->note('cron with 500,000 videos, s', $many->wallSeconds);
+        $this->note('its peak memory, MB', $many->peakMegabytes);
+    }
+
+    /** An hour of minute runs of the demo, as fast as they go, while a reader never stops reading. */
+    private function wal(): void
+    {
+        $workshop = new Workshop();
+        $workshop->run(['ingest', 'demo']);
+        $reader = self::startReader($workshop->database);
+        $largest = 0.0;
+        for ($run = 0; $run < self::RUNS_OF_AN_HOUR; $run++) {
+            $workshop->run(['cron'], ['SOURCES' => 'demo']);
+            $largest = max($largest, $workshop->walMegabytes());
+        }
+        posix_kill($reader, SIGKILL);
+        pcntl_waitpid($reader, $status);
+        $workshop->run(['cron'], ['SOURCES' => 'demo']);
+        $this->most('WAL after each of 60 runs with a reader, MB', $largest, 64);
+        $this->most('WAL when the reader pauses, MB', $workshop->walMegabytes(), 0);
+    }
+
+    /** Reads a list as the origin does: in a short transaction, all the time. */
+    private static function startReader(string $path): int
+    {
+        $process = pcntl_fork();
+        if ($process !== 0) {
+            return $process;
+        }
+        $database = new SQLite3($path, SQLITE3_OPEN_READONLY);
+        $database->busyTimeout(1000);
+        while (true) {
+            $result = $database->query("SELECT * FROM trending WHERE generation = (SELECT max(id) FROM generations) AND region = 'GB' AND window = 'day' AND category = ''");
+            while ($result->fetchArray() !== false) {
+                usleep(20);
+            }
+            $result->finalize();
+        }
+    }
+
+    private static function freshMinute(int $videos, int $minutesBefore): Measured
+    {
+        $workshop = new Workshop();
+        $workshop->run(['ingest', self::file($workshop, $videos, $minutesBefore, 1)]);
+        $workshop->run(['rank']);
+
+        return $workshop->run(['cron'], ['SOURCES' => self::file($workshop, $videos, 1, 0)]);
+    }
+
+    /** @param int $minutesLater how many minutes come after these */
+    private static function file(Workshop $workshop, int $videos, int $minutes, int $minutesLater): string
+    {
+        $path = "$workshop->folder/views.ndjson";
+        Lines::write($path, $videos, $minutes, time() - self::LAST_MINUTE_AGO - 60 * ($minutes - 1 + $minutesLater));
+
+        return $path;
+    }
+
+    private function least(string $what, float $figure, float $target): void
+    {
+        $this->figures[] = ['what' => $what, 'figure' => self::number($figure), 'target' => 'at least ' . self::number($target), 'met' => $figure >= $target];
+    }
+
+    private function most(string $what, float $figure, float $target): void
+    {
+        $this->figures[] = ['what' => $what, 'figure' => self::number($figure), 'target' => 'at most ' . self::number($target), 'met' => $figure <= $target];
+    }
+
+    private function note(string $what, float $figure): void
+    {
+        $this->figures[] = ['what' => $what, 'figure' => self::number($figure), 'target' => '', 'met' => null];
+    }
+
+    private static function number(float $number): string
+    {
+        return number_format($number, $number >= 100 || $number === 0.0 ? 0 : 2);
+    }
+}
