@@ -131,4 +131,5 @@ await() {
   return 1
 }
 
-has_ended() { ! kill -0 "$1"; }
+# In a container without an init, an ended process stays on as a zombie.
+has_ended() { ! kill -0 "$1" || grep -q '^State:.*Z' "/proc/$1/status"; }
