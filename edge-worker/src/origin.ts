@@ -28,7 +28,7 @@ async function tryOnce(
 ): Promise<OriginAnswer | NoAnswer> {
   const seconds = Math.floor(Date.now() / 1000);
   const signature = await signEdgeRequest({ method: "GET", target }, { ring: edgeKeys, seconds });
-  const request = new Request(new URL(target, url), {
+  const request = new Request(new URL(target, url).href, {
     headers: { accept: "application/json", "accept-encoding": "identity", [edgeSignatureHeader]: signature },
     redirect: "manual",
     cache: "no-store", // one cache decides about freshness: ours

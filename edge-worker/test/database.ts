@@ -14,15 +14,18 @@ export type TestDatabase = {
   remove: () => void;
 };
 
-/** A small database filled by the real writer: every market has other videos, and a first generation is published. */
-export function makeDatabase(): TestDatabase {
+/**
+ * A small database filled by the real writer: every market has other videos, and a first generation is published,
+ * dated so many seconds ago.
+ */
+export function makeDatabase(secondsAgo = 0): TestDatabase {
   const folder = mkdtempSync(join(tmpdir(), "trendvault-edge-"));
   const path = join(folder, "trendvault.db");
   const run = (words: string[], input = "") =>
     execFileSync(writer, [...words, "--db", path], { input, stdio: ["pipe", "ignore", "pipe"] });
   run(["migrate"]);
   run(["ingest", "-"], observations());
-  run(["rank"]);
+  run(["rank", "--at", formatTime(Date.now() - secondsAgo * 1000)]);
   return {
     path,
     publish: () => run(["rank"]),
@@ -32,7 +35,7 @@ export function makeDatabase(): TestDatabase {
 
 function observations(): string {
   const hour = 3_600_000;
-  const times = [2 * hour, hour, 0].map((ago) => new Date(Math.floor((Date.now() - ago) / 1000) * 1000));
+  const times = [2 * hour, hour, 0].map((ago) => Date.now() - ago);
   const lines = times.flatMap((time, hours) =>
     regionCodes.flatMap((region) =>
       Array.from({ length: videosPerRegion }, (_, n) => JSON.stringify(observe({ region, n, time, hours }))),
@@ -41,16 +44,20 @@ function observations(): string {
   return `${lines.join("\n")}\n`;
 }
 
-function observe({ region, n, time, hours }: { region: string; n: number; time: Date; hours: number }) {
+function observe({ region, n, time, hours }: { region: string; n: number; time: number; hours: number }) {
   const id = `${region.toLowerCase()}-${n}`;
   return {
     id,
     region,
-    observed_at: time.toISOString().replace(".000Z", "Z"),
+    observed_at: formatTime(time),
     views: 1000 + hours * 500 * (n + 1),
     title: `Video ${n} of ${region}`,
     channel: `Channel ${n} of ${region}`,
     thumb_base: `https://thumbs.example/${id}`,
     category: n % 2 === 0 ? "Music" : "Gaming",
   };
+}
+
+function formatTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, "Z");
 }

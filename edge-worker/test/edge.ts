@@ -3,12 +3,13 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KVNamespace } from "@cloudflare/workers-types";
-import { createTestHarness, type TestHarness } from "wrangler";
+import { createTestHarness, unstable_readConfig as readConfig, type TestHarness } from "wrangler";
+import type { Outcome, Traffic } from "./busy-worker.ts";
 import type { CrowdVisitor, Seen } from "./crowd-worker.ts";
 import { edgeKeys, keySet } from "./keys.ts";
 
-const root = join(import.meta.dirname, "../..");
-const wrangler = join(root, "edge-worker/node_modules/.bin/wrangler");
+export const root = join(import.meta.dirname, "../..");
+export const wrangler = join(root, "edge-worker/node_modules/.bin/wrangler");
 
 Object.assign(process.env, {
   WRANGLER_SEND_METRICS: "false",
@@ -23,7 +24,7 @@ let built: string | undefined;
 export function bundle(): string {
   if (built !== undefined) return built;
   built = mkdtempSync(join(tmpdir(), "trendvault-bundle-"));
-  execFileSync(wrangler, ["deploy", "--dry-run", "--outdir", built], {
+  execFileSync(wrangler, ["deploy", "--dry-run", "--env=", "--outdir", built], {
     cwd: root,
     stdio: ["ignore", "ignore", "inherit"],
   });
@@ -37,7 +38,7 @@ type Visitor = {
   body?: string;
 };
 
-/** One data centre: workerd with the deployed bundle, its own cache, and a crowd that visits it. */
+/** One data centre: workerd with the deployed bundle and its own caches, and ways to visit it. */
 export class Edge {
   readonly #harness: TestHarness;
 
@@ -45,26 +46,14 @@ export class Edge {
     this.#harness = harness;
   }
 
+  /** `vars` replace variables of wrangler.toml. */
   static async start(originUrl: string, vars: Record<string, string> = {}): Promise<Edge> {
-    const harness = createTestHarness({
-      root,
-      workers: [
-        {
-          configPath: join(root, "wrangler.toml"),
-          prebuiltWorkerDir: bundle(),
-          vars: { ORIGIN_URL: originUrl, ORIGIN_JWKS: keySet, ...vars },
-          secrets: { EDGE_KEYS: edgeKeys },
-        },
-        {
-          config: {
-            name: "crowd",
-            main: join(import.meta.dirname, "crowd-worker.ts"),
-            compatibility_date: "2026-11-17",
-            services: [{ binding: "EDGE", service: "trendvault-edge" }],
-          },
-        },
-      ],
-    });
+    const settings = { ORIGIN_URL: originUrl, ORIGIN_JWKS: keySet, ...vars };
+    const configPath = join(root, "wrangler.toml");
+    const secrets = { EDGE_KEYS: edgeKeys };
+    const worker = { configPath, prebuiltWorkerDir: bundle(), vars: settings, secrets };
+    const workers = [worker, { config: crowd }, { config: busy({ ...settings, ...secrets }) }];
+    const harness = createTestHarness({ root, workers });
     await harness.listen();
     return new Edge(harness);
   }
@@ -77,13 +66,13 @@ export class Edge {
   }
 
   /** Sends many visitors from within workerd, `atOnce` at a time. Gives what each saw, in order. */
-  async crowd(visitors: CrowdVisitor[], atOnce = 50): Promise<Seen[]> {
-    const crowd = this.#harness.getWorker("crowd");
-    const response = await crowd.fetch("https://crowd.example/", {
-      method: "POST",
-      body: JSON.stringify({ visitors, atOnce }),
-    });
-    return (await response.json()) as Seen[];
+  crowd(visitors: CrowdVisitor[], atOnce = 50): Promise<Seen[]> {
+    return this.#post("crowd", { visitors, atOnce });
+  }
+
+  /** Visits from within the isolate, as fast as it goes. Its memory is another isolate's than the crowd's. */
+  busy(traffic: Traffic): Promise<Outcome> {
+    return this.#post("busy", traffic);
   }
 
   /** The key-value store of last resort, to look into and to fill. */
@@ -92,7 +81,45 @@ export class Edge {
     return LAST_RESORT;
   }
 
+  /** What the Workers have logged. */
+  logs(): string[] {
+    return this.#harness.getLogs().map(({ message }) => message);
+  }
+
   close(): Promise<void> {
     return this.#harness.close();
   }
+
+  async #post<T>(worker: string, body: unknown): Promise<T> {
+    const init = { method: "POST", body: JSON.stringify(body) };
+    const response = await this.#harness.getWorker(worker).fetch("https://test.example/", init);
+    return (await response.json()) as T;
+  }
 }
+
+const {
+  compatibility_date,
+  kv_namespaces,
+  ratelimits,
+  vars: configured,
+} = readConfig({
+  config: join(root, "wrangler.toml"),
+  env: "",
+});
+
+const crowd = {
+  name: "crowd",
+  main: join(import.meta.dirname, "crowd-worker.ts"),
+  compatibility_date,
+  services: [{ binding: "EDGE", service: "trendvault-edge" }],
+};
+
+const busy = (vars: Record<string, string>) => ({
+  name: "busy",
+  main: join(import.meta.dirname, "busy-worker.ts"),
+  alias: { "the-deployed-bundle": join(bundle(), "main.js") },
+  compatibility_date,
+  kv_namespaces,
+  ratelimits,
+  vars: { ...configured, ...vars },
+});

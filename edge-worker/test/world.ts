@@ -12,9 +12,9 @@ export type World = {
   close: () => Promise<void>;
 };
 
-/** `vars` replace variables of wrangler.toml. */
-export async function makeWorld(vars: Record<string, string> = {}): Promise<World> {
-  const database = makeDatabase();
+/** `vars` replace variables of wrangler.toml; `rankedSecondsAgo` is how old the first generation is. */
+export async function makeWorld(vars: Record<string, string> = {}, rankedSecondsAgo = 0): Promise<World> {
+  const database = makeDatabase(rankedSecondsAgo);
   const origin = await Origin.start(database.path);
   const network = await Network.start(origin.url);
   const edge = await Edge.start(network.url, vars);

@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { readSettings } from "./settings.ts";
+
+const good = {
+  ORIGIN_URL: "https://origin.example.com",
+  ORIGIN_JWKS: '{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"s1","x":"AAAA"}]}',
+  EDGE_KEYS: `e1:${"A".repeat(43)}`,
+  ORIGIN_DEADLINE_SECONDS: "2.5",
+  ORIGIN_PAUSE_SECONDS: "5",
+  LAST_RESORT_SECONDS: "600",
+};
+
+test("good settings are read", () => {
+  const settings = readSettings(good);
+  expect(settings.originUrl.href).toBe("https://origin.example.com/");
+  expect(settings).toMatchObject({
+    originDeadlineSeconds: 2.5,
+    originPauseSeconds: 5,
+    lastResortSeconds: 600,
+  });
+  expect([...settings.edgeKeys.keys()]).toEqual(["e1"]);
+});
+
+test("everything that is missing is named at once", () => {
+  expect(() => readSettings({})).toThrow(new RegExp(Object.keys(good).sort().join("|")));
+  for (const name of Object.keys(good)) expect(() => readSettings({})).toThrow(`${name}: `);
+});
+
+test.each([
+  ["ORIGIN_URL", "origin.example.com"],
+  ["ORIGIN_URL", "https://origin.example.com/api"],
+  ["ORIGIN_URL", "ftp://origin.example.com"],
+  ["ORIGIN_JWKS", "https://origin.example.com/.well-known/jwks.json"],
+  ["ORIGIN_JWKS", '{"keys":[]}'],
+  ["ORIGIN_JWKS", '{"keys":[{"kty":"RSA","kid":"s1","n":"AAAA"}]}'],
+  ["EDGE_KEYS", "e1:short"],
+  ["ORIGIN_DEADLINE_SECONDS", "0"],
+  ["ORIGIN_PAUSE_SECONDS", "5 s"],
+  ["LAST_RESORT_SECONDS", "-1"],
+])("%s=%s is refused by name, with what was expected", (name, value) => {
+  expect(() => readSettings({ ...good, [name]: value })).toThrow(new RegExp(`^${name}: .*`));
+});
+
+test("a secret is not quoted when it is bad", () => {
+  const secret = "e1:this-is-my-secret";
+  expect(() => readSettings({ ...good, EDGE_KEYS: secret })).toThrow(
+    expect.objectContaining({ message: expect.not.stringContaining("my-secret") }),
+  );
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { makeWorld, type World } from "./world.ts";
+
+describe("an answer of the edge", () => {
+  let world: World;
+  before(async () => {
+    world = await makeWorld();
+  });
+  after(() => world.close());
+
+  const target = "/api/trending?region=ES&limit=5";
+  const get = (headers: Record<string, string> = {}) => world.edge.fetch(target, { headers });
+
+  test("can be checked like the origin's: it has its entity tag, digest, signature and links", async () => {
+    const response = await get({ "accept-encoding": "identity" });
+    const body = await response.text();
+    const digest = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(body))).toString("base64");
+    assert.equal(response.headers.get("unencoded-digest"), `sha-256=:${digest}:`);
+    assert.match(
+      response.headers.get("signature-input") ?? "",
+      /"@status" "content-type" "unencoded-digest" "etag"/,
+    );
+    assert.match(response.headers.get("signature") ?? "", /^tv=:/);
+    assert.equal(response.headers.get("link"), `<${JSON.parse(body).next}>; rel="next"`);
+  });
+
+  test("tells its age and how it was found", async () => {
+    const response = await get();
+    assert.match(response.headers.get("age") ?? "", /^\d$/);
+    assert.match(response.headers.get("cache-status") ?? "", /^trendvault; hit; ttl=1\d\d$/);
+    assert.match(response.headers.get("server-timing") ?? "", /^edge$/);
+    assert.equal(response.headers.get("cdn-cache-control"), null, "meant for the edge alone");
+  });
+
+  test("gives a browser nothing to run, guess or leak", async () => {
+    const { headers } = await get();
+    assert.equal(headers.get("x-content-type-options"), "nosniff");
+    assert.equal(headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'");
+    assert.equal(headers.get("referrer-policy"), "no-referrer");
+    assert.equal(headers.get("set-cookie"), null);
+  });
+
+  test("is 304 without a body when the visitor has it", async () => {
+    const etag = (await get()).headers.get("etag") ?? "";
+    for (const ifNoneMatch of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const response = await get({ "if-none-match": ifNoneMatch });
+      assert.equal(response.status, 304, ifNoneMatch);
+      assert.equal(response.headers.get("etag"), etag);
+      assert.equal(response.headers.get("cache-control"), "public, max-age=30, stale-while-revalidate=60");
+      assert.equal(await response.text(), "");
+    }
+    assert.equal((await get({ "if-none-match": '"other"' })).status, 200);
+  });
+
+  test("to HEAD has the fields of GET and no body", async () => {
+    const [head, whole] = [await world.edge.fetch(target, { method: "HEAD" }), await get()];
+    assert.equal(head.status, 200);
+    assert.equal(await head.text(), "");
+    for (const name of [
+      "etag",
+      "content-type",
+      "unencoded-digest",
+      "signature",
+      "link",
+      "cache-control",
+      "vary",
+    ]) {
+      assert.equal(head.headers.get(name), whole.headers.get(name), name);
+    }
+  });
+
+  test("to OPTIONS, to other methods and to a body is the origin's, and does not take its time", async () => {
+    world.network.asked = [];
+    const options = await world.edge.fetch(target, { method: "OPTIONS" });
+    assert.equal(options.status, 204);
+    assert.equal(options.headers.get("access-control-allow-methods"), "GET, HEAD, OPTIONS");
+    assert.equal(options.headers.get("access-control-allow-origin"), "*");
+    for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
+      const response = await world.edge.fetch(target, { method });
+      assert.equal(response.status, 405, method);
+      assert.equal(response.headers.get("allow"), "GET, HEAD, OPTIONS");
+      assert.equal(response.headers.get("content-type"), "application/problem+json");
+    }
+    assert.deepEqual(world.network.asked, []);
+  });
+
+  test("is readable by any site, errors too", async () => {
+    for (const path of [target, "/api/trending?x=1", "/nothing"]) {
+      const { headers } = await world.edge.fetch(path);
+      assert.equal(headers.get("access-control-allow-origin"), "*", path);
+      assert.match(headers.get("access-control-expose-headers") ?? "", /ETag, Link/, path);
+    }
+  });
+
+  test("to a cursor whose generation is gone is the origin's 410, with where to start again", async () => {
+    const response = await world.edge.fetch("/api/trending?region=ES&cursor=999-24");
+    assert.equal(response.status, 410);
+    assert.equal(JSON.parse(await response.text()).restart, "/api/trending?region=ES");
+  });
+
+  test("gives the other documents too, from the cache the second time", async () => {
+    for (const path of ["/api/regions", "/openapi.json", "/.well-known/jwks.json", "/api/videos/es-3"]) {
+      const first = await world.edge.fetch(path);
+      assert.equal(first.status, 200, path);
+      assert.ok(world.network.bodies.get(path)?.has(await first.text()), path);
+      assert.match(
+        (await world.edge.fetch(path)).headers.get("cache-status") ?? "",
+        /^trendvault; hit/,
+        path,
+      );
+    }
+    assert.equal((await world.edge.fetch("/api/videos/none")).status, 404);
+  });
+});

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { unstable_readConfig as readConfig } from "wrangler";
+import { bundle, root, wrangler } from "./edge.ts";
+
+const largestBundle = 50 * 1024; // bytes
+
+describe("what is deployed", () => {
+  test("is a bundle of less than 50 KB", () => {
+    const { size } = statSync(join(bundle(), "main.js"));
+    assert.ok(size < largestBundle, `${size} bytes`);
+  });
+
+  test("holds the contract and its schema library, and no other dependency", () => {
+    const { sources } = JSON.parse(readFileSync(join(bundle(), "main.js.map"), "utf8")) as {
+      sources: string[];
+    };
+    const strangers = sources.filter(
+      (source) =>
+        !/edge-worker\/src\/|^(\.\.\/)*src\/|api\/contract\/|db\/regions\.json|node_modules\/zod\/v4\/(core|mini|classic\/external|locales\/en)/.test(
+          source,
+        ),
+    );
+    assert.deepEqual(strangers, []);
+  });
+
+  test("has the types that wrangler.toml gives it", () => {
+    const command = [
+      "types",
+      "edge-worker/worker-configuration.d.ts",
+      "--include-runtime=false",
+      "--strict-vars=false",
+      "--check",
+    ];
+    execFileSync(wrangler, command, { cwd: root, stdio: "pipe" });
+  });
+
+  const environments = ["staging", "production"] as const;
+  const read = (env: string) => readConfig({ config: join(root, "wrangler.toml"), env });
+
+  for (const env of environments) {
+    test(`in ${env} has the bindings and variables that development has`, () => {
+      const names = (name: string) => {
+        const config = read(name);
+        return {
+          vars: Object.keys(config.vars),
+          stores: config.kv_namespaces.map((store: { binding: string }) => store.binding),
+          limits: config.ratelimits.map(({ name, simple }: { name: string; simple: object }) => ({
+            name,
+            simple,
+          })),
+          secrets: config.secrets?.required,
+        };
+      };
+      assert.deepEqual(names(env), names(""));
+    });
+
+    test(`in ${env} passes wrangler's own checks`, () => {
+      execFileSync(wrangler, ["deploy", "--dry-run", "--env", env], { cwd: root, stdio: "pipe" });
+    });
+  }
+
+  test("has no secret in wrangler.toml", () => {
+    const text = readFileSync(join(root, "wrangler.toml"), "utf8");
+    assert.doesNotMatch(text, /EDGE_KEYS\s*=/);
+    assert.doesNotMatch(text, /[A-Za-z0-9_-]{43}/, "32 bytes of base64url");
+  });
+});
