@@ -9,7 +9,6 @@ export const problems = {
   "method-not-allowed": { status: 405, title: "The method is not allowed here" },
   "not-acceptable": { status: 406, title: "Every content coding that there is was refused" },
   "generation-gone": { status: 410, title: "The generation of this cursor is no longer kept" },
-  "content-too-large": { status: 413, title: "No request body is expected" },
   "uri-too-long": { status: 414, title: "The address is too long" },
   internal: { status: 500, title: "The request failed here" },
   busy: { status: 503, title: "Too many different answers are being built" },

@@ -21,9 +21,12 @@ export type Surroundings = { log: Logger; clock?: () => number };
 export type Origin = { state: State; watch: GenerationWatch; keeper: EditionKeeper };
 
 /** Opens the database. Throws StoreUnusable. */
-export function openOrigin(settings: Settings, { log, clock = Date.now }: Surroundings): Origin {
+export async function openOrigin(
+  settings: Settings,
+  { log, clock = Date.now }: Surroundings,
+): Promise<Origin> {
   const watch = new GenerationWatch(settings.databasePath);
-  const signer = responseSigner(settings.signingSeeds);
+  const signer = await responseSigner(settings.signingSeeds);
   const counters = new Counters();
   const represent = representationMaker(signer, () => Math.floor(clock() / 1000));
   const state = createState({

@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { fromBase64url } from "@trendvault/contract/base64url";
 import { type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
 import * as z from "zod/mini";
@@ -57,7 +56,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
     tokenKeys: values.TOKEN_KEYS,
     signingSeeds: values.SIGNING_KEY,
     edgeKeys: values.EDGE_KEYS ?? null,
-    workers: values.WORKERS === "auto" ? availableParallelism() : values.WORKERS,
+    workers: values.WORKERS === "auto" ? navigator.hardwareConcurrency : values.WORKERS,
     adminHost: values.ADMIN_HOST,
     adminPort: values.ADMIN_PORT,
   };

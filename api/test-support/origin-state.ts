@@ -21,11 +21,11 @@ export type TestOrigin = Origin & {
 };
 
 /** An origin over a database file, without a port, without timers, with a clock that stands still. */
-export function openTestOrigin(path: string, env: Record<string, string> = {}): TestOrigin {
+export async function openTestOrigin(path: string, env: Record<string, string> = {}): Promise<TestOrigin> {
   let now = testTime;
   const logged: TestOrigin["logged"] = [];
   const settings = readSettings({ ...testEnvironment, DB_PATH: path, ...env });
-  const origin = openOrigin(settings, {
+  const origin = await openOrigin(settings, {
     log: (level, event, fields = {}) => logged.push({ level, event, fields }),
     clock: () => now,
   });

@@ -40,10 +40,11 @@ const newestSql = `SELECT id, published_at, max_per_channel, max_per_channel_ran
 const regionsSql = `SELECT region, video_count, newest_observed_at
   FROM generation_regions WHERE generation = ?`;
 
-// Steps from list to list along the primary key: DISTINCT would read every row of the generation.
+// Steps from list to list along the primary key: DISTINCT would read every row of the generation. The rank
+// makes each step a seek; without it SQLite would first read the whole list that it is to leave.
 const nextListSql = `SELECT region, window, category FROM trending
-  WHERE generation = ?1 AND (region, window, category) > (?2, ?3, ?4)
-  ORDER BY region, window, category LIMIT 1`;
+  WHERE generation = ?1 AND (region, window, category, rank) > (?2, ?3, ?4, ${Number.MAX_SAFE_INTEGER})
+  ORDER BY region, window, category, rank LIMIT 1`;
 
 function readRegions(database: Database, generation: number): Map<string, RegionFreshness> {
   type Row = { region: string; video_count: number; newest_observed_at: number | null };

@@ -41,6 +41,12 @@ export class ListReader {
     return this.#watch.read((store) => store.readVideo(id, generation));
   }
 
+  /** Whether every first page of a generation is in memory. */
+  isLoaded(generation: Generation | null): boolean {
+    const pages = generation === null ? undefined : this.#firstPages.get(generation);
+    return pages?.size === regionCodes.length * windows.length;
+  }
+
   /** Brings the first pages of a generation into memory, one with every step, as long as they can be read. */
   *loadFirstPages(generation: Generation): Generator<void, void> {
     for (const region of regionCodes) {

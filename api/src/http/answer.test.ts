@@ -20,8 +20,8 @@ afterEach(() => {
   builder.remove();
 });
 
-function open(): TestOrigin {
-  const origin = openTestOrigin(builder.path);
+async function open(): Promise<TestOrigin> {
+  const origin = await openTestOrigin(builder.path);
   close = () => origin.watch.close();
   return origin;
 }
@@ -33,7 +33,7 @@ async function json(response: Response): Promise<any> {
 
 test("the default page is the first 24 of GB's day list", async () => {
   builder.publish([{ region: "GB", videos: videos(30) }]);
-  const body = await json(await open().ask("/api/trending"));
+  const body = await json(await (await open()).ask("/api/trending"));
   expect(body).toMatchObject({
     region: "GB",
     window: "day",
@@ -68,7 +68,7 @@ test("region, window and category each choose another list", async () => {
     { region: "DE", window: "now", videos: videos(1, "de-now") },
     { region: "DE", category: "Film & Animation", videos: videos(1, "de-film") },
   ]);
-  const origin = open();
+  const origin = await open();
   const first = async (target: string) => (await json(await origin.ask(target))).items[0].id;
   expect(await first("/api/trending?region=de")).toBe("de-day1");
   expect(await first("/api/trending?region=DE&window=now")).toBe("de-now1");
@@ -78,7 +78,7 @@ test("region, window and category each choose another list", async () => {
 
 test("the token verifies and names what was served", async () => {
   builder.publish([{ region: "DE", videos: videos(7) }]);
-  const { token } = await json(await open().ask("/api/trending?region=DE"));
+  const { token } = await json(await (await open()).ask("/api/trending?region=DE"));
   expect(token).toStartWith(`v1.k1.DE.7.${testMinute}.`);
   expect(
     await verifyToken(token, { ring: parseKeyRing(testEnvironment.TOKEN_KEYS), minute: testMinute }),
@@ -87,7 +87,7 @@ test("the token verifies and names what was served", async () => {
 
 test("pages follow `next` to the end of one generation while newer ones are published", async () => {
   builder.publish([{ region: "DE", videos: videos(120, "old") }]);
-  const origin = open();
+  const origin = await open();
   const seen: string[] = [];
   let target: string | null = "/api/trending?region=DE&limit=50";
   while (target !== null) {
@@ -105,7 +105,7 @@ test("pages follow `next` to the end of one generation while newer ones are publ
 test("a cursor from a pruned generation is answered with 410 and where to start again", async () => {
   const old = builder.publish([{ region: "DE", videos: videos(30) }]);
   builder.publish([{ region: "DE", videos: videos(30) }]);
-  const origin = open();
+  const origin = await open();
   const { next } = await json(await origin.ask(`/api/trending?region=DE&window=day&cursor=${old}-24`));
   expect(next).toBeNull();
   builder.prune(old);
@@ -121,20 +121,20 @@ test("a cursor from a pruned generation is answered with 410 and where to start 
 
 test("a market without videos has an empty list that says so", async () => {
   builder.publish([{ region: "GB", videos: videos(1) }]);
-  const body = await json(await open().ask("/api/trending?region=PT"));
+  const body = await json(await (await open()).ask("/api/trending?region=PT"));
   expect(body).toMatchObject({ count: 0, total: 0, items: [], next: null, newest_observed_at: null });
 });
 
 test("an unknown category is refused with the categories there are", async () => {
   builder.publish([{ region: "DE", category: "Music", videos: videos(1) }]);
-  const response = await open().ask("/api/trending?category=Sport");
+  const response = await (await open()).ask("/api/trending?category=Sport");
   expect(response.status).toBe(400);
   expect((await json(response)).invalid).toEqual([{ name: "category", detail: "expected one of Music" }]);
 });
 
 test("a bad parameter is a problem document that names what is allowed and quotes nothing", async () => {
   builder.publish([]);
-  const response = await open().ask("/api/trending?limit=9999&secret=hunter2");
+  const response = await (await open()).ask("/api/trending?limit=9999&secret=hunter2");
   expect(response.status).toBe(400);
   expect(response.headers.get("content-type")).toBe("application/problem+json");
   expect(response.headers.get("cache-control")).toBe("no-store");
@@ -145,14 +145,14 @@ test("a bad parameter is a problem document that names what is allowed and quote
 });
 
 test("before the first generation the answer is 503 with Retry-After", async () => {
-  const response = await open().ask("/api/trending");
+  const response = await (await open()).ask("/api/trending");
   expect(response.status).toBe(503);
   expect(response.headers.get("retry-after")).toBe("5");
 });
 
 test("an unchanged page is 304 for its entity tag, with the same caching headers", async () => {
   builder.publish([{ region: "GB", videos: videos(3) }]);
-  const origin = open();
+  const origin = await open();
   const page = await origin.ask("/api/trending");
   const etag = page.headers.get("etag") ?? "";
   expect(etag).toMatch(/^"[A-Za-z0-9_-]{22}"$/);
@@ -167,7 +167,7 @@ test("an unchanged page is 304 for its entity tag, with the same caching headers
 
 test("browsers and shared caches each get their lifetime", async () => {
   builder.publish([]);
-  const { headers } = await open().ask("/api/trending");
+  const { headers } = await (await open()).ask("/api/trending");
   expect(headers.get("cache-control")).toBe("public, max-age=30, stale-while-revalidate=60");
   expect(headers.get("cdn-cache-control")).toBe(
     "public, max-age=120, stale-while-revalidate=600, stale-if-error=86400",
@@ -177,7 +177,7 @@ test("browsers and shared caches each get their lifetime", async () => {
 
 test("the same query in the same minute is the same bytes; the next minute signs anew", async () => {
   builder.publish([{ region: "GB", videos: videos(3) }]);
-  const origin = open();
+  const origin = await open();
   const first = await (await origin.ask("/api/trending")).text();
   expect(await (await origin.ask("/api/trending?limit=24&region=gb")).text()).toBe(first);
   origin.pass(60_000);
@@ -186,7 +186,7 @@ test("the same query in the same minute is the same bytes; the next minute signs
 
 test("other methods are refused with Allow, unknown paths are 404", async () => {
   builder.publish([]);
-  const origin = open();
+  const origin = await open();
   const refused = await origin.ask("/api/trending", { method: "POST", body: "{}" });
   expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
   expect((await origin.ask("/api/trending/")).status).toBe(404);

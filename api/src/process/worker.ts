@@ -9,8 +9,8 @@ const closingFor = 500; // milliseconds of answering with Connection: close befo
 const patience = 5000; // milliseconds for open requests after that
 
 /** One process of the origin. It leaves when it is told to, or when its supervisor is gone. */
-export function runWorker(settings: Settings): void {
-  const origin = openOrigin(settings, { log });
+export async function runWorker(settings: Settings): Promise<void> {
+  const origin = await openOrigin(settings, { log });
   const server = listen(origin, settings);
   const reporter = new Reporter(origin, (report) => tell({ type: "report", report }));
   const timer = setInterval(() => {

@@ -1,48 +1,39 @@
-/** Runs a job later, once the event loop has looked at its sockets. */
-export type Schedule = (run: () => void) => void;
+/** Resolves once the event loop has looked at its sockets. */
+export type NextTurn = () => Promise<void>;
+
+const afterSockets: NextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Does the expensive work one job at a time and one a turn of the event loop, so that a flood of cold requests
- * cannot make the warm ones wait for more than one job. A key that is already waiting is not queued again.
+ * Does the expensive work one job at a time and at most one a turn of the event loop, so that a flood of cold
+ * requests cannot make the warm ones wait for more than one job. A key that is already waiting, or being
+ * worked on, is not queued again (single-flight).
  */
 export class BuildQueue {
   readonly #most: number;
-  readonly #schedule: Schedule;
-  readonly #waiting = new Map<string, { run: () => void; result: Promise<unknown> }>();
+  readonly #nextTurn: NextTurn;
+  readonly #waiting = new Map<string, { run: () => Promise<void>; result: Promise<unknown> }>();
 
-  constructor(most: number, schedule: Schedule = setImmediate) {
+  constructor(most: number, nextTurn: NextTurn = afterSockets) {
     this.#most = most;
-    this.#schedule = schedule;
-  }
-
-  get length(): number {
-    return this.#waiting.size;
+    this.#nextTurn = nextTurn;
   }
 
   /** The job's result, or null when too many are waiting. Jobs of one key must have one result type. */
-  run<T>(key: string, job: () => T): Promise<T> | null {
+  run<T>(key: string, job: () => Promise<T>): Promise<T> | null {
     const waiting = this.#waiting.get(key);
     if (waiting !== undefined) return waiting.result as Promise<T>;
     if (this.#waiting.size >= this.#most) return null;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const run = () => {
-      try {
-        resolve(job());
-      } catch (error) {
-        reject(error);
-      }
-    };
-    this.#waiting.set(key, { run, result: promise });
-    if (this.#waiting.size === 1) this.#schedule(() => this.#runNext());
+    this.#waiting.set(key, { run: () => job().then(resolve, reject), result: promise });
+    if (this.#waiting.size === 1) void this.#workOff();
     return promise;
   }
 
-  #runNext(): void {
+  async #workOff(): Promise<void> {
     for (const [key, { run }] of this.#waiting) {
+      await this.#nextTurn();
+      await run();
       this.#waiting.delete(key);
-      run();
-      break;
     }
-    if (this.#waiting.size > 0) this.#schedule(() => this.#runNext());
   }
 }

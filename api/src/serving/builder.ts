@@ -28,8 +28,8 @@ export class Builder {
     return { edition, draft, representations };
   }
 
-  represent(build: Build, encoding: number): Representation {
-    const made = build.representations[encoding] ?? this.#represent(build.draft, encoding);
+  async represent(build: Build, encoding: number): Promise<Representation> {
+    const made = build.representations[encoding] ?? (await this.#represent(build.draft, encoding));
     build.representations[encoding] = made;
     return made;
   }

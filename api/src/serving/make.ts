@@ -10,7 +10,7 @@ export type Made = { slot: Slot; representation: Representation };
  * Makes what a request waits for; runs in the build queue. What is refused is not kept: it would let a flood
  * of bad requests fill the cache.
  */
-export function make(resource: Resource, encoding: number, state: State): Made | Refusal {
+export async function make(resource: Resource, encoding: number, state: State): Promise<Made | Refusal> {
   const { edition, slots, builder } = state;
   if (edition === null) throw new Error("Cannot make an answer before the first edition");
   const slot = slots.get(resource.url) ?? new Slot(resource);
@@ -19,7 +19,7 @@ export function make(resource: Resource, encoding: number, state: State): Made |
     if (build instanceof Refusal) return build;
     slot.current = build;
   }
-  const representation = builder.represent(slot.current, encoding);
+  const representation = await builder.represent(slot.current, encoding);
   slots.set(resource.url, slot);
   return { slot, representation };
 }

@@ -57,15 +57,16 @@ export class Prebuild {
     else setTimeout(() => this.#step(), this.#pace);
   }
 
-  #step(): void {
-    const slot = this.#slots[this.#next++];
+  async #step(): Promise<void> {
+    const slot = this.#slots[this.#next];
     if (this.#stopped || slot === undefined) return;
     try {
-      this.#make(slot);
+      await this.#make(slot);
     } catch (error) {
       this.#giveUp(error, slot);
       return;
     }
+    this.#next++;
     this.#continue();
   }
 
@@ -78,11 +79,11 @@ export class Prebuild {
     });
   }
 
-  #make(slot: Slot): void {
+  async #make(slot: Slot): Promise<void> {
     const { builder } = this.#state;
     const build = builder.build(slot, this.edition);
     if (build instanceof Refusal) return; // whoever asks for it will be told
-    for (const coding of codingsOf(slot.current)) builder.represent(build, coding);
+    for (const coding of codingsOf(slot.current)) await builder.represent(build, coding);
     slot.upcoming = build;
   }
 }

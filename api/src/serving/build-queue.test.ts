@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { BuildQueue } from "./build-queue.ts";
+
+// A turn of the event loop that comes when the test says so.
+function manualTurns() {
+  const turns: (() => void)[] = [];
+  return { nextTurn: () => new Promise<void>((resolve) => turns.push(resolve)), turns };
+}
+
+test("one job runs in a turn of the event loop", async () => {
+  const { nextTurn, turns } = manualTurns();
+  const queue = new BuildQueue(10, nextTurn);
+  const done: string[] = [];
+  const jobs = ["a", "b", "c"].map((key) => queue.run(key, async () => void done.push(key)));
+  expect(done).toEqual([]);
+  for (const expected of [["a"], ["a", "b"], ["a", "b", "c"]]) {
+    turns.shift()?.();
+    await jobs[expected.length - 1];
+    expect(done).toEqual(expected);
+    await Promise.resolve();
+  }
+});
+
+test("requests for the same key share one job, also while it runs", async () => {
+  const queue = new BuildQueue(10);
+  const { promise, resolve } = Promise.withResolvers<number>();
+  let runs = 0;
+  const job = () => {
+    runs++;
+    return promise;
+  };
+  const first = queue.run("key", job);
+  await new Promise(setImmediate);
+  const second = queue.run("key", job);
+  resolve(7);
+  expect(await Promise.all([first, second])).toEqual([7, 7]);
+  expect(runs).toBe(1);
+  expect(await queue.run("key", async () => 8)).toBe(8);
+});
+
+test("too many are refused at once, and a failed job does not stop the others", async () => {
+  const queue = new BuildQueue(2);
+  const failing = queue.run("a", () => Promise.reject(new Error("broken")));
+  const next = queue.run("b", async () => "fine");
+  expect(queue.run("c", async () => "never")).toBeNull();
+  expect(failing).rejects.toThrow("broken");
+  expect(await next).toBe("fine");
+});
