@@ -34,6 +34,25 @@ export const suites: readonly Suite[] = [
     ],
   },
   bunTest("api", "api"),
+  {
+    part: "loadtest",
+    name: "tests",
+    counting: "junit",
+    command: ["pytest", "loadtest", "--junitxml=REPORT"],
+  },
+  bunTest("edge", "edge-worker/src"),
+  {
+    part: "edge",
+    name: "tests in workerd",
+    counting: "junit",
+    command: [
+      "node",
+      "--test",
+      "--test-reporter=junit",
+      "--test-reporter-destination=REPORT",
+      "edge-worker/test/*.workerd.ts",
+    ],
+  },
   bunTest("local", "local"),
   bunTest("checks", "checks"),
   { part: "toolchain", name: "tests", counting: "closing-line", command: ["toolchain/test"] },
@@ -55,6 +74,18 @@ export const suites: readonly Suite[] = [
     counting: "exit-code",
     command: ["bun", "run", "tsc", "--project", "tsconfig.json"],
   },
+  {
+    part: "style",
+    name: "tsc of the edge",
+    counting: "exit-code",
+    command: ["bun", "run", "tsc", "--project", "edge-worker/tsconfig.json"],
+  },
+  {
+    part: "style",
+    name: "tsc of the edge's tests",
+    counting: "exit-code",
+    command: ["bun", "run", "tsc", "--project", "edge-worker/test/tsconfig.json"],
+  },
   { part: "style", name: "php -l", counting: "exit-code", command: ["php", "-l", "FILES"], files: ["*.php"] },
   {
     part: "style",
@@ -71,6 +102,7 @@ export const suites: readonly Suite[] = [
   },
   { part: "style", name: "knip", counting: "exit-code", command: ["node", "node_modules/.bin/knip"] },
   { part: "style", name: "ruff check", counting: "exit-code", command: ["ruff", "check", "."] },
+  { part: "style", name: "mypy", counting: "exit-code", command: ["mypy"] },
   { part: "style", name: "ruff format", counting: "exit-code", command: ["ruff", "format", "--check", "."] },
 ];
 
