@@ -18,3 +18,13 @@ CREATE TABLE rejections (
   line_count INTEGER NOT NULL CHECK (line_count >= 1),
   PRIMARY KEY (run_id, reason)
 ) STRICT, WITHOUT ROWID;
+
+-- What YouTube answered last for each page of a market's chart, to ask only for what has changed.
+CREATE TABLE youtube_pages (
+  region TEXT NOT NULL REFERENCES regions (code),
+  page INTEGER NOT NULL CHECK (page >= 1),
+  etag TEXT NOT NULL,
+  next_page_token TEXT, -- null on the last page
+  fetched_at INTEGER NOT NULL,
+  PRIMARY KEY (region, page)
+) STRICT, WITHOUT ROWID;

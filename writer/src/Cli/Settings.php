@@ -16,7 +16,7 @@ final readonly class Settings
         public int $demoSeed,
         /** Published rankings that stay, so that a reader's pages hold together. */
         public int $keepGenerations,
-        /** YouTube's terms allow 30 days without a refresh. */
+        /** How long observations stay, and what was not observed since. */
         public int $keepDays,
         /** A video leaves the ranking when its market was observed for so long without it. */
         public int $leaveAfterHours,
@@ -64,9 +64,15 @@ final readonly class Settings
     }
 
     /** A setting that only one source reads; null when it is missing or empty. */
-    public function sourceSetting(string $name): ?string
+    public function sourceText(string $name): ?string
     {
         return self::text($this->environment, $name);
+    }
+
+    /** @throws UsageError */
+    public function sourceInteger(string $name, int $default, int $least, int $most): int
+    {
+        return self::integer($this->environment, $name, $default, $least, $most);
     }
 
     /** @param array<string, string> $environment */

@@ -11,6 +11,7 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Sources\Settles;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceList;
@@ -64,7 +65,7 @@ final readonly class IngestJob
         [$tally, $started] = [new Tally(), hrtime(true)];
         $failure = self::attempt(static fn () => $ingestion->ingest($source, $aside, $tally));
         new IngestReport($source->name(), $tally, $aside, (hrtime(true) - $started) / 1e9)->log($this->context->log);
-        if ($source instanceof SpoolFile && !$failure instanceof SetAsideFailure) {
+        if ($source instanceof Settles && !$failure instanceof SetAsideFailure) {
             $clean = $failure === null && $tally->rejected() === 0;
             $failure = self::attempt(static fn () => $source->settle($clean)) ?? $failure;
         }

@@ -42,9 +42,6 @@ final readonly class Ingestion
         foreach (Batches::of($source) as $batch) {
             $tally->add($this->database->transaction(fn (): Tally => $this->storeBatch($batch, $aside)));
         }
-        if ($tally->lines() === 0) {
-            throw SourceFailure::empty($source->name());
-        }
         if (isset($tally->rejections[RejectionReason::CutOff->value])) {
             throw SourceFailure::cutOff($source->name());
         }

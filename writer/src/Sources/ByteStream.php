@@ -18,11 +18,14 @@ final class ByteStream
     /**
      * @param resource $stream
      * @return Generator<string>
-     * @throws SourceFailure when gzip data is damaged or stops midway
+     * @throws SourceFailure when there is nothing, or gzip data is damaged or stops midway
      */
     public static function chunks(mixed $stream, string $name): Generator
     {
         $head = (string) fread($stream, self::PACKED_CHUNK_BYTES);
+        if ($head === '') {
+            throw SourceFailure::empty($name);
+        }
         if (str_starts_with($head, self::GZIP_MAGIC)) {
             yield from self::unpacked($stream, $head, $name);
 

@@ -7,7 +7,14 @@ namespace TrendVault\Writer\Sources;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Demo\DemoSource;
+use TrendVault\Writer\Sources\YouTube\Api;
+use TrendVault\Writer\Sources\YouTube\Http;
+use TrendVault\Writer\Sources\YouTube\KnownPages;
+use TrendVault\Writer\Sources\YouTube\Patience;
+use TrendVault\Writer\Sources\YouTube\YouTubeSettings;
+use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 
 /** From the word that names a source, on the command line or in SOURCES, to sources. */
 final readonly class SourceList
@@ -22,6 +29,7 @@ final readonly class SourceList
     {
         return match (true) {
             $word === 'demo' => [self::demo($context, $database)],
+            $word === 'youtube' => self::youtube($context, $database),
             $word === '-' => [new StandardInput($context->streams->input)],
             str_starts_with($word, self::SPOOL) => self::spool(substr($word, strlen(self::SPOOL))),
             is_dir($word) => self::folder($word),
@@ -38,6 +46,22 @@ final readonly class SourceList
             $context->clock->now(),
             fill: $database->value('SELECT 1 FROM observations LIMIT 1') === null,
         );
+    }
+
+    /**
+     * @return list<YouTubeSource> none while it is too early to ask again
+     * @throws SourceFailure|UsageError
+     */
+    private static function youtube(Context $context, Database $database): array
+    {
+        $settings = YouTubeSettings::of($context->settings);
+        $known = new KnownPages($database);
+        if ($context->clock->now() < ($known->newestFetchAt() ?? 0) + $settings->everySeconds) {
+            return [];
+        }
+        $api = new Api(new Http(), Patience::of($settings->deadlineSeconds), $settings->key, $settings->url);
+
+        return [new YouTubeSource($api, $known, Regions::codes($database), $context->clock)];
     }
 
     /** @return list<SpoolFile> none is as usual as some */

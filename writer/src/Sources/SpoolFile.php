@@ -12,7 +12,7 @@ use TrendVault\Writer\Ingest\SetAside;
  * so a crash before that has it read again; lines that were stored are then found unchanged, and the report is
  * written anew. Nothing is lost, nothing counts twice.
  */
-final readonly class SpoolFile implements Source
+final readonly class SpoolFile implements Source, Settles
 {
     private const string DONE = 'done';
     private const string REJECTED = 'rejected';
@@ -59,11 +59,11 @@ final readonly class SpoolFile implements Source
     }
 
     /**
-     * Takes the file out of the spool, after the commit.
+     * Takes the file out of the spool.
      *
-     * @param bool $clean whether every line could be stored
      * @throws SourceFailure when it cannot be moved: it would be read again with every run
      */
+    #[Override]
     public function settle(bool $clean): void
     {
         $folder = "$this->folder/" . ($clean ? self::DONE : self::REJECTED);

@@ -1,0 +1,44 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Sources\YouTube;
+
+use SensitiveParameter;
+use TrendVault\Writer\Cli\Settings;
+use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Sources\SourceFailure;
+
+/** What the environment says about YouTube. */
+final readonly class YouTubeSettings
+{
+    /** YouTube API Services Developer Policies, III.E.4: refresh or delete after 30 calendar days. */
+    private const int MOST_KEEP_DAYS = 30;
+    /** 14 markets of 4 pages are 56 units of quota; every ten minutes they stay under the usual 10,000 a day. */
+    private const int EVERY_SECONDS = 600;
+    private const int DEADLINE_SECONDS = 40;
+
+    private function __construct(
+        #[SensitiveParameter]
+        public string $key,
+        public string $url,
+        public int $everySeconds,
+        public int $deadlineSeconds,
+    ) {
+    }
+
+    /** @throws SourceFailure|UsageError */
+    public static function of(Settings $settings): self
+    {
+        if ($settings->keepDays > self::MOST_KEEP_DAYS) {
+            throw SourceFailure::because("Cannot read youtube with KEEP_DAYS=$settings->keepDays: its terms want data deleted or refreshed within 30 days. Set 30 or less.");
+        }
+
+        return new self(
+            $settings->sourceText('YOUTUBE_API_KEY') ?? throw SourceFailure::because('Cannot read youtube: YOUTUBE_API_KEY is not set. Expected a key for the YouTube Data API v3.'),
+            $settings->sourceText('YOUTUBE_API_URL') ?? Api::URL,
+            $settings->sourceInteger('YOUTUBE_EVERY_SECONDS', self::EVERY_SECONDS, 0, 86_400),
+            $settings->sourceInteger('YOUTUBE_DEADLINE_SECONDS', self::DEADLINE_SECONDS, 1, 600),
+        );
+    }
+}

@@ -1,0 +1,62 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Commands;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Sources\YouTube\StubServer;
+use TrendVault\Writer\Tests\Support\Installation;
+
+final class CronWithYouTubeTest extends TestCase
+{
+    private const string KEY = 'AIza-a-key-that-nobody-may-see';
+
+    #[Test]
+    public function charts_are_stored_ranked_and_not_asked_for_again_before_their_time(): void
+    {
+        $server = new StubServer();
+        $server->answer(['GB 1' => [StubServer::page(['aaa', 'bbb'])], 'DE 1' => [StubServer::page(['aaa'])]]);
+        $installation = self::installation(['YOUTUBE_API_URL' => $server->url]);
+
+        $first = $installation->run(['cron']);
+        $asked = count($server->requests());
+        $second = $installation->run(['cron']);
+
+        self::assertSame([ExitCode::Ok, ExitCode::Ok], [$first->exitCode, $second->exitCode]);
+        self::assertSame(14, $asked);
+        self::assertCount($asked, $server->requests());
+        self::assertSame(3, $installation->value('SELECT count(*) FROM observations'));
+        self::assertSame(2, $installation->value("SELECT count(*) FROM trending WHERE generation = 2 AND region = 'GB' AND window = 'now' AND category = 'Music'"));
+    }
+
+    #[Test]
+    public function the_key_is_in_no_log_and_not_in_the_database(): void
+    {
+        $server = new StubServer();
+        $server->answer(['*' => [StubServer::error(403, 'accessNotConfigured')]]);
+        $installation = self::installation(['YOUTUBE_API_URL' => $server->url]);
+        $result = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringNotContainsString(self::KEY, $result->errors . $result->output);
+        foreach (glob("{$installation->folder->path}/*") as $file) {
+            self::assertStringNotContainsString(self::KEY, (string) file_get_contents($file));
+        }
+    }
+
+    #[Test]
+    public function its_terms_are_kept_to_and_a_missing_key_is_named(): void
+    {
+        self::assertStringContainsString('within 30 days', self::installation(['KEEP_DAYS' => '31'])->run(['cron'])->message('source_failed'));
+        self::assertStringContainsString('YOUTUBE_API_KEY is not set', self::installation(['YOUTUBE_API_KEY' => ''])->run(['cron'])->message('source_failed'));
+    }
+
+    /** @param array<string, string> $environment */
+    private static function installation(array $environment): Installation
+    {
+        return new Installation(['SOURCES' => 'youtube', 'YOUTUBE_API_KEY' => self::KEY, ...$environment]);
+    }
+}

@@ -1,0 +1,204 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Sources\YouTube;
+
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\YouTube\Api;
+use TrendVault\Writer\Sources\YouTube\Http;
+use TrendVault\Writer\Sources\YouTube\KnownPages;
+use TrendVault\Writer\Sources\YouTube\Patience;
+use TrendVault\Writer\Sources\YouTube\YouTubeSource;
+use TrendVault\Writer\Tests\Support\FixedClock;
+use TrendVault\Writer\Tests\Support\MigratedDatabase;
+
+final class YouTubeSourceTest extends TestCase
+{
+    private const string KEY = 'AIza-a-key-that-nobody-may-see';
+
+    private StubServer $server;
+    private Database $database;
+    /** @var list<float> */
+    private array $pauses = [];
+    private float $now = 0.0;
+    private ?string $failure = null;
+
+    protected function setUp(): void
+    {
+        $this->server = new StubServer();
+        $this->database = MigratedDatabase::inMemory();
+    }
+
+    #[Test]
+    public function every_market_is_read_page_by_page_with_small_parts_and_the_key_in_a_header(): void
+    {
+        $this->server->answer([
+            'GB 1' => [StubServer::page(['aaa', 'bbb'], next: 2)],
+            'GB 2' => [StubServer::page(['ccc'])],
+            'DE 1' => [StubServer::page(['ddd'])],
+        ]);
+        $lines = $this->read(['GB', 'DE']);
+
+        self::assertSame([['aaa', 'GB'], ['bbb', 'GB'], ['ccc', 'GB'], ['ddd', 'DE']], array_map(static fn (array $line): array => [$line['id'], $line['region']], $lines));
+        self::assertNull($this->failure);
+        $requests = $this->server->requests();
+        self::assertCount(3, $requests);
+        self::assertSame('snippet,statistics,contentDetails', $requests[0]['query']['part']);
+        self::assertSame('mostPopular', $requests[0]['query']['chart']);
+        self::assertArrayNotHasKey('key', $requests[0]['query']);
+        self::assertSame(self::KEY, $requests[0]['api_key']);
+    }
+
+    #[Test]
+    public function an_item_becomes_a_line_in_our_format(): void
+    {
+        $this->server->answer(['GB 1' => [StubServer::page(['aaa'])]]);
+
+        self::assertSame([[
+            'id' => 'aaa', 'region' => 'GB', 'observed_at' => '2025-11-20T12:00:00Z', 'views' => 123456, 'likes' => 789,
+            'title' => 'Title of aaa', 'channel' => 'Channel of aaa', 'category' => 'Music', 'language' => 'en-GB',
+            'published_at' => '2025-11-19T08:00:00Z', 'duration_seconds' => 3853, 'thumb_base' => 'https://i.ytimg.com/vi/aaa',
+        ]], $this->read(['GB']));
+    }
+
+    #[Test]
+    public function a_page_that_has_not_changed_gives_no_lines_and_its_next_page_is_asked_for_all_the_same(): void
+    {
+        $this->server->answer(['GB 1' => [StubServer::page(['aaa'], next: 2, etag: '"one"')], 'GB 2' => [StubServer::page(['bbb']), StubServer::page(['ccc'])]]);
+        $this->read(['GB']);
+        $lines = $this->read(['GB']);
+
+        self::assertSame(['ccc'], array_column($lines, 'id'));
+        self::assertSame('"one"', $this->server->requests()[2]['if_none_match']);
+        self::assertNull($this->server->requests()[0]['if_none_match']);
+    }
+
+    #[Test]
+    public function their_trouble_is_tried_again_with_growing_random_pauses(): void
+    {
+        $trouble = ['status' => 503, 'body' => 'oops'];
+        $this->server->answer(['GB 1' => [$trouble, $trouble, StubServer::page(['aaa'])]]);
+
+        self::assertSame(['aaa'], array_column($this->read(['GB']), 'id'));
+        self::assertCount(2, $this->pauses);
+        self::assertLessThanOrEqual(0.5, $this->pauses[0]);
+        self::assertLessThanOrEqual(1.0, $this->pauses[1]);
+    }
+
+    #[Test]
+    public function trouble_that_lasts_ends_after_four_attempts_and_the_other_markets_are_read(): void
+    {
+        $this->server->answer(['GB 1' => [['status' => 500, 'body' => 'oops']], 'DE 1' => [StubServer::page(['ddd'])]]);
+
+        self::assertSame(['ddd'], array_column($this->read(['GB', 'DE']), 'id'));
+        self::assertStringContainsString('does not answer for GB: status 500', (string) $this->failure);
+        self::assertCount(Patience::ATTEMPTS + 1, $this->server->requests());
+    }
+
+    #[Test]
+    public function a_wait_that_they_ask_for_is_kept(): void
+    {
+        $this->server->answer(['GB 1' => [[...StubServer::error(429, 'rateLimitExceeded'), 'headers' => ['Retry-After' => '7']], StubServer::page(['aaa'])]]);
+
+        self::assertSame(['aaa'], array_column($this->read(['GB']), 'id'));
+        self::assertSame([7.0], $this->pauses);
+    }
+
+    #[Test]
+    public function nothing_is_tried_past_the_deadline(): void
+    {
+        $this->server->answer(['GB 1' => [[...StubServer::error(429, 'rateLimitExceeded'), 'headers' => ['Retry-After' => '90']]]]);
+
+        self::assertSame([], $this->read(['GB']));
+        self::assertSame([], $this->pauses);
+        self::assertCount(1, $this->server->requests());
+    }
+
+    #[Test]
+    public function a_quota_that_is_used_up_is_told_apart_from_an_outage_and_nobody_else_is_asked(): void
+    {
+        $this->server->answer(['*' => [StubServer::error(403, 'quotaExceeded')]]);
+
+        self::assertSame([], $this->read(['GB', 'DE', 'FR']));
+        self::assertStringContainsString('quota for today is used up', (string) $this->failure);
+        self::assertCount(1, $this->server->requests());
+        self::assertSame([], $this->pauses);
+    }
+
+    #[Test]
+    public function a_market_without_a_chart_is_no_failure(): void
+    {
+        $this->server->answer(['DE 1' => [StubServer::page(['ddd'])]]);
+
+        self::assertSame(['ddd'], array_column($this->read(['IE', 'DE']), 'id'));
+        self::assertNull($this->failure);
+    }
+
+    #[Test]
+    #[DataProvider('failures')]
+    public function the_key_is_in_no_message(array $answer, string $expected): void
+    {
+        $this->server->answer(['*' => [$answer]]);
+        $this->read(['GB']);
+
+        self::assertStringContainsString($expected, (string) $this->failure);
+        self::assertStringNotContainsString(self::KEY, (string) $this->failure);
+    }
+
+    /** @return iterable<string, array{array<string, mixed>, string}> */
+    public static function failures(): iterable
+    {
+        yield 'a key that is refused' => [StubServer::error(403, 'accessNotConfigured'), 'refuses the key in YOUTUBE_API_KEY'];
+        yield 'a key that is not valid' => [['status' => 400, 'body' => ['error' => ['code' => 400, 'errors' => [['reason' => 'badRequest']], 'details' => [['reason' => 'API_KEY_INVALID']]]]], 'refuses the key'];
+        yield 'something else' => [StubServer::error(418, 'teapot'), 'status 418'];
+        yield 'no JSON' => [['status' => 200, 'body' => '<html>'], 'something else than the documented JSON'];
+    }
+
+    #[Test]
+    public function no_connection_is_an_outage(): void
+    {
+        $this->failure = null;
+        $this->source(['GB'], 'http://127.0.0.1:9/youtube/v3/videos', $lines);
+
+        self::assertStringContainsString('does not answer for GB', (string) $this->failure);
+        self::assertCount(Patience::ATTEMPTS - 1, $this->pauses);
+    }
+
+    /**
+     * @param list<string> $regions
+     * @return list<array<string, mixed>>
+     */
+    private function read(array $regions): array
+    {
+        $this->source($regions, $this->server->url, $lines);
+
+        return $lines;
+    }
+
+    /**
+     * @param list<string> $regions
+     * @param ?list<array<string, mixed>> $lines
+     */
+    private function source(array $regions, string $url, ?array &$lines): void
+    {
+        $patience = new Patience(40.0, fn (): float => $this->now, function (float $pause): void {
+            $this->pauses[] = $pause;
+            $this->now += $pause;
+        });
+        $source = new YouTubeSource(new Api(new Http(), $patience, self::KEY, $url), new KnownPages($this->database), $regions, new FixedClock());
+        $lines = [];
+        try {
+            foreach ($source->lines() as $line) {
+                $lines[] = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
+            }
+        } catch (SourceFailure $failure) {
+            $this->failure = $failure->getMessage();
+        }
+        $source->settle(clean: true);
+    }
+}

@@ -1,0 +1,25 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Support;
+
+use TrendVault\Writer\Cli\Settings;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Migration;
+use TrendVault\Writer\Database\Migrator;
+use TrendVault\Writer\Database\Regions;
+
+/** A real database with the project's schema and markets, without a file. */
+final class MigratedDatabase
+{
+    public static function inMemory(): Database
+    {
+        $root = Settings::projectRoot();
+        $database = Database::inMemory();
+        new Migrator($database, Migration::readAll("$root/db/migrations"), new FixedClock())->migrate();
+        Regions::seed($database, "$root/db/regions.json");
+
+        return $database;
+    }
+}
