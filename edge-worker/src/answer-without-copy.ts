@@ -5,7 +5,7 @@ import { refuse } from "./problem-response.ts";
 const longestTarget = 2048; // characters of path and query, as at the origin
 const methods = "GET, HEAD, OPTIONS";
 
-/** The answer to what no copy answers: other paths and methods, OPTIONS, what is too large. Null for the rest. */
+/** The answer to what no copy answers: other paths and methods, OPTIONS, what is too long. Null for the rest. */
 export function answerWithoutCopy(request: Request, { pathname, search }: URL): Response | null {
   if (pathname.length + search.length > longestTarget) {
     return refuse("uri-too-long", `Path and query may have ${longestTarget} characters.`);
@@ -17,7 +17,7 @@ export function answerWithoutCopy(request: Request, { pathname, search }: URL): 
   if (request.method !== "GET" && request.method !== "HEAD") {
     return refuse("method-not-allowed", `Only ${methods} are allowed here.`, { fields: { allow: methods } });
   }
-  return request.body === null ? null : refuse("content-too-large", "No request body is expected.");
+  return null;
 }
 
 function allowedMethods(): Response {
