@@ -8,7 +8,7 @@ export type Handling = {
   /** This request shared another's question to the origin. */
   collapsed?: boolean;
   /** Why the copy is not fresh. */
-  detail?: "stale-while-revalidate" | "stale-if-error" | "last-resort" | "rate-limited";
+  detail?: "stale-while-revalidate" | "stale-if-error" | "last-resort";
 };
 
 /** The value of Cache-Status. `ttl`: how long the copy is still fresh, in seconds; negative when it is not. */

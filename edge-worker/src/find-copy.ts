@@ -14,20 +14,25 @@ export type Found =
 
 export type Finder = { held: HeldCopies; renewals: Renewals; clock: () => number };
 
+const notForwarded: Handling = { forwarded: null };
+
 /**
  * The three states: fresh is served; stale is served and renewed in the background; expired or absent waits for
- * the origin, and is served all the same if that fails.
+ * the origin, and is served all the same if that fails. Who comes after a failure does not wait to see another.
  */
 export async function findCopy(ask: Ask, visit: Visit, { held, renewals, clock }: Finder): Promise<Found> {
   const copy = await held.find(ask.target);
   const freshness = copy === null ? "unusable" : freshnessAt(clock(), copy);
-  if (copy !== null && freshness === "fresh") return { kind: "copy", copy, handling: { forwarded: null } };
+  if (copy !== null && freshness === "fresh") return { kind: "copy", copy, handling: notForwarded };
   if (copy !== null && freshness === "stale") {
     renewals.renewInBackground(ask, visit);
     return { kind: "copy", copy, handling: { forwarded: null, detail: "stale-while-revalidate" } };
   }
-  const paused = renewals.paused(ask.target);
-  if (paused !== null) return fromRenewal(paused, { forwarded: null });
+  const setback = renewals.setback(ask.target);
+  if (setback !== null && (setback.pausing || hasFallback(setback.renewal))) {
+    renewals.renewInBackground(ask, visit);
+    return fromRenewal(setback.renewal, notForwarded);
+  }
   const { renewal, joined } = await renewals.renew(ask, visit);
   const forwarded = freshness === "unusable" ? "miss" : "stale";
   return fromRenewal(renewal, { forwarded, collapsed: joined });
@@ -38,27 +43,30 @@ function fromRenewal(renewal: Renewal, handling: Handling): Found {
     case "problem":
       return renewal;
     case "found":
-      return { kind: "copy", copy: renewal.copy, handling: { forwarded: null } };
+      return { ...renewal, kind: "copy", handling: notForwarded };
     case "copy":
       return { ...renewal, handling: { ...handling, forwardStatus: 200, stored: true } };
     case "refused":
+      return fromFallback(renewal.fallback, notForwarded) ?? { kind: "nothing", why: "too-many-misses" };
+    case "failure":
       return (
-        fromFallback(renewal.fallback, { forwarded: null }) ?? { kind: "nothing", why: "too-many-misses" }
-      );
-    case "failure": {
-      const status =
-        renewal.status === null || handling.forwarded === null ? {} : { forwardStatus: renewal.status };
-      return (
-        fromFallback(renewal.fallback, { ...handling, ...status }) ?? {
+        fromFallback(renewal.fallback, withStatus(handling, renewal.status)) ?? {
           kind: "nothing",
           why: "origin-failed",
         }
       );
-    }
   }
+}
+
+function hasFallback(renewal: Renewal): boolean {
+  return renewal.kind === "failure" && renewal.fallback !== null;
 }
 
 function fromFallback(fallback: Fallback | null, handling: Handling): Found | null {
   if (fallback === null) return null;
   return { kind: "copy", copy: fallback.copy, handling: { ...handling, detail: fallback.from } };
+}
+
+function withStatus(handling: Handling, status: number | null): Handling {
+  return status === null || handling.forwarded === null ? handling : { ...handling, forwardStatus: status };
 }

@@ -1,5 +1,6 @@
 import { BoundedMap } from "./bounded-map.ts";
 import { type Copy, isNewer } from "./copy.ts";
+import { absentOnFailure, type Report } from "./report.ts";
 import type { SharedCache } from "./shared-cache.ts";
 import { SingleFlight } from "./single-flight.ts";
 
@@ -11,9 +12,11 @@ export class HeldCopies {
   readonly #remembered = new BoundedMap<Copy>(mostCopies);
   readonly #reads = new SingleFlight<Copy | null>(longestReadSeconds);
   readonly #shared: SharedCache;
+  readonly #report: Report;
 
-  constructor(shared: SharedCache) {
+  constructor(shared: SharedCache, report: Report) {
     this.#shared = shared;
+    this.#report = report;
   }
 
   /** The copy as this isolate remembers it, else as the data centre holds it. */
@@ -23,7 +26,8 @@ export class HeldCopies {
 
   /** The newer of what this isolate remembers and the data centre holds. */
   async findShared(target: string): Promise<Copy | null> {
-    const { outcome: shared } = await this.#reads.share(target, () => this.#shared.read(target));
+    const read = () => absentOnFailure(this.#shared.read(target), "cache not read", this.#report);
+    const { outcome: shared } = await this.#reads.share(target, read);
     if (shared !== null) this.#remember(shared);
     return this.#remembered.get(target);
   }

@@ -2,6 +2,7 @@ import type { Finder } from "./find-copy.ts";
 import { HeldCopies } from "./held-copies.ts";
 import { LastResort } from "./last-resort.ts";
 import { Renewals } from "./renewals.ts";
+import type { Report } from "./report.ts";
 import { readSettings } from "./settings.ts";
 import { SharedCache } from "./shared-cache.ts";
 
@@ -9,7 +10,8 @@ import { SharedCache } from "./shared-cache.ts";
 export function openIsolate(env: Env): Finder {
   const settings = readSettings(env);
   const clock = () => Date.now() / 1000;
-  const held = new HeldCopies(new SharedCache(settings.originUrl));
+  const report: Report = (event) => console.error(JSON.stringify(event));
+  const held = new HeldCopies(new SharedCache(settings.originUrl), report);
   const renewals = new Renewals({
     held,
     lastResort: new LastResort(env.LAST_RESORT, settings.lastResortSeconds),
@@ -21,7 +23,7 @@ export function openIsolate(env: Env): Finder {
     keys: settings.originKeys,
     pauseSeconds: settings.originPauseSeconds,
     clock,
-    report: (event) => console.error(JSON.stringify(event)),
+    report,
   });
   return { held, renewals, clock };
 }

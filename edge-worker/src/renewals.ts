@@ -7,6 +7,7 @@ import { freshnessAt } from "./freshness.ts";
 import type { HeldCopies } from "./held-copies.ts";
 import type { LastResort } from "./last-resort.ts";
 import { askOrigin, type OriginAnswer, type OriginSettings } from "./origin.ts";
+import { absentOnFailure, type Report } from "./report.ts";
 import { SingleFlight } from "./single-flight.ts";
 import { judge } from "./storable.ts";
 
@@ -37,27 +38,33 @@ export type RenewalParts = {
   pauseSeconds: number;
   /** Unix seconds. */
   clock: () => number;
-  report: (event: Record<string, unknown>) => void;
+  report: Report;
 };
 
+/** A renewal that gave no copy. While it is `pausing`, it is too early for another. */
+export type Setback = { renewal: Renewal; pausing: boolean };
+
 const cacheSeconds = 2; // what a renewal may take beyond the origin's deadline
-const mostPauses = 1024;
+const setbackSeconds = 60; // how long a setback is remembered after its pause
+const mostSetbacks = 1024;
 
 /** Asks the origin for copies: each target by one request at a time, and not at all for a while after a failure. */
 export class Renewals {
   readonly #parts: RenewalParts;
   readonly #flights: SingleFlight<Renewal>;
-  readonly #pauses = new BoundedMap<{ renewal: Renewal; until: number }>(mostPauses);
+  readonly #setbacks = new BoundedMap<{ renewal: Renewal; pauseEndsAt: number }>(mostSetbacks);
 
   constructor(parts: RenewalParts) {
     this.#parts = parts;
     this.#flights = new SingleFlight(parts.origin.deadlineSeconds + cacheSeconds);
   }
 
-  /** How the last renewal ended, as long as it is too early for another. */
-  paused(target: string): Renewal | null {
-    const pause = this.#pauses.get(target);
-    return pause !== null && this.#parts.clock() < pause.until ? pause.renewal : null;
+  /** How the last renewal ended, if it gave no copy and that was not long ago. */
+  setback(target: string): Setback | null {
+    const setback = this.#setbacks.get(target);
+    const now = this.#parts.clock();
+    if (setback === null || now >= setback.pauseEndsAt + setbackSeconds) return null;
+    return { renewal: setback.renewal, pausing: now < setback.pauseEndsAt };
   }
 
   /** Renews, or waits with others for a renewal under way. */
@@ -71,7 +78,7 @@ export class Renewals {
 
   /** Renews for later visitors, at nobody's expense. */
   renewInBackground(ask: Ask, visit: Visit): void {
-    if (this.paused(ask.target) !== null || this.#flights.isUnderWay(ask.target)) return;
+    if (this.setback(ask.target)?.pausing || this.#flights.isUnderWay(ask.target)) return;
     visit.keepAlive(this.renew(ask, { ...visit, mayMiss: async () => true }));
   }
 
@@ -112,7 +119,8 @@ export class Renewals {
   #keep(ask: Ask, copy: Copy, visit: Visit): void {
     const { held, lastResort, report } = this.#parts;
     const written = Promise.all([held.keep(copy), lastResort.offer(ask, copy)]);
-    visit.keepAlive(written.catch((error) => report({ event: "copy not stored", error: String(error) })));
+    this.#setbacks.delete(ask.target);
+    visit.keepAlive(absentOnFailure(written, "copy not stored", report));
   }
 
   async #fail(
@@ -127,7 +135,7 @@ export class Renewals {
 
   #pause(target: string, renewal: Renewal): Renewal {
     const { clock, pauseSeconds } = this.#parts;
-    this.#pauses.set(target, { renewal, until: clock() + pauseSeconds });
+    this.#setbacks.set(target, { renewal, pauseEndsAt: clock() + pauseSeconds });
     return renewal;
   }
 
@@ -135,7 +143,8 @@ export class Renewals {
     if (held !== null && freshnessAt(this.#parts.clock(), held) !== "unusable") {
       return { copy: held, from: "stale-if-error" };
     }
-    const copy = await this.#parts.lastResort.read(ask);
+    const { lastResort, report } = this.#parts;
+    const copy = await absentOnFailure(lastResort.read(ask), "last resort not read", report);
     return copy === null ? null : { copy, from: "last-resort" };
   }
 }

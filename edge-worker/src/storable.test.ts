@@ -99,6 +99,11 @@ describe("a good answer", () => {
     expect(await judged(await answerWith(), { held })).toMatchObject({ kind: "copy" });
   });
 
+  test("may have had its tag weakened by a proxy: the copy has the origin's", async () => {
+    const answer = await answerWith(list, { etag: 'W/"abc"' });
+    expect(await judged(answer)).toMatchObject({ kind: "copy", copy: { fields: { etag: '"abc"' } } });
+  });
+
   test("may be a document without a date: it is as old as the answer", async () => {
     const answer = await answerWith({ keys: [] }, { "content-type": "application/jwk-set+json" });
     const document: Ask = { target: "/.well-known/jwks.json", query: null, placed: false };

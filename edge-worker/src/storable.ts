@@ -27,14 +27,22 @@ const visitorsProblems = new Map([
 ]);
 
 /** Judges an answer: its form, its signature, and whether it is what was asked for and no older than what is held. */
-export async function judge(answer: OriginAnswer, circumstances: Circumstances): Promise<Verdict> {
-  if (visitorsProblems.has(answer.status)) return judgeProblem(answer);
+export async function judge(received: OriginAnswer, circumstances: Circumstances): Promise<Verdict> {
+  if (visitorsProblems.has(received.status)) return judgeProblem(received);
+  const answer = { ...received, headers: withStrongTag(received.headers) };
   const defect = formDefect(answer);
   if (defect !== null) return failure(defect);
   const signature = await verifyResponse(answer, circumstances.keys);
   if (signature !== "valid") return failure(`its signature is not good: ${signature}`);
   const copy = makeCopy(answer, circumstances);
   return typeof copy === "string" ? failure(copy) : { kind: "copy", copy };
+}
+
+// A proxy that has compressed the answer on its way weakens the tag; the signature is over the origin's, which is strong.
+function withStrongTag(headers: Headers): Headers {
+  const strong = new Headers(headers);
+  strong.set("etag", (headers.get("etag") ?? "").replace(/^W\//, ""));
+  return strong;
 }
 
 function formDefect({ status, headers, body }: OriginAnswer): string | null {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withLifetimes } from "./lifetimes.ts";
-import type { Behaviour } from "./network.ts";
+import { asItIs, type Behaviour } from "./network.ts";
 import { makeWorld, type World } from "./world.ts";
 
 const crowd = (target: string) => Array.from({ length: 500 }, () => ({ target }));
@@ -34,10 +34,31 @@ describe("500 requests at once", () => {
     assert.deepEqual(world.network.asked, ["/api/trending?region=DK"]);
     release();
   });
+
+  test("go on when the visitor who caused the miss has left", async () => {
+    world.network.asked = [];
+    const { behaviour, release, reached } = holdBack(asItIs);
+    world.network.behaviour = behaviour;
+    const leaving = new AbortController();
+    const left = world.edge.fetch("/api/trending?region=CZ", { signal: leaving.signal });
+    await reached;
+    leaving.abort();
+    await assert.rejects(left);
+    const staying = world.edge.crowd(crowd("/api/trending?region=CZ"), 500);
+    await sleep(100); // until they wait with it
+    release();
+    assert.ok((await staying).every(({ status }) => status === 200));
+    assert.deepEqual(world.network.asked, ["/api/trending?region=CZ"]);
+  });
 });
 
-/** Keeps every answer until it is released. */
-function holdBack(then: Behaviour): { behaviour: Behaviour; release: () => void } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return { behaviour: (...handed) => promise.then(() => then(...handed)), release: resolve };
+/** Keeps every answer until it is released; `reached` resolves when the origin has been asked. */
+function holdBack(then: Behaviour): { behaviour: Behaviour; release: () => void; reached: Promise<void> } {
+  const [held, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const behaviour: Behaviour = async (...handed) => {
+    asked.resolve();
+    await held.promise;
+    return then(...handed);
+  };
+  return { behaviour, release: held.resolve, reached: asked.promise };
 }

@@ -35,7 +35,7 @@ type Visitor = {
   country?: string | undefined;
   headers?: Record<string, string>;
   method?: string;
-  body?: string;
+  signal?: AbortSignal;
 };
 
 /** One data centre: workerd with the deployed bundle and its own caches, and ways to visit it. */

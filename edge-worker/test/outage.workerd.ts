@@ -36,6 +36,7 @@ describe("when the origin is killed", () => {
       for (const { status, region, cacheStatus } of await world.edge.crowd(visitors)) {
         assert.equal(status, 200);
         assert.ok(region);
+        assert.ok(!cacheStatus.includes("fwd="), `a visitor waited: ${cacheStatus}`);
         const detail = /detail=(.*)$/.exec(cacheStatus)?.[1] ?? "fresh";
         if (!details.includes(detail)) details.push(detail);
       }
