@@ -58,12 +58,12 @@ def _settings(database: Path) -> dict[str, str]:
         "HOST": "127.0.0.1",
         "PORT": "0",
         "ADMIN_PORT": "0",
-        "TOKEN_KEYS": f"k1:{_key()}",
-        "SIGNING_KEY": _key(),
+        "TOKEN_KEYS": f"k1:{make_key()}",
+        "SIGNING_KEY": make_key(),
     }
 
 
-def _key() -> str:
+def make_key() -> str:
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
 
 

@@ -1,0 +1,88 @@
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from loadtest.answers import Asked
+from loadtest.compare import wrk
+from loadtest.compare.bench import Bench
+from loadtest.compare.measure import Sample, measure
+from loadtest.compare.processes import largest_rss_mb
+from loadtest.compare.progress import say
+from loadtest.compare.running import Running
+from loadtest.compare.section import Goal, Section
+from loadtest.compare.short_table import SHORT_HEADER, middle, short_row
+from loadtest.compare.summary import figure
+from loadtest.compare.targets import ORIGIN
+from loadtest.compare.wrk import Load
+from loadtest.markets import CODES
+
+_MILLION = 1_000_000
+_MOST_WORKER_MB = 60
+_MOST_TIMES_SLOWER = 2
+_FLOOD_QUERIES = 200_000
+_FLOOD_CONNECTIONS = 4
+
+
+def measure_memory(bench: Bench) -> Section:
+    """A million mixed requests; the memory of the largest process as they are answered."""
+    section = Section("memory", "memory of a worker over a million mixed requests", ("requests", "RSS MB"))
+    requests = 0
+    with bench.started(ORIGIN) as server:
+        section.rows.append((ORIGIN, (requests, largest_rss_mb(server.sessions))))
+        while requests < _MILLION:
+            requests += wrk.drive(server.url, Load(mix=bench.mix), 2, bench.cores.driver).requests
+            section.rows.append((ORIGIN, (requests, largest_rss_mb(server.sessions))))
+            say(f"memory: {requests:,} requests")
+    final = section.rows[-1][1][1]
+    section.goals.append(Goal("memory of a worker after a million requests", final, _MOST_WORKER_MB, "MB"))
+    return section
+
+
+def measure_flood(bench: Bench, seconds: int, rounds: int) -> Section:
+    """Ordinary requests beside a flood of ever new queries; for comparison, beside one of a single query."""
+    section = Section("flood", "beside a flood of queries", (*SHORT_HEADER, "largest MB"))
+    files = {
+        "of one query": _write_flood(bench, 1),
+        "of distinct queries": _write_flood(bench, _FLOOD_QUERIES),
+    }
+    found: dict[str, list[Sample]] = {name: [] for name in files}
+    largest = dict.fromkeys(files, 0.0)
+    with bench.started(ORIGIN, warm=True) as server:
+        for number in range(rounds):
+            for name, file in files.items():
+                say(f"a flood {name}, round {number + 1} of {rounds}")
+                found[name].append(_measure_beside(file, bench, server, seconds))
+                largest[name] = max(largest[name], largest_rss_mb(server.sessions))
+    section.rows = [(name, (*short_row(middle(samples)), largest[name])) for name, samples in found.items()]
+    pairs = zip(*reversed(found.values()), strict=True)
+    slower = figure([distinct.p99_ms / one.p99_ms for distinct, one in pairs])
+    section.goals.append(
+        Goal("p99 of others in the flood", slower.median, _MOST_TIMES_SLOWER, "x p99 without")
+    )
+    return section
+
+
+def _measure_beside(flood: Path, bench: Bench, server: Running, seconds: int) -> Sample:
+    load = Load(mix=flood, connections=_FLOOD_CONNECTIONS)
+    process = wrk.start(server.url, load, seconds + 1, bench.cores.driver)
+    sample, _ = measure(server, Load(), seconds, bench.cores.driver)
+    process.communicate()
+    return sample
+
+
+def _write_flood(bench: Bench, count: int) -> Path:
+    file = bench.setting.folder / f"flood-{count}.txt"
+    file.write_text("".join(f"{target}\tbr, gzip\n" for target in _flood_targets(count)))
+    return file
+
+
+def _flood_targets(count: int) -> Iterator[str]:
+    """Half of them valid pages that nobody asked for before, half of them refused."""
+    dice = random.Random(6)
+    for number in range(count):
+        if number % 2 == 0:
+            cursor = None if number == 0 else f"1-{dice.randint(1, 480)}"
+            window = dice.choice(("now", "day", "week"))
+            yield Asked(dice.choice(CODES), window, dice.randint(1, 50), cursor).target
+        else:
+            yield f"/api/trending?region=GB&x{number}={dice.random()}"

@@ -1,0 +1,42 @@
+import shutil
+from dataclasses import replace
+
+from loadtest.compare import databases
+from loadtest.compare.bench import Bench
+from loadtest.compare.measure import Sample, measure
+from loadtest.compare.progress import say
+from loadtest.compare.section import Goal, Section
+from loadtest.compare.short_table import SHORT_HEADER, short_row
+from loadtest.compare.targets import ORIGIN
+from loadtest.compare.wrk import Load
+
+_SIZES = (5_000, 50_000, 500_000)
+_FLAT = 1.1
+
+
+def measure_growth(bench: Bench, seconds: int) -> Section:
+    """Does a request cost more when there are more videos?"""
+    section = Section("growth", "default page, by videos in the database", SHORT_HEADER)
+    costs: dict[str, list[float]] = {}
+    for size in _SIZES:
+        for name, sample in _measure_size(bench, size, seconds).items():
+            section.rows.append((f"{name}, {size:,} videos", short_row(sample)))
+            costs.setdefault(name, []).append(sample.cpu_us)
+    growth = costs[ORIGIN][-1] / costs[ORIGIN][0]
+    section.goals.append(Goal(f"CPU with {_SIZES[-1]:,} videos", growth, _FLAT, f"x with {_SIZES[0]:,}"))
+    return section
+
+
+def _measure_size(bench: Bench, size: int, seconds: int) -> dict[str, Sample]:
+    say(f"database: {size:,} videos")
+    folder = bench.setting.folder / f"sized-{size}"
+    folder.mkdir()
+    databases.make(folder / "sized.db", size)
+    sized = replace(bench, setting=replace(bench.setting, database=folder / "sized.db", folder=folder))
+    samples = {}
+    for name in sized.names(ORIGIN, "Bun"):
+        say(f"{size:,} videos: {name}")
+        with sized.started(name, warm=True) as server:
+            samples[name], _ = measure(server, Load(), seconds, bench.cores.driver)
+    shutil.rmtree(folder)
+    return samples

@@ -1,0 +1,237 @@
+// Answers /api/trending from the database at every request.
+package main
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	_ "github.com/mattn/go-sqlite3"
+)
+
+type page struct {
+	Region           string       `json:"region"`
+	Window           string       `json:"window"`
+	Category         *string      `json:"category"`
+	Generation       int64        `json:"generation"`
+	GeneratedAt      string       `json:"generated_at"`
+	NewestObservedAt *string      `json:"newest_observed_at"`
+	ChannelLimit     channelLimit `json:"channel_limit"`
+	Count            int          `json:"count"`
+	Total            int          `json:"total"`
+	Token            string       `json:"token"`
+	Items            []item       `json:"items"`
+	Next             *string      `json:"next"`
+}
+
+type channelLimit struct {
+	Videos      int `json:"videos"`
+	WithinRanks int `json:"within_ranks"`
+}
+
+type item struct {
+	ID          string    `json:"id"`
+	Rank        int       `json:"rank"`
+	Title       string    `json:"title"`
+	Channel     string    `json:"channel"`
+	Category    *string   `json:"category"`
+	PublishedAt *string   `json:"published_at"`
+	Score       float64   `json:"score"`
+	Velocity    velocity  `json:"velocity"`
+	Thumbs      [2]string `json:"thumbs"`
+}
+
+type velocity struct {
+	ViewsPerHour         float64  `json:"views_per_hour"`
+	PreviousViewsPerHour *float64 `json:"previous_views_per_hour"`
+	Views                int64    `json:"views"`
+}
+
+type server struct {
+	latest, length, top *sql.Stmt
+	kid                 string
+	key                 []byte
+}
+
+func main() {
+	s, err := newServer(os.Getenv("DB_PATH"), os.Getenv("TOKEN_KEYS"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	http.HandleFunc("GET /api/trending", s.trending)
+	log.Fatal(http.ListenAndServe(net.JoinHostPort("127.0.0.1", os.Getenv("PORT")), nil))
+}
+
+func newServer(path, keys string) (*server, error) {
+	db, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxIdleConns(16) // of 2 by default: the others would be opened again and again
+	s := &server{}
+	entry, _, _ := strings.Cut(keys, ",")
+	kid, secret, _ := strings.Cut(entry, ":")
+	s.kid = kid
+	if s.key, err = base64.RawURLEncoding.DecodeString(secret); err != nil {
+		return nil, err
+	}
+	for statement, text := range map[**sql.Stmt]string{
+		&s.latest: `SELECT id, published_at, newest_observed_at, max_per_channel, max_per_channel_ranks
+			FROM regions JOIN generations LEFT JOIN generation_regions ON region = code AND generation = id
+			WHERE code = ? ORDER BY id DESC LIMIT 1`,
+		&s.length: `SELECT ifnull(max(rank), 0) FROM trending
+			WHERE generation = ? AND region = ? AND window = ? AND category = ''`,
+		&s.top: `SELECT video_id, rank, title, channel, videos.category, videos.published_at, score,
+				views_per_hour, previous_views_per_hour, views, thumb_base
+			FROM trending JOIN videos ON videos.id = video_id
+			WHERE generation = ? AND region = ? AND window = ? AND trending.category = ''
+			ORDER BY rank LIMIT ?`,
+	} {
+		if *statement, err = db.Prepare(text); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *server) trending(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	region := strings.ToUpper(valueOr(query, "region", "GB"))
+	window := valueOr(query, "window", "day")
+	limit, err := strconv.Atoi(valueOr(query, "limit", "24"))
+	if err != nil || limit < 1 || limit > 50 || (window != "now" && window != "day" && window != "week") {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	found, err := s.find(region, window, limit)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		w.WriteHeader(http.StatusBadRequest)
+	case err != nil:
+		log.Print(err)
+		w.WriteHeader(http.StatusInternalServerError)
+	default:
+		write(w, found)
+	}
+}
+
+func write(w http.ResponseWriter, found *page) {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(found); err != nil {
+		log.Print(err)
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
+	w.Write(body.Bytes())
+}
+
+func (s *server) find(region, window string, limit int) (*page, error) {
+	p := &page{Region: region, Window: window, Items: make([]item, 0, limit)}
+	var published int64
+	var observed *int64
+	err := s.latest.QueryRow(region).Scan(
+		&p.Generation, &published, &observed, &p.ChannelLimit.Videos, &p.ChannelLimit.WithinRanks)
+	if err != nil {
+		return nil, err
+	}
+	p.GeneratedAt, p.NewestObservedAt = format(published), formatOptional(observed)
+	if err := s.length.QueryRow(p.Generation, region, window).Scan(&p.Total); err != nil {
+		return nil, err
+	}
+	if err := s.findItems(p, limit); err != nil {
+		return nil, err
+	}
+	p.Count = len(p.Items)
+	p.Token = s.sign(region, p.Count, time.Now().Unix()/60)
+	if p.Count < p.Total {
+		next := nextPage(p, limit)
+		p.Next = &next
+	}
+	return p, nil
+}
+
+func (s *server) findItems(p *page, limit int) error {
+	rows, err := s.top.Query(p.Generation, p.Region, p.Window, limit)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var i item
+		var published *int64
+		var thumbs string
+		err := rows.Scan(&i.ID, &i.Rank, &i.Title, &i.Channel, &i.Category, &published, &i.Score,
+			&i.Velocity.ViewsPerHour, &i.Velocity.PreviousViewsPerHour, &i.Velocity.Views, &thumbs)
+		if err != nil {
+			return err
+		}
+		i.PublishedAt = formatOptional(published)
+		i.Score = round(i.Score)
+		i.Velocity.ViewsPerHour = round(i.Velocity.ViewsPerHour)
+		if before := i.Velocity.PreviousViewsPerHour; before != nil {
+			*before = round(*before)
+		}
+		i.Thumbs = [2]string{thumbs + "/hq.webp", thumbs + "/sd.webp"}
+		p.Items = append(p.Items, i)
+	}
+	return rows.Err()
+}
+
+func nextPage(p *page, limit int) string {
+	next := "/api/trending?region=" + p.Region
+	if p.Window != "day" {
+		next += "&window=" + p.Window
+	}
+	if limit != 24 {
+		next += "&limit=" + strconv.Itoa(limit)
+	}
+	return fmt.Sprintf("%s&cursor=%d-%d", next, p.Generation, p.Count)
+}
+
+func (s *server) sign(region string, count int, minute int64) string {
+	payload := fmt.Sprintf("v1.%s.%s.%d.%d", s.kid, region, count, minute)
+	mac := hmac.New(sha256.New, s.key)
+	mac.Write([]byte(payload))
+	return payload + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))[:22]
+}
+
+func valueOr(query url.Values, name, otherwise string) string {
+	if query.Has(name) {
+		return query.Get(name)
+	}
+	return otherwise
+}
+
+func format(seconds int64) string {
+	return time.Unix(seconds, 0).UTC().Format(time.RFC3339)
+}
+
+func formatOptional(seconds *int64) *string {
+	if seconds == nil {
+		return nil
+	}
+	text := format(*seconds)
+	return &text
+}
+
+func round(value float64) float64 {
+	return math.Round(value*10) / 10
+}

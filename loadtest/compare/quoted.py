@@ -1,0 +1,27 @@
+"""Figures that people quote for this kind of service, to be set beside ours.
+
+They are quoted as they are: without a method, for 64 connections on a machine of 4 virtual CPUs, and for
+all of its cores together. Ours are of one core, so requests per second of the two cannot be compared
+directly; what stands beside them are ours per core.
+"""
+
+from dataclasses import dataclass
+
+SOURCE = "as commonly quoted for this kind of service; 64 connections, 4 vCPU; method unknown"
+
+
+@dataclass(frozen=True)
+class Quoted:
+    name: str
+    per_second: int | None = None
+    p99_ms: float | None = None
+    start_ms: float | None = None
+    rss_mb: float | None = None
+
+
+QUOTED = (
+    Quoted("Bun", 58_200, 2.3, 38, 71),
+    Quoted("Node", 41_900, 4.1, 112, 96),
+    Quoted("Go", 73_000, 1.4, None, 28),
+    Quoted("PHP", 24_000, 6),  # under LiteSpeed
+)
