@@ -72,6 +72,7 @@ final readonly class Application
             new Commands\Prune(),
             new Commands\Cron(),
             new Commands\Status(),
+            new Commands\Explain(),
             new Commands\Backtest(),
             new Commands\Schema(),
         ];

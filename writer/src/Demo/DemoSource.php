@@ -15,6 +15,7 @@ use TrendVault\Writer\Time\Rfc3339;
  */
 final readonly class DemoSource implements Source
 {
+    private const int VIDEOS = 50_000;
     /** The first fill looks back, so that videos have a history and a velocity. */
     private const array FILL_SECONDS_AGO = [43_200, 7_200, 0];
     /** A run counts these anew in each market, and one in SHARE of all others. */
@@ -24,7 +25,11 @@ final readonly class DemoSource implements Source
     /** New videos are counted at once. */
     private const int FRESH_SECONDS = 600;
 
-    public function __construct(private int $seed, private int $now, private bool $fill)
+    /**
+     * @param int $now UTC seconds
+     * @param bool $fill whether this is the first time, and all videos are counted
+     */
+    public function __construct(private int $seed, private int $now, private bool $fill, private int $videos = self::VIDEOS)
     {
     }
 
@@ -47,7 +52,7 @@ final readonly class DemoSource implements Source
     private function filled(): Generator
     {
         foreach (self::FILL_SECONDS_AGO as $ago) {
-            foreach (DemoVideo::alive($this->seed, $this->now) as $video) {
+            foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
                 foreach ($video->bornAt > $this->now - $ago ? [] : $video->markets() as $market) {
                     yield [$video, $market, $this->now - $ago];
                 }
@@ -60,7 +65,7 @@ final readonly class DemoSource implements Source
     {
         $turn = intdiv($this->now, self::MINUTE_SECONDS) % self::SHARE;
         $counted = $hot = [];
-        foreach (DemoVideo::alive($this->seed, $this->now) as $video) {
+        foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
             $due = $video->number % self::SHARE === $turn || $video->bornAt > $this->now - self::FRESH_SECONDS;
             foreach ($video->markets() as $market) {
                 if ($due) {

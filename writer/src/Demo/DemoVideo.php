@@ -9,11 +9,10 @@ use TrendVault\Writer\Time\Rfc3339;
 
 /**
  * One video of the demo. Its number says when it was born: one every 12 seconds since 1970,
- * so the 50,000 newest are the videos of the last seven days, and every minute brings five.
+ * so every minute brings five, and the 50,000 newest are those of the last seven days.
  */
 final readonly class DemoVideo
 {
-    private const int ALIVE = 50_000;
     private const int BIRTH_EVERY_SECONDS = 12;
     private const int HOUR_SECONDS = 3600;
 
@@ -56,11 +55,11 @@ final readonly class DemoVideo
         $this->viralHours = 0.1 + 0.9 * $viralHours ** 2;
     }
 
-    /** @return Generator<self> the videos that exist at a time, oldest first */
-    public static function alive(int $seed, int $time): Generator
+    /** @return Generator<self> the newest ones at a time, oldest first */
+    public static function newest(int $count, int $seed, int $time): Generator
     {
         $newest = intdiv($time, self::BIRTH_EVERY_SECONDS);
-        for ($number = $newest - self::ALIVE + 1; $number <= $newest; $number++) {
+        for ($number = $newest - $count + 1; $number <= $newest; $number++) {
             yield new self($seed, $number);
         }
     }

@@ -78,7 +78,7 @@ final readonly class StatusReport
             "Database    $this->path ($size)",
             'Last run    ' . $this->runText(),
             'Generation  ' . ($this->generation === null ? 'none yet' : "{$this->generation['id']}, {$this->age($this->generationAgeSeconds())} old, {$this->generation['video_count']} videos, {$this->generation['formula']}"),
-            'Set aside   ' . ($this->rejections === [] ? 'no line in the last day' : 'in the last day: ' . http_build_query($this->rejections, '', ', ')),
+            'Set aside   ' . ($this->rejections === [] ? 'no line in the last day' : 'in the last day: ' . $this->rejectionsText()),
             '',
             'Region   Videos  Newest observation',
         ];
@@ -98,6 +98,15 @@ final readonly class StatusReport
         $result = $code === null ? 'running or killed' : strtolower(preg_replace('/(?<!^)[A-Z]/', ' $0', ExitCode::from($code)->name)) . " (exit code $code)";
 
         return "$command, {$this->age($this->now - $started)} ago: $result" . ($error === null ? '' : "\n            $error");
+    }
+
+    private function rejectionsText(): string
+    {
+        return implode(', ', array_map(
+            static fn (string $reason, int $lines): string => number_format($lines) . " $reason",
+            array_keys($this->rejections),
+            $this->rejections,
+        ));
     }
 
     private function walBytes(): int

@@ -1,0 +1,97 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Cli;
+
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\Process;
+
+final class CommandLineTest extends TestCase
+{
+    /** @param list<string> $words */
+    #[Test]
+    #[DataProvider('mistakes')]
+    public function a_mistake_is_answered_with_what_was_expected(array $words, string $expected): void
+    {
+        $result = new Installation()->run($words);
+
+        self::assertSame(ExitCode::Usage, $result->exitCode);
+        self::assertStringContainsString($expected, $result->message());
+    }
+
+    /** @return iterable<array{list<string>, string}> */
+    public static function mistakes(): iterable
+    {
+        yield [['ingset'], 'Unknown command ingset: expected one of migrate, ingest'];
+        yield [['rank', '--when', 'now'], 'Unknown option --when: expected one of --at, --db, --help'];
+        yield [['rank', '--at'], '--at needs a value: --at TIME'];
+        yield [['rank', '--at', 'yesterday'], 'expected a time like'];
+        yield [['status', '--json=yes'], '--json takes no value'];
+        yield [['cron', 'demo'], 'Did not expect demo'];
+        yield [['ingest'], 'Expected at least one source'];
+        yield [['ingest', '--shift-to-now', '-'], 'reads a source twice'];
+        yield [['backtest', '--from', 'spring', 'x'], 'expected a date'];
+    }
+
+    /** @param array<string, string> $environment */
+    #[Test]
+    #[DataProvider('settings')]
+    public function a_setting_that_cannot_be_read_is_named_with_an_example(array $environment, string $expected): void
+    {
+        $result = new Installation($environment)->run(['status']);
+
+        self::assertSame(ExitCode::Usage, $result->exitCode);
+        self::assertStringContainsString($expected, $result->message());
+    }
+
+    /** @return iterable<array{array<string, string>, string}> */
+    public static function settings(): iterable
+    {
+        yield [['KEEP_DAYS' => 'many'], 'Cannot read KEEP_DAYS=many: expected a whole number from 1 to 3650, for example 28'];
+        yield [['KEEP_GENERATIONS' => '1'], 'from 2 to 1000'];
+        yield [['DEMO_SEED' => '-1'], 'DEMO_SEED=-1'];
+    }
+
+    #[Test]
+    public function every_command_explains_itself(): void
+    {
+        $installation = new Installation();
+        preg_match_all('/^  (\w+) /m', $installation->run(['--help'])->output, $commands);
+
+        self::assertSame(['migrate', 'ingest', 'rank', 'prune', 'cron', 'status', 'explain', 'backtest', 'schema'], $commands[1]);
+        foreach ($commands[1] as $command) {
+            self::assertStringContainsString("Usage: writer $command", $installation->run([$command, '--help'])->output);
+        }
+    }
+
+    #[Test]
+    public function it_runs_from_any_folder_under_the_short_path_of_cron_and_through_a_link(): void
+    {
+        $installation = new Installation();
+        symlink(dirname(__DIR__, 2) . '/bin/writer', "{$installation->folder->path}/writer");
+        $result = new Process(['/bin/sh', '-c', 'cd / && exec "$0" migrate', "{$installation->folder->path}/writer"], [
+            'PATH' => '/usr/bin:/bin:' . dirname(PHP_BINARY),
+            'DB_PATH' => $installation->database,
+        ])->wait();
+
+        self::assertSame(ExitCode::Ok, $result->exitCode);
+        self::assertFileExists($installation->database);
+    }
+
+    #[Test]
+    public function every_line_of_the_log_is_an_event_with_time_level_and_message(): void
+    {
+        $installation = new Installation(['SOURCES' => 'demo-that-is-missing']);
+        foreach (array_filter(explode("\n", $installation->run(['cron'])->errors)) as $line) {
+            $event = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
+            self::assertMatchesRegularExpression('/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/', $event['at']);
+            self::assertContains($event['level'], ['info', 'warn', 'error']);
+            self::assertNotSame('', $event['event'] . $event['message']);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Commands;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\Settings;
+use TrendVault\Writer\Tests\Support\Installation;
+
+final class SchemaTest extends TestCase
+{
+    #[Test]
+    public function the_committed_schema_is_what_all_migrations_add_up_to(): void
+    {
+        self::assertSame(file_get_contents(Settings::projectRoot() . '/db/schema.sql'), new Installation()->run(['schema'])->output);
+    }
+
+    #[Test]
+    public function a_migrated_file_has_that_schema_the_markets_and_a_wal(): void
+    {
+        $installation = Installation::migrated();
+
+        foreach ($installation->rows("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'") as ['sql' => $sql]) {
+            self::assertStringContainsString($sql, (string) file_get_contents(Settings::projectRoot() . '/db/schema.sql'));
+        }
+        self::assertSame(14, $installation->value('SELECT count(*) FROM regions'));
+        self::assertSame('wal', $installation->value('PRAGMA journal_mode'));
+    }
+
+    #[Test]
+    public function migrating_twice_applies_nothing_twice(): void
+    {
+        $installation = Installation::migrated();
+        $before = $installation->rows('SELECT * FROM schema_migrations');
+
+        self::assertSame(ExitCode::Ok, $installation->run(['migrate'])->exitCode);
+        self::assertSame($before, $installation->rows('SELECT * FROM schema_migrations'));
+    }
+}

@@ -1,0 +1,116 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Ingest;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Ingest\ObservationStore;
+use TrendVault\Writer\Ingest\Outcome;
+use TrendVault\Writer\Observations\Observation;
+use TrendVault\Writer\Observations\RejectedLine;
+use TrendVault\Writer\Observations\RejectionReason;
+use TrendVault\Writer\Tests\Support\FixedClock;
+use TrendVault\Writer\Tests\Support\MigratedDatabase;
+use TrendVault\Writer\Tests\Support\Stored;
+
+final class ObservationStoreTest extends TestCase
+{
+    private const int NOON = FixedClock::NOON;
+
+    private Database $database;
+
+    protected function setUp(): void
+    {
+        $this->database = MigratedDatabase::inMemory();
+    }
+
+    #[Test]
+    public function observations_of_a_video_are_linked_from_the_newest_backwards(): void
+    {
+        $this->add(Stored::observation(observedAt: self::NOON - 120), Stored::observation(observedAt: self::NOON - 60));
+        $this->add(Stored::observation(observedAt: self::NOON));
+
+        self::assertSame(
+            [null, self::NOON - 120, self::NOON - 60],
+            array_column($this->database->rows('SELECT previous_observed_at FROM observations ORDER BY observed_at'), 'previous_observed_at'),
+        );
+        self::assertSame([self::NOON - 120, self::NOON, 3], array_values($this->database->rows('SELECT first_observed_at, last_observed_at, observation_count FROM velocity')[0]));
+    }
+
+    #[Test]
+    public function a_late_observation_is_kept_outside_the_chain_and_moves_no_velocity(): void
+    {
+        $this->add(Stored::observation(observedAt: self::NOON));
+        $before = $this->database->rows('SELECT * FROM velocity');
+
+        self::assertSame([Outcome::Late], $this->add(Stored::observation(observedAt: self::NOON - 60, views: 5, title: 'An older title')));
+        self::assertSame($before, $this->database->rows('SELECT * FROM velocity'));
+        self::assertSame(2, $this->database->value('SELECT count(*) FROM observations WHERE previous_observed_at IS NULL'));
+        self::assertSame('A title', $this->database->value('SELECT title FROM videos'));
+    }
+
+    #[Test]
+    public function the_first_view_count_of_a_time_stays_and_another_one_is_counted_as_conflicting(): void
+    {
+        $this->add(Stored::observation(observedAt: self::NOON - 60, views: 10), Stored::observation(observedAt: self::NOON, views: 20));
+
+        self::assertSame(
+            [Outcome::Unchanged, Outcome::Conflicting, Outcome::Conflicting],
+            $this->add(Stored::observation(views: 20), Stored::observation(views: 21), Stored::observation(observedAt: self::NOON - 60, views: 11)),
+        );
+        self::assertSame([10, 20], array_column($this->database->rows('SELECT views FROM observations ORDER BY observed_at'), 'views'));
+    }
+
+    #[Test]
+    public function a_video_keeps_what_a_later_line_leaves_out_and_takes_what_it_says(): void
+    {
+        $this->add(Stored::observation(observedAt: self::NOON - 60, category: 'Music', publishedAt: self::NOON - 3600));
+        $this->add(new Observation('video-1', 'GB', self::NOON, 2000, title: 'A better title'));
+
+        self::assertSame(
+            ['A better title', 'Channel of video-1', 'Music', self::NOON - 3600],
+            array_values($this->database->rows('SELECT title, channel, category, published_at FROM videos')[0]),
+        );
+    }
+
+    #[Test]
+    public function a_video_without_a_description_is_taken_when_another_market_described_it_in_the_same_batch(): void
+    {
+        self::assertSame(
+            [Outcome::Accepted, Outcome::Accepted],
+            $this->add(Stored::observation(region: 'GB'), new Observation('video-1', 'DE', self::NOON, 70)),
+        );
+    }
+
+    #[Test]
+    public function a_video_that_nobody_described_is_refused_and_leaves_no_trace(): void
+    {
+        try {
+            $this->add(new Observation('video-1', 'GB', self::NOON, 70, title: 'Only a title'));
+            self::fail('it was taken');
+        } catch (RejectedLine $rejected) {
+            self::assertSame(RejectionReason::MissingMetadata, $rejected->reason);
+            self::assertStringStartsWith('channel:', $rejected->getMessage());
+        }
+        self::assertSame(0, $this->database->value('SELECT (SELECT count(*) FROM videos) + (SELECT count(*) FROM observations) + (SELECT count(*) FROM velocity)'));
+    }
+
+    #[Test]
+    public function ids_that_look_like_numbers_stay_text(): void
+    {
+        $this->add(Stored::observation(videoId: '12345', observedAt: self::NOON - 60), Stored::observation(videoId: '012345'));
+        $this->add(Stored::observation(videoId: '12345', views: 3000));
+
+        self::assertSame(['012345', '12345'], array_column($this->database->rows('SELECT id FROM videos ORDER BY id'), 'id'));
+        self::assertSame(2, $this->database->value("SELECT observation_count FROM velocity WHERE video_id = '12345'"));
+    }
+
+    /** @return list<Outcome> */
+    private function add(Observation ...$observations): array
+    {
+        return Stored::in($this->database, $observations);
+    }
+}

@@ -1,0 +1,136 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Ranking;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Ranking\Ranking;
+use TrendVault\Writer\Tests\Support\FixedClock;
+use TrendVault\Writer\Tests\Support\MigratedDatabase;
+use TrendVault\Writer\Tests\Support\Stored;
+
+final class RankingTest extends TestCase
+{
+    private const int NOON = FixedClock::NOON;
+    private const int LEAVE_AFTER_HOURS = 48;
+
+    private Database $database;
+
+    protected function setUp(): void
+    {
+        $this->database = MigratedDatabase::inMemory();
+    }
+
+    #[Test]
+    public function a_list_is_ordered_by_score_then_id_with_ranks_from_one_without_gaps(): void
+    {
+        Stored::in($this->database, [
+            Stored::observation('small', views: 10),
+            Stored::observation('tie-b', views: 500),
+            Stored::observation('large', views: 9000),
+            Stored::observation('tie-a', views: 500),
+        ]);
+        $this->publish();
+
+        self::assertSame([[1, 'large'], [2, 'tie-a'], [3, 'tie-b'], [4, 'small']], $this->ranks());
+    }
+
+    #[Test]
+    public function a_video_is_ranked_only_in_markets_that_it_was_observed_in_and_in_its_category(): void
+    {
+        Stored::in($this->database, [Stored::observation('a', region: 'GB', category: 'Music'), Stored::observation('b', region: 'DE')]);
+        $this->publish();
+
+        self::assertSame([[1, 'a']], $this->ranks('GB'));
+        self::assertSame([[1, 'b']], $this->ranks('DE'));
+        self::assertSame([[1, 'a']], $this->ranks('GB', 'Music'));
+        self::assertSame([], $this->ranks('FR'));
+        self::assertSame([['DE', 1, self::NOON], ['FR', 0, null], ['GB', 1, self::NOON]], array_map(array_values(...), $this->database->rows(
+            "SELECT region, video_count, newest_observed_at FROM generation_regions WHERE region IN ('GB', 'DE', 'FR') ORDER BY region",
+        )));
+    }
+
+    #[Test]
+    public function at_most_three_videos_of_a_channel_stand_in_the_first_24_and_the_others_follow(): void
+    {
+        $observations = [];
+        for ($video = 0; $video < 6; $video++) {
+            $observations[] = Stored::observation("flood-$video", views: 90_000 - $video, channel: 'Flood');
+        }
+        for ($video = 0; $video < 25; $video++) {
+            $observations[] = Stored::observation(sprintf('other-%02d', $video), views: 1000 - $video);
+        }
+        Stored::in($this->database, $observations);
+        $this->publish();
+        $ids = array_column($this->ranks(), 1);
+
+        self::assertSame(['flood-0', 'flood-1', 'flood-2', 'other-00'], array_slice($ids, 0, 4));
+        self::assertSame(['flood-3', 'flood-4', 'flood-5', 'other-21'], array_slice($ids, 24, 4));
+        self::assertCount(31, $ids);
+        self::assertCount(31, array_unique($ids));
+    }
+
+    #[Test]
+    public function a_list_ends_where_only_channels_at_their_limit_are_left(): void
+    {
+        Stored::in($this->database, array_map(
+            static fn (int $video): \TrendVault\Writer\Observations\Observation => Stored::observation("v$video", views: 100 - $video, channel: 'The only one'),
+            range(0, 9),
+        ));
+        $this->publish();
+
+        self::assertSame([[1, 'v0'], [2, 'v1'], [3, 'v2']], $this->ranks());
+    }
+
+    #[Test]
+    public function a_video_leaves_when_its_market_was_observed_without_it_for_the_configured_time(): void
+    {
+        Stored::in($this->database, [
+            Stored::observation('deleted', observedAt: self::NOON - 49 * 3600),
+            Stored::observation('slow', observedAt: self::NOON - 47 * 3600),
+            Stored::observation('alive', observedAt: self::NOON),
+        ]);
+        $this->publish();
+
+        self::assertEqualsCanonicalizing(['alive', 'slow'], array_column($this->ranks(), 1));
+    }
+
+    #[Test]
+    public function an_outage_of_the_source_does_not_empty_the_list(): void
+    {
+        Stored::in($this->database, [Stored::observation('a'), Stored::observation('b')]);
+        $this->publish(self::NOON + 10 * 86_400);
+
+        self::assertCount(2, $this->ranks());
+    }
+
+    #[Test]
+    public function a_list_holds_the_500_best_of_all_and_the_100_best_of_a_category(): void
+    {
+        Stored::in($this->database, array_map(
+            static fn (int $video): \TrendVault\Writer\Observations\Observation => Stored::observation(sprintf('v%04d', $video), views: 10_000 - $video, category: 'Music'),
+            range(0, 1299),
+        ));
+        $this->publish();
+
+        self::assertSame(array_map(static fn (int $video): string => sprintf('v%04d', $video), range(0, 499)), array_column($this->ranks(), 1));
+        self::assertSame(array_map(static fn (int $video): string => sprintf('v%04d', $video), range(0, 99)), array_column($this->ranks('GB', 'Music'), 1));
+    }
+
+    private function publish(int $now = self::NOON): void
+    {
+        new Ranking($this->database, self::LEAVE_AFTER_HOURS)->publish($now);
+    }
+
+    /** @return list<array{int, string}> rank and video of the newest list */
+    private function ranks(string $region = 'GB', string $category = ''): array
+    {
+        return array_map(array_values(...), $this->database->rows(
+            "SELECT rank, video_id FROM trending WHERE region = ? AND category = ? AND window = 'day' AND generation = (SELECT max(id) FROM generations) ORDER BY rank",
+            [$region, $category],
+        ));
+    }
+}

@@ -1,0 +1,89 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Retention;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Ranking\Ranking;
+use TrendVault\Writer\Retention\Pruning;
+use TrendVault\Writer\Tests\Support\FixedClock;
+use TrendVault\Writer\Tests\Support\MigratedDatabase;
+use TrendVault\Writer\Tests\Support\Stored;
+
+final class PruningTest extends TestCase
+{
+    private const int NOON = FixedClock::NOON;
+    private const int DAY_SECONDS = 86_400;
+    private const int KEEP_DAYS = 28;
+
+    private Database $database;
+
+    protected function setUp(): void
+    {
+        $this->database = MigratedDatabase::inMemory();
+    }
+
+    #[Test]
+    public function what_was_not_observed_within_the_time_is_gone_and_the_rest_stays(): void
+    {
+        Stored::in($this->database, [
+            Stored::observation('gone', observedAt: self::NOON - 29 * self::DAY_SECONDS),
+            Stored::observation('stays', observedAt: self::NOON - 29 * self::DAY_SECONDS),
+            Stored::observation('stays', observedAt: self::NOON - 27 * self::DAY_SECONDS),
+        ]);
+        $pruned = $this->prune();
+
+        self::assertSame([2, 1], [$pruned->observations, $pruned->videos]);
+        self::assertSame(['stays'], array_column($this->database->rows('SELECT id FROM videos'), 'id'));
+        self::assertSame(['stays'], array_column($this->database->rows('SELECT video_id FROM velocity'), 'video_id'));
+        self::assertSame([self::NOON - 27 * self::DAY_SECONDS], array_column($this->database->rows('SELECT observed_at FROM observations'), 'observed_at'));
+    }
+
+    #[Test]
+    public function a_video_that_a_kept_generation_names_goes_with_the_generation(): void
+    {
+        Stored::in($this->database, [Stored::observation('old', observedAt: self::NOON - 29 * self::DAY_SECONDS)]);
+        $ranking = new Ranking($this->database, 48);
+        $ranking->publish(self::NOON);
+
+        self::assertSame(0, $this->prune()->videos);
+        $ranking->publish(self::NOON);
+        $ranking->publish(self::NOON);
+        self::assertSame(1, $this->prune()->videos);
+    }
+
+    #[Test]
+    public function the_newest_generations_stay_whole(): void
+    {
+        Stored::in($this->database, [Stored::observation()]);
+        $ranking = new Ranking($this->database, 48);
+        for ($generation = 1; $generation <= 5; $generation++) {
+            $ranking->publish(self::NOON);
+        }
+
+        self::assertSame(3, $this->prune()->generations);
+        foreach (['SELECT id FROM generations', 'SELECT DISTINCT generation FROM generation_regions', 'SELECT DISTINCT generation FROM trending'] as $sql) {
+            self::assertSame([4, 5], array_map(current(...), $this->database->rows("$sql ORDER BY 1")));
+        }
+    }
+
+    #[Test]
+    public function more_rows_than_fit_a_transaction_all_go(): void
+    {
+        $this->database->execute(<<<'SQL'
+            INSERT INTO observations (observed_at, region, video_id, views)
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000) SELECT i, 'GB', 'v', 0 FROM n
+            SQL);
+
+        self::assertSame(25_000, $this->prune()->observations);
+        self::assertSame(0, $this->database->value('SELECT count(*) FROM observations'));
+    }
+
+    private function prune(): \TrendVault\Writer\Retention\Pruned
+    {
+        return new Pruning($this->database)->prune(self::NOON, self::KEEP_DAYS, keepGenerations: 2);
+    }
+}
