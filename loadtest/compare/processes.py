@@ -4,14 +4,16 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _STOP_SECONDS = 10
+_POLL_SECONDS = 0.005
 # Fields of /proc/PID/stat behind the command's closing bracket, counted from 0 (proc(5)).
-_SESSION, _UTIME, _STIME, _CUTIME, _CSTIME = 3, 11, 12, 13, 14
+_STATE, _SESSION, _UTIME, _STIME, _CUTIME, _CSTIME = 0, 3, 11, 12, 13, 14
 
 
 class Session:
@@ -44,8 +46,11 @@ class Session:
         self._process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):  # what is left then is killed
             self._process.wait(_STOP_SECONDS)
-        for member in self.members():
-            os.kill(member.pid, signal.SIGKILL)
+        while left := self.members():
+            for member in left:
+                with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                    os.kill(member.pid, signal.SIGKILL)
+            time.sleep(_POLL_SECONDS)
         self._process.wait()
 
 
@@ -63,6 +68,8 @@ def _read_member(folder: Path) -> Member | None:
         status = (folder / "status").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return None  # it has ended meanwhile
+    if fields[_STATE] == "Z":
+        return None  # ended, and not yet waited for
     ticks = sum(int(fields[field]) for field in (_UTIME, _STIME, _CUTIME, _CSTIME))
     rss = next((line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:")), "0")
     return Member(int(folder.name), int(fields[_SESSION]), ticks / _TICKS_PER_SECOND, int(rss) / 1024)

@@ -40,7 +40,7 @@ def measure_memory(bench: Bench) -> Section:
 
 def measure_flood(bench: Bench, seconds: int, rounds: int) -> Section:
     """Ordinary requests beside a flood of ever new queries; for comparison, beside one of a single query."""
-    section = Section("flood", "beside a flood of queries", (*SHORT_HEADER, "largest MB"))
+    section = Section("flood", "beside a flood of queries", (*SHORT_HEADER[1:], "worker MB"))
     files = {
         "of one query": _write_flood(bench, 1),
         "of distinct queries": _write_flood(bench, _FLOOD_QUERIES),
@@ -53,7 +53,9 @@ def measure_flood(bench: Bench, seconds: int, rounds: int) -> Section:
                 say(f"a flood {name}, round {number + 1} of {rounds}")
                 found[name].append(_measure_beside(file, bench, server, seconds))
                 largest[name] = max(largest[name], largest_rss_mb(server.sessions))
-    section.rows = [(name, (*short_row(middle(samples)), largest[name])) for name, samples in found.items()]
+    section.rows = [
+        (name, (*short_row(middle(samples))[1:], largest[name])) for name, samples in found.items()
+    ]
     pairs = zip(*reversed(found.values()), strict=True)
     slower = figure([distinct.p99_ms / one.p99_ms for distinct, one in pairs])
     section.goals.append(

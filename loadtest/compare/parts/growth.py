@@ -1,4 +1,3 @@
-import shutil
 from dataclasses import replace
 
 from loadtest.compare import databases
@@ -29,14 +28,12 @@ def measure_growth(bench: Bench, seconds: int) -> Section:
 
 def _measure_size(bench: Bench, size: int, seconds: int) -> dict[str, Sample]:
     say(f"database: {size:,} videos")
-    folder = bench.setting.folder / f"sized-{size}"
-    folder.mkdir()
-    databases.make(folder / "sized.db", size)
-    sized = replace(bench, setting=replace(bench.setting, database=folder / "sized.db", folder=folder))
+    database = bench.setting.folder / f"{size}.db"
+    databases.make(database, size)
+    sized = replace(bench, setting=replace(bench.setting, database=database))
     samples = {}
     for name in sized.names(ORIGIN, "Bun"):
         say(f"{size:,} videos: {name}")
         with sized.started(name, warm=True) as server:
             samples[name], _ = measure(server, Load(), seconds, bench.cores.driver)
-    shutil.rmtree(folder)
     return samples
