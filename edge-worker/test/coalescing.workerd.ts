@@ -50,6 +50,19 @@ describe("500 requests at once", () => {
     assert.ok((await staying).every(({ status }) => status === 200));
     assert.deepEqual(world.network.asked, ["/api/trending?region=CZ"]);
   });
+
+  test("in another isolate of the data centre find what the first has stored", async () => {
+    await world.edge.fetch("/api/trending?region=PT&window=day");
+    world.network.asked = [];
+    const outcome = await world.edge.busy({
+      requests: 500,
+      atOnce: 500,
+      visitors: [{ country: "PT", region: "PT", share: 1 }],
+      windows: [{ window: "day", share: 1 }],
+    });
+    assert.deepEqual(outcome, { wrong: 0, handled: { "trendvault; hit": 500 } });
+    assert.deepEqual(world.network.asked, []);
+  });
 });
 
 /** Keeps every answer until it is released; `reached` resolves when the origin has been asked. */
