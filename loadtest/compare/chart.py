@@ -14,8 +14,10 @@ _TOP = 62
 _BAR = 22
 _STEP = 32
 
+_WHAT = "nginx and TrendVault answer with bytes made before; the others query, sign and encode per request."
+
 _STYLE = """
-  text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #1f2328; }
+  text { font-family: system-ui, -apple-system, "Segoe UI", sans-serif; font-size: 13px; fill: #1f2328; }
   .title { font-size: 16px; font-weight: 600; }
   .quiet { fill: #59636e; font-size: 12px; }
   .bar { fill: #9aa4af; }
@@ -36,7 +38,7 @@ def draw(result: Result) -> str:
     if plain is None or not plain.rows:
         raise ValueError("There is nothing to draw: the default page was not measured")
     rows = sorted(_costs(plain), key=lambda row: row[1])
-    height = _TOP + len(rows) * _STEP + 34
+    height = _TOP + len(rows) * _STEP + 50
     largest = max(cost for _, cost, _ in rows)
     bars = "\n".join(_bar(index, row, largest) for index, row in enumerate(rows))
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img"
@@ -44,10 +46,11 @@ def draw(result: Result) -> str:
 <style>{_STYLE}
 </style>
 <title id="title">{escape(_summarize(rows))}</title>
-<text class="title" x="16" y="26">Server CPU per request, microseconds</text>
+<text class="title" x="16" y="26">Server CPU per request, µs</text>
 <text class="quiet" x="16" y="46">one region's page, JSON, 64 connections; shorter is better</text>
 {bars}
-<text class="quiet" x="16" y="{height - 12}">{escape(_footnote(result))}</text>
+<text class="quiet" x="16" y="{height - 30}">{escape(_WHAT)}</text>
+<text class="quiet" x="16" y="{height - 12}">{escape(_describe_method(result))}</text>
 </svg>
 """
 
@@ -63,7 +66,7 @@ def _bar(index: int, row: tuple[str, float, float | None], largest: float) -> st
     y = _TOP + index * _STEP
     length = max(2.0, (_WIDTH - _LEFT - _RIGHT) * cost / largest)
     kind = {ORIGIN: "ours", FLOOR: "floor"}.get(name, "bar")
-    label = f"{cost:.1f}" + ("" if ratio is None or name == FLOOR else f"  ({ratio:.2f} x nginx)")
+    label = f"{cost:.1f}" + ("" if ratio is None or name == FLOOR else f"  ({_times(ratio)} × nginx)")
     middle = y + _BAR - 6
     return (
         f'<text x="{_LEFT - 10}" y="{middle}" text-anchor="end">{escape(name)}</text>\n'
@@ -73,12 +76,15 @@ def _bar(index: int, row: tuple[str, float, float | None], largest: float) -> st
 
 
 def _summarize(rows: Sequence[tuple[str, float, float | None]]) -> str:
-    return "Server CPU per request: " + ", ".join(f"{name} {cost:.1f} us" for name, cost, _ in rows)
+    return "Server CPU per request: " + ", ".join(f"{name} {cost:.1f} µs" for name, cost, _ in rows)
 
 
-def _footnote(result: Result) -> str:
-    machine = result.machine
+def _describe_method(result: Result) -> str:
+    cpu = result.machine["cpu"]
     return (
-        f"{machine['cpu']}, one core serves; median of {result.rounds} rounds of {result.seconds} s. "
-        "nginx: finished bytes. Others: query, token and JSON per request."
+        f"One core of {cpu} serves, another drives; median of {result.rounds} rounds of {result.seconds} s."
     )
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
