@@ -1,25 +1,33 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 
+const comment = "# Local keys, made by bin/up. Git ignores this file; .env.example explains each setting.\n";
+
+/** The keys that one machine needs, each with a way to make its own: no default key exists. */
+const newKeys: Record<string, () => string> = {
+  TOKEN_KEYS: () => `k1:${randomKey()}`,
+  SIGNING_KEY: randomKey,
+  EDGE_KEYS: () => `e1:${randomKey()}`,
+};
+
 /**
- * Reads the local settings file and makes it, readable by its owner only, where there is none:
- * keys that this machine alone knows, so that no default key exists. Returns its settings by name.
+ * Reads the local settings file. Keys that are missing are made and added, in a file that only its owner may read.
+ * Returns the settings by name, and the names of the keys that were made.
  */
-export function readOrMakeKeyFile(path: string): { settings: Record<string, string>; made: boolean } {
-  const made = !existsSync(path);
-  if (made) writeFileSync(path, newKeyFile(), { mode: 0o600, flag: "wx" });
-  return { settings: definedOnly(parseEnv(readFileSync(path, "utf8"))), made };
+export function readOrMakeKeys(path: string): { settings: Record<string, string>; made: string[] } {
+  const text = existsSync(path) ? readFileSync(path, "utf8") : comment;
+  const present = definedOnly(parseEnv(text));
+  const made = Object.entries(newKeys)
+    .filter(([name]) => present[name] === undefined)
+    .map(([name, make]) => [name, make()] as const);
+  const lines = made.map(([name, key]) => `${name}="${key}"\n`).join("");
+  if (made.length > 0) appendFileSync(path, (existsSync(path) ? "" : comment) + lines, { mode: 0o600 });
+  return { settings: { ...present, ...Object.fromEntries(made) }, made: made.map(([name]) => name) };
 }
 
-function newKeyFile(): string {
-  const key = () => randomBytes(32).toString("base64url");
-  return [
-    "# Local keys, made by bin/up. Git ignores this file; .env.example explains each setting.",
-    `TOKEN_KEYS="k1:${key()}"`,
-    `SIGNING_KEY="${key()}"`,
-    "",
-  ].join("\n");
+function randomKey(): string {
+  return randomBytes(32).toString("base64url");
 }
 
 function definedOnly(settings: NodeJS.Dict<string>): Record<string, string> {

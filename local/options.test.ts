@@ -3,11 +3,13 @@ import { parseOptions } from "./options.ts";
 
 const places = { cwd: "/home/somebody", root: "/srv/trendvault" };
 
-test("without arguments the demo source fills data/trendvault.db and the origin listens on 3000", () => {
+test("without arguments the demo source fills data/trendvault.db, with the edge in front", () => {
   expect(parseOptions([], places)).toEqual({
     source: null,
     db: "/srv/trendvault/data/trendvault.db",
     port: 3000,
+    edge: true,
+    edgePort: 8787,
     fresh: false,
     help: false,
   });

@@ -7,19 +7,24 @@ export type Options = {
   /** Absolute path of the database file. */
   db: string;
   port: number;
+  /** Whether the edge runs in front of the origin, and where. */
+  edge: boolean;
+  edgePort: number;
   fresh: boolean;
   help: boolean;
 };
 
-export const usage = `bin/up [--source FILE|DIR] [--db PATH] [--port N] [--fresh]
+export const usage = `bin/up [--source FILE|DIR] [--db PATH] [--port N] [--edge-port N | --no-edge] [--fresh]
 
 Installs what is missing, then runs TrendVault on this machine: fills an empty database, ranks it,
-starts the origin and runs the writer every minute. Ctrl-C stops everything it started.
+starts the origin and the edge, and runs the writer every minute. Ctrl-C stops everything it started.
 
   --source FILE|DIR  fill an empty database from NDJSON observations (plain or .gz), moved in time so
                      that the newest is now, instead of from the demo source
   --db PATH          the database file (default data/trendvault.db)
   --port N           the origin's port (default 3000)
+  --edge-port N      the edge's port (default 8787)
+  --no-edge          leave the edge out
   --fresh            delete the database first and fill it again
   --help             this text
 `;
@@ -32,6 +37,8 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
       source: { type: "string" },
       db: { type: "string" },
       port: { type: "string", default: "3000" },
+      "edge-port": { type: "string", default: "8787" },
+      "no-edge": { type: "boolean", default: false },
       fresh: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -39,14 +46,16 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
   return {
     source: values.source === undefined ? null : resolve(cwd, values.source),
     db: values.db === undefined ? resolve(root, "data/trendvault.db") : resolve(cwd, values.db),
-    port: parsePort(values.port),
+    port: parsePort(values.port, "--port"),
+    edge: !values["no-edge"],
+    edgePort: parsePort(values["edge-port"], "--edge-port"),
     fresh: values.fresh,
     help: values.help,
   };
 }
 
-function parsePort(text: string): number {
+function parsePort(text: string, option: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port >= 1 && port <= 65535) return port;
-  throw new Error(`--port is "${text}": expected a whole number from 1 to 65535`);
+  throw new Error(`${option} is "${text}": expected a whole number from 1 to 65535`);
 }

@@ -6,12 +6,14 @@ import { Part } from "./part.ts";
 
 function startShell(script: string): { part: Part; folder: string } {
   const folder = mkdtempSync(join(tmpdir(), "trendvault-part-"));
-  const options = {
-    cwd: folder,
+  const part = new Part({
+    name: "origin",
+    command: ["sh", "-c", `cd ${folder}; ${script}`],
     env: { PATH: process.env.PATH ?? "" },
     logPath: join(folder, "log/part.log"),
-  };
-  return { part: new Part("origin", ["sh", "-c", script], options), folder };
+    readyUrl: "http://127.0.0.1:9/", // nothing answers there
+  });
+  return { part, folder };
 }
 
 test("a part that dies is named with its exit code, its last words and its log", async () => {

@@ -13,11 +13,11 @@ test("a port in use is refused with what to do; once it is free it is accepted",
   const port = await new Promise<number>((done) => {
     server.listen(0, "127.0.0.1", () => done((server.address() as { port: number }).port));
   });
-  await expect(assertPortFree("127.0.0.1", port)).rejects.toThrow(
+  await expect(assertPortFree("127.0.0.1", { port, option: "--port" })).rejects.toThrow(
     `Port ${port} is in use: stop what listens there, or`,
   );
   await new Promise((done) => server.close(done));
-  await assertPortFree("127.0.0.1", port);
+  await assertPortFree("127.0.0.1", { port, option: "--port" });
 });
 
 test("a source that does not exist is refused by its path", () => {

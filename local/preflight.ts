@@ -2,8 +2,11 @@ import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 
-/** Throws when somebody else listens on the port. */
-export async function assertPortFree(host: string, port: number): Promise<void> {
+/** Throws when somebody else listens on the port; `option` is what chooses another. */
+export async function assertPortFree(
+  host: string,
+  { port, option }: { port: number; option: string },
+): Promise<void> {
   const server = createServer();
   const outcome = await new Promise<NodeJS.ErrnoException | null>((done) => {
     server
@@ -13,7 +16,7 @@ export async function assertPortFree(host: string, port: number): Promise<void> 
   });
   if (outcome === null) return void server.close();
   if (outcome.code === "EADDRINUSE")
-    throw new Error(`Port ${port} is in use: stop what listens there, or choose another with --port`);
+    throw new Error(`Port ${port} is in use: stop what listens there, or choose another with ${option}`);
   throw new Error(`Cannot listen on ${host}:${port}: ${outcome.message}`);
 }
 

@@ -48,6 +48,18 @@ test("an origin that is killed takes the stack down, and is named", async () => 
   expect(await stack.exited).toBe(1);
 });
 
+test("the edge answers in front of the origin, for the visitor's market, and stops with it", async () => {
+  const [port, edgePort] = [await freePort(), await freePort()];
+  const words = ["--port", String(port), "--edge-port", String(edgePort)];
+  const stack = start(["--source", sourceFile(twoVideos), ...words]);
+  await stack.prints("TrendVault is up.");
+  const list = await getList(edgePort);
+  expect(list.items.map((item) => item.id)).toEqual(["rising", "falling"]);
+
+  expect(await stack.stop("SIGINT")).toBe(0);
+  await expect(getList(edgePort)).rejects.toThrow();
+}, 40_000);
+
 test("a port in use is one sentence, and nothing is started or written", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((done) => server.once("listening", done));

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { resolve } from "node:path";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { tokenMinute, verifyToken } from "@trendvault/contract/token";
-import { readOrMakeKeyFile } from "./key-file.ts";
+import { readOrMakeKeys } from "./key-file.ts";
 import { freePort, newDatabasePath, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
 
 const root = resolve(import.meta.dir, "..");
@@ -45,7 +45,7 @@ test("the token of a served list verifies with the local keys, and not with othe
   const { token } = await getPage(port, "/api/trending?region=gb");
 
   const minute = tokenMinute(Date.now());
-  const ring = parseKeyRing(readOrMakeKeyFile(resolve(root, ".env")).settings.TOKEN_KEYS ?? "");
+  const ring = parseKeyRing(readOrMakeKeys(resolve(root, ".env")).settings.TOKEN_KEYS ?? "");
   expect(await verifyToken(token, { ring, minute })).toBe("valid");
   const other = parseKeyRing(`k1:${Buffer.alloc(32, 7).toString("base64url")}`);
   expect(await verifyToken(token, { ring: other, minute })).toBe("tampered");

@@ -6,10 +6,11 @@ import { join, resolve } from "node:path";
 const main = resolve(import.meta.dir, "../main.ts");
 const running: Bun.Subprocess[] = [];
 
-/** Runs `bin/up` (without its set-up) with these words, on a new database unless they name one. */
+/** Runs `bin/up` (without its set-up) with these words; on a new database and without the edge unless they say so. */
 export function start(words: string[]) {
   const db = words.includes("--db") ? [] : ["--db", newDatabasePath()];
-  const command = [process.execPath, main, ...words, ...db];
+  const edge = words.includes("--edge-port") ? [] : ["--no-edge"];
+  const command = [process.execPath, main, ...words, ...db, ...edge];
   const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
     stdin: "ignore",
     stdout: "pipe",
