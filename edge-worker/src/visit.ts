@@ -1,3 +1,4 @@
+import { networkOf } from "./network.ts";
 import type { Visit } from "./renewals.ts";
 
 /**
@@ -7,12 +8,7 @@ import type { Visit } from "./renewals.ts";
 export function visitOf(request: Request, env: Env, context: ExecutionContext): Visit {
   return {
     keepAlive: (work) => context.waitUntil(work),
-    mayMiss: async () => (await env.MISSES.limit({ key: networkOf(request) })).success,
+    mayMiss: async () =>
+      (await env.MISSES.limit({ key: networkOf(request.headers.get("cf-connecting-ip") ?? "") })).success,
   };
-}
-
-// An IPv6 visitor has a whole /64 to choose addresses from.
-function networkOf(request: Request): string {
-  const address = request.headers.get("cf-connecting-ip") ?? "";
-  return address.includes(":") ? address.split(":").slice(0, 4).join(":") : address;
 }

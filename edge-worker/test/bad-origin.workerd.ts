@@ -77,6 +77,13 @@ describe("when the origin answers with", () => {
     assert.match(response.headers.get("cache-status") ?? "", /detail=stale-if-error$/);
   });
 
+  test("any of these, the log says what was wrong, and nothing about the visitor", () => {
+    const logs = world.edge.logs();
+    const target = coldTarget(0);
+    assert.ok(logs.includes(JSON.stringify({ event: "origin failed", target, reason: "status 500" })));
+    assert.doesNotMatch(logs.join(), /192\.0\.2\./);
+  });
+
   /** Resolves when the origin serves the generation, which it does soon after it was published. */
   async function published(generation: number): Promise<void> {
     for (let limit = 1; limit <= 50; limit++) {

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { makeWorld, type World } from "./world.ts";
+
+const tooMany = 503;
 
 describe("cache-busting", () => {
   let world: World;
@@ -69,12 +72,14 @@ describe("cache-busting", () => {
   });
 
   test("with countless good lists: a visitor has so many misses a minute, and all hits they want", async () => {
+    const untilMinute = 60_000 - (Date.now() % 60_000); // the local rate limiter counts by the clock's minutes
+    if (untilMinute < 5000) await sleep(untilMinute);
     const headers = { "cf-connecting-ip": "2001:db8:1:2:3::1" };
     const others = { "cf-connecting-ip": "2001:db8:1:3::1" };
     const misses = Array.from({ length: 130 }, (_, n) => `/api/trending?region=FR&cursor=1-${n + 1}`);
     const seen = await world.edge.crowd(misses.map((target) => ({ target, headers })));
-    assert.equal(seen.filter(({ status }) => status === 200).length, 39, "the pages that there are");
-    assert.equal(seen.filter(({ status }) => status === 429).length, 130 - 120);
+    assert.equal(seen.filter(({ status }) => status === 200).length, 120);
+    assert.equal(seen.filter(({ status }) => status === tooMany).length, 10);
     const next = { target: "/api/trending?region=FR&cursor=1-1&limit=7" };
     const hit = { target: "/api/trending?region=DE&window=week&limit=10" };
     const again = await world.edge.crowd(
@@ -87,7 +92,7 @@ describe("cache-busting", () => {
     );
     assert.deepEqual(
       again.map(({ status }) => status),
-      [429, 200, 200],
+      [tooMany, 200, 200],
     );
   });
 });

@@ -41,6 +41,7 @@ type Visitor = {
 /** One data centre: workerd with the deployed bundle and its own caches, and ways to visit it. */
 export class Edge {
   readonly #harness: TestHarness;
+  #visits = 0;
 
   private constructor(harness: TestHarness) {
     this.#harness = harness;
@@ -58,11 +59,13 @@ export class Edge {
     return new Edge(harness);
   }
 
-  fetch(target: string, { country, ...visitor }: Visitor = {}) {
+  /** Visits from an address of its own. */
+  fetch(target: string, { country, headers, ...visitor }: Visitor = {}) {
+    const address = { "cf-connecting-ip": `192.0.2.${this.#visits++ % 256}` };
     const cf = (country === undefined ? {} : { country }) as { country?: "T1" }; // also codes its type lacks
     return this.#harness
       .getWorker("trendvault-edge")
-      .fetch(`https://site.example${target}`, { ...visitor, cf });
+      .fetch(`https://site.example${target}`, { ...visitor, headers: { ...address, ...headers }, cf });
   }
 
   /** Sends many visitors from within workerd, `atOnce` at a time. Gives what each saw, in order. */
