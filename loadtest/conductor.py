@@ -47,6 +47,8 @@ class Conductor:
 
     def conclude(self) -> ExitCode:
         """Prints the end of the run and gives its exit code."""
+        if self._greenlet is not None:
+            self._greenlet.kill()
         self._note(users=0)
         total = add_up(self._moments)
         print("\n" + verdict.describe_run(total))
@@ -83,17 +85,20 @@ class Conductor:
             gevent.sleep(1)
             second += 1
             assert environment.runner is not None
-            self._note(environment.runner.user_count)
-            if second % _PROGRESS_SECONDS == 0:
+            is_running = self._note(environment.runner.user_count)
+            if is_running and second % _PROGRESS_SECONDS == 0:
                 self._print_progress()
 
-    def _note(self, users: int) -> None:
+    def _note(self, users: int) -> bool:
+        """Keeps what was seen since the last moment; false when nobody was there."""
         now = time.monotonic()
         tally = self._run.take()
         tally.merge(self._gathered)
         self._gathered = Tally()
-        self._moments.append(Moment(now - self._started, now - self._last, users, tally))
+        if users or tally.requests:
+            self._moments.append(Moment(now - self._started, now - self._last, users, tally))
         self._last = now
+        return users > 0
 
     def _print_progress(self) -> None:
         recent = add_up(self._moments[-_PROGRESS_SECONDS:])

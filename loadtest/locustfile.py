@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from locust import LoadTestShape, events
+from locust import LoadTestShape, events, runners
 from locust.env import Environment
 from locust.runners import MasterRunner, WorkerRunner
 
@@ -26,6 +26,7 @@ from loadtest.users.visitor import Newcomer, Visitor
 run = require_current()
 
 conductor = Conductor(run)
+runners.WORKER_REPORT_INTERVAL = 1.0  # seconds, of 3: what workers have seen belongs to a second of the run
 
 
 def weigh(users: Sequence[type[Client]]) -> None:

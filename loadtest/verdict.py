@@ -55,7 +55,7 @@ def conclude_limits(steps: Sequence[Step], levels: Levels) -> str:
     missed = [judgement for judgement in judge(knee.broke.tally, levels) if not judgement.kept]
     reasons = "; ".join(_measured(judgement) for judgement in missed)
     if describe_generator(knee.broke.tally) is not None:
-        return f"{held}; above that the load generator itself was late ({reasons}), so it may hold more."
+        return f"{held}. Above that the load generator itself was late, so it may hold more: {reasons}."
     return f"{held} and breaks at {knee.broke.per_second:,.0f}: {reasons}."
 
 

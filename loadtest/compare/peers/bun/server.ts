@@ -39,7 +39,7 @@ const findRows = database.query<Row, [number, string, string, number]>(`
 
 const server = Bun.serve({
   hostname: "127.0.0.1",
-  port: process.env.PORT,
+  port: process.env.PORT ?? 3000,
   fetch(request) {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname !== "/api/trending") return new Response(null, { status: 404 });
