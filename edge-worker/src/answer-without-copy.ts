@@ -8,14 +8,16 @@ const methods = "GET, HEAD, OPTIONS";
 /** The answer to what no copy answers: other paths and methods, OPTIONS, what is too long. Null for the rest. */
 export function answerWithoutCopy(request: Request, { pathname, search }: URL): Response | null {
   if (pathname.length + search.length > longestTarget) {
-    return refuse("uri-too-long", `Path and query may have ${longestTarget} characters.`);
+    return refuse("uri-too-long", `Path and query may have ${longestTarget} characters together.`);
   }
   if (!isServed(pathname)) {
     return refuse("not-found", "There is no such path. What there is stands in /openapi.json.");
   }
   if (request.method === "OPTIONS") return allowedMethods();
   if (request.method !== "GET" && request.method !== "HEAD") {
-    return refuse("method-not-allowed", `Only ${methods} are allowed here.`, { fields: { allow: methods } });
+    return refuse("method-not-allowed", "Only GET, HEAD and OPTIONS are allowed here.", {
+      fields: { allow: methods },
+    });
   }
   return null;
 }
