@@ -35,6 +35,10 @@ def test_the_hundredth_percentile_is_the_exact_maximum() -> None:
     assert latencies(1, 2, 3333.3).percentile(100) == 3333.3
 
 
+def test_the_median_of_three_is_the_second() -> None:
+    assert latencies(1, 20, 300).percentile(50) == pytest.approx(20, rel=0.02)
+
+
 def test_the_slowest_of_a_hundred_is_not_yet_in_p99() -> None:
     assert (latencies(*[1.0] * 99, 5000).percentile(99) or 0) <= 1.02
 

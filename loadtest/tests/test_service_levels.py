@@ -60,6 +60,12 @@ def test_slow_answers_miss_the_percentile_they_are_in() -> None:
     assert missed(seen(milliseconds=300), p50_ms=400, p99_ms=200) == ["p99_ms"]
 
 
+def test_a_slow_fiftieth_of_all_answers_misses_p99_and_not_p50() -> None:
+    tally = seen(requests=980)
+    tally.merge(seen(milliseconds=300, requests=20))
+    assert missed(tally, p50_ms=200, p99_ms=200) == ["p99_ms"]
+
+
 def test_an_old_generation_misses_staleness() -> None:
     tally = seen()
     tally.add_age(181)
