@@ -21,7 +21,7 @@ final class Database
     private const int CHECKPOINT_EVERY_PAGES = 4000;
     /** What the WAL file is cut down to when it starts over. */
     private const int WAL_SIZE_LIMIT_BYTES = 16 * 1024 * 1024;
-    private const int CACHE_KIB = 16 * 1024;
+    private const int CACHE_KIB = 8 * 1024;
 
     /** @var array<string, SQLite3Stmt> by SQL */
     private array $statements = [];

@@ -25,6 +25,9 @@ final readonly class Ingestion
         ON CONFLICT DO UPDATE SET line_count = line_count + excluded.line_count
         SQL;
 
+    /** Bounds what one commit adds to the WAL. */
+    private const int OBSERVATIONS_A_COMMIT = 4000;
+
     private ObservationStore $store;
 
     public function __construct(private Database $database, private Run $run, private ObservationParser $parser)
@@ -40,52 +43,66 @@ final readonly class Ingestion
     public function ingest(Source $source, SetAside $aside, Tally $tally): void
     {
         foreach (Batches::of($source) as $batch) {
-            $tally->add($this->database->transaction(fn (): Tally => $this->storeBatch($batch, $aside)));
+            $this->storeBatch($batch, $aside, $tally);
         }
         if (isset($tally->rejections[RejectionReason::CutOff->value])) {
             throw SourceFailure::cutOff($source->name());
         }
     }
 
-    /** @param list<array{int, string|LineFragment}> $batch */
-    private function storeBatch(array $batch, SetAside $aside): Tally
+    /**
+     * Stores in the order of video ids, which is the order of the velocity table: each of its pages is then
+     * written once for a batch, wherever its videos stand in the source.
+     */
+    private function storeBatch(Batch $batch, SetAside $aside, Tally $tally): void
     {
-        $tally = new Tally();
-        $observations = $this->parse($batch, $aside, $tally);
-        $this->store->prepareFor($observations);
-        foreach ($observations as $index => $observation) {
-            [$number, $line] = $batch[$index];
-            try {
-                $tally->count($this->store->add($observation));
-            } catch (RejectedLine $rejected) {
-                $this->setAside($number, $line, $rejected, $aside, $tally);
-            }
+        $rejected = new Tally();
+        $observations = $this->parse($batch, $aside, $rejected);
+        uasort($observations, static fn (Observation $a, Observation $b): int => strcmp($a->videoId, $b->videoId));
+        if ($rejected->rejected() > 0) {
+            $tally->add($this->database->transaction(fn (): Tally => $this->record($rejected)));
         }
-        $this->record($tally);
-
-        return $tally;
+        foreach (array_chunk($observations, self::OBSERVATIONS_A_COMMIT, true) as $chunk) {
+            $tally->add($this->database->transaction(fn (): Tally => $this->record($this->store($chunk, $batch, $aside))));
+        }
     }
 
-    /**
-     * @param list<array{int, string|LineFragment}> $batch
-     * @return array<int, Observation> by index in the batch
-     */
-    private function parse(array $batch, SetAside $aside, Tally $tally): array
+    /** @return array<int, Observation> by index in the batch */
+    private function parse(Batch $batch, SetAside $aside, Tally $tally): array
     {
         $observations = [];
-        foreach ($batch as $index => [$number, $line]) {
+        foreach ($batch->lines as $index => $line) {
             if ($line instanceof LineFragment) {
-                $this->keepFragment($number, $line, $aside, $tally);
+                $this->keepFragment($batch->numbers[$index], $line, $aside, $tally);
                 continue;
             }
             try {
                 $observations[$index] = $this->parser->parse($line);
+                if ($observations[$index]->describesVideo()) {
+                    $batch->letGo($index); // Nothing can be said against it any more.
+                }
             } catch (RejectedLine $rejected) {
-                $this->setAside($number, $line, $rejected, $aside, $tally);
+                $this->setAside($batch->numbers[$index], $line, $rejected, $aside, $tally);
             }
         }
 
         return $observations;
+    }
+
+    /** @param array<int, Observation> $observations by index in the batch */
+    private function store(array $observations, Batch $batch, SetAside $aside): Tally
+    {
+        $tally = new Tally();
+        $this->store->prepareFor($observations);
+        foreach ($observations as $index => $observation) {
+            try {
+                $tally->count($this->store->add($observation));
+            } catch (RejectedLine $rejected) {
+                $this->setAside($batch->numbers[$index], $batch->lines[$index], $rejected, $aside, $tally);
+            }
+        }
+
+        return $tally;
     }
 
     private function setAside(int $number, string $line, RejectedLine $rejected, SetAside $aside, Tally $tally): void
@@ -110,12 +127,14 @@ final readonly class Ingestion
         $tally->reject($reason);
     }
 
-    private function record(Tally $tally): void
+    private function record(Tally $tally): Tally
     {
         $counts = array_map($tally->of(...), Outcome::cases());
         $this->database->run(self::COUNT_RUN, [...$counts, $this->run->id]);
         foreach ($tally->rejections as $reason => $count) {
             $this->database->run(self::COUNT_REJECTIONS, [$this->run->id, $reason, $count]);
         }
+
+        return $tally;
     }
 }

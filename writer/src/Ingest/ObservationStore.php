@@ -20,13 +20,14 @@ use TrendVault\Writer\Ranking\VelocityModel;
 final class ObservationStore
 {
     /** The parameter is a JSON array of market and video, as in "GB dQw4w9WgXcQ". */
-    private const string FIND = <<<'SQL'
-        SELECT key.value, v.id,
-               v.title, v.channel, v.thumb_base, v.category, v.language, v.published_at, v.duration_seconds,
+    private const string FIND_VELOCITIES = <<<'SQL'
+        SELECT key.value, y.description_hash,
                y.first_observed_at, y.last_observed_at, y.observation_count, y.views, y.views_per_hour, y.rated_at, y.previous_views_per_hour
         FROM json_each(?1) AS key
-        JOIN videos AS v ON v.id = substr(key.value, 4)
-        LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = substr(key.value, 1, 2)
+        CROSS JOIN velocity AS y ON y.video_id = substr(key.value, 4) AND y.region = substr(key.value, 1, 2)
+        SQL;
+    private const string FIND_VIDEO = <<<'SQL'
+        SELECT title, channel, thumb_base, category, language, published_at, duration_seconds FROM videos WHERE id = ?
         SQL;
     private const string SAVE_VIDEO = <<<'SQL'
         INSERT INTO videos (id, title, channel, thumb_base, category, language, published_at, duration_seconds, first_seen_at)
@@ -41,27 +42,21 @@ final class ObservationStore
         SQL;
     private const string FIND_VIEWS = 'SELECT views FROM observations WHERE observed_at = ? AND region = ? AND video_id = ?';
     private const string SAVE_VELOCITY = <<<'SQL'
-        INSERT INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour, description_hash)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT DO UPDATE SET last_observed_at = excluded.last_observed_at, observation_count = excluded.observation_count,
-          views = excluded.views, views_per_hour = excluded.views_per_hour, rated_at = excluded.rated_at, previous_views_per_hour = excluded.previous_views_per_hour
+          views = excluded.views, views_per_hour = excluded.views_per_hour, rated_at = excluded.rated_at, previous_views_per_hour = excluded.previous_views_per_hour,
+          description_hash = excluded.description_hash
         SQL;
 
-    /** Of the columns that SAVE_VIDEO sets. */
-    private const int PUBLISHED_AT = 5;
-
-    private readonly SQLite3Stmt $saveVideo;
     private readonly SQLite3Stmt $addObservation;
     private readonly SQLite3Stmt $saveVelocity;
-    /** @var array<string, list<mixed>> of the batch's videos, the columns that SAVE_VIDEO sets, by id */
-    private array $videos = [];
-    /** @var array<string, ?Velocity> of the batch, by market and video */
-    private array $velocities = [];
+    /** @var array<string, ?array{int, Velocity}> of the batch, by market and video: what was last said of the video, its state */
+    private array $known = [];
 
     /** @param int $now UTC seconds, when a new video is first seen */
     public function __construct(private readonly Database $database, private readonly int $now)
     {
-        $this->saveVideo = $database->prepare(self::SAVE_VIDEO);
         $this->addObservation = $database->prepare(self::ADD_OBSERVATION);
         $this->saveVelocity = $database->prepare(self::SAVE_VELOCITY);
     }
@@ -73,16 +68,15 @@ final class ObservationStore
      */
     public function prepareFor(array $observations): void
     {
-        [$this->videos, $this->velocities] = [[], []];
+        $this->known = [];
         foreach ($observations as $observation) {
-            $this->velocities[self::key($observation)] = null;
+            $this->known[self::key($observation)] = null;
         }
-        $statement = $this->database->prepare(self::FIND);
-        $statement->bindValue(1, json_encode(array_keys($this->velocities), JSON_THROW_ON_ERROR));
+        $statement = $this->database->prepare(self::FIND_VELOCITIES);
+        $statement->bindValue(1, json_encode(array_keys($this->known), JSON_THROW_ON_ERROR));
         $result = $statement->execute();
         while (($row = $result->fetchArray(SQLITE3_NUM)) !== false) {
-            $this->videos[$row[1]] = array_slice($row, 2, 7);
-            $this->velocities[$row[0]] = $row[9] === null ? null : new Velocity(...array_slice($row, 9));
+            $this->known[$row[0]] = [$row[1], new Velocity(...array_slice($row, 2))];
         }
         $result->finalize();
     }
@@ -93,16 +87,16 @@ final class ObservationStore
      */
     public function add(Observation $observation): Outcome
     {
-        $before = $this->velocities[self::key($observation)];
+        [$said, $before] = $this->known[self::key($observation)] ?? [null, null];
         if ($before !== null && $observation->observedAt <= $before->lastObservedAt) {
             return $this->addToHistory($observation);
         }
-        $this->saveVideo($observation, $this->videos[$observation->videoId] ?? null);
+        $says = $observation->descriptionHash();
+        $publishedAt = $says === $said ? null : $this->saveVideo($observation);
         $this->link($observation, $before?->lastObservedAt);
-        $velocity = $before === null
-            ? VelocityModel::first($observation->observedAt, $observation->views, $this->videos[$observation->videoId][self::PUBLISHED_AT])
-            : VelocityModel::next($before, $observation->observedAt, $observation->views);
-        $this->saveVelocity($observation, $velocity);
+        $this->saveVelocity($observation, $says, $before === null
+            ? VelocityModel::first($observation->observedAt, $observation->views, $publishedAt)
+            : VelocityModel::next($before, $observation->observedAt, $observation->views));
 
         return Outcome::Accepted;
     }
@@ -126,30 +120,26 @@ final class ObservationStore
     /**
      * A line that leaves a field out says nothing about it: what is known stays.
      *
-     * @param ?list<mixed> $known
+     * @return ?int when the video was published, as far as is known now
      * @throws RejectedLine
      */
-    private function saveVideo(Observation $observation, ?array $known): void
+    private function saveVideo(Observation $observation): ?int
     {
+        $known = $this->database->rows(self::FIND_VIDEO, [$observation->videoId])[0] ?? null;
         $new = [
-            $observation->title ?? $known[0] ?? throw self::missingMetadata('title'),
-            $observation->channel ?? $known[1] ?? throw self::missingMetadata('channel'),
-            $observation->thumbBase ?? $known[2] ?? throw self::missingMetadata('thumb_base'),
-            $observation->category ?? $known[3] ?? null,
-            $observation->language ?? $known[4] ?? null,
-            $observation->publishedAt ?? $known[5] ?? null,
-            $observation->durationSeconds ?? $known[6] ?? null,
+            'title' => $observation->title ?? $known['title'] ?? throw self::missingMetadata('title'),
+            'channel' => $observation->channel ?? $known['channel'] ?? throw self::missingMetadata('channel'),
+            'thumb_base' => $observation->thumbBase ?? $known['thumb_base'] ?? throw self::missingMetadata('thumb_base'),
+            'category' => $observation->category ?? $known['category'] ?? null,
+            'language' => $observation->language ?? $known['language'] ?? null,
+            'published_at' => $observation->publishedAt ?? $known['published_at'] ?? null,
+            'duration_seconds' => $observation->durationSeconds ?? $known['duration_seconds'] ?? null,
         ];
-        if ($new === $known) {
-            return;
+        if ($new !== $known) {
+            $this->database->run(self::SAVE_VIDEO, [$observation->videoId, ...array_values($new), $this->now]);
         }
-        $this->videos[$observation->videoId] = $new;
-        $this->saveVideo->bindValue(1, $observation->videoId, SQLITE3_TEXT);
-        foreach ($new as $index => $value) {
-            $this->saveVideo->bindValue($index + 2, $value);
-        }
-        $this->saveVideo->bindValue(9, $this->now);
-        $this->saveVideo->execute();
+
+        return $new['published_at'];
     }
 
     /**
@@ -171,9 +161,9 @@ final class ObservationStore
         return $this->database->connection->changes() === 1;
     }
 
-    private function saveVelocity(Observation $observation, Velocity $velocity): void
+    private function saveVelocity(Observation $observation, int $descriptionHash, Velocity $velocity): void
     {
-        $this->velocities[self::key($observation)] = $velocity;
+        $this->known[self::key($observation)] = [$descriptionHash, $velocity];
         $statement = $this->saveVelocity;
         $statement->bindValue(1, $observation->videoId, SQLITE3_TEXT);
         $statement->bindValue(2, $observation->region, SQLITE3_TEXT);
@@ -184,6 +174,7 @@ final class ObservationStore
         $statement->bindValue(7, $velocity->viewsPerHour);
         $statement->bindValue(8, $velocity->ratedAt);
         $statement->bindValue(9, $velocity->previousViewsPerHour);
+        $statement->bindValue(10, $descriptionHash);
         $statement->execute();
     }
 

@@ -26,4 +26,18 @@ final readonly class Observation
         public ?int $durationSeconds = null,
     ) {
     }
+
+    /** Whether it says all that must be known of a video that is new. */
+    public function describesVideo(): bool
+    {
+        return $this->title !== null && $this->channel !== null && $this->thumbBase !== null;
+    }
+
+    /** A number that changes with anything that is said about the video itself. */
+    public function descriptionHash(): int
+    {
+        $said = "$this->title\n$this->channel\n$this->thumbBase\n$this->category\n$this->language\n$this->publishedAt\n$this->durationSeconds";
+
+        return unpack('q', hash('xxh3', $said, true))[1];
+    }
 }

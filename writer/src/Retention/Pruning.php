@@ -20,12 +20,12 @@ final readonly class Pruning
     private const string VELOCITY = <<<'SQL'
         DELETE FROM velocity WHERE (video_id, region) IN (SELECT video_id, region FROM velocity WHERE last_observed_at < ?1 LIMIT ?2)
         SQL;
-    /** A video that a kept generation names is still shown. */
+    /** A video that a kept generation names is still shown. CROSS JOIN has the few generations looped over, not the lists. */
     private const string VIDEOS = <<<'SQL'
         DELETE FROM videos WHERE id IN (
           SELECT v.id FROM videos AS v
           WHERE NOT EXISTS (SELECT 1 FROM velocity WHERE video_id = v.id)
-            AND NOT EXISTS (SELECT 1 FROM generations AS g JOIN trending AS t ON t.generation = g.id AND t.video_id = v.id)
+            AND NOT EXISTS (SELECT 1 FROM generations AS g CROSS JOIN trending AS t ON t.generation = g.id AND t.video_id = v.id)
           LIMIT ?1
         )
         SQL;

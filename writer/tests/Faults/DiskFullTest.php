@@ -34,7 +34,7 @@ final class DiskFullTest extends TestCase
         $installation->run(['ingest', '-'], self::lines(100, 7200));
         $installation->run(['rank']);
         $published = $installation->rows('SELECT * FROM trending');
-        file_put_contents("$this->mount/ballast", str_repeat('x', 500_000));
+        file_put_contents("$this->mount/ballast", str_repeat('x', 1_200_000));
 
         $full = $installation->run(['ingest', '-'], self::lines(20_000, 3600));
         self::assertSame(ExitCode::DiskFull, $full->exitCode);

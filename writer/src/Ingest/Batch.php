@@ -1,0 +1,37 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ingest;
+
+use TrendVault\Writer\Sources\LineFragment;
+
+/** Lines that wait to be stored. A line can be let go before the batch is done: they are most of its memory. */
+final class Batch
+{
+    private const int MOST_LINES = 16_000;
+    private const int MOST_BYTES = 8 * 1024 * 1024;
+
+    /** @var list<int> line numbers in the source */
+    public private(set) array $numbers = [];
+    /** @var array<int, string|LineFragment> by the index of the number */
+    public private(set) array $lines = [];
+    private int $bytes = 0;
+
+    public function add(int $number, string|LineFragment $line): void
+    {
+        $this->numbers[] = $number;
+        $this->lines[] = $line;
+        $this->bytes += strlen($line instanceof LineFragment ? $line->bytes : $line);
+    }
+
+    public function isFull(): bool
+    {
+        return count($this->numbers) >= self::MOST_LINES || $this->bytes >= self::MOST_BYTES;
+    }
+
+    public function letGo(int $index): void
+    {
+        unset($this->lines[$index]);
+    }
+}
