@@ -6,8 +6,6 @@ import { type Finder, findCopy } from "./find-copy.ts";
 import { problemResponse, refuse } from "./problem-response.ts";
 import type { Visit } from "./renewals.ts";
 
-const retryAfter = { "retry-after": "5" };
-
 /** From a request to its response. */
 export async function answer(request: Request, visit: Visit, finder: Finder): Promise<Response> {
   const url = new URL(request.url);
@@ -22,17 +20,20 @@ export async function answer(request: Request, visit: Visit, finder: Finder): Pr
     case "problem":
       return problemResponse(found.problem);
     case "nothing":
-      return found.why === "origin-failed"
-        ? refuse("not-ready", "The origin does not answer and there is no copy of this list.", {
-            fields: retryAfter,
-          })
-        : refuse("busy", "Too many lists were asked for from one address.", { fields: retryAfter });
+      return refuseForNow(found.why);
   }
 }
 
 function refuseParameters(invalid: InvalidParameter[]): Response {
   const detail = invalid.map((parameter) => `${parameter.name}: ${parameter.detail}`).join("; ");
   return refuse("invalid-parameter", detail, { invalid });
+}
+
+function refuseForNow(why: "origin-failed" | "too-many-misses"): Response {
+  const fields = { "retry-after": "5" };
+  return why === "origin-failed"
+    ? refuse("not-ready", "The origin does not answer and there is no copy of this list.", { fields })
+    : refuse("busy", "Too many lists were asked for from one address.", { fields });
 }
 
 function countryOf(request: Request): string | undefined {

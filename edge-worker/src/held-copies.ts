@@ -28,18 +28,15 @@ export class HeldCopies {
   async findShared(target: string): Promise<Copy | null> {
     const read = () => absentOnFailure(this.#shared.read(target), "cache not read", this.#report);
     const { outcome: shared } = await this.#reads.share(target, read);
-    if (shared !== null) this.#remember(shared);
-    return this.#remembered.get(target);
+    const remembered = this.#remembered.get(target);
+    if (shared === null || (remembered !== null && !isNewer(shared, remembered))) return remembered;
+    this.#remembered.set(target, shared);
+    return shared;
   }
 
   /** Serves the copy from now on; resolves when the data centre's other isolates have it too. */
   async keep(copy: Copy): Promise<void> {
-    this.#remember(copy);
+    this.#remembered.set(copy.target, copy);
     await this.#shared.write(copy);
-  }
-
-  #remember(copy: Copy): void {
-    const remembered = this.#remembered.get(copy.target);
-    if (remembered === null || isNewer(copy, remembered)) this.#remembered.set(copy.target, copy);
   }
 }

@@ -11,17 +11,17 @@ export function openIsolate(env: Env): Finder {
   const settings = readSettings(env);
   const clock = () => Date.now() / 1000;
   const report: Report = (event) => console.error(JSON.stringify(event));
-  const held = new HeldCopies(new SharedCache(settings.originUrl), report);
+  const held = new HeldCopies(new SharedCache(settings.ORIGIN_URL), report);
   const renewals = new Renewals({
     held,
-    lastResort: new LastResort(env.LAST_RESORT, settings.lastResortSeconds),
+    lastResort: new LastResort(env.LAST_RESORT, settings.LAST_RESORT_SECONDS),
     origin: {
-      url: settings.originUrl,
-      edgeKeys: settings.edgeKeys,
-      deadlineSeconds: settings.originDeadlineSeconds,
+      url: settings.ORIGIN_URL,
+      edgeKeys: settings.EDGE_KEYS,
+      deadlineSeconds: settings.ORIGIN_DEADLINE_SECONDS,
     },
-    keys: settings.originKeys,
-    pauseSeconds: settings.originPauseSeconds,
+    keys: settings.ORIGIN_JWKS,
+    pauseSeconds: settings.ORIGIN_PAUSE_SECONDS,
     clock,
     report,
   });

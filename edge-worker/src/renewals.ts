@@ -92,13 +92,14 @@ export class Renewals {
 
   // The request that was to do the work is gone, and the work with it.
   async #giveUp(ask: Ask): Promise<Renewal> {
-    const held = await this.#parts.held.find(ask.target);
-    return { kind: "failure", status: null, fallback: await this.#fallback(ask, held) };
+    const { held, clock } = this.#parts;
+    const usableCopy = usable(await held.find(ask.target), clock());
+    return { kind: "failure", status: null, fallback: await this.#fallback(ask, usableCopy) };
   }
 
   async #renew(ask: Ask, visit: Visit): Promise<Renewal> {
     const { held, clock } = this.#parts;
-    const shared = await held.findShared(ask.target);
+    const shared = usable(await held.findShared(ask.target), clock());
     if (shared !== null && freshnessAt(clock(), shared) === "fresh") return { kind: "found", copy: shared };
     if (!(await visit.mayMiss())) return { kind: "refused", fallback: await this.#fallback(ask, shared) };
     return this.#ask(ask, shared, visit);
@@ -140,11 +141,14 @@ export class Renewals {
   }
 
   async #fallback(ask: Ask, held: Copy | null): Promise<Fallback | null> {
-    if (held !== null && freshnessAt(this.#parts.clock(), held) !== "unusable") {
-      return { copy: held, from: "stale-if-error" };
-    }
+    if (held !== null) return { copy: held, from: "stale-if-error" };
     const { lastResort, report } = this.#parts;
     const copy = await absentOnFailure(lastResort.read(ask), "last resort not read", report);
     return copy === null ? null : { copy, from: "last-resort" };
   }
+}
+
+// What may not be served any more is no measure of what may: a database from a backup is older, and right.
+function usable(copy: Copy | null, now: number): Copy | null {
+  return copy !== null && freshnessAt(now, copy) !== "unusable" ? copy : null;
 }

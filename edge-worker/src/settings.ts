@@ -1,44 +1,33 @@
-import { type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
+import { parseKeyRing } from "@trendvault/contract/key-ring";
 import type { PublicKeySet } from "@trendvault/contract/response-signature";
+import { parseJson } from "./parse-json.ts";
 
-export type Settings = {
-  originUrl: URL;
-  edgeKeys: KeyRing;
-  originKeys: PublicKeySet;
-  originDeadlineSeconds: number;
-  originPauseSeconds: number;
-  lastResortSeconds: number;
+/** The Worker's variables and secrets; wrangler.toml says what each is for. */
+const parsers = {
+  ORIGIN_URL: parseOriginUrl,
+  ORIGIN_JWKS: parseKeySet,
+  EDGE_KEYS: parseKeyRing,
+  ORIGIN_DEADLINE_SECONDS: parseSeconds,
+  ORIGIN_PAUSE_SECONDS: parseSeconds,
+  LAST_RESORT_SECONDS: parseSeconds,
 };
 
-type SettingName =
-  | "ORIGIN_URL"
-  | "EDGE_KEYS"
-  | "ORIGIN_JWKS"
-  | "ORIGIN_DEADLINE_SECONDS"
-  | "ORIGIN_PAUSE_SECONDS"
-  | "LAST_RESORT_SECONDS";
+type Name = keyof typeof parsers;
+export type Settings = { readonly [name in Name]: ReturnType<(typeof parsers)[name]> };
 
-/** Reads the Worker's variables and secrets. Throws an Error that names every bad one and what was expected. */
-export function readSettings(env: { readonly [name in SettingName]?: string }): Settings {
+/** Reads the settings. Throws an Error that names every bad one and says what was expected. */
+export function readSettings(env: { readonly [name in Name]?: string }): Settings {
+  const settings: Record<string, unknown> = {};
   const problems: string[] = [];
-  const read = <T>(name: SettingName, parse: (text: string) => T): T => {
+  for (const name of Object.keys(parsers) as Name[]) {
     try {
-      return parse(env[name] ?? "");
+      settings[name] = parsers[name](env[name] ?? "");
     } catch (error) {
       problems.push(`${name}: ${(error as Error).message}`);
-      return undefined as T; // never returned: the problems are thrown first
     }
-  };
-  const settings = {
-    originUrl: read("ORIGIN_URL", parseOriginUrl),
-    edgeKeys: read("EDGE_KEYS", parseKeyRing),
-    originKeys: read("ORIGIN_JWKS", parseKeySet),
-    originDeadlineSeconds: read("ORIGIN_DEADLINE_SECONDS", parseSeconds),
-    originPauseSeconds: read("ORIGIN_PAUSE_SECONDS", parseSeconds),
-    lastResortSeconds: read("LAST_RESORT_SECONDS", parseSeconds),
-  };
+  }
   if (problems.length > 0) throw new Error(problems.join("\n"));
-  return settings;
+  return settings as Settings;
 }
 
 function parseOriginUrl(text: string): URL {
@@ -48,16 +37,10 @@ function parseOriginUrl(text: string): URL {
 }
 
 function parseKeySet(text: string): PublicKeySet {
-  const expected = "expected the JSON of the origin's /.well-known/jwks.json, with an Ed25519 key";
-  let keySet: PublicKeySet;
-  try {
-    keySet = JSON.parse(text) as PublicKeySet;
-  } catch {
-    throw new Error(expected);
-  }
-  const usable = keySet.keys?.some(({ kty, crv, kid, x }) => kty === "OKP" && crv === "Ed25519" && kid && x);
-  if (!usable) throw new Error(expected);
-  return keySet;
+  const keySet = parseJson(text) as PublicKeySet | null;
+  const usable = keySet?.keys?.some(({ kty, crv, kid, x }) => kty === "OKP" && crv === "Ed25519" && kid && x);
+  if (keySet !== null && usable) return keySet;
+  throw new Error("expected the JSON of the origin's /.well-known/jwks.json, with an Ed25519 key");
 }
 
 function parseSeconds(text: string): number {

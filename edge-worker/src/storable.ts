@@ -5,6 +5,7 @@ import type { Copy } from "./copy.ts";
 import { readLifetimes } from "./lifetimes.ts";
 import { contradiction, type ListClaims } from "./list-claims.ts";
 import type { OriginAnswer } from "./origin.ts";
+import { parseJson } from "./parse-json.ts";
 
 /**
  * What an answer of the origin is worth. A copy may be stored and served; a problem is the visitor's doing and may
@@ -83,14 +84,6 @@ function judgeProblem({ status, headers, body }: OriginAnswer): Verdict {
   const fits =
     headers.get("content-type") === problemContentType && problem?.type === visitorsProblems.get(status);
   return problem !== null && fits ? { kind: "problem", problem } : failure(`status ${status}`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function failure(reason: string): Verdict {
