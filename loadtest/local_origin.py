@@ -54,7 +54,6 @@ def _inherited() -> dict[str, str]:
 def _settings(database: Path) -> dict[str, str]:
     return {
         "DB_PATH": str(database),
-        "SOURCES": "demo",
         "HOST": "127.0.0.1",
         "PORT": "0",
         "ADMIN_PORT": "0",
@@ -99,7 +98,7 @@ def _start_origin(environment: Mapping[str, str], log: Path) -> tuple[subprocess
 
 def _publish(seconds: float, environment: Mapping[str, str], stop: threading.Event) -> None:
     while not stop.wait(seconds):
-        _run_writer(["cron"], environment)
+        _run_writer(["rank"], environment)
 
 
 def _stop(process: subprocess.Popen[str]) -> None:

@@ -30,7 +30,7 @@ PROFILES: Mapping[str, Profile] = {
         600,
         60,
         _SPIKE,
-        2,
+        3,
     ),
     "stampede": Profile(
         "everybody at once, a new connection for every request", shapes.stampede, 300, 30, _CROWD, 15
