@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KVNamespace } from "@cloudflare/workers-types";
@@ -20,15 +20,15 @@ Object.assign(process.env, {
 
 let built: string | undefined;
 
-/** The folder with the bundle as `wrangler deploy` would upload it. */
+/** The folder with the bundle as `wrangler deploy` would upload it. It is there as long as this process. */
 export function bundle(): string {
   if (built !== undefined) return built;
-  built = mkdtempSync(join(tmpdir(), "trendvault-bundle-"));
-  execFileSync(wrangler, ["deploy", "--dry-run", "--env=", "--outdir", built], {
-    cwd: root,
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  return built;
+  const folder = mkdtempSync(join(tmpdir(), "trendvault-bundle-"));
+  process.once("exit", () => rmSync(folder, { recursive: true }));
+  const command = ["deploy", "--dry-run", "--env=", "--outdir", folder];
+  execFileSync(wrangler, command, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+  built = folder;
+  return folder;
 }
 
 type Visitor = {

@@ -38,8 +38,10 @@ export class Origin {
       SIGNING_KEY: signingKey,
       EDGE_KEYS: edgeKeys,
     };
-    const child = spawn("bun", ["--no-env-file", main], { env, stdio: ["ignore", "pipe", "inherit"] });
+    const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"];
+    const child = spawn("bun", ["--no-env-file", main], { env, stdio, detached: true });
     this.#process = child;
+    process.once("exit", () => this.#killGroup());
     const ended = once(child, "exit").then(() => Promise.reject(new Error("The origin did not start")));
     await Promise.race([once(child.stdout, "data"), ended]);
     ended.catch(() => {}); // it will end later, when it is killed
@@ -55,11 +57,16 @@ export class Origin {
     return fetch(`${this.url}${target}`, { method, headers });
   }
 
+  /** Ends the origin and its workers at once. */
   async kill(): Promise<void> {
+    if (this.#killGroup() && this.#process !== undefined) await once(this.#process, "exit");
+  }
+
+  /** False when there was nothing to end. */
+  #killGroup(): boolean {
     const child = this.#process;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    child.kill("SIGKILL");
-    await once(child, "exit");
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false;
+    return process.kill(-child.pid, "SIGKILL");
   }
 }
 
