@@ -22,11 +22,11 @@ final class ProgressBar
         return new self(STDERR, stream_isatty(STDERR), $label);
     }
 
-    /** @param float $share from 0 to 1 */
-    public function advance(float $share): void
+    /** @param ?float $share from 0 to 1; null draws nothing */
+    public function advance(?float $share): void
     {
         $now = hrtime(true);
-        if (!$this->visible || ($share < 1 && $now - $this->drawnAt < self::REDRAW_NANOSECONDS)) {
+        if (!$this->visible || $share === null || ($share < 1 && $now - $this->drawnAt < self::REDRAW_NANOSECONDS)) {
             return;
         }
         $this->drawnAt = $now;

@@ -21,14 +21,16 @@ final class Database
     private const int CHECKPOINT_EVERY_PAGES = 4000;
     /** What the WAL file is cut down to when it starts over. */
     private const int WAL_SIZE_LIMIT_BYTES = 16 * 1024 * 1024;
+    private const int PATIENCE_WITH_READERS_MILLISECONDS = 200;
     private const int CACHE_KIB = 8 * 1024;
 
     /** @var array<string, SQLite3Stmt> by SQL */
     private array $statements = [];
 
-    private function __construct(public readonly SQLite3 $connection)
+    private function __construct(public readonly SQLite3 $connection, private readonly int $busyTimeoutMilliseconds)
     {
         $connection->enableExceptions(true);
+        $connection->busyTimeout($busyTimeoutMilliseconds);
     }
 
     /**
@@ -39,8 +41,7 @@ final class Database
      */
     public static function openForWriting(string $path, int $busyTimeoutMilliseconds): self
     {
-        $database = self::open($path, SQLITE3_OPEN_READWRITE | SQLITE3_OPEN_CREATE);
-        $database->connection->busyTimeout($busyTimeoutMilliseconds);
+        $database = self::open($path, SQLITE3_OPEN_READWRITE | SQLITE3_OPEN_CREATE, $busyTimeoutMilliseconds);
         $database->execute('PRAGMA journal_mode = WAL');
         $database->execute('PRAGMA synchronous = FULL');
         $database->execute('PRAGMA foreign_keys = ON');
@@ -54,8 +55,7 @@ final class Database
     /** @throws DatabaseFailure|SQLite3Exception */
     public static function openForReading(string $path, int $busyTimeoutMilliseconds): self
     {
-        $database = self::open($path, SQLITE3_OPEN_READONLY);
-        $database->connection->busyTimeout($busyTimeoutMilliseconds);
+        $database = self::open($path, SQLITE3_OPEN_READONLY, $busyTimeoutMilliseconds);
         $database->execute('PRAGMA query_only = ON');
 
         return $database;
@@ -63,7 +63,7 @@ final class Database
 
     public static function inMemory(): self
     {
-        $database = new self(new SQLite3(':memory:'));
+        $database = new self(new SQLite3(':memory:'), 0);
         $database->execute('PRAGMA foreign_keys = ON');
 
         return $database;
@@ -141,11 +141,26 @@ final class Database
         }
     }
 
+    /**
+     * Moves the WAL into the database and cuts it to nothing.
+     *
+     * @return bool false when a reader was in the way: no failure, the next run does it
+     */
+    public function truncateWal(): bool
+    {
+        $this->connection->busyTimeout(self::PATIENCE_WITH_READERS_MILLISECONDS);
+        try {
+            return $this->connection->querySingle('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
+        } finally {
+            $this->connection->busyTimeout($this->busyTimeoutMilliseconds);
+        }
+    }
+
     /** SQLite3's constructor throws a bare Exception that carries no result code. */
-    private static function open(string $path, int $flags): self
+    private static function open(string $path, int $flags, int $busyTimeoutMilliseconds): self
     {
         try {
-            return new self(new SQLite3($path, $flags));
+            return new self(new SQLite3($path, $flags), $busyTimeoutMilliseconds);
         } catch (Exception) {
             throw DatabaseFailure::cannotOpen($path);
         }

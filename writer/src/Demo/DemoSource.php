@@ -13,7 +13,7 @@ use TrendVault\Writer\Time\Rfc3339;
  * A made-up video site to try everything with. What it says of a video at a time depends on the seed,
  * the video and the time alone: run it again, or elsewhere, and the same lines come out.
  */
-final readonly class DemoSource implements Source
+final class DemoSource implements Source
 {
     private const int VIDEOS = 50_000;
     /** The first fill looks back, so that videos have a history and a velocity. */
@@ -25,11 +25,13 @@ final readonly class DemoSource implements Source
     /** New videos are counted at once. */
     private const int FRESH_SECONDS = 600;
 
+    private int $visited = 0;
+
     /**
      * @param int $now UTC seconds
      * @param bool $fill whether this is the first time, and all videos are counted
      */
-    public function __construct(private int $seed, private int $now, private bool $fill, private int $videos = self::VIDEOS)
+    public function __construct(private readonly int $seed, private readonly int $now, private readonly bool $fill, private readonly int $videos = self::VIDEOS)
     {
     }
 
@@ -48,11 +50,18 @@ final readonly class DemoSource implements Source
         }
     }
 
+    #[Override]
+    public function progress(): ?float
+    {
+        return $this->fill ? $this->visited / $this->videos / count(self::FILL_SECONDS_AGO) : null;
+    }
+
     /** @return Generator<array{DemoVideo, string, int}> */
     private function filled(): Generator
     {
         foreach (self::FILL_SECONDS_AGO as $ago) {
             foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
+                $this->visited++;
                 foreach ($video->bornAt > $this->now - $ago ? [] : $video->markets() as $market) {
                     yield [$video, $market, $this->now - $ago];
                 }

@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Ingest;
 use Closure;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\ProgressBar;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\Run;
@@ -63,7 +64,9 @@ final readonly class IngestJob
             ? $source->setAside()
             : SetAside::lines($this->context->settings->rejectedFolder(), "{$source->name()}-{$this->run->id}");
         [$tally, $started] = [new Tally(), hrtime(true)];
-        $failure = self::attempt(static fn () => $ingestion->ingest($source, $aside, $tally));
+        $bar = ProgressBar::onStandardError("Reading {$source->name()}");
+        $failure = self::attempt(static fn () => $ingestion->ingest($source, $aside, $tally, $bar->advance(...)));
+        $bar->finish();
         new IngestReport($source->name(), $tally, $aside, (hrtime(true) - $started) / 1e9)->log($this->context->log);
         if ($source instanceof Settles && !$failure instanceof SetAsideFailure) {
             $clean = $failure === null && $tally->rejected() === 0;

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ingest;
 
+use Closure;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Observations\Observation;
@@ -37,13 +38,15 @@ final readonly class Ingestion
 
     /**
      * @param Tally $tally counts up as batches are committed, so that it is right after a failure, too
+     * @param Closure(?float): void $progress is told how far it is, from 0 to 1
      * @throws SourceFailure when the source stopped early; what it gave is stored
      * @throws SetAsideFailure
      */
-    public function ingest(Source $source, SetAside $aside, Tally $tally): void
+    public function ingest(Source $source, SetAside $aside, Tally $tally, Closure $progress): void
     {
         foreach (Batches::of($source) as $batch) {
             $this->storeBatch($batch, $aside, $tally);
+            $progress($source->progress());
         }
         if (isset($tally->rejections[RejectionReason::CutOff->value])) {
             throw SourceFailure::cutOff($source->name());

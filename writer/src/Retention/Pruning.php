@@ -45,7 +45,7 @@ final readonly class Pruning
         $videos = $this->deleteAll(self::VIDEOS, []);
         $this->deleteAll(self::RUNS, [$cutoff]);
 
-        return new Pruned($generations, $observations, $videos, $this->truncateWal());
+        return new Pruned($generations, $observations, $videos, $this->database->truncateWal());
     }
 
     /** One transaction each: a reader sees all of a generation or none of it. */
@@ -73,13 +73,5 @@ final readonly class Pruning
         } while ($deleted === self::ROWS_AT_ONCE);
 
         return $total;
-    }
-
-    /** A reader in the way is no failure: the WAL starts over later, and its size is bounded by the batches. */
-    private function truncateWal(): bool
-    {
-        [$row] = $this->database->rows('PRAGMA wal_checkpoint(TRUNCATE)');
-
-        return $row['busy'] === 0;
     }
 }

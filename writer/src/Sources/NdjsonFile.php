@@ -7,9 +7,12 @@ namespace TrendVault\Writer\Sources;
 use Override;
 
 /** A file of NDJSON, plain or gzip. */
-final readonly class NdjsonFile implements Source
+final class NdjsonFile implements Source
 {
-    public function __construct(private string $path)
+    /** @var ?resource while it is read */
+    private mixed $stream = null;
+
+    public function __construct(private readonly string $path)
     {
     }
 
@@ -22,12 +25,20 @@ final readonly class NdjsonFile implements Source
     #[Override]
     public function lines(): iterable
     {
-        $stream = @fopen($this->path, 'rb')
+        $this->stream = @fopen($this->path, 'rb')
             ?: throw (file_exists($this->path) ? SourceFailure::unreadable($this->path) : SourceFailure::missing($this->path));
         try {
-            yield from LineReader::lines(ByteStream::chunks($stream, $this->path));
+            yield from LineReader::lines(ByteStream::chunks($this->stream, $this->path));
         } finally {
-            fclose($stream);
+            fclose($this->stream);
+            $this->stream = null;
         }
+    }
+
+    /** Of its bytes, packed or not. */
+    #[Override]
+    public function progress(): ?float
+    {
+        return $this->stream === null ? 1.0 : ftell($this->stream) / max(1, (int) filesize($this->path));
     }
 }

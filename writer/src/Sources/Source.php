@@ -17,4 +17,7 @@ interface Source
      * @throws SourceFailure when the source cannot be read, or not to its end; what was given until then counts
      */
     public function lines(): iterable;
+
+    /** What share of it was read, from 0 to 1; null when nobody knows. */
+    public function progress(): ?float;
 }

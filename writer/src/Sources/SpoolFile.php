@@ -52,6 +52,12 @@ final readonly class SpoolFile implements Source, Settles
         return $this->file->lines();
     }
 
+    #[Override]
+    public function progress(): ?float
+    {
+        return $this->file->progress();
+    }
+
     /** The report alone: the lines are in the file, which it will stand beside. */
     public function setAside(): SetAside
     {

@@ -25,4 +25,10 @@ final readonly class StandardInput implements Source
     {
         return LineReader::lines(ByteStream::chunks($this->stream, 'standard input'));
     }
+
+    #[Override]
+    public function progress(): ?float
+    {
+        return null;
+    }
 }

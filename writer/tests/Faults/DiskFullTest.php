@@ -13,7 +13,7 @@ use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
 final class DiskFullTest extends TestCase
 {
-    private const string SIZE = '3m';
+    private const string SIZE = '8m';
 
     /** Kept until the disk is unmounted. */
     private ?TemporaryFolder $folder = null;
@@ -34,9 +34,9 @@ final class DiskFullTest extends TestCase
         $installation->run(['ingest', '-'], self::lines(100, 7200));
         $installation->run(['rank']);
         $published = $installation->rows('SELECT * FROM trending');
-        file_put_contents("$this->mount/ballast", str_repeat('x', 1_200_000));
+        file_put_contents("$this->mount/ballast", str_repeat('x', 4_000_000));
 
-        $full = $installation->run(['ingest', '-'], self::lines(20_000, 3600));
+        $full = $installation->run(['ingest', '-'], self::lines(30_000, 3600));
         self::assertSame(ExitCode::DiskFull, $full->exitCode);
         self::assertStringContainsString('the disk is full', $full->message());
         self::assertNotSame([], $published);

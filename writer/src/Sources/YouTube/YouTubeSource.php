@@ -56,6 +56,12 @@ final class YouTubeSource implements Source, Settles
         }
     }
 
+    #[Override]
+    public function progress(): ?float
+    {
+        return null;
+    }
+
     /** Remembers the pages once their videos are stored. */
     #[Override]
     public function settle(bool $clean): void
