@@ -3,6 +3,9 @@ import { problems } from "./problem.ts";
 import { regionCodes } from "./regions.ts";
 import { largestLimit, windows } from "./trending-query.ts";
 
+/** Rows of the database carry plain strings: that a region is one of the markets is its foreign key's promise. */
+type Widened<T> = T extends string ? string : T extends object ? { [K in keyof T]: Widened<T[K]> } : T;
+
 /** What the origin answers. The OpenAPI document is made from these; the origin's types are inferred from them. */
 
 const region = z.enum(regionCodes).meta({ id: "Region", description: "A market, ISO 3166-1 alpha-2" });
@@ -56,6 +59,8 @@ export const TrendingPage = z
   })
   .meta({ id: "TrendingPage" });
 
+export type TrendingPage = Widened<z.infer<typeof TrendingPage>>;
+
 export const Video = z
   .strictObject({
     id: z.string().min(1).max(64),
@@ -89,10 +94,7 @@ export const Video = z
       .meta({ description: "The latest view counts per market, newest first" }),
   })
   .meta({ id: "Video" });
-export type Video = Omit<z.infer<typeof Video>, "trending" | "thumbs"> & {
-  thumbs: string[];
-  trending: { region: string; window: string; category: string | null; rank: number; score: number }[];
-};
+export type Video = Widened<z.infer<typeof Video>>;
 
 export const RegionList = z
   .strictObject({

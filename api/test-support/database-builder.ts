@@ -63,9 +63,33 @@ export class DatabaseBuilder {
     this.database.run("DELETE FROM generations WHERE id = ?", [generation]);
   }
 
+  /** Stores a video's views at Unix times, oldest first, as the writer links them. */
+  observe(video_id: string, region: string, views: [at: number, views: number][]): void {
+    let previous: number | null = null;
+    for (const [observed_at, count] of views) {
+      this.#insert("observations", {
+        observed_at,
+        region,
+        video_id,
+        views: count,
+        previous_observed_at: previous,
+      });
+      previous = observed_at;
+    }
+    this.#insert("velocity", { video_id, region, last_observed_at: previous });
+  }
+
   remove(): void {
     this.database.close();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  // Columns that only the writer reads get a one: the origin does not depend on them.
+  #insert(table: string, values: Record<string, string | number | null>): void {
+    type Column = { name: string; notnull: number };
+    const columns = this.database.query<Column, []>(`PRAGMA table_info(${table})`).all();
+    const row = columns.map(({ name, notnull }) => values[name] ?? (notnull === 1 ? 1 : null));
+    this.database.run(`INSERT INTO ${table} VALUES (${columns.map(() => "?").join(", ")})`, row);
   }
 
   #migrate(): void {

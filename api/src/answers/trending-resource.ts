@@ -10,7 +10,7 @@ import { Refusal } from "../http/refusal.ts";
 import { draftText } from "../serving/draft.ts";
 import type { Content, Resource } from "./resource.ts";
 import type { SignToken } from "./token-signer.ts";
-import { writeTrendingText } from "./trending-text.ts";
+import { nextPageUrl, writeTrendingPage } from "./trending-page.ts";
 
 export type TrendingSources = { lists: ListReader; signToken: SignToken };
 
@@ -35,11 +35,11 @@ function readPage(query: TrendingQuery, generation: Generation, sources: Trendin
       ? sources.lists.readFirst(query, generation)
       : sources.lists.readSlice(query, readCursor(cursor));
   if (slice === null) return generationGone(query);
-  const text = writeTrendingText(query, slice);
   return {
     write(minute) {
-      const token = sources.signToken({ region: query.region, count: text.count, minute });
-      return draftText(text.beforeToken + token + text.afterToken, "application/json", text.next);
+      const token = sources.signToken({ region: query.region, count: slice.rows.length, minute });
+      const page = writeTrendingPage(query, slice, token);
+      return draftText(page, "application/json", nextPageUrl(query, slice));
     },
   };
 }

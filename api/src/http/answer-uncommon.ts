@@ -45,7 +45,7 @@ function serve(asked: Asked): Response | Promise<Response> {
   if (slot !== undefined && slot.current.edition === state.edition) {
     const made = findRepresentation(slot, request, state);
     rememberUrl(request.url, slot, state);
-    if (made !== undefined) return close(send(made, { slot, request, state }), state);
+    if (made !== undefined) return close(send(made, request, slot), state);
   }
   const waiting = state.queue.run(`${encoding} ${resource.url}`, () => make(resource, encoding, state));
   return waiting === null ? refuse(resource.route, tooBusy, state) : serveMade(waiting, asked);
@@ -59,7 +59,7 @@ async function serveMade(waiting: ReturnType<typeof make>, asked: Asked): Promis
     if (made instanceof Refusal) return refuse(resource.route, made, state);
     rememberUrl(request.url, made.slot, state);
     state.counters.misses++;
-    const response = send(made.representation, { slot: made.slot, request, state });
+    const response = send(made.representation, request, made.slot);
     response.headers.set("server-timing", `build;dur=${(performance.now() - started).toFixed(2)}`);
     return close(response, state);
   } catch (error) {

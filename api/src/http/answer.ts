@@ -15,7 +15,7 @@ export function answer(request: Request, state: State): Response | Promise<Respo
   if (request.method !== "GET" || state.draining || state.guard !== null)
     return answerUncommon(request, state);
   const made = findRepresentation(slot, request, state);
-  return made === undefined ? answerUncommon(request, state) : send(made, { slot, request, state });
+  return made === undefined ? answerUncommon(request, state) : send(made, request, slot);
 }
 
 /** The representation to answer with, or undefined when it is not made yet or every coding was refused. */
@@ -24,17 +24,15 @@ export function findRepresentation(slot: Slot, request: Request, state: State): 
   return encoding === null ? undefined : slot.current.representations[encoding];
 }
 
-/** 304 when the client has it, else 200. Counts. */
-export function send(
-  made: Representation,
-  { slot, request, state: { counters } }: { slot: Slot; request: Request; state: State },
-): Response {
-  slot.hits++;
+/** 304 when the client has it, else 200. */
+export function send(made: Representation, request: Request, slot: Slot): Response {
   const ifNoneMatch = request.headers.get("if-none-match");
+  slot.hits++;
   if (ifNoneMatch !== null && matchesEntityTag(ifNoneMatch, made.etag)) {
-    counters.served(slot.notModifiedCounter, 0);
+    slot.tally.notModified++;
     return made.notModified.clone() as Response;
   }
-  counters.served(slot.okCounter, made.bytes);
+  slot.tally.ok++;
+  slot.tally.bytes += made.bytes;
   return made.ok.clone() as Response; // sending a Response uses it up
 }

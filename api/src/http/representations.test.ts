@@ -139,14 +139,13 @@ test("any site's scripts may read answers, entity tags and links, without creden
 });
 
 test("a video says where it trends and how its views grew, newest first", async () => {
-  const observe = builder.database.query(
-    "INSERT INTO observations VALUES (?, 'GB', 'video2', ?, NULL, NULL, ?)",
-  );
-  observe.run(1000, 10, null);
-  observe.run(2000, 25, 1000);
-  observe.run(1500, 99, null); // came late: stands outside the chain
+  builder.observe("video2", "GB", [
+    [1000, 10],
+    [2000, 25],
+  ]);
+  // Came late: stands outside the chain.
   builder.database.run(
-    "INSERT INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at) VALUES ('video2', 'GB', 1000, 2000, 2, 25, 1.5, 2000)",
+    "INSERT INTO observations (observed_at, region, video_id, views) VALUES (1500, 'GB', 'video2', 99)",
   );
   const video = (await (await origin.ask("/api/videos/video2")).json()) as Record<string, unknown>;
   expect(video["trending"]).toEqual([

@@ -14,36 +14,28 @@ export type CounterSnapshot = {
   latency: { buckets: number[]; sum: number };
 };
 
-const statuses = [200, 204, 304, 400, 403, 404, 405, 406, 410, 414, 500, 503] as const;
 const routes: RouteName[] = ["trending", "video", "regions", "openapi", "jwks", "healthz", "none"];
 
-/** Where a route's and status's requests are counted, to be kept beside what is counted often. */
-export function counterIndex(route: RouteName, status: number): number {
-  const column = statuses.indexOf(status as (typeof statuses)[number]);
-  if (column === -1) throw new Error(`Cannot count status ${status}: add it to the list`);
-  return routes.indexOf(route) * statuses.length + column;
-}
+/** What was sent from prepared answers, for one route. */
+export type Tally = { ok: number; notModified: number; bytes: number };
 
-/** A worker's figures. Plain fields, since the warm path pays for each of them. */
+/** A worker's figures. Plain fields, since a warm request pays for each of them. */
 export class Counters {
-  readonly requests = new Float64Array(routes.length * statuses.length);
+  readonly tallies = Object.fromEntries(
+    routes.map((route) => [route, { ok: 0, notModified: 0, bytes: 0 }]),
+  ) as Record<RouteName, Tally>;
+  readonly #others = new Map<string, number>();
   /** Requests that waited for a build. */
   misses = 0;
   builds = 0;
   buildSeconds = 0;
-  bytes = 0;
   readonly #buckets = new Float64Array(latencyBounds.length + 1);
   #seconds = 0;
 
-  /** A prepared answer was sent. `index` comes from counterIndex. */
-  served(index: number, bytes: number): void {
-    this.requests[index] = (this.requests[index] ?? 0) + 1;
-    this.bytes += bytes;
-  }
-
+  /** Anything that was not sent from a prepared answer. */
   count(route: RouteName, status: number): void {
-    const index = counterIndex(route, status);
-    this.requests[index] = (this.requests[index] ?? 0) + 1;
+    const name = `${route} ${status}`;
+    this.#others.set(name, (this.#others.get(name) ?? 0) + 1);
   }
 
   built(seconds: number): void {
@@ -59,16 +51,15 @@ export class Counters {
   }
 
   snapshot(): CounterSnapshot {
-    const requests: Record<string, number> = {};
-    let prepared = 0;
-    for (const route of routes) {
-      for (const status of statuses) {
-        const count = this.requests[counterIndex(route, status)] ?? 0;
-        if (count > 0) requests[`${route} ${status}`] = count;
-        if (route !== "healthz" && (status === 200 || status === 304)) prepared += count;
-      }
+    const { misses, builds, buildSeconds } = this;
+    const requests = Object.fromEntries(this.#others);
+    let [prepared, bytes] = [0, 0];
+    for (const [route, tally] of Object.entries(this.tallies)) {
+      if (tally.ok > 0) requests[`${route} 200`] = tally.ok;
+      if (tally.notModified > 0) requests[`${route} 304`] = tally.notModified;
+      prepared += tally.ok + tally.notModified;
+      bytes += tally.bytes;
     }
-    const { misses, builds, buildSeconds, bytes } = this;
     const latency = { buckets: [...this.#buckets], sum: this.#seconds };
     return { requests, hits: prepared - misses, misses, builds, buildSeconds, bytes, latency };
   }

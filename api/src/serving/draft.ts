@@ -1,4 +1,4 @@
-/** What an answer says, before content coding. */
+/** What an answer says, before content coding. Made anew when needed: kept, it would double every answer. */
 export type Draft = {
   body: Uint8Array<ArrayBuffer>;
   contentType: string;
@@ -10,6 +10,7 @@ export function draftText(text: string, contentType: string, next: string | null
   return { body: new TextEncoder().encode(text), contentType, next };
 }
 
-export function isSameDraft(left: Draft, right: Draft): boolean {
-  return left.contentType === right.contentType && Buffer.compare(left.body, right.body) === 0;
+/** SHA-256. */
+export function digestOf({ body }: Draft): Buffer {
+  return new Bun.CryptoHasher("sha256").update(body).digest();
 }

@@ -11,15 +11,17 @@ export type Made = { slot: Slot; representation: Representation };
  * of bad requests fill the cache.
  */
 export async function make(resource: Resource, encoding: number, state: State): Promise<Made | Refusal> {
-  const { edition, slots, builder } = state;
+  const { edition, slots, builder, counters } = state;
   if (edition === null) throw new Error("Cannot make an answer before the first edition");
-  const slot = slots.get(resource.url) ?? new Slot(resource);
-  if (slot.current.edition !== edition) {
-    const build = builder.build(slot, edition);
-    if (build instanceof Refusal) return build;
-    slot.current = build;
+  const slot = slots.get(resource.url) ?? new Slot(resource, counters.tallies[resource.route]);
+  let build = slot.current;
+  if (build.edition !== edition) {
+    const built = await builder.build(slot, edition, [encoding]);
+    if (built instanceof Refusal) return built;
+    build = built;
+    if (state.edition === edition) slot.current = build; // else the next one has begun in the meantime
   }
-  const representation = await builder.represent(slot.current, encoding);
+  const representation = build.representations[encoding] ?? (await builder.extend(build, encoding));
   slots.set(resource.url, slot);
   return { slot, representation };
 }

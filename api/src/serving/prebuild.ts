@@ -80,10 +80,7 @@ export class Prebuild {
   }
 
   async #make(slot: Slot): Promise<void> {
-    const { builder } = this.#state;
-    const build = builder.build(slot, this.edition);
-    if (build instanceof Refusal) return; // whoever asks for it will be told
-    for (const coding of codingsOf(slot.current)) await builder.represent(build, coding);
-    slot.upcoming = build;
+    const build = await this.#state.builder.build(slot, this.edition, codingsOf(slot.current));
+    if (!(build instanceof Refusal)) slot.upcoming = build; // else whoever asks for it will be told
   }
 }

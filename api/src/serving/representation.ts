@@ -1,7 +1,7 @@
 import type { ResponseSigner } from "../answers/response-signer.ts";
 import { freshFor } from "../http/cache-policy.ts";
 import { type Encoding, encodings } from "../http/encodings.ts";
-import type { Draft } from "./draft.ts";
+import { type Draft, digestOf } from "./draft.ts";
 
 /** A draft in one content coding, ready to be sent any number of times: as 200 and as 304. */
 export type Representation = { etag: string; ok: Response; notModified: Response; bytes: number };
@@ -12,7 +12,7 @@ export type RepresentationMaker = (draft: Draft, encoding: number) => Promise<Re
 export function representationMaker(signer: ResponseSigner, now: () => number): RepresentationMaker {
   return async (draft, index) => {
     const encoding = encodings[index] ?? "identity";
-    const digest = new Bun.CryptoHasher("sha256").update(draft.body).digest();
+    const digest = digestOf(draft);
     const fields = {
       "content-type": draft.contentType,
       "unencoded-digest": `sha-256=:${digest.toString("base64")}:`,
@@ -69,6 +69,8 @@ function compressBrotli(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> 
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: 5,
     [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    [constants.BROTLI_PARAM_LGWIN]: 16, // 64 KB hold any page; the default takes 4 MB of memory for a moment
+    [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
   };
   return new Uint8Array(brotliCompressSync(body, { params }));
 }

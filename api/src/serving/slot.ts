@@ -1,15 +1,16 @@
 import type { Content, Resource } from "../answers/resource.ts";
 import type { Generation } from "../database/generation.ts";
 import { identity } from "../http/encodings.ts";
-import { counterIndex } from "./counters.ts";
-import type { Draft } from "./draft.ts";
+import type { Tally } from "./counters.ts";
 import type { Edition } from "./edition.ts";
 import type { Representation } from "./representation.ts";
 
 /** An answer made for one edition, with the representations that were asked for so far. */
 export type Build = {
   readonly edition: Edition | null;
-  readonly draft: Draft;
+  readonly content: Content | null;
+  /** SHA-256 of the plain body: builds of the same body share their representations. */
+  readonly digest: Buffer;
   /** By the index of the coding. */
   readonly representations: (Representation | undefined)[];
 };
@@ -17,6 +18,7 @@ export type Build = {
 /** Where the answers of one resource live from edition to edition. */
 export class Slot {
   readonly resource: Resource;
+  readonly tally: Tally;
   /** What is served while its edition is the current one. */
   current: Build = unbuilt;
   /** Made ahead for an edition that is about to begin. */
@@ -25,33 +27,27 @@ export class Slot {
   contentOf: Generation | null = null;
   /** How often it was served, halved with every edition: what is worth making ahead. */
   hits = 0;
-  readonly okCounter: number;
-  readonly notModifiedCounter: number;
 
-  constructor(resource: Resource) {
+  constructor(resource: Resource, tally: Tally) {
     this.resource = resource;
-    this.okCounter = counterIndex(resource.route, 200);
-    this.notModifiedCounter = counterIndex(resource.route, 304);
+    this.tally = tally;
   }
 
   forgetUpcoming(): void {
     this.upcoming = unbuilt;
   }
 
-  /** Roughly the bytes it keeps alive: text, body and Blob are the same length or more. */
+  /** Roughly the bytes it keeps alive, in the heap and beside it. */
   get weight(): number {
-    const coded = this.current.representations.reduce((sum, made) => sum + (made?.bytes ?? 0), 0);
-    return slotOverhead + this.current.draft.body.length * 3 + coded;
+    return this.current.representations.reduce(addWeight, 2048);
   }
 }
 
-const slotOverhead = 4096; // URL, headers and objects
+function addWeight(sum: number, made: Representation | undefined): number {
+  return made === undefined ? sum : sum + made.bytes + 4096; // two Responses with a dozen fields each
+}
 
-const unbuilt: Build = {
-  edition: null,
-  draft: { body: new Uint8Array(0), contentType: "", next: null },
-  representations: [],
-};
+const unbuilt: Build = { edition: null, content: null, digest: Buffer.alloc(0), representations: [] };
 
 /** The indexes of the codings that a build was asked for, at least the plain one. */
 export function codingsOf(build: Build): number[] {

@@ -1,20 +1,12 @@
+import type { TrendingPage } from "@trendvault/contract/responses";
 import { type TrendingQuery, trendingUrl, writeCursor } from "@trendvault/contract/trending-query";
 import type { ListRow, ListSlice } from "../database/list-rows.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
 
-/** A page's JSON around the place of its token: the token changes every minute, the rest does not. */
-export type TrendingText = {
-  beforeToken: string;
-  afterToken: string;
-  count: number;
-  /** The URL of the page behind this one, or null on the last. */
-  next: string | null;
-};
-
-export function writeTrendingText(query: TrendingQuery, slice: ListSlice): TrendingText {
+/** The page's JSON. */
+export function writeTrendingPage(query: TrendingQuery, slice: ListSlice, token: string): string {
   const { generation } = slice;
-  const next = nextUrl(query, slice);
-  const head = {
+  return JSON.stringify({
     region: query.region,
     window: query.window,
     category: query.category ?? null,
@@ -24,16 +16,21 @@ export function writeTrendingText(query: TrendingQuery, slice: ListSlice): Trend
     channel_limit: { videos: generation.maxPerChannel, within_ranks: generation.maxPerChannelRanks },
     count: slice.rows.length,
     total: slice.total,
-  };
-  return {
-    beforeToken: `${JSON.stringify(head).slice(0, -1)},"token":"`,
-    afterToken: `","items":${JSON.stringify(slice.rows.map(describeItem))},"next":${JSON.stringify(next)}}`,
-    count: slice.rows.length,
-    next,
-  };
+    token,
+    items: slice.rows.map(describeItem),
+    next: nextPageUrl(query, slice),
+  } satisfies TrendingPage);
 }
 
-function describeItem(row: ListRow) {
+/** The URL of the page behind this one, or null on the last. */
+export function nextPageUrl(query: TrendingQuery, slice: ListSlice): string | null {
+  const last = slice.rows.at(-1);
+  if (last === undefined || last.rank >= slice.total) return null;
+  const cursor = writeCursor({ generation: slice.generation.id, afterRank: last.rank });
+  return trendingUrl({ ...query, cursor });
+}
+
+function describeItem(row: ListRow): TrendingPage["items"][number] {
   return {
     id: row.video_id,
     rank: row.rank,
@@ -50,15 +47,6 @@ function describeItem(row: ListRow) {
     },
     thumbs: [`${row.thumb_base}/hq.webp`, `${row.thumb_base}/sd.webp`],
   };
-}
-
-function nextUrl(query: TrendingQuery, slice: ListSlice): string | null {
-  const last = slice.rows.at(-1);
-  if (last === undefined || last.rank >= slice.total) return null;
-  return trendingUrl({
-    ...query,
-    cursor: writeCursor({ generation: slice.generation.id, afterRank: last.rank }),
-  });
 }
 
 function roundToTenth(value: number): number {

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { openTestOrigin, type TestOrigin } from "../../test-support/origin-state.ts";
+import { answer } from "../http/answer.ts";
+
+let builder: DatabaseBuilder;
+let origin: TestOrigin;
+
+beforeEach(async () => {
+  builder = new DatabaseBuilder();
+  builder.publish([{ region: "GB", videos: videos(500) }]);
+  origin = await openTestOrigin(builder.path);
+});
+afterEach(() => {
+  origin.watch.close();
+  builder.remove();
+});
+
+function keptBytes(): number {
+  return [...origin.state.slots.values()].reduce((sum, { weight }) => sum + weight, 0);
+}
+
+test("a flood of different valid queries keeps memory bounded and the ordinary page in it", async () => {
+  let largest = 0;
+  for (let rank = 1; rank <= 450; rank++) {
+    await Promise.all(
+      [24, 49, 50].map((limit) => origin.ask(`/api/trending?limit=${limit}&cursor=1-${rank}`)),
+    );
+    await origin.ask("/api/trending");
+    largest = Math.max(largest, keptBytes());
+  }
+  expect(largest).toBeGreaterThan(5_000_000); // else nothing was kept, and this tests nothing
+  expect(largest).toBeLessThan(13_000_000);
+  expect((await origin.ask("/api/trending")).headers.get("server-timing")).toBeNull();
+});
+
+test("a flood of spellings of one query keeps the number of known URLs bounded", async () => {
+  for (let i = 0; i < 5000; i++) {
+    const response = await origin.ask(
+      `/api/trending?limit=24${"&".repeat(i % 300)}&region=${i % 2 ? "gb" : "GB"}`,
+      {
+        headers: { "accept-encoding": `br;q=0.${i % 1000}` },
+      },
+    );
+    if (response.status !== 200) throw new Error(await response.text());
+  }
+  for (let i = 0; i < 5000; i++) {
+    await answer(new Request(`http://host${i}.test/api/trending`), origin.state);
+  }
+  expect(origin.state.byUrl.size).toBeGreaterThan(100);
+  expect(origin.state.byUrl.size).toBeLessThanOrEqual(4096);
+});
+
+test("what is refused is not kept", async () => {
+  for (let i = 0; i < 300; i++) {
+    for (const target of [
+      `/api/videos/none${i}`,
+      `/api/trending?limit=${100 + i}`,
+      `/api/trending?cursor=${i + 9}-1`,
+    ]) {
+      expect((await origin.ask(target)).status).toBeGreaterThanOrEqual(400);
+    }
+  }
+  expect([...origin.state.slots.values()]).toEqual([]);
+  expect(origin.state.byUrl.size).toBe(0);
+});
+
+test("more different answers than can wait at once are 503 with Retry-After, and then all is well again", async () => {
+  const responses = await Promise.all(
+    Array.from({ length: 700 }, (_, index) =>
+      origin.ask(`/api/trending?cursor=1-${(index % 499) + 1}&limit=${1 + (index % 2)}`),
+    ),
+  );
+  const busy = responses.filter(({ status }) => status === 503);
+  expect(busy.length).toBe(700 - 512);
+  expect(busy[0]?.headers.get("retry-after")).toBe("1");
+  expect((await origin.ask("/api/trending?cursor=1-499&limit=2")).status).toBe(200);
+});
