@@ -47,6 +47,11 @@ def count(name: str, response_time: float, exception: Exception | None, **_: obj
     run.tally.add(name, response_time, None if exception is None else str(exception))
 
 
+def count_error(user_instance: Client, exception: Exception, **_: object) -> None:
+    """A mistake of the load test itself: it must not pass for an answer that was right."""
+    run.tally.add(type(user_instance).__name__, 0, f"the load test failed: {type(exception).__name__}")
+
+
 def listen(environment: Environment, **_: object) -> None:
     logging.getLogger("locust.stats_logger").setLevel(logging.ERROR)  # the end is told by our own table
     logging.getLogger("locust.runners").addFilter(lambda record: "spawn rate" not in record.getMessage())
@@ -78,5 +83,6 @@ def conclude(environment: Environment, **_: object) -> None:
 
 
 events.request.add_listener(count)
+events.user_error.add_listener(count_error)
 events.init.add_listener(listen)
 events.test_start.add_listener(start)

@@ -1,7 +1,11 @@
+import gzip
+
+import brotli
 import pytest
 
 from loadtest.analytics_token import parse_key_ring
 from loadtest.cache_status import outcome
+from loadtest.content_coding import UndecodableBody, decode
 from loadtest.edge_signature import sign
 
 
@@ -18,6 +22,25 @@ from loadtest.edge_signature import sign
 )
 def test_the_cache_nearest_to_the_client_counts(header: str, expected: str) -> None:
     assert outcome(header) == expected
+
+
+@pytest.mark.parametrize(
+    ("packed", "coding"),
+    [
+        (b"plain", "identity"),
+        (gzip.compress(b"plain"), "gzip"),
+        (brotli.compress(b"plain"), "br"),
+    ],
+)
+def test_a_body_is_decoded_as_its_header_says(packed: bytes, coding: str) -> None:
+    assert decode(packed, coding) == b"plain"
+
+
+@pytest.mark.parametrize("coding", ["br", "gzip", "zstd"])
+def test_a_body_in_another_coding_is_refused_and_an_empty_one_stays_empty(coding: str) -> None:
+    with pytest.raises(UndecodableBody):
+        decode(b"plain", coding)
+    assert decode(b"", coding) == b""
 
 
 def test_a_request_is_signed_as_the_edge_signs_it() -> None:

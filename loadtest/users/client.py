@@ -7,11 +7,14 @@ from typing import TypeVar, cast
 import gevent
 from locust import FastHttpUser, between
 from locust.contrib.fasthttp import ResponseContextManager
+from locust.env import Environment
 
 from loadtest import edge_signature
 from loadtest.answers import Asked, Page, Response, WrongAnswer
 from loadtest.cache_status import outcome
+from loadtest.content_coding import UndecodableBody
 from loadtest.run import require_current
+from loadtest.users.decoding import DecodingAgent
 
 Answer = TypeVar("Answer")
 
@@ -23,6 +26,10 @@ class Client(FastHttpUser):
     wait_time = between(0.5, 1.5)
     network_timeout = 10.0
     connection_timeout = 10.0
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        self.client.client.__class__ = DecodingAgent  # locust gives no way to choose it
 
     def on_start(self) -> None:
         """Lets locust make the other users first, which would be measured else; then comes at any moment."""
@@ -66,9 +73,11 @@ class Client(FastHttpUser):
 
 
 def _received(answer: ResponseContextManager) -> Response:
+    error = getattr(answer, "error", None)
     if answer.status_code == 0:
-        error = getattr(answer, "error", None) or answer.request_meta["exception"]
-        raise WrongAnswer(f"no answer: {type(error).__name__}")
+        raise WrongAnswer(f"no answer: {type(error or answer.request_meta['exception']).__name__}")
+    if isinstance(error, UndecodableBody):
+        raise WrongAnswer("a body that cannot be decoded")
     headers = cast(Mapping[str, str], answer.headers or {})  # looks names up whatever their case
     if cache_status := headers.get("cache-status"):
         run.tally.cache_answers[outcome(cache_status)] += 1
