@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import openapiTS, { astToString } from "openapi-typescript";
 import committed from "./openapi.json";
@@ -34,12 +35,11 @@ export async function nonsense(): Promise<void> {
 `;
 
 test("a typed client is generated from it and compiles", async () => {
-  const folder = mkdtempSync(join(import.meta.dir, "generated-client-")); // here, so that it finds openapi-fetch
+  const folder = mkdtempSync(join(tmpdir(), "trendvault-client-"));
   try {
     await Bun.write(join(folder, "api.ts"), astToString(await openapiTS(committed as never)));
     await Bun.write(join(folder, "program.ts"), program);
-    const config = { extends: "../../../tsconfig.base.json", compilerOptions: { lib: ["ESNext", "DOM"] } };
-    await Bun.write(join(folder, "tsconfig.json"), JSON.stringify({ ...config, include: ["."] }));
+    await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(tsconfig));
     const tsc = Bun.spawn(["bun", "run", "tsc", "--project", folder], { stdout: "pipe", stderr: "pipe" });
     const output = await tsc.stdout.text();
     expect({ code: await tsc.exited, output }).toEqual({ code: 0, output: "" });
@@ -47,3 +47,12 @@ test("a typed client is generated from it and compiles", async () => {
     rmSync(folder, { recursive: true });
   }
 }, 30_000);
+
+const tsconfig = {
+  extends: join(import.meta.dir, "../../tsconfig.base.json"),
+  compilerOptions: {
+    lib: ["ESNext", "DOM"],
+    paths: { "openapi-fetch": [join(Bun.fileURLToPath(import.meta.resolve("openapi-fetch")), "../..")] },
+  },
+  include: ["."],
+};

@@ -11,7 +11,7 @@ export type Generation = {
   categories: ReadonlySet<string>;
 };
 
-export type RegionFreshness = { videoCount: number; newestObservedAt: number | null };
+type RegionFreshness = { videoCount: number; newestObservedAt: number | null };
 
 /** The newest generation, or null while nothing was ever published. Call it inside a transaction. */
 export function readGeneration(database: Database): Generation | null {

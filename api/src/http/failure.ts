@@ -18,7 +18,7 @@ export function reportFailure(
 }
 
 /** The trace id of a W3C traceparent field (Trace Context, section 3.2), or null when it is not one. */
-export function readTraceId(traceparent: string | null): string | null {
+function readTraceId(traceparent: string | null): string | null {
   const match = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/.exec(traceparent ?? "");
   const traceId = match?.[1] ?? null;
   return traceId === "0".repeat(32) ? null : traceId;

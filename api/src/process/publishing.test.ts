@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { join } from "node:path";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../../test-support/load.ts";
 import { OriginProcess } from "../../test-support/origin-process.ts";
@@ -20,7 +19,7 @@ afterEach(async () => {
 });
 
 function startWriter(pause: number): Bun.Subprocess {
-  const program = join(import.meta.dir, "../../test-support/publishing-writer.ts");
+  const program = Bun.fileURLToPath(import.meta.resolve("../../test-support/publishing-writer.ts"));
   return Bun.spawn([process.execPath, program, builder.path, String(pause)], {
     stdio: ["ignore", "inherit", "inherit"],
   });

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { Counters } from "../serving/counters.ts";
+import { readiness } from "./admin.ts";
+import type { Report } from "./messages.ts";
+
+function report(changes: Partial<Report> = {}): Report {
+  const counters = new Counters().snapshot();
+  return {
+    counters,
+    generation: { id: 7, publishedAt: 0 },
+    trouble: null,
+    lagSeconds: 0,
+    rssBytes: 1,
+    ...changes,
+  };
+}
+
+const gone = "Cannot open x.db: there is no such file";
+
+test.each([
+  ["all workers serve the newest", [report(), report()], 200, { status: "ok", reasons: [], generation: 7 }],
+  [
+    "one is behind and cannot read",
+    [report(), report({ trouble: gone, generation: { id: 5, publishedAt: 0 } })],
+    200,
+    { status: "degraded", reasons: [gone], generation: 5 },
+  ],
+  [
+    "all are in the same trouble",
+    [report({ trouble: gone }), report({ trouble: gone })],
+    200,
+    { reasons: [gone] },
+  ],
+  [
+    "nothing was published yet",
+    [report({ generation: null })],
+    503,
+    { status: "unavailable", reasons: ["No worker has a published generation yet"], generation: null },
+  ],
+  ["no worker reports", [], 503, { status: "unavailable", workers: 0 }],
+])("when %s, /readyz says so", async (_name, reports, status, body) => {
+  const response = readiness(reports);
+  expect(response.status).toBe(status);
+  expect(await response.json()).toMatchObject(body);
+});
