@@ -9,7 +9,7 @@ from pathlib import Path
 
 from loadtest.analytics_token import parse_key_ring
 from loadtest.compare import databases, nginx
-from loadtest.compare.cores import Cores
+from loadtest.compare.cores import Cores, available_cores, divide_cores
 from loadtest.compare.measure import Sample, measure_scenario
 from loadtest.compare.progress import say
 from loadtest.compare.running import Running, running
@@ -44,6 +44,10 @@ class Bench:
         """Those of the targets that are there."""
         present = {target.name for target in self.targets}
         return [name for name in wanted if name in present]
+
+    def with_server_cores(self, count: int) -> "Bench":
+        """The same with so many cores for the server, as far as there are."""
+        return replace(self, cores=divide_cores(available_cores(), count))
 
     @contextmanager
     def started(self, name: str, *, workers: int = 1, warm: bool = False) -> Iterator[Running]:

@@ -1,13 +1,12 @@
 """A run of the bench from its first line to its last."""
 
-import os
 import resource
 import shutil
 import sys
 
 from loadtest.compare.bench import prepared
 from loadtest.compare.chart import draw
-from loadtest.compare.cores import divide_cores
+from loadtest.compare.cores import available_cores, divide_cores
 from loadtest.compare.machine import describe_machine, warnings
 from loadtest.compare.options import Options
 from loadtest.compare.plan import carry_out
@@ -22,7 +21,7 @@ def compare(options: Options) -> None:
     """Prints the tables, writes the result. Raises MissingTool when nothing can be measured here."""
     _require_surroundings()
     plan = options.plan
-    cores = divide_cores(frozenset(os.sched_getaffinity(0)))
+    cores = divide_cores(available_cores())
     result = Result(plan.mode, plan.rounds, plan.seconds, describe_machine(cores), warnings=warnings(cores))
     with prepared(cores) as bench:
         result.versions, result.missing = bench.versions, bench.missing

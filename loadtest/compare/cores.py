@@ -16,6 +16,10 @@ class Cores:
         return self.server.isdisjoint(self.driver)
 
 
+def available_cores() -> frozenset[int]:
+    return frozenset(os.sched_getaffinity(0))
+
+
 def divide_cores(available: frozenset[int], server_count: int = 1) -> Cores:
     """The last core drives, the ones before it serve; a single core has to do both."""
     ordered = sorted(available)

@@ -8,14 +8,16 @@ from loadtest.compare.targets import FLOOR, ORIGIN
 from loadtest.compare.wrk import Load
 
 _CONNECTIONS = 5000
+_WORKERS = 2
 
 
 def measure_crowd(bench: Bench, seconds: int) -> Section:
     """Five thousand keep-alive connections, two workers."""
+    bench = bench.with_server_cores(_WORKERS)
     section = Section("crowd", f"{_CONNECTIONS:,} connections, 2 workers", SHORT_HEADER)
     for name in bench.names(ORIGIN, FLOOR):
         say(f"{_CONNECTIONS:,} connections: {name}")
-        with bench.started(name, workers=2) as server:
+        with bench.started(name, workers=_WORKERS) as server:
             load = Load(connections=_CONNECTIONS)
             sample, _ = measure(server, load, seconds, bench.cores.driver)
         section.rows.append((name, short_row(sample)))
@@ -25,8 +27,9 @@ def measure_crowd(bench: Bench, seconds: int) -> Section:
 
 
 def measure_workers(bench: Bench, seconds: int) -> Section:
+    bench = bench.with_server_cores(_WORKERS)
     section = Section("workers", "1 and 2 workers, default page", SHORT_HEADER)
-    for workers in (1, 2):
+    for workers in (1, _WORKERS):
         say(f"{workers} workers")
         with bench.started(ORIGIN, workers=workers, warm=True) as server:
             sample, _ = measure(server, Load(), seconds, bench.cores.driver)

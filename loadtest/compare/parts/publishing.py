@@ -1,3 +1,4 @@
+import json
 import sqlite3
 import threading
 import time
@@ -84,7 +85,6 @@ def _publishing(database: Path, cores: frozenset[int]) -> Iterator[None]:
 
 def _publish_and_wait(database: Path, url: str) -> float:
     """Milliseconds between seeing the new generation in the file and seeing it answered."""
-    before = get(url).headers["etag"]
     reader = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     newest = _newest(reader)
     writer = threading.Thread(target=databases.run_writer, args=(["rank"], database))
@@ -92,7 +92,7 @@ def _publish_and_wait(database: Path, url: str) -> float:
     while _newest(reader) == newest:
         time.sleep(_POLL_SECONDS)
     committed = time.perf_counter()
-    while get(url).headers["etag"] == before:
+    while json.loads(get(url).body)["generation"] == newest:
         time.sleep(_POLL_SECONDS)
     delay = (time.perf_counter() - committed) * 1000
     writer.join()

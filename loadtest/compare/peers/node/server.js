@@ -100,7 +100,7 @@ function round(value) {
 }
 
 function toTime(seconds) {
-  return seconds === null ? null : new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
+  return seconds === null ? null : `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 }
 
 function makeToken(region, count) {
