@@ -8,6 +8,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ranking\Ranking;
+use TrendVault\Writer\Retention\Pruned;
 use TrendVault\Writer\Retention\Pruning;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
@@ -82,7 +83,7 @@ final class PruningTest extends TestCase
         self::assertSame(0, $this->database->value('SELECT count(*) FROM observations'));
     }
 
-    private function prune(): \TrendVault\Writer\Retention\Pruned
+    private function prune(): Pruned
     {
         return new Pruning($this->database)->prune(self::NOON, self::KEEP_DAYS, keepGenerations: 2);
     }
