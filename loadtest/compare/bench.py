@@ -80,7 +80,7 @@ def prepared(cores: Cores) -> Iterator[Bench]:
         folder.chmod(0o755)
         say(f"database: {_VIDEOS:,} videos")
         databases.make(folder / "bench.db", _VIDEOS)
-        bench = Bench(Setting(folder / "bench.db", _environment(), folder), cores, list(TARGETS))
+        bench = Bench(Setting(folder / "bench.db", make_environment(), folder), cores, list(TARGETS))
         write_mix(bench.mix)
         _prepare_targets(bench)
         _check_answers(bench)
@@ -114,7 +114,8 @@ def interleave(
     return samples
 
 
-def _environment() -> dict[str, str]:
+def make_environment() -> dict[str, str]:
+    """Ours, with fresh keys and without the settings of another origin."""
     keys = {"TOKEN_KEYS": f"k1:{make_key()}", "SIGNING_KEY": make_key()}
     inherited = {name: value for name, value in os.environ.items() if name not in {"EDGE_KEYS", "WORKERS"}}
     return {**inherited, **keys}
