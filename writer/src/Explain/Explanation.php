@@ -89,10 +89,9 @@ final readonly class Explanation
 
     private function windowLine(Window $window): string
     {
-        $score = number_format(Forecast::expectedViews($this->velocity, $this->video['published_at'], $window, $this->publishedAt));
-        $place = isset($this->ranks[$window->value])
-            ? "rank {$this->ranks[$window->value]['rank']} of {$this->ranks[$window->value]['total']}"
-            : 'not in the list';
+        $listed = $this->ranks[$window->value] ?? null;
+        $score = number_format($listed['score'] ?? Forecast::expectedViews($this->velocity, $this->video['published_at'], $window, $this->publishedAt));
+        $place = $listed === null ? 'not in the list' : "rank {$listed['rank']} of {$listed['total']}";
 
         return sprintf('  %-5s %-18s %12s views expected in the next %d h', $window->value, $place, $score, $window->hours());
     }

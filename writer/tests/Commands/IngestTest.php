@@ -9,6 +9,7 @@ use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\Process;
 
 final class IngestTest extends TestCase
 {
@@ -85,5 +86,60 @@ final class IngestTest extends TestCase
         self::assertStringContainsString('stopped in the middle of a line', $result->message('source_failed'));
         self::assertSame(1, $installation->value('SELECT count(*) FROM observations'));
         self::assertSame('cut_off', $installation->value('SELECT reason FROM rejections'));
+    }
+
+    #[Test]
+    public function a_source_that_is_empty_missing_or_damaged_is_named_and_the_others_are_stored(): void
+    {
+        $installation = Installation::migrated();
+        $good = $installation->folder->write('good.ndjson', Line::many([['observed_at' => Line::ago(60)]]));
+        $empty = $installation->folder->write('empty.ndjson', '');
+        $damaged = $installation->folder->write('damaged.ndjson.gz', substr((string) gzencode(random_bytes(5000)), 0, 3000));
+        $result = $installation->run(['ingest', '/no/such.ndjson', $empty, $damaged, $good]);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        $message = $result->message('source_failed');
+        self::assertStringContainsString('/no/such.ndjson: there is no such file', $message);
+        self::assertStringContainsString('empty.ndjson is empty', $message);
+        self::assertStringContainsString('damaged.ndjson.gz to its end', $message);
+        self::assertSame(1, $installation->value('SELECT count(*) FROM observations'));
+    }
+
+    #[Test]
+    public function a_folder_is_read_file_by_file(): void
+    {
+        $installation = Installation::migrated();
+        mkdir("{$installation->folder->path}/days");
+        $installation->folder->write('days/2.ndjson', Line::many([['observed_at' => Line::ago(60), 'views' => 20]]));
+        $installation->folder->write('days/1.ndjson.gz', (string) gzencode(Line::many([['observed_at' => Line::ago(120), 'views' => 10]])));
+        $installation->folder->write('days/notes.txt', 'not ours');
+        $result = $installation->run(['ingest', "{$installation->folder->path}/days"]);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode);
+        self::assertSame(0, $installation->value('SELECT sum(late) FROM runs'));
+        self::assertSame(2, $installation->value('SELECT observation_count FROM velocity'));
+    }
+
+    #[Test]
+    public function a_run_that_waits_for_its_input_keeps_others_out_and_says_who_it_is(): void
+    {
+        $installation = Installation::migrated();
+        $pipe = "{$installation->folder->path}/pipe";
+        posix_mkfifo($pipe, 0o600);
+        $waiting = new Process(['/bin/sh', '-c', 'exec "$0" ingest - < "$1"', Installation::PROGRAM, $pipe], ['DB_PATH' => $installation->database]);
+        $producer = fopen($pipe, 'wb');
+        for ($attempt = 0; $attempt < 100; $attempt++) {
+            $second = $installation->run(['cron']); // Until the first has the lock.
+            if ($second->exitCode !== ExitCode::Ok) {
+                break;
+            }
+        }
+
+        self::assertSame(ExitCode::AlreadyRunning, $second->exitCode);
+        self::assertMatchesRegularExpression('/writer ingest, process \d+, since/', $second->message());
+        fwrite($producer, Line::of(['observed_at' => Line::ago(60)]) . "\n");
+        fclose($producer);
+        self::assertSame(ExitCode::Ok, $waiting->wait()->exitCode);
+        self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
     }
 }

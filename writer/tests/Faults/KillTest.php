@@ -50,7 +50,7 @@ final class KillTest extends TestCase
                 self::assertWhole($killed);
             }
         }
-        self::assertGreaterThan(self::KILLS / 4, $killed->value('SELECT count(*) FROM runs WHERE finished_at IS NULL'), 'too few runs were killed at work to tell');
+        self::assertGreaterThan(self::KILLS / 10, $killed->value('SELECT count(*) FROM runs WHERE finished_at IS NULL'), 'too few runs were killed at work to tell');
         self::assertSame(ExitCode::Ok, $killed->run(['cron'])->exitCode);
         for ($file = 1; $file < $files; $file++) {
             self::spool($undisturbed, $start, $file);

@@ -9,7 +9,7 @@ use SQLite3;
 /** A database of its own and the real program, as an operator would call it. */
 final class Installation
 {
-    private const string PROGRAM = __DIR__ . '/../../bin/writer';
+    public const string PROGRAM = __DIR__ . '/../../bin/writer';
 
     public readonly TemporaryFolder $folder;
     public readonly string $database;
