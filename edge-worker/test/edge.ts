@@ -16,6 +16,7 @@ Object.assign(process.env, {
   WRANGLER_SEND_ERROR_REPORTS: "false",
   WRANGLER_HIDE_BANNER: "true",
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
+  CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "false", // the keys of bin/up are not the tests' keys
 });
 
 let built: string | undefined;

@@ -7,6 +7,11 @@ import { edgeKeys, signingKey, tokenKeys } from "./keys.ts";
 
 const main = join(import.meta.dirname, "../../api/src/main.ts");
 
+const origins = new Set<Origin>();
+process.once("exit", () => {
+  for (const origin of origins) origin.killGroup();
+});
+
 /** The real origin on a port that stays its own, so that it can be killed and come back. */
 export class Origin {
   readonly #port: number;
@@ -20,6 +25,7 @@ export class Origin {
 
   static async start(databasePath: string): Promise<Origin> {
     const origin = new Origin(await freePort(), databasePath);
+    origins.add(origin);
     await origin.start();
     return origin;
   }
@@ -41,7 +47,6 @@ export class Origin {
     const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"];
     const child = spawn("bun", ["--no-env-file", main], { env, stdio, detached: true });
     this.#process = child;
-    process.once("exit", () => this.#killGroup());
     const ended = once(child, "exit").then(() => Promise.reject(new Error("The origin did not start")));
     await Promise.race([once(child.stdout, "data"), ended]);
     ended.catch(() => {}); // it will end later, when it is killed
@@ -59,11 +64,11 @@ export class Origin {
 
   /** Ends the origin and its workers at once. */
   async kill(): Promise<void> {
-    if (this.#killGroup() && this.#process !== undefined) await once(this.#process, "exit");
+    if (this.killGroup() && this.#process !== undefined) await once(this.#process, "exit");
   }
 
-  /** False when there was nothing to end. */
-  #killGroup(): boolean {
+  /** The same at the very end, when nothing can be waited for. False when there was nothing to end. */
+  killGroup(): boolean {
     const child = this.#process;
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false;
     return process.kill(-child.pid, "SIGKILL");
