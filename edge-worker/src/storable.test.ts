@@ -147,6 +147,12 @@ describe("a failure of the origin:", () => {
     expect(await judged(await answerWith(), { held })).toMatchObject({ kind: "failure" });
   });
 
+  test("another document", async () => {
+    const video: Ask = { target: "/api/videos/a", query: null, placed: false };
+    expect(await judged(await answerWith({ id: "b" }), { ask: video })).toMatchObject({ kind: "failure" });
+    expect(await judged(await answerWith({ id: "a" }), { ask: video })).toMatchObject({ kind: "copy" });
+  });
+
   test("a key that is not pinned", async () => {
     expect(await judged(await answerWith(), { keys: { keys: [] } })).toMatchObject({ kind: "failure" });
   });

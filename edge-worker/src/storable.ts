@@ -6,6 +6,7 @@ import { readLifetimes } from "./lifetimes.ts";
 import { contradiction, type ListClaims } from "./list-claims.ts";
 import type { OriginAnswer } from "./origin.ts";
 import { parseJson } from "./parse-json.ts";
+import { isDocumentAt } from "./paths.ts";
 
 /**
  * What an answer of the origin is worth. A copy may be stored and served; a problem is the visitor's doing and may
@@ -59,7 +60,7 @@ function makeCopy({ headers, body }: OriginAnswer, { ask, held, now }: Circumsta
   const text = new TextDecoder().decode(body);
   const claims = parseJson(text) as (ListClaims & { generated_at?: string }) | null;
   if (claims === null) return "it is not JSON";
-  const wrong = ask.query === null ? null : contradiction(claims, ask.query, now);
+  const wrong = ask.query === null ? otherDocument(ask, claims) : contradiction(claims, ask.query, now);
   if (wrong !== null) return wrong;
   const generatedAt = claims.generated_at === undefined ? now : Date.parse(claims.generated_at) / 1000;
   // By time, not by the generation's number: a database that was set up anew counts from 1 again.
@@ -72,6 +73,10 @@ function makeCopy({ headers, body }: OriginAnswer, { ask, held, now }: Circumsta
     checkedAt: now,
     lifetimes,
   };
+}
+
+function otherDocument({ target }: Ask, claims: object): string | null {
+  return isDocumentAt(target, { ...claims }) ? null : "it is another document";
 }
 
 function keepFields(headers: Headers): Record<string, string> {
