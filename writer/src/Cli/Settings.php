@@ -47,6 +47,15 @@ final readonly class Settings
         return dirname(__DIR__, 3);
     }
 
+    /** A folder that somebody named must exist, or a typing mistake would start an empty database. */
+    public function makeDefaultFolder(): void
+    {
+        $folder = dirname($this->databasePath);
+        if ($folder === self::projectRoot() . '/data' && !is_dir($folder)) {
+            mkdir($folder, 0o755);
+        }
+    }
+
     public function migrationsFolder(): string
     {
         return self::projectRoot() . '/db/migrations';

@@ -156,6 +156,14 @@ final class Database
         }
     }
 
+    /** Gives the file back, so that the lock can be given back after it. */
+    public function close(): void
+    {
+        array_map(static fn (SQLite3Stmt $statement): bool => $statement->close(), $this->statements);
+        $this->statements = [];
+        $this->connection->close();
+    }
+
     /** SQLite3's constructor throws a bare Exception that carries no result code. */
     private static function open(string $path, int $flags, int $busyTimeoutMilliseconds): self
     {

@@ -35,9 +35,16 @@ final readonly class WriteSession
         });
     }
 
-    /** As run(), but brings the schema up to date first. */
+    /**
+     * As run(), but makes the database or brings its schema up to date first.
+     *
+     * @param Closure(Database, Run): ExitCode $work
+     * @throws Failure|SQLite3Exception
+     */
     public static function migrateAndRun(string $command, Context $context, Closure $work, int $waitSeconds = self::PATIENCE_SECONDS): ExitCode
     {
+        $context->settings->makeDefaultFolder();
+
         return self::underLock($command, $context, $waitSeconds, static function (Database $database) use ($command, $context, $work): ExitCode {
             foreach (self::migrator($database, $context)->migrate() as $migration) {
                 $context->log->info('migrated', "Applied migration {$migration->label()}.", ['version' => $migration->version]);
@@ -57,7 +64,12 @@ final readonly class WriteSession
         }
         $lock = WriterLock::acquire($settings->databasePath, $command, $waitSeconds);
         try {
-            return $work(Database::openForWriting($settings->databasePath, $settings->busyTimeoutMilliseconds));
+            $database = Database::openForWriting($settings->databasePath, $settings->busyTimeoutMilliseconds);
+            try {
+                return $work($database);
+            } finally {
+                $database->close();
+            }
         } finally {
             $lock->release();
         }
