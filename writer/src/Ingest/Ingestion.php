@@ -61,13 +61,24 @@ final readonly class Ingestion
     {
         $rejected = new Tally();
         $observations = $this->parse($batch, $aside, $rejected);
-        uasort($observations, static fn (Observation $a, Observation $b): int => strcmp($a->videoId, $b->videoId));
         if ($rejected->rejected() > 0) {
             $tally->add($this->database->transaction(fn (): Tally => $this->record($rejected)));
         }
-        foreach (array_chunk($observations, self::OBSERVATIONS_A_COMMIT, true) as $chunk) {
+        foreach (array_chunk(self::sorted($observations), self::OBSERVATIONS_A_COMMIT, true) as $chunk) {
             $tally->add($this->database->transaction(fn (): Tally => $this->record($this->store($chunk, $batch, $aside))));
         }
+    }
+
+    /**
+     * @param array<int, Observation> $observations
+     * @return array<int, Observation> by video id; those of a video stay in their order
+     */
+    private static function sorted(array $observations): array
+    {
+        $ids = array_map(static fn (Observation $observation): string => $observation->videoId, $observations);
+        asort($ids, SORT_STRING); // Three times as fast as comparing objects.
+
+        return array_replace($ids, $observations);
     }
 
     /** @return array<int, Observation> by index in the batch */
