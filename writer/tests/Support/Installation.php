@@ -68,6 +68,20 @@ final class Installation
         return $rows;
     }
 
+    /** For tables that are too large to be held, or shown when they differ. */
+    public function fingerprint(string $sql): string
+    {
+        $hash = hash_init('sha256');
+        $connection = new SQLite3($this->database);
+        $result = $connection->query($sql);
+        while (($row = $result->fetchArray(SQLITE3_NUM)) !== false) {
+            hash_update($hash, serialize($row));
+        }
+        $connection->close();
+
+        return hash_final($hash);
+    }
+
     public function value(string $sql): mixed
     {
         return current($this->rows($sql)[0] ?? [null]);
