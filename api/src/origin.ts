@@ -43,11 +43,8 @@ export async function openOrigin(
   return { state, watch, keeper };
 }
 
-const timedOnce = 64; // requests: two clock readings for each would show in the figures they are for
-
 /** Listens. Several processes may share the port. */
 export function listen({ state }: Origin, { host, port }: Pick<Settings, "host" | "port">) {
-  let untimed = 0;
   return Bun.serve({
     hostname: host,
     port,
@@ -55,16 +52,14 @@ export function listen({ state }: Origin, { host, port }: Pick<Settings, "host" 
     reusePort: true,
     idleTimeout: 60, // seconds: longer than the pause of an edge between two requests
     maxRequestBodySize: 1024, // no request needs a body
-    fetch(request) {
-      if (++untimed < timedOnce) return answer(request, state);
-      untimed = 0;
-      return answerTimed(request, state);
-    },
+    fetch: (request) => (state.timeNext ? answerTimed(request, state) : answer(request, state)),
     error: (error) => reportFailure(error, { request: null, route: "none", log: state.log }),
   });
 }
 
+// Few are timed: two clock readings for each would show in the figures that they are for.
 function answerTimed(request: Request, state: State): Response | Promise<Response> {
+  state.timeNext = false;
   const started = performance.now();
   const response = answer(request, state);
   const observe = () => state.counters.observe((performance.now() - started) / 1000);

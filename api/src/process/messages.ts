@@ -19,5 +19,8 @@ export type WorkerMessage =
   | { type: "report"; report: Report }
   | { type: "log"; level: LogLevel; event: string; fields: Record<string, unknown> };
 
+/** From a supervisor to its worker: everything is in order, listen there. */
+export type SupervisorMessage = { type: "listen"; port: number };
+
 /** A worker that cannot start says why on standard error and leaves with this. */
 export const cannotStart = 78; // EX_CONFIG of sysexits.h

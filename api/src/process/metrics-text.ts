@@ -46,7 +46,7 @@ function describeCounters(counters: CounterSnapshot): Metric[] {
 
 function describeLatency({ latency }: CounterSnapshot): Metric {
   const name = "trendvault_request_duration_seconds";
-  const help = "From a request's arrival in the handler to its answer; one request in 64 is timed";
+  const help = "From a request's arrival in the handler to its answer; up to 20 requests a second are timed";
   const bounds: (string | number)[] = [...latencyBounds, "+Inf"];
   let count = 0;
   const values: Value[] = bounds.map((le, index) => {

@@ -7,44 +7,52 @@ import { WorkerProcess } from "./worker-process.ts";
 
 /**
  * Starts the workers and looks after them: SIGTERM and SIGINT let them finish, SIGHUP replaces them one at a
- * time. Throws an Error of one sentence when it cannot start.
+ * time. The first worker gets ready while this process finds out whether it may. Throws an Error of one
+ * sentence when it cannot start.
  */
-export async function runSupervisor(settings: Settings): Promise<void> {
-  const port = claimPort(settings.host, settings.port, "PORT");
-  const env = { ...process.env, PORT: String(port) };
-  const pool = new WorkerPool(() => new WorkerProcess(workerCommand(), env, log), log);
-  const opening = pool.open(settings.workers);
+export async function runSupervisor(env: Record<string, string | undefined>): Promise<void> {
+  const first = new WorkerProcess(log);
   try {
-    const admin = serveAdmin(pool, settings);
-    obeySignals(pool, admin);
-    const how = await opening;
-    if (how === cannotStart) process.exit(1); // the worker has said why
-    if (how !== null) throw new Error(`Cannot start: a worker ended with ${how} before it listened`);
-    const url = `http://${settings.host}:${port}/`;
-    log("info", "listening", { url, workers: settings.workers, admin: admin.url.href });
+    const { readSettings } = await import("../settings.ts");
+    await supervise(first, readSettings(env));
   } catch (error) {
-    pool.kill();
+    first.kill();
     throw error;
   }
 }
 
-// With the same program as this process: source or bundle.
-function workerCommand(): string[] {
-  return [process.execPath, ...process.execArgv, Bun.main, "worker"];
+async function supervise(first: WorkerProcess, settings: Settings): Promise<void> {
+  const port = claimPort(settings.host, settings.port);
+  const pool = new WorkerPool(() => startWorker(port), log);
+  const admin = serveAdmin(pool, settings);
+  first.listen(port);
+  const how = await pool.open(first, settings.workers);
+  if (how !== null) pool.kill();
+  if (how === cannotStart) process.exit(1); // the worker has said why
+  if (how !== null) throw new Error(`Cannot start: a worker ended with ${how} before it listened`);
+  obeySignals(pool, admin);
+  const url = `http://${settings.host}:${port}/`;
+  log("info", "listening", { url, workers: settings.workers, admin: admin.url.href });
+}
+
+function startWorker(port: number): WorkerProcess {
+  const worker = new WorkerProcess(log);
+  worker.listen(port);
+  return worker;
 }
 
 /**
  * Finds out whether a port is free by binding it alone for a moment: workers share theirs, so that a second
  * origin would bind it without an error and take half of the requests.
  */
-function claimPort(hostname: string, port: number, setting: string): number {
+function claimPort(hostname: string, port: number): number {
   try {
     const probe = Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response(null) });
     const claimed = probe.port ?? port; // gone after the stop
     void probe.stop(true);
     return claimed;
   } catch (error) {
-    throw new Error(`Cannot listen on ${hostname}:${port}: ${describe(error)}; stop it or set ${setting}`);
+    throw new Error(`Cannot listen on ${hostname}:${port}: ${describe(error)}; stop it or set PORT`);
   }
 }
 

@@ -27,17 +27,13 @@ export class WorkerPool {
   }
 
   /**
-   * Starts the workers: the first one alone, since what keeps it from starting, and it says, would keep all of
-   * them. Null when they listen, else how the one ended that does not.
+   * Adds the first worker, and starts the others once it listens: what keeps it from that, and it says, would
+   * keep all of them. Null when they listen, else how the one ended that does not.
    */
-  async open(count: number): Promise<null | number | string> {
-    for (const size of [1, count - 1]) {
-      const workers = Array.from({ length: size }, () => this.#start());
-      this.#workers.push(...workers);
-      for (const worker of workers) {
-        if (!(await worker.ready)) return worker.exited;
-        this.#guard(worker);
-      }
+  async open(first: WorkerProcess, count: number): Promise<null | number | string> {
+    if (!(await this.#add(first))) return first.exited;
+    for (const worker of Array.from({ length: count - 1 }, () => this.#start())) {
+      if (!(await this.#add(worker))) return worker.exited;
     }
     return null;
   }
@@ -65,16 +61,22 @@ export class WorkerPool {
 
   async #replaceOne(old: WorkerProcess): Promise<boolean> {
     const worker = this.#start();
-    if (!(await worker.ready)) {
+    if (!(await this.#add(worker))) {
+      this.#forget(worker);
       this.#log("error", "replacement did not start, keeping the old worker", { worker: old.pid });
       return false;
     }
-    this.#workers.push(worker);
-    this.#guard(worker);
     this.#forget(old);
     await old.leave();
     this.#remember(old);
     this.#log("info", "worker replaced", { old: old.pid, worker: worker.pid });
+    return true;
+  }
+
+  async #add(worker: WorkerProcess): Promise<boolean> {
+    this.#workers.push(worker);
+    if (!(await worker.ready)) return false;
+    this.#guard(worker);
     return true;
   }
 

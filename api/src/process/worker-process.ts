@@ -1,7 +1,10 @@
 import type { Logger } from "./log.ts";
-import type { Report, WorkerMessage } from "./messages.ts";
+import type { Report, SupervisorMessage, WorkerMessage } from "./messages.ts";
 
 const killAfter = 10_000; // milliseconds that a worker may take to leave
+
+// The same program as this process, source or bundle. Settings come with the environment.
+const command = [process.execPath, ...process.execArgv, Bun.main, "worker"];
 
 /** A worker as its supervisor sees it. */
 export class WorkerProcess {
@@ -10,10 +13,9 @@ export class WorkerProcess {
   readonly startedAt = performance.now();
   report: Report | null = null;
 
-  /** `command` starts a worker; settings come with the environment. */
-  constructor(command: string[], env: Record<string, string | undefined>, log: Logger) {
+  /** Starts it. It listens when it is told the port. */
+  constructor(log: Logger) {
     this.#child = Bun.spawn(command, {
-      env,
       stdio: ["ignore", "inherit", "inherit"],
       ipc: (message: WorkerMessage) => this.#hear(message, log),
     });
@@ -22,6 +24,11 @@ export class WorkerProcess {
 
   get pid(): number {
     return this.#child.pid;
+  }
+
+  listen(port: number): void {
+    const message: SupervisorMessage = { type: "listen", port };
+    if (!this.#child.killed) this.#child.send(message);
   }
 
   /** Whether it listens; false when it ended before. */

@@ -15,6 +15,8 @@ import type { Slot } from "./slot.ts";
 export type State = {
   /** Null until something was published. */
   edition: Edition | null;
+  /** Whether the next request is to be timed. */
+  timeNext: boolean;
   /** While true, every answer closes its connection. */
   draining: boolean;
   /** Slots by URL as it was sent, host included: the whole way of a warm request. Bounded. */
@@ -49,7 +51,7 @@ export function createState(parts: Parts): State {
   });
   const queue = parts.queue ?? new BuildQueue(mostWaiting);
   const chooseEncoding = rememberedEncoding();
-  return { ...parts, edition: null, draining: false, byUrl, slots, queue, chooseEncoding };
+  return { ...parts, edition: null, timeNext: false, draining: false, byUrl, slots, queue, chooseEncoding };
 }
 
 const mostUrls = 4096;
