@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { testEnvironment } from "./origin-state.ts";
 import { until } from "./until.ts";
@@ -14,9 +15,10 @@ export class OriginProcess {
   readonly #listening = Promise.withResolvers<void>();
 
   private constructor(databasePath: string, env: Record<string, string>) {
-    this.#child = Bun.spawn([process.execPath, join(import.meta.dir, "../src/main.ts")], {
+    // Not the keys of whoever runs the tests.
+    this.#child = Bun.spawn([process.execPath, "--no-env-file", join(import.meta.dir, "../src/main.ts")], {
       env: {
-        PATH: process.env["PATH"] ?? "",
+        PATH: process.env.PATH ?? "",
         ...testEnvironment,
         DB_PATH: databasePath,
         PORT: "0",
@@ -73,8 +75,9 @@ export class OriginProcess {
   }
 
   workerPids(): number[] {
-    const { stdout } = Bun.spawnSync(["ps", "-o", "pid=", "--ppid", String(this.pid)]);
-    return [...stdout.toString().matchAll(/[0-9]+/g)].map(Number);
+    const path = `/proc/${this.pid}/task/${this.pid}/children`;
+    const children = existsSync(path) ? readFileSync(path, "utf8") : ""; // it may have ended
+    return [...children.matchAll(/[0-9]+/g)].map(Number);
   }
 
   async readiness(): Promise<{ status: string; reasons: string[]; generation: number | null }> {
@@ -93,8 +96,8 @@ export class OriginProcess {
   #take(line: Line): void {
     this.lines.push(line);
     if (line.event !== "listening") return;
-    this.url = String(line["url"]);
-    this.admin = String(line["admin"]);
+    this.url = String(line.url);
+    this.admin = String(line.admin);
     this.#listening.resolve();
   }
 }
