@@ -37,11 +37,11 @@ test_without_npm_the_error_says_to_install_it() {
 
 test_the_systems_Node_is_used_from_22_12_on() {
   new_sandbox node-new
-  fake_node 22.12.0
+  fake_node 22.18.0
   echo : | fake npx
   setup node
   [[ ! -s $CALLS ]]
-  [[ $("$CLONE/.tools/bin/node" -p process.versions.node) == 22.12.0 ]]
+  [[ $("$CLONE/.tools/bin/node" -p process.versions.node) == 22.18.0 ]]
 }
 
 test_an_older_Node_is_passed_over_for_one_with_its_own_npm() {
@@ -54,7 +54,7 @@ test_an_older_Node_is_passed_over_for_one_with_its_own_npm() {
 
 test_a_Node_that_was_downgraded_since_is_noticed() {
   new_sandbox node-downgraded
-  fake_node 22.12.0
+  fake_node 22.18.0
   echo : | fake npx
   setup node
   fake_node 9.9.9
