@@ -40,6 +40,12 @@ export const suites: readonly Suite[] = [
     counting: "junit",
     command: ["pytest", "loadtest", "--junitxml=REPORT"],
   },
+  {
+    part: "writer",
+    name: "tests of the fit",
+    counting: "junit",
+    command: ["pytest", "writer/fit", "--junitxml=REPORT"],
+  },
   bunTest("edge", "edge-worker/src"),
   {
     part: "edge",
@@ -48,6 +54,7 @@ export const suites: readonly Suite[] = [
     command: [
       "node",
       "--test",
+      "--experimental-test-isolation=none", // in one process, so that the bundle is built once
       "--test-reporter=junit",
       "--test-reporter-destination=REPORT",
       "edge-worker/test/*.workerd.ts",
@@ -92,7 +99,7 @@ export const suites: readonly Suite[] = [
     name: "shellcheck",
     counting: "exit-code",
     command: ["shellcheck", "--external-sources", "FILES"],
-    files: ["bin/*", "toolchain/*.sh", "toolchain/test", "db/check-schema", ".ci/run"],
+    files: ["bin/*", "toolchain/*.sh", "toolchain/test", "db/check-schema", "edge-worker/dev", ".ci/run"],
   },
   {
     part: "style",
