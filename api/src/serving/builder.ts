@@ -26,7 +26,7 @@ export class Builder {
     const digest = digestOf(draft);
     const isSame = digest.equals(slot.current.digest);
     const build = { edition, content, digest, representations: isSame ? slot.current.representations : [] };
-    for (const coding of codings) await this.#represent(build, draft, coding);
+    await Promise.all(codings.map((coding) => this.#represent(build, draft, coding)));
     this.#built(performance.now() - started);
     return build;
   }

@@ -21,12 +21,12 @@ async function askGeneration(): Promise<number> {
   return page.generation;
 }
 
-test("a published generation is served 100 milliseconds after it was seen, ready or not", async () => {
+test("a published generation is served 150 milliseconds after it was seen, ready or not", async () => {
   expect(await askGeneration()).toBe(1);
   builder.publish([{ region: "GB", videos: videos(30) }]);
   origin.pass(50); // sees it, and begins to build ahead; no turn of the event loop in between
   expect(origin.state.edition?.generation.id).toBe(1);
-  origin.pass(100);
+  origin.pass(150);
   expect(await askGeneration()).toBe(2);
 });
 

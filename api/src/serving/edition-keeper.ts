@@ -5,7 +5,7 @@ import type { Edition } from "./edition.ts";
 import { Prebuild } from "./prebuild.ts";
 import type { State } from "./state.ts";
 
-const longestWait = 100; // milliseconds that a new generation waits for its answers to be made
+const longestWait = 150; // milliseconds that a new generation waits for its answers to be made
 const aheadOfMinute = 15_000; // milliseconds before a minute begins, its answers are made
 const paceAhead = 5; // milliseconds between two of them: nobody waits for these
 

@@ -4,6 +4,7 @@ import type { Edition } from "./edition.ts";
 import { codingsOf, type Slot } from "./slot.ts";
 import type { State } from "./state.ts";
 
+const atOnce = 2; // signing waits for a turn of the event loop, so that two slots take one
 const most = 512; // slots; the rest are made when they are asked for
 
 /** Makes the answers of an edition before it begins: the most asked first, one a turn of the event loop. */
@@ -58,25 +59,22 @@ export class Prebuild {
   }
 
   async #step(): Promise<void> {
-    const slot = this.#slots[this.#next];
-    if (this.#stopped || slot === undefined) return;
+    const slots = this.#slots.slice(this.#next, this.#next + atOnce);
+    if (this.#stopped) return;
     try {
-      await this.#make(slot);
+      await Promise.all(slots.map((slot) => this.#make(slot)));
     } catch (error) {
-      this.#giveUp(error, slot);
+      this.#giveUp(error);
       return;
     }
-    this.#next++;
+    this.#next += slots.length;
     this.#continue();
   }
 
   // The edition begins without what is missing; it is made when it is asked for.
-  #giveUp(error: unknown, slot: Slot): void {
+  #giveUp(error: unknown): void {
     if (error instanceof DatabaseUnreadable) return; // EditionKeeper reports that
-    this.#state.log("error", "cannot make answers ahead", {
-      route: slot.resource.route,
-      error: String(error),
-    });
+    this.#state.log("error", "cannot make answers ahead", { error: String(error) });
   }
 
   async #make(slot: Slot): Promise<void> {
