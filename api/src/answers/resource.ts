@@ -13,9 +13,13 @@ export type Resource = {
 };
 
 /** Stays the same within a generation; only the token's minute is left to write. */
-export type Content = { write(minute: number): Draft };
+export type Content = {
+  write(minute: number): Draft;
+  /** Roughly what it alone keeps in memory. */
+  bytes: number;
+};
 
 /** Content that has no token in it. */
 export function fixedContent(draft: Draft): Content {
-  return { write: () => draft };
+  return { write: () => draft, bytes: draft.body.length };
 }

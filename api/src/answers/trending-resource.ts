@@ -25,6 +25,8 @@ export function trendingResource(search: string, sources: TrendingSources): Reso
   };
 }
 
+const bytesPerRow = 1000; // an object with a dozen fields and their strings
+
 function readPage(query: TrendingQuery, generation: Generation, sources: TrendingSources): Content | Refusal {
   const { category, cursor } = query;
   if (category !== undefined && cursor === undefined && !generation.categories.has(category)) {
@@ -35,7 +37,9 @@ function readPage(query: TrendingQuery, generation: Generation, sources: Trendin
       ? sources.lists.readFirst(query, generation)
       : sources.lists.readSlice(query, readCursor(cursor));
   if (slice === null) return generationGone(query);
+  const isShared = category === undefined && cursor === undefined; // ListReader keeps those rows anyway
   return {
+    bytes: isShared ? 0 : slice.rows.length * bytesPerRow,
     write(minute) {
       const token = sources.signToken({ region: query.region, count: slice.rows.length, minute });
       const page = writeTrendingPage(query, slice, token);

@@ -39,7 +39,7 @@ export class Slot {
 
   /** Roughly the bytes it keeps alive, in the heap and beside it. */
   get weight(): number {
-    return this.current.representations.reduce(addWeight, 2048);
+    return this.current.representations.reduce(addWeight, 2048 + (this.content?.bytes ?? 0));
   }
 }
 

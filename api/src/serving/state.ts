@@ -40,7 +40,7 @@ export type Parts = Pick<
   "builder" | "counters" | "log" | "guard" | "lists" | "signToken" | "documents"
 > & { queue?: BuildQueue };
 
-const mostBytes = 12_000_000;
+const mostBytes = 9_000_000;
 const mostWaiting = 512;
 
 export function createState(parts: Parts): State {
