@@ -57,6 +57,8 @@ export const suites: readonly Suite[] = [
       "--experimental-test-isolation=none", // in one process, so that the bundle is built once
       "--test-reporter=junit",
       "--test-reporter-destination=REPORT",
+      "--test-reporter=spec",
+      "--test-reporter-destination=stdout",
       "edge-worker/test/*.workerd.ts",
     ],
   },
