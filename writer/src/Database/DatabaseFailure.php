@@ -41,6 +41,13 @@ final class DatabaseFailure extends Failure
         return new self(self::whyNotOpened($path), ExitCode::DatabaseUnavailable);
     }
 
+    public static function cannotLock(string $path): self
+    {
+        return file_exists("$path.lock")
+            ? new self("Cannot open $path.lock: this user may not write it. Run every command of the writer as the same user.", ExitCode::DatabaseUnavailable)
+            : self::cannotOpen($path);
+    }
+
     public static function missing(string $path): self
     {
         return new self("There is no database at $path: run `writer migrate` first, or set DB_PATH.", ExitCode::DatabaseUnavailable);

@@ -12,6 +12,8 @@ namespace TrendVault\Writer\Database;
 final class WriterLock
 {
     private const int POLL_MICROSECONDS = 50_000;
+    /** The holder signs right after it has the lock. */
+    private const int POLLS_FOR_SIGNATURE = 20;
 
     /** @param resource $file kept open: closing it gives the lock back */
     private function __construct(private mixed $file)
@@ -22,10 +24,10 @@ final class WriterLock
     public static function acquire(string $databasePath, string $command, int $waitSeconds): self
     {
         $path = "$databasePath.lock";
-        $file = @fopen($path, 'c+') ?: throw DatabaseFailure::cannotOpen($databasePath);
+        $file = @fopen($path, 'c+') ?: throw DatabaseFailure::cannotLock($databasePath);
         for ($polls = $waitSeconds * 1_000_000 / self::POLL_MICROSECONDS; !flock($file, LOCK_EX | LOCK_NB); $polls--) {
             if ($polls <= 0) {
-                throw AlreadyRunning::as(trim((string) stream_get_contents($file)), $databasePath);
+                throw AlreadyRunning::as(self::signature($file), $databasePath);
             }
             usleep(self::POLL_MICROSECONDS);
         }
@@ -35,9 +37,25 @@ final class WriterLock
         return new self($file);
     }
 
+    /** Takes the signature off first: it must not be read as that of the next holder. */
     public function release(): void
     {
+        ftruncate($this->file, 0);
         flock($this->file, LOCK_UN);
         fclose($this->file);
+    }
+
+    /**
+     * Who holds the lock; '' when it does not say so in time.
+     *
+     * @param resource $file
+     */
+    private static function signature(mixed $file): string
+    {
+        for ($polls = self::POLLS_FOR_SIGNATURE; ($text = trim((string) stream_get_contents($file, null, 0))) === '' && $polls > 0; $polls--) {
+            usleep(self::POLL_MICROSECONDS);
+        }
+
+        return $text;
     }
 }
