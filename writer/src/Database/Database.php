@@ -17,7 +17,7 @@ use Throwable;
  */
 final class Database
 {
-    /** Frames after which a commit checkpoints: 4 MB of WAL at 4 KiB a page. */
+    /** Frames after which a commit checkpoints: 16 MB of WAL at 4 KiB a page. */
     private const int CHECKPOINT_EVERY_PAGES = 4000;
     /** What the WAL file is cut down to when it starts over. */
     private const int WAL_SIZE_LIMIT_BYTES = 16 * 1024 * 1024;
