@@ -25,13 +25,22 @@ final class SetAside
     ) {
     }
 
-    /** @param string $stem what both files' names start with */
+    /**
+     * Beside what is there already: two sources may have one name, and a new database counts its runs from 1.
+     *
+     * @param string $stem what both files' names start with
+     */
     public static function lines(string $folder, string $stem): self
     {
-        return new self($folder, $stem, true);
+        $unused = $stem;
+        for ($copy = 2; file_exists("$folder/$unused" . self::LINES) || file_exists("$folder/$unused" . self::REPORT); $copy++) {
+            $unused = "$stem-$copy";
+        }
+
+        return new self($folder, $unused, true);
     }
 
-    /** For a source that is kept whole beside its report. */
+    /** For a source that is kept whole beside its report, which is written anew when the source is read again. */
     public static function reportOnly(string $folder, string $stem): self
     {
         return new self($folder, $stem, false);

@@ -121,6 +121,18 @@ final class IngestTest extends TestCase
     }
 
     #[Test]
+    public function what_is_set_aside_of_two_sources_of_one_name_is_kept_apart(): void
+    {
+        $installation = Installation::migrated();
+        $one = $installation->folder->write('views.ndjson', "first nonsense\n");
+        $other = $installation->folder->write('views.ndjson.gz', (string) gzencode("second nonsense\n"));
+        $installation->run(['ingest', $one, $other]);
+        $kept = array_diff(glob("{$installation->folder->path}/rejected/*.ndjson"), glob("{$installation->folder->path}/rejected/*.report.ndjson"));
+
+        self::assertSame(["second nonsense\n", "first nonsense\n"], array_values(array_map(file_get_contents(...), $kept)));
+    }
+
+    #[Test]
     public function a_run_that_waits_for_its_input_keeps_others_out_and_says_who_it_is(): void
     {
         $installation = Installation::migrated();
