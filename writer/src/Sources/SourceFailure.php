@@ -36,7 +36,7 @@ final class SourceFailure extends Failure
 
     public static function damagedGzip(string $path): self
     {
-        return self::because("Cannot read $path to its end: the gzip data is damaged or stops midway. What came before is stored.");
+        return self::because("Cannot read $path to its end: the gzip data is damaged or stops midway.");
     }
 
     public static function because(string $sentence): self
