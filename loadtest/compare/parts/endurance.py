@@ -21,6 +21,7 @@ _MOST_WORKER_MB = 60
 _MOST_TIMES_SLOWER = 2
 _FLOOD_QUERIES = 200_000
 _FLOOD_CONNECTIONS = 4
+_ALONE, _DISTINCT = "alone", "distinct queries"
 
 
 def measure_memory(bench: Bench) -> Section:
@@ -39,32 +40,32 @@ def measure_memory(bench: Bench) -> Section:
 
 
 def measure_flood(bench: Bench, seconds: int, rounds: int) -> Section:
-    """Ordinary requests beside a flood of ever new queries; for comparison, beside one of a single query."""
+    """Ordinary requests alone, beside a flood of one query, and beside one of ever new queries."""
     section = Section("flood", "beside a flood of queries", (*SHORT_HEADER[1:], "worker MB"))
-    files = {
-        "of one query": _write_flood(bench, 1),
-        "of distinct queries": _write_flood(bench, _FLOOD_QUERIES),
+    floods = {
+        _ALONE: None,
+        "one query": _write_flood(bench, 1),
+        _DISTINCT: _write_flood(bench, _FLOOD_QUERIES),
     }
-    found: dict[str, list[Sample]] = {name: [] for name in files}
-    largest = dict.fromkeys(files, 0.0)
+    found: dict[str, list[Sample]] = {name: [] for name in floods}
+    largest = dict.fromkeys(floods, 0.0)
     with bench.started(ORIGIN, warm=True) as server:
         for number in range(rounds):
-            for name, file in files.items():
-                say(f"a flood {name}, round {number + 1} of {rounds}")
-                found[name].append(_measure_beside(file, bench, server, seconds))
+            for name, flood in floods.items():
+                say(f"flood: {name}, round {number + 1} of {rounds}")
+                found[name].append(_measure_beside(flood, bench, server, seconds))
                 largest[name] = max(largest[name], largest_rss_mb(server.sessions))
-    section.rows = [
-        (name, (*short_row(middle(samples))[1:], largest[name])) for name, samples in found.items()
-    ]
-    pairs = zip(*reversed(found.values()), strict=True)
-    slower = figure([distinct.p99_ms / one.p99_ms for distinct, one in pairs])
-    section.goals.append(
-        Goal("p99 of others in the flood", slower.median, _MOST_TIMES_SLOWER, "x p99 without")
-    )
+    for name, samples in found.items():
+        section.rows.append((name, (*short_row(middle(samples))[1:], largest[name])))
+    pairs = zip(found[_DISTINCT], found[_ALONE], strict=True)
+    slower = figure([flooded.p99_ms / alone.p99_ms for flooded, alone in pairs])
+    section.goals.append(Goal("p99 of others in the flood", slower.median, _MOST_TIMES_SLOWER, "x p99 alone"))
     return section
 
 
-def _measure_beside(flood: Path, bench: Bench, server: Running, seconds: int) -> Sample:
+def _measure_beside(flood: Path | None, bench: Bench, server: Running, seconds: int) -> Sample:
+    if flood is None:
+        return measure(server, Load(), seconds, bench.cores.driver)[0]
     load = Load(mix=flood, connections=_FLOOD_CONNECTIONS)
     process = wrk.start(server.url, load, seconds + 1, bench.cores.driver)
     sample, _ = measure(server, Load(), seconds, bench.cores.driver)

@@ -5,10 +5,9 @@ const database = new Database(process.env.DB_PATH, { readonly: true, strict: tru
 const [kid, secret] = (process.env.TOKEN_KEYS ?? "").split(",")[0]?.split(":") ?? [];
 const key = Buffer.from(secret ?? "", "base64url");
 
-type Head = { id: number; published: string; observed: string | null; videos: number; ranks: number };
+type Head = { id: number; published: number; observed: number | null; videos: number; ranks: number };
 const findHead = database.query<Head, [string]>(`
-  SELECT id, strftime('%FT%TZ', published_at, 'unixepoch') AS published,
-    strftime('%FT%TZ', newest_observed_at, 'unixepoch') AS observed,
+  SELECT id, published_at AS published, newest_observed_at AS observed,
     max_per_channel AS videos, max_per_channel_ranks AS ranks
   FROM generations JOIN regions LEFT JOIN generation_regions ON generation = id AND region = code
   WHERE code = ? ORDER BY id DESC LIMIT 1`);
@@ -23,7 +22,7 @@ type Row = {
   title: string;
   channel: string;
   category: string | null;
-  published: string | null;
+  published: number | null;
   score: number;
   views: number;
   rate: number;
@@ -32,8 +31,7 @@ type Row = {
 };
 const findRows = database.query<Row, [number, string, string, number]>(`
   SELECT video_id AS id, rank, title, channel, v.category, score, views, thumb_base AS thumbs,
-    strftime('%FT%TZ', v.published_at, 'unixepoch') AS published,
-    views_per_hour AS rate, previous_views_per_hour AS previousRate
+    v.published_at AS published, views_per_hour AS rate, previous_views_per_hour AS previousRate
   FROM trending t JOIN videos v ON v.id = video_id
   WHERE generation = ? AND region = ? AND window = ? AND t.category = '' ORDER BY rank LIMIT ?`);
 
@@ -65,8 +63,8 @@ function buildPage(head: Head, { region, window, limit }: { region: string; wind
     window,
     category: null,
     generation: head.id,
-    generated_at: head.published,
-    newest_observed_at: head.observed,
+    generated_at: toTime(head.published),
+    newest_observed_at: toTime(head.observed),
     channel_limit: { videos: head.videos, within_ranks: head.ranks },
     count: items.length,
     total,
@@ -83,7 +81,7 @@ function describe(row: Row) {
     title: row.title,
     channel: row.channel,
     category: row.category,
-    published_at: row.published,
+    published_at: toTime(row.published),
     score: toTenth(row.score),
     velocity: {
       views_per_hour: toTenth(row.rate),
@@ -92,6 +90,10 @@ function describe(row: Row) {
     },
     thumbs: [`${row.thumbs}/hq.webp`, `${row.thumbs}/sd.webp`],
   };
+}
+
+function toTime(seconds: number | null): string | null {
+  return seconds === null ? null : `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 }
 
 function toTenth(value: number): number {
