@@ -20,17 +20,29 @@ final readonly class ChannelLimit
      */
     public static function apply(array $candidates): array
     {
-        $first = $after = $counts = [];
-        foreach ($candidates as $candidate) {
+        $first = self::first($candidates);
+
+        return array_values(count($first) < self::WITHIN_RANKS ? $first : $first + $candidates);
+    }
+
+    /**
+     * @param list<Candidate> $candidates in order
+     * @return array<int, Candidate> who stands in the first ranks, by the place among all
+     */
+    public static function first(array $candidates): array
+    {
+        $first = $counts = [];
+        foreach ($candidates as $place => $candidate) {
             $channel = "#$candidate->channel";
-            if (count($first) < self::WITHIN_RANKS && ($counts[$channel] ?? 0) < self::MOST_VIDEOS) {
-                $first[] = $candidate;
-                $counts[$channel] = ($counts[$channel] ?? 0) + 1;
-            } else {
-                $after[] = $candidate;
+            $counts[$channel] = ($counts[$channel] ?? 0) + 1;
+            if ($counts[$channel] <= self::MOST_VIDEOS) {
+                $first[$place] = $candidate;
+            }
+            if (count($first) === self::WITHIN_RANKS) {
+                break;
             }
         }
 
-        return count($first) < self::WITHIN_RANKS ? $first : [...$first, ...$after];
+        return $first;
     }
 }

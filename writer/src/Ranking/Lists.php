@@ -42,7 +42,7 @@ final class Lists
             foreach ($windows as $window => $categories) {
                 ksort($categories, SORT_STRING);
                 foreach ($categories as $category => $list) {
-                    yield [$region, Window::from($window), (string) $category, ChannelLimit::apply($list->best())];
+                    yield [$region, Window::from($window), (string) $category, $list->ranked()];
                 }
             }
         }

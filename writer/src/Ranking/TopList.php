@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
-/** The best candidates of any number, without holding more than twice as many as are wanted. */
+/**
+ * A list while it is made: the best of any number of candidates, under the channel limit. Holds no more than
+ * twice as many as are wanted, and a page.
+ */
 final class TopList
 {
     /** @var list<Candidate> */
@@ -24,17 +27,30 @@ final class TopList
     public function add(Candidate $candidate): void
     {
         $this->candidates[] = $candidate;
-        if (count($this->candidates) >= 2 * $this->size) {
-            $this->candidates = $this->best();
-            $this->threshold = $this->candidates[$this->size - 1]->score;
+        if (count($this->candidates) >= 2 * $this->size + ChannelLimit::WITHIN_RANKS) {
+            $this->dropHopeless();
         }
     }
 
-    /** @return list<Candidate> in order, at most as many as wanted */
-    public function best(): array
+    /** @return list<Candidate> by rank, at most as many as wanted */
+    public function ranked(): array
     {
         usort($this->candidates, Candidate::compare(...));
 
-        return array_slice($this->candidates, 0, $this->size);
+        return array_slice(ChannelLimit::apply($this->candidates), 0, $this->size);
+    }
+
+    /**
+     * Besides the best, those stay that the channel limit has moved into the first ranks: few channels may hold
+     * all of the best. Who is in neither cannot get there any more, whoever comes.
+     */
+    private function dropHopeless(): void
+    {
+        usort($this->candidates, Candidate::compare(...));
+        $first = ChannelLimit::first($this->candidates);
+        $last = count($first) < ChannelLimit::WITHIN_RANKS ? null : end($first);
+        $best = array_slice($this->candidates, 0, $this->size, true);
+        $this->threshold = min($last->score ?? 0.0, end($best)->score);
+        $this->candidates = array_values($best + $first);
     }
 }

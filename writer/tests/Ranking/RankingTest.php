@@ -125,6 +125,21 @@ final class RankingTest extends TestCase
         self::assertSame(array_slice($best, 0, 100), array_column($this->ranks('GB', 'Music'), 1));
     }
 
+    #[Test]
+    public function channels_that_hold_all_of_the_best_do_not_end_a_list_while_there_are_others(): void
+    {
+        // More than are held at once of two channels, then, before and after them, a few of others.
+        $flood = array_map(static fn (int $video): Observation => Stored::observation(sprintf('flood-%04d', $video), views: 90_000 - $video, channel: 'Flood ' . $video % 2), range(0, 1499));
+        $others = array_map(static fn (int $video): Observation => Stored::observation(sprintf('other-%02d', $video), views: 1000 - $video), range(0, 29));
+        Stored::in($this->database, [...array_slice($others, 0, 10), ...$flood, ...array_slice($others, 10)]);
+        $this->publish();
+        $ids = array_column($this->ranks(), 1);
+
+        self::assertSame(['flood-0005', 'other-00', 'other-01'], array_slice($ids, 5, 3));
+        self::assertSame(['other-17', 'flood-0006', 'flood-0007'], array_slice($ids, 23, 3));
+        self::assertCount(500, array_unique($ids));
+    }
+
     private function publish(int $now = self::NOON): void
     {
         new Ranking($this->database, self::LEAVE_AFTER_HOURS)->publish($now);
