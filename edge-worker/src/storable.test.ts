@@ -63,9 +63,18 @@ async function answerWith(body: unknown = list, headers: Record<string, string> 
   };
 }
 
-function problemWith(status: number, kind: string, type = "application/problem+json"): OriginAnswer {
-  const body = JSON.stringify({ type: `urn:trendvault:problem:${kind}`, status, title: "t", detail: "d" });
-  return { status, headers: new Headers({ "content-type": type }), body: new TextEncoder().encode(body) };
+type Said = { type?: string; status?: number };
+
+/** `said`: another content type, or another status in the body. */
+function problemWith(status: number, kind: string, said: Said = {}): OriginAnswer {
+  const problem = {
+    type: `urn:trendvault:problem:${kind}`,
+    status: said.status ?? status,
+    title: "t",
+    detail: "d",
+  };
+  const headers = new Headers({ "content-type": said.type ?? "application/problem+json" });
+  return { status, headers, body: new TextEncoder().encode(JSON.stringify(problem)) };
 }
 
 function judged(answer: OriginAnswer, circumstances: Partial<Circumstances> = {}) {
@@ -134,7 +143,12 @@ describe("a failure of the origin:", () => {
     ["no date that can be read", () => answerWith({ ...list, generated_at: "yesterday" }), /older/],
     ["a problem that is not the visitor's", async () => problemWith(400, "edge-signature"), /status 400/],
     ["a problem with another status", async () => problemWith(404, "invalid-parameter"), /status 404/],
-    ["status 404 and HTML", async () => problemWith(404, "not-found", "text/html"), /status 404/],
+    [
+      "a problem whose body says 200",
+      async () => problemWith(400, "invalid-parameter", { status: 200 }),
+      /status 400/,
+    ],
+    ["status 404 and HTML", async () => problemWith(404, "not-found", { type: "text/html" }), /status 404/],
     ["a refused edge signature", async () => problemWith(403, "edge-signature"), /status 403/],
     ["nothing published yet", async () => problemWith(503, "not-ready"), /status 503/],
   ];

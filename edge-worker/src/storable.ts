@@ -87,7 +87,9 @@ function keepFields(headers: Headers): Record<string, string> {
 function judgeProblem({ status, headers, body }: OriginAnswer): Verdict {
   const problem = parseJson(new TextDecoder().decode(body)) as Problem | null;
   const fits =
-    headers.get("content-type") === problemContentType && problem?.type === visitorsProblems.get(status);
+    headers.get("content-type") === problemContentType &&
+    problem?.type === visitorsProblems.get(status) &&
+    problem?.status === status;
   return problem !== null && fits ? { kind: "problem", problem } : failure(`status ${status}`);
 }
 
