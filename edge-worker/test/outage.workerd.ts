@@ -26,7 +26,7 @@ describe("when the origin is killed", () => {
     assert.deepEqual(details, ["fresh", "stale-while-revalidate", "stale-if-error", "last-resort"]);
     await world.origin.start();
     const back = await visitUntilFresh();
-    assert.ok(back.seconds < 2, `it took ${back.seconds} s, with a pause of ${vars.ORIGIN_PAUSE_SECONDS} s`);
+    assert.ok(back.seconds < 10, `it took ${back.seconds} s, with a pause of ${vars.ORIGIN_PAUSE_SECONDS} s`);
   });
 
   /** Visits without a break. Gives each thing that answers said about their freshness, in order. */
