@@ -1,0 +1,68 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Database;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use SQLite3;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Tests\Support\TemporaryFolder;
+
+final class DatabaseTest extends TestCase
+{
+    private TemporaryFolder $folder;
+    private string $path;
+    private Database $database;
+
+    protected function setUp(): void
+    {
+        $this->folder = new TemporaryFolder();
+        $this->path = "{$this->folder->path}/test.db";
+        $this->database = Database::openForWriting($this->path, 0);
+        $this->database->execute('CREATE TABLE blocks (bytes BLOB)');
+    }
+
+    protected function tearDown(): void
+    {
+        $this->database->close();
+    }
+
+    #[Test]
+    public function commits_start_the_wal_over_before_it_is_large(): void
+    {
+        for ($megabyte = 0; $megabyte < 50; $megabyte++) {
+            $this->write(1_000_000);
+        }
+
+        self::assertLessThan(25_000_000, $this->walBytes());
+    }
+
+    #[Test]
+    public function the_wal_is_cut_to_nothing_unless_a_reader_is_in_the_way(): void
+    {
+        $reader = new SQLite3($this->path, SQLITE3_OPEN_READONLY);
+        $reader->exec('BEGIN');
+        $reader->querySingle('SELECT count(*) FROM blocks');
+        $this->write(10_000);
+
+        self::assertFalse($this->database->truncateWal());
+        self::assertGreaterThan(10_000, $this->walBytes());
+        $reader->exec('COMMIT');
+        self::assertTrue($this->database->truncateWal());
+        self::assertSame(0, $this->walBytes());
+    }
+
+    private function write(int $bytes): void
+    {
+        $this->database->run('INSERT INTO blocks VALUES (randomblob(?))', [$bytes]);
+    }
+
+    private function walBytes(): int
+    {
+        clearstatcache();
+
+        return (int) filesize("$this->path-wal");
+    }
+}
