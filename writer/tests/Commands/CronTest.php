@@ -23,6 +23,17 @@ final class CronTest extends TestCase
     }
 
     #[Test]
+    public function each_run_prunes_what_is_past_keeping(): void
+    {
+        $installation = new Installation(['KEEP_GENERATIONS' => '2']);
+        for ($run = 0; $run < 3; $run++) {
+            $installation->run(['cron']);
+        }
+
+        self::assertSame([2, 3], array_column($installation->rows('SELECT id FROM generations ORDER BY id'), 'id'));
+    }
+
+    #[Test]
     public function a_second_one_says_so_and_leaves(): void
     {
         $installation = Installation::migrated();

@@ -25,6 +25,7 @@ final class IngestTest extends TestCase
             Line::of(['id' => 'nowhere', 'region' => 'XX']),
             "{\"id\": \"\xff\"}",
             Line::of(['id' => 'huge', 'title' => str_repeat('x', 10_000_000)]),
+            Line::of(['id' => 'unknown', 'title' => null, 'observed_at' => Line::ago(60)]),
             Line::of(['id' => 'good-2', 'observed_at' => Line::ago(60)]),
         ];
         $result = $installation->run(['ingest', '-'], implode("\n", $lines) . "\n");
@@ -33,13 +34,13 @@ final class IngestTest extends TestCase
         self::assertSame(['good-1', 'good-2'], array_column($installation->rows('SELECT video_id FROM observations ORDER BY video_id'), 'video_id'));
         [$report] = glob("{$installation->folder->path}/rejected/*.report.ndjson");
         self::assertSame(
-            [[2, 'not_json'], [3, 'missing_field'], [4, 'bad_count'], [5, 'unknown_region'], [6, 'not_utf8'], [7, 'too_long']],
+            [[2, 'not_json'], [3, 'missing_field'], [4, 'bad_count'], [5, 'unknown_region'], [6, 'not_utf8'], [7, 'too_long'], [8, 'missing_metadata']],
             array_map(static fn (string $line): array => array_slice(array_values(json_decode($line, true)), 0, 2), file($report)),
         );
-        self::assertSame(implode("\n", array_slice($lines, 1, 6)) . "\n", file_get_contents(str_replace('.report', '', $report)));
+        self::assertSame(implode("\n", array_slice($lines, 1, 7)) . "\n", file_get_contents(str_replace('.report', '', $report)));
         self::assertStringContainsString('2 accepted', $result->message('ingested'));
-        self::assertStringContainsString('6 set aside', $result->message('ingested'));
-        self::assertSame(6, $installation->value('SELECT sum(line_count) FROM rejections'));
+        self::assertStringContainsString('7 set aside', $result->message('ingested'));
+        self::assertSame(7, $installation->value('SELECT sum(line_count) FROM rejections'));
     }
 
     #[Test]

@@ -31,6 +31,19 @@ final class SchemaTest extends TestCase
     }
 
     #[Test]
+    public function a_market_that_has_another_name_now_is_renamed_and_one_that_is_listed_no_more_stays(): void
+    {
+        $installation = Installation::migrated();
+        $before = $installation->rows('SELECT * FROM regions');
+        $installation->execute("UPDATE regions SET name = 'Another name', languages = '[]' WHERE code = 'GB'");
+        $installation->execute("INSERT INTO regions (code, name, languages) VALUES ('ZZ', 'Atlantis', '[]')");
+        $installation->run(['migrate']);
+
+        self::assertSame($before, $installation->rows("SELECT * FROM regions WHERE code <> 'ZZ'"));
+        self::assertSame(15, $installation->value('SELECT count(*) FROM regions'));
+    }
+
+    #[Test]
     public function migrating_twice_applies_nothing_twice(): void
     {
         $installation = Installation::migrated();

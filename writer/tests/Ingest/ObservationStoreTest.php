@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Ingest;
 
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
@@ -74,6 +75,41 @@ final class ObservationStoreTest extends TestCase
             ['A better title', 'Channel of video-1', 'Music', self::NOON - 3600],
             array_values($this->database->rows('SELECT title, channel, category, published_at FROM videos')[0]),
         );
+    }
+
+    #[Test]
+    public function what_is_known_of_a_video_in_one_market_moves_nothing_in_another(): void
+    {
+        $this->add(Stored::observation(region: 'GB', observedAt: self::NOON - 60, views: 900));
+        $this->add(Stored::observation(region: 'DE', views: 10), Stored::observation(region: 'GB', views: 1000));
+
+        self::assertSame(
+            [['DE', self::NOON, 1, 10], ['GB', self::NOON - 60, 2, 1000]],
+            array_map(array_values(...), $this->database->rows('SELECT region, first_observed_at, observation_count, views FROM velocity ORDER BY region')),
+        );
+    }
+
+    /** @return iterable<string, array{string, string, string|int}> field of an observation, column of videos, value */
+    public static function descriptions(): iterable
+    {
+        yield 'title' => ['title', 'title', 'Another title'];
+        yield 'channel' => ['channel', 'channel', 'Another channel'];
+        yield 'thumb base' => ['thumbBase', 'thumb_base', 'https://thumbs.example/another'];
+        yield 'category' => ['category', 'category', 'Music'];
+        yield 'language' => ['language', 'language', 'pt-BR'];
+        yield 'time of publication' => ['publishedAt', 'published_at', self::NOON - 7200];
+        yield 'duration' => ['durationSeconds', 'duration_seconds', 61];
+    }
+
+    #[Test]
+    #[DataProvider('descriptions')]
+    public function one_thing_that_a_later_line_says_otherwise_is_enough_to_store_it(string $field, string $column, string|int $value): void
+    {
+        $described = ['title' => 'A title', 'channel' => 'A channel', 'thumbBase' => 'https://thumbs.example/one'];
+        $this->add(new Observation('video-1', 'GB', self::NOON - 60, 900, ...$described));
+        $this->add(new Observation('video-1', 'GB', self::NOON, 1000, ...[...$described, $field => $value]));
+
+        self::assertSame($value, $this->database->value("SELECT $column FROM videos"));
     }
 
     #[Test]

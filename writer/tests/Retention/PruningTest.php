@@ -72,6 +72,19 @@ final class PruningTest extends TestCase
     }
 
     #[Test]
+    public function what_old_runs_did_is_forgotten_with_what_they_set_aside(): void
+    {
+        foreach ([29, 27] as $days) {
+            $this->database->run("INSERT INTO runs (command, started_at) VALUES ('cron', ?)", [self::NOON - $days * self::DAY_SECONDS]);
+        }
+        $this->database->execute("INSERT INTO rejections (run_id, reason, line_count) VALUES (1, 'not_json', 1), (2, 'not_json', 1)");
+        $this->prune();
+
+        self::assertSame([2], array_column($this->database->rows('SELECT id FROM runs'), 'id'));
+        self::assertSame([2], array_column($this->database->rows('SELECT run_id FROM rejections'), 'run_id'));
+    }
+
+    #[Test]
     public function more_rows_than_fit_a_transaction_all_go(): void
     {
         $this->database->execute(<<<'SQL'
