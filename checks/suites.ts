@@ -11,11 +11,11 @@ export type Suite = {
   files?: readonly string[];
 };
 
-const bunTest = (part: string, path: string): Suite => ({
+const bunTest = (part: string, path: string, ...flags: string[]): Suite => ({
   part,
   name: "tests",
   counting: "junit",
-  command: ["bun", "test", `./${path}`, "--reporter=junit", "--reporter-outfile=REPORT"],
+  command: ["bun", "test", `./${path}`, "--reporter=junit", "--reporter-outfile=REPORT", ...flags],
 });
 
 /** Slow suites first: with two jobs the quick ones fill the gaps. */
@@ -33,7 +33,7 @@ export const suites: readonly Suite[] = [
       "REPORT",
     ],
   },
-  bunTest("api", "api"),
+  bunTest("api", "api", "--coverage"),
   {
     part: "loadtest",
     name: "tests",
