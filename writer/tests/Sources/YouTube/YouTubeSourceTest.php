@@ -103,7 +103,7 @@ final class YouTubeSourceTest extends TestCase
     #[Test]
     public function a_wait_that_they_ask_for_is_kept(): void
     {
-        $this->server->answer(['GB 1' => [[...StubServer::error(429, 'rateLimitExceeded'), 'headers' => ['Retry-After' => '7']], StubServer::page(['aaa'])]]);
+        $this->server->answer(['GB 1' => [['status' => 429, 'body' => 'slow down', 'headers' => ['Retry-After' => '7']], StubServer::page(['aaa'])]]);
 
         self::assertSame(['aaa'], array_column($this->read(['GB']), 'id'));
         self::assertSame([7.0], $this->pauses);
@@ -112,7 +112,7 @@ final class YouTubeSourceTest extends TestCase
     #[Test]
     public function nothing_is_tried_past_the_deadline(): void
     {
-        $this->server->answer(['GB 1' => [[...StubServer::error(429, 'rateLimitExceeded'), 'headers' => ['Retry-After' => '90']]]]);
+        $this->server->answer(['GB 1' => [[...StubServer::error(403, 'rateLimitExceeded'), 'headers' => ['Retry-After' => '90']]]]);
 
         self::assertSame([], $this->read(['GB']));
         self::assertSame([], $this->pauses);
