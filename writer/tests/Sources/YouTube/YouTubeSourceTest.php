@@ -103,10 +103,12 @@ final class YouTubeSourceTest extends TestCase
     #[Test]
     public function a_wait_that_they_ask_for_is_kept(): void
     {
-        $this->server->answer(['GB 1' => [['status' => 429, 'body' => 'slow down', 'headers' => ['Retry-After' => '7']], StubServer::page(['aaa'])]]);
+        $byStatus = ['status' => 429, 'body' => 'slow down', 'headers' => ['Retry-After' => '7']];
+        $byReason = [...StubServer::error(403, 'rateLimitExceeded'), 'headers' => ['Retry-After' => '3']];
+        $this->server->answer(['GB 1' => [$byStatus, $byReason, StubServer::page(['aaa'])]]);
 
         self::assertSame(['aaa'], array_column($this->read(['GB']), 'id'));
-        self::assertSame([7.0], $this->pauses);
+        self::assertSame([7.0, 3.0], $this->pauses);
     }
 
     #[Test]
