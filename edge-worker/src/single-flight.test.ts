@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setSystemTime, test } from "bun:test";
 import { SingleFlight } from "./single-flight.ts";
 
 test("work that is under way is shared, by key", async () => {
@@ -47,4 +47,19 @@ test("work that never ends gives null, and stands in nobody's way", async () => 
     { outcome: null, joined: true },
   ]);
   expect(await flights.share("a", async () => 1)).toEqual({ outcome: 1, joined: false });
+});
+
+test("work that ends after it was given up leaves alone what was begun since", async () => {
+  const flights = new SingleFlight<number>(10);
+  const [late, later] = [Promise.withResolvers<number>(), Promise.withResolvers<number>()];
+  const first = flights.share("a", () => late.promise);
+  setSystemTime(Date.now() + 11_000);
+  const second = flights.share("a", () => later.promise);
+  late.resolve(1);
+  await first;
+  const underWay = flights.isUnderWay("a");
+  setSystemTime();
+  later.resolve(2);
+  expect(await second).toEqual({ outcome: 2, joined: false });
+  expect(underWay).toBe(true);
 });
