@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
-import { mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { freePort, newDatabasePath, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
@@ -59,6 +59,24 @@ test("the edge answers in front of the origin, for the visitor's market, and sto
   expect(await stack.stop("SIGINT")).toBe(0);
   await expect(getList(edgePort)).rejects.toThrow();
 }, 40_000);
+
+test("a source that breaks off is said, and what it gave is served", async () => {
+  const source = sourceFile(twoVideos);
+  appendFileSync(source, '{"id": "cut of');
+  const port = await freePort();
+  const stack = start(["--source", source, "--port", String(port)]);
+  await stack.prints("The source broke off");
+  await stack.prints("TrendVault is up.");
+  expect((await getList(port)).items).toHaveLength(2);
+});
+
+test("Ctrl-C while the database is being filled ends it, and leaves no half-filled database", async () => {
+  const db = newDatabasePath();
+  const stack = start(["--db", db, "--port", String(await freePort())]); // the demo takes seconds
+  while (Bun.file(`${db}-wal`).size < 1_000_000) await Bun.sleep(20); // until it writes
+  expect(await stack.stop("SIGINT")).toBe(0);
+  expect(existsSync(db)).toBe(false);
+});
 
 test("a port in use is one sentence, and nothing is started or written", async () => {
   const server = createServer().listen(0, "127.0.0.1");

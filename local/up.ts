@@ -5,7 +5,7 @@ import type { Options } from "./options.ts";
 import { edgePlan, HOST, originPlan } from "./plans.ts";
 import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
 import { runStack } from "./stack.ts";
-import { isEmpty, runEvery, runWriter, type WriterOptions } from "./writer.ts";
+import { isEmpty, runEvery, runWriter, SOURCE_FAILED, WriterFailed, type WriterOptions } from "./writer.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -27,8 +27,13 @@ export async function up(
 
   const sources = options.source === null ? "demo" : "";
   const env = { ...definedEnv(), ...settings, DB_PATH: options.db, SOURCES: sources };
-  const writer = { root, db: options.db, env };
-  await fill(options, writer);
+  const writer = { root, db: options.db, env, signal };
+  try {
+    await fill(options, writer);
+  } catch (error) {
+    if (signal.aborted) return null; // that is why it failed
+    throw error;
+  }
   const plans = [
     originPlan(options, { root, env }),
     ...(options.edge ? [edgePlan(options, { root, env })] : []),
@@ -45,11 +50,26 @@ async function fill({ source, db }: Options, writer: WriterOptions): Promise<voi
   mkdirSync(dirname(db), { recursive: true });
   await runWriter(["migrate"], writer);
   if (await isEmpty(writer)) {
-    await runWriter(["ingest", ...(source === null ? ["demo"] : ["--shift-to-now", source])], writer);
+    await fillEmpty(source, writer);
   } else if (source !== null) {
     console.log(`${db} holds observations already: ${source} was not read. --fresh starts over.`);
   }
   await runWriter(["rank"], writer);
+}
+
+/** Ingests into an empty database. Half a filling is taken away again; a source that broke off is said, and kept. */
+async function fillEmpty(source: string | null, writer: WriterOptions): Promise<void> {
+  try {
+    await runWriter(["ingest", ...(source === null ? ["demo"] : ["--shift-to-now", source])], writer);
+  } catch (error) {
+    const brokeOff = error instanceof WriterFailed && error.exitCode === SOURCE_FAILED;
+    if (brokeOff && !(await isEmpty(writer))) {
+      console.error("The source broke off: what it gave before that is served.");
+      return;
+    }
+    removeDatabase(writer.db);
+    throw error;
+  }
 }
 
 function welcome({ port, edge, edgePort, db }: Options): string {

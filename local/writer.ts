@@ -1,20 +1,31 @@
 import { join } from "node:path";
 
-export type WriterOptions = { root: string; db: string; env: Record<string, string> };
+/** Aborting the signal ends the command that runs. */
+export type WriterOptions = { root: string; db: string; env: Record<string, string>; signal: AbortSignal };
 
-/** Runs one writer command; what it says goes to our standard error. Throws when it fails. */
-export async function runWriter(words: readonly string[], options: WriterOptions): Promise<void> {
-  const child = spawnWriter(words, options, "ignore");
-  if ((await child.exited) !== 0) {
-    throw new Error(`writer ${words[0]} failed (exit code ${child.exitCode}); what it said stands above`);
+/** A source that broke off or is missing; what it gave is stored (docs/operations.md, exit codes). */
+export const SOURCE_FAILED = 4;
+
+export class WriterFailed extends Error {
+  constructor(
+    command: string,
+    readonly exitCode: number,
+  ) {
+    super(`writer ${command} failed (exit code ${exitCode}); what it said stands above`);
   }
 }
 
-/** True when the database holds no observation yet. Throws when its status cannot be read. */
+/** Runs one writer command; what it says goes to our standard error. Throws WriterFailed. */
+export async function runWriter(words: readonly string[], options: WriterOptions): Promise<void> {
+  const exitCode = await untilExit(spawnWriter(words, options, "ignore"), options.signal);
+  if (exitCode !== 0) throw new WriterFailed(words[0] ?? "", exitCode);
+}
+
+/** True when the database holds no observation yet. Throws WriterFailed. */
 export async function isEmpty(options: WriterOptions): Promise<boolean> {
   const child = spawnWriter(["status", "--json"], options, "pipe");
   const output = await new Response(child.stdout).text();
-  await child.exited;
+  if ((await child.exited) !== 0) throw new WriterFailed("status", child.exitCode ?? 0);
   const status = JSON.parse(output) as { regions: { videos: number }[] };
   return status.regions.every(({ videos }) => videos === 0);
 }
@@ -26,15 +37,20 @@ export async function runEvery(
   signal: AbortSignal,
 ): Promise<void> {
   while (await pause(intervalMs, signal)) {
-    const child = spawnWriter(["cron"], options, "ignore");
-    const stop = () => child.kill("SIGTERM");
-    signal.addEventListener("abort", stop);
-    const exitCode = await child.exited;
-    signal.removeEventListener("abort", stop);
+    const exitCode = await untilExit(spawnWriter(["cron"], options, "ignore"), signal);
     if (exitCode !== 0 && !signal.aborted) {
       console.error(`The writer's run failed (exit code ${exitCode}); it runs again in a minute.`);
     }
   }
+}
+
+async function untilExit(child: Bun.Subprocess, signal: AbortSignal): Promise<number> {
+  const stop = () => child.kill("SIGTERM");
+  signal.addEventListener("abort", stop);
+  if (signal.aborted) stop();
+  const exitCode = await child.exited;
+  signal.removeEventListener("abort", stop);
+  return exitCode;
 }
 
 /** Resolves with true after the time, with false as soon as the signal aborts. */
