@@ -28,6 +28,5 @@ export function summarize(results: readonly Result[]): string {
   const lines = skipped.map((test) => `skipped ${test}`);
   const passed = results.reduce((sum, result) => sum + result.passed, 0);
   const failed = results.reduce((sum, result) => sum + result.failed, 0);
-  const suffix = skipped.length > 0 ? `, ${skipped.length} skipped` : "";
-  return [...lines, `${passed} passed, ${failed} failed${suffix}`].join("\n");
+  return [...lines, `${passed} passed, ${failed} failed`].join("\n");
 }

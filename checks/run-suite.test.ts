@@ -56,5 +56,5 @@ test("a suite that skips a test without saying why shows its output", async () =
   const xml = '<a><testcase name=\\"t\\"><skipped/></testcase><testcase name=\\"u\\"/></a>';
   const result = await runShell(`echo "no data here"; echo "${xml}" > "$1"`, "junit");
   expect(describeOutput(result)).toContain("no data here");
-  expect(summarize([result])).toBe("skipped x: t: its reason stands above\n1 passed, 0 failed, 1 skipped");
+  expect(summarize([result])).toBe("skipped x: t: its reason stands above\n1 passed, 0 failed");
 });

@@ -67,12 +67,9 @@ function expand(suite: Suite, { root, report }: { root: string; report: string }
 }
 
 function trackedFiles(patterns: readonly string[], root: string): string[] {
-  const { stdout } = Bun.spawnSync(
-    ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", ...patterns],
-    {
-      cwd: root,
-    },
-  );
+  const command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", ...patterns];
+  const { stdout, stderr, exitCode } = Bun.spawnSync(command, { cwd: root });
+  if (exitCode !== 0) throw new Error(`Cannot list the files to check: ${stderr.toString().trim()}`);
   return stdout
     .toString()
     .split("\n")
