@@ -36,6 +36,7 @@ const everywhere: ProblemKind[] = [
   "edge-signature",
   "not-acceptable",
   "uri-too-long",
+  "too-many-requests",
   "internal",
   "not-ready",
 ];

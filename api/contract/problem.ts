@@ -10,6 +10,7 @@ export const problems = {
   "not-acceptable": { status: 406, title: "Every content coding that there is was refused" },
   "generation-gone": { status: 410, title: "The generation of this cursor is no longer kept" },
   "uri-too-long": { status: 414, title: "The address is too long" },
+  "too-many-requests": { status: 429, title: "Too many different answers were asked for from one network" },
   internal: { status: 500, title: "The request failed here" },
   busy: { status: 503, title: "Too many different answers are being built" },
   "not-ready": { status: 503, title: "There is no ranking to serve" },

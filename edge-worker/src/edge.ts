@@ -33,7 +33,7 @@ function refuseForNow(why: "origin-failed" | "too-many-misses"): Response {
   const fields = { "retry-after": "5" };
   return why === "origin-failed"
     ? refuse("not-ready", "The origin does not answer and there is no copy of this list.", { fields })
-    : refuse("busy", "Too many lists were asked for from one address.", { fields });
+    : refuse("too-many-requests", "One network has asked for too many lists.", { fields });
 }
 
 function countryOf(request: Request): string | undefined {

@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeWorld, type World } from "./world.ts";
 
-const tooMany = 503;
+const tooMany = 429;
 
 describe("cache-busting", () => {
   let world: World;
