@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isFrontPage, readAsk } from "./ask.ts";
+import { isFrontPage, loggedTarget, readAsk } from "./ask.ts";
 
 function read(search: string, country?: string) {
   return readAsk({ pathname: "/api/trending", search }, country);
@@ -67,6 +67,17 @@ test.each([
 ])("%s is a front page: %p", (search, expected) => {
   const query = read(search).ask?.query;
   expect(query && isFrontPage(query)).toBe(expected);
+});
+
+test("what a visitor has typed stays out of the log", () => {
+  const logged = (search: string) => {
+    const { ask } = read(search);
+    return ask && loggedTarget(ask);
+  };
+  expect(logged("?category=my+name&cursor=7-24")).toBe(
+    "/api/trending?region=GB&category=(hidden)&cursor=7-24",
+  );
+  expect(logged("?limit=10")).toBe("/api/trending?region=GB&limit=10");
 });
 
 describe("a document", () => {

@@ -34,6 +34,11 @@ export function isFrontPage({ category, limit, cursor }: TrendingQuery): boolean
   return category === undefined && limit === defaultLimit && cursor === undefined;
 }
 
+/** The target as the log may have it: a category is whatever a visitor has typed. */
+export function loggedTarget({ query, target }: Ask): string {
+  return query?.category === undefined ? target : trendingUrl({ ...query, category: "(hidden)" });
+}
+
 function readListAsk(search: string, country: string | undefined): ReadAsk {
   const parsed = parseTrendingQuery(search);
   if (parsed.query === null) return { ask: null, invalid: parsed.invalid };

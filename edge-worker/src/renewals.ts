@@ -1,6 +1,6 @@
 import type { Problem } from "@trendvault/contract/problem";
 import type { PublicKeySet } from "@trendvault/contract/response-signature";
-import type { Ask } from "./ask.ts";
+import { type Ask, loggedTarget } from "./ask.ts";
 import { BoundedMap } from "./bounded-map.ts";
 import type { Copy } from "./copy.ts";
 import { freshnessAt } from "./freshness.ts";
@@ -129,7 +129,7 @@ export class Renewals {
     held: Copy | null,
     { status, reason }: { status: OriginAnswer["status"] | null; reason: string },
   ): Promise<Renewal> {
-    this.#parts.report({ event: "origin failed", target: ask.target, reason });
+    this.#parts.report({ event: "origin failed", target: loggedTarget(ask), reason });
     const fallback = await this.#fallback(ask, held);
     return this.#pause(ask.target, { kind: "failure", status, fallback });
   }
