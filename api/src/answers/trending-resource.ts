@@ -14,9 +14,9 @@ import { nextPageUrl, writeTrendingPage } from "./trending-page.ts";
 
 export type TrendingSources = { lists: ListReader; signToken: SignToken };
 
-/** The page that a query string asks for. */
+/** The page that a query string, without its "?", asks for. */
 export function trendingResource(search: string, sources: TrendingSources): Resource | Refusal {
-  const { query, invalid } = parseTrendingQuery(search);
+  const { query, invalid } = parseTrendingQuery(`?${search}`); // a further "?" belongs to a name
   if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
   return {
     url: trendingUrl(query),
@@ -29,14 +29,14 @@ const bytesPerRow = 1000; // an object with a dozen fields and their strings
 
 function readPage(query: TrendingQuery, generation: Generation, sources: TrendingSources): Content | Refusal {
   const { category, cursor } = query;
-  if (category !== undefined && cursor === undefined && !generation.categories.has(category)) {
-    return unknownCategory(generation.categories);
-  }
+  const isKnown = category === undefined || generation.categories.has(category);
+  if (!isKnown && cursor === undefined) return unknownCategory(generation.categories);
   const slice =
     cursor === undefined
       ? sources.lists.readFirst(query, generation)
       : sources.lists.readSlice(query, readCursor(cursor));
   if (slice === null) return generationGone(query);
+  if (!isKnown && slice.total === 0) return unknownCategory(generation.categories); // an older one may have had it
   const isShared = category === undefined && cursor === undefined; // ListReader keeps those rows anyway
   return {
     bytes: isShared ? 0 : slice.rows.length * bytesPerRow,

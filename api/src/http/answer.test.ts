@@ -132,6 +132,19 @@ test("an unknown category is refused with the categories there are", async () =>
   expect((await json(response)).invalid).toEqual([{ name: "category", detail: "expected one of Music" }]);
 });
 
+test("a cursor goes on in a category that is gone since, but not in one that never was", async () => {
+  builder.publish([{ region: "GB", category: "Music", videos: videos(2) }]);
+  builder.publish([{ region: "GB", videos: videos(2) }]);
+  const { ask } = await open();
+  expect(await json(await ask("/api/trending?category=Music&cursor=1-1"))).toMatchObject({ count: 1 });
+  expect((await ask("/api/trending?category=Nonsense&cursor=1-1")).status).toBe(400);
+});
+
+test("a second question mark belongs to a parameter's name, which is unknown then", async () => {
+  builder.publish([]);
+  expect((await (await open()).ask("/api/trending??region=DE")).status).toBe(400);
+});
+
 test("a bad parameter is a problem document that names what is allowed and quotes nothing", async () => {
   builder.publish([]);
   const response = await (await open()).ask("/api/trending?limit=9999&secret=hunter2");
