@@ -148,12 +148,12 @@ test("a video says where it trends and how its views grew, newest first", async 
     "INSERT INTO observations (observed_at, region, video_id, views) VALUES (1500, 'GB', 'video2', 99)",
   );
   const video = (await (await origin.ask("/api/videos/video2")).json()) as Record<string, unknown>;
-  expect(video["trending"]).toEqual([
+  expect(video.trending).toEqual([
     { region: "DE", window: "day", category: "Music", rank: 2, score: 1000 },
     { region: "DE", window: "now", category: null, rank: 2, score: 2000.1 },
     { region: "GB", window: "day", category: null, rank: 2, score: 29001.2 },
   ]);
-  expect(video["history"]).toEqual([
+  expect(video.history).toEqual([
     {
       region: "GB",
       observations: [
@@ -195,6 +195,6 @@ test("an unexpected failure is 500 with an id that leads to the log, and nothing
   expect(response.status).toBe(500);
   expect(JSON.stringify(problem)).not.toContain("readVideo");
   const [logged] = origin.logged;
-  expect(logged?.fields["trace_id"]).toBe("4bf92f3577b34da6a3ce929d0e0e4736");
-  expect(`urn:uuid:${logged?.fields["request_id"]}`).toBe(problem.instance);
+  expect(logged?.fields.trace_id).toBe("4bf92f3577b34da6a3ce929d0e0e4736");
+  expect(`urn:uuid:${logged?.fields.request_id}`).toBe(problem.instance);
 });

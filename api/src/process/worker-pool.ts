@@ -11,6 +11,7 @@ export class WorkerPool {
   readonly #start: () => WorkerProcess;
   readonly #log: Logger;
   readonly #workers: WorkerProcess[] = [];
+  readonly #leaving = new WeakSet<WorkerProcess>();
   #departed: CounterSnapshot = sumCounters([]);
   #crashes = 0;
   #replacing = false;
@@ -43,6 +44,7 @@ export class WorkerPool {
     if (this.#replacing || this.#stopping) return;
     this.#replacing = true;
     for (const old of [...this.#workers]) {
+      if (!this.#workers.includes(old)) continue; // it crashed meanwhile, its successor is new
       if (this.#stopping || !(await this.#replaceOne(old))) break;
     }
     this.#replacing = false;
@@ -66,9 +68,11 @@ export class WorkerPool {
       this.#log("error", "replacement did not start, keeping the old worker", { worker: old.pid });
       return false;
     }
-    this.#forget(old);
-    await old.leave();
-    this.#remember(old);
+    // When the old one crashed meanwhile, it gets a successor anyway, and the new one is one too many.
+    const surplus = this.#workers.includes(old) ? old : worker;
+    this.#leaving.add(surplus);
+    await surplus.leave();
+    this.#forget(surplus);
     this.#log("info", "worker replaced", { old: old.pid, worker: worker.pid });
     return true;
   }
@@ -82,9 +86,8 @@ export class WorkerPool {
 
   #guard(worker: WorkerProcess): void {
     void worker.exited.then((how) => {
-      if (this.#stopping || !this.#workers.includes(worker)) return;
+      if (this.#stopping || this.#leaving.has(worker)) return;
       this.#forget(worker);
-      this.#remember(worker);
       this.#restart(worker, how);
     });
   }
@@ -102,11 +105,9 @@ export class WorkerPool {
     }, delay);
   }
 
-  #remember({ report }: WorkerProcess): void {
-    if (report !== null) this.#departed = sumCounters([this.#departed, report.counters]);
-  }
-
+  // Both at once: between them the sums would drop, and Prometheus would take that for a restart.
   #forget(worker: WorkerProcess): void {
     this.#workers.splice(this.#workers.indexOf(worker), 1);
+    if (worker.report !== null) this.#departed = sumCounters([this.#departed, worker.report.counters]);
   }
 }

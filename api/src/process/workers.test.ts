@@ -34,7 +34,7 @@ test("a killed worker costs only its open requests, and is started again", async
   await until(() => requests.result.answers > 500);
   process.kill(victim, "SIGKILL");
   await until(() =>
-    lines.some(({ event, ...fields }) => event.startsWith("worker ended") && fields["how"] === "SIGKILL"),
+    lines.some(({ event, ...fields }) => event.startsWith("worker ended") && fields.how === "SIGKILL"),
   );
   await until(() => workerPids().length === 2 && !workerPids().includes(victim));
   const { answers } = requests.result;
@@ -52,6 +52,22 @@ test("SIGHUP replaces every worker, and no request fails", async () => {
   kill("SIGHUP");
   await until(() => workerPids().length === 2 && workerPids().every((pid) => !before.includes(pid)));
   expect((await requests.stop()).failures).toEqual([]);
+});
+
+test("a worker that crashes while it is being replaced leaves no worker too many", async () => {
+  const { lines, workerPids, kill } = bind(await start());
+  const [old = 0] = workerPids();
+  const seen = new Set<number>();
+  const running = () => {
+    for (const pid of workerPids()) seen.add(pid);
+    return workerPids().length;
+  };
+  kill("SIGHUP");
+  await until(() => running() === 2);
+  process.kill(old, "SIGKILL");
+  await until(() => lines.some(({ event }) => event === "worker replaced"));
+  const hasCrashed = lines.some(({ event }) => event.startsWith("worker ended")); // else it had been told to leave
+  await until(() => running() === 1 && seen.size === (hasCrashed ? 3 : 2));
 });
 
 test("SIGTERM answers what was asked, sends every client away, and exits with 0", async () => {
@@ -83,14 +99,25 @@ test("workers leave when their supervisor is killed", async () => {
 test("metrics are summed over the workers and survive a restart", async () => {
   const { url, admin, workerPids } = bind(await start({ WORKERS: "2" }));
   for (let i = 0; i < 40; i++) await fetch(`${url}api/trending`, { keepalive: false });
-  const counted = async () => {
-    const text = await (await fetch(`${admin}metrics`)).text();
-    return Number(/^trendvault_requests_total\{route="trending",status="200"\} (\d+)$/m.exec(text)?.[1]);
-  };
+  const counted = () => countAnswers(admin);
   await until(async () => (await counted()) === 40);
   for (const pid of workerPids()) process.kill(pid, "SIGKILL");
   await until(async () => (await (await fetch(`${admin}metrics`)).text()).includes("trendvault_workers 2"));
   expect(await counted()).toBe(40);
+});
+
+test("while SIGHUP replaces workers, no counter goes back", async () => {
+  const { url, admin, lines, kill } = bind(await start());
+  for (let i = 0; i < 40; i++) await fetch(`${url}api/trending`, { keepalive: false });
+  const counted = () => countAnswers(admin);
+  await until(async () => (await counted()) === 40);
+  kill("SIGHUP");
+  const counts = new Set<number>();
+  await until(async () => {
+    counts.add(await counted());
+    return lines.some(({ event }) => event === "worker replaced");
+  });
+  expect([...counts]).toEqual([40]);
 });
 
 test("the admin port says that it is ready, and has all promised metrics", async () => {
@@ -117,6 +144,11 @@ test("the admin port says that it is ready, and has all promised metrics", async
   }
   expect(text).toContain("# TYPE trendvault_request_duration_seconds histogram");
 });
+
+async function countAnswers(admin: string): Promise<number> {
+  const text = await (await fetch(`${admin}metrics`)).text();
+  return Number(/^trendvault_requests_total\{route="trending",status="200"\} (\d+)$/m.exec(text)?.[1]);
+}
 
 function isAlive(pid: number): boolean {
   try {
