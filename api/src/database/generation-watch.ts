@@ -91,10 +91,19 @@ export class GenerationWatch {
 
   // A removed file stays readable through the open connection; after anything else nothing can be trusted.
   #remember(error: unknown, now: number): void {
-    const readable = statSync(this.#path, { throwIfNoEntry: false }) === undefined;
+    const readable = isRemoved(this.#path);
     const reason =
       error instanceof StoreUnusable ? error.message : `Cannot read ${this.#path}: ${explain(error)}`;
     this.#trouble = { reason, readable, retryAt: now + retryAfter };
+  }
+}
+
+// Anything else that keeps a file from being looked at (a loop of links, a closed folder) is not that.
+function isRemoved(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
   }
 }
 

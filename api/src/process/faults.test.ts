@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { copyFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../../test-support/load.ts";
 import { OriginProcess } from "../../test-support/origin-process.ts";
@@ -52,6 +52,14 @@ const faults = [
     name: "migrated to a newer schema in place",
     reason: "its schema is version 99",
     cause: () => inDatabase(builder.path, "INSERT INTO schema_migrations VALUES (99, 'x', 'x', 0)"),
+  },
+  {
+    name: "replaced by a link to itself",
+    reason: "too many symbolic links",
+    cause: () => {
+      rmSync(builder.path);
+      symlinkSync(builder.path, builder.path);
+    },
   },
   { name: "locked", reason: "locked by another process", cause: lockReplacement },
   {
