@@ -1,6 +1,14 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { copyFileSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../../test-support/load.ts";
 import { OriginProcess } from "../../test-support/origin-process.ts";
