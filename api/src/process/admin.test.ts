@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Counters } from "../serving/counters.ts";
-import { readiness } from "./admin.ts";
+import { adminPages, readiness } from "./admin.ts";
 import type { Report } from "./messages.ts";
 
 function report(changes: Partial<Report> = {}): Report {
@@ -43,3 +43,11 @@ test.each([
   expect(response.status).toBe(status);
   expect(await response.json()).toMatchObject(body);
 });
+
+test.each(["http://admin/readyz?x", "/readyz", "http://[::1/readyz"])(
+  "/readyz is found by %s, whatever Host was",
+  async (url) => {
+    const pages = adminPages(() => ({ running: [report()], departed: new Counters().snapshot() }));
+    expect((await pages({ url } as Request)).status).toBe(200);
+  },
+);

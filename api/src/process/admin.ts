@@ -1,3 +1,4 @@
+import { splitTarget } from "../http/request-target.ts";
 import type { CounterSnapshot } from "../serving/counters.ts";
 import type { Report } from "./messages.ts";
 
@@ -7,9 +8,9 @@ export type Reports = { running: Report[]; departed: CounterSnapshot };
 /** What the admin port answers: /metrics for Prometheus, /readyz for people and load balancers. */
 export function adminPages(reports: () => Reports): (request: Request) => Response | Promise<Response> {
   return (request) => {
-    const { pathname } = new URL(request.url, "http://admin");
-    if (pathname === "/readyz") return readiness(reports().running);
-    if (pathname === "/metrics") return metrics(reports());
+    const { path } = splitTarget(request.url);
+    if (path === "/readyz") return readiness(reports().running);
+    if (path === "/metrics") return metrics(reports());
     return new Response("There are /metrics and /readyz.\n", { status: 404 });
   };
 }
