@@ -30,6 +30,7 @@ test.each([
   { name: "60 seconds later", now: seconds + 60, verdict: "valid" },
   { name: "61 seconds later", now: seconds + 61, verdict: "outside-window" },
   { name: "60 seconds earlier", now: seconds - 60, verdict: "valid" },
+  { name: "no clock", now: Number.NaN, verdict: "outside-window" },
   { name: "61 seconds earlier", now: seconds - 61, verdict: "outside-window" },
 ])("a signature used with $name is $verdict", async ({ sent, now, verdict }) => {
   const header = await signEdgeRequest(request, { ring, seconds });

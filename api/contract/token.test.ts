@@ -12,6 +12,11 @@ test.each(vectors)("token vector: $name", async (vector) => {
   expect(await verifyToken(vector.token, { ring, minute })).toBe(vector.expect as TokenVerdict);
 });
 
+test("without a clock, no token is valid", async () => {
+  const token = vectors[0]?.token ?? "";
+  expect(await verifyToken(token, { ring, minute: Number.NaN })).toBe("expired");
+});
+
 test("every verdict has a vector", () => {
   const verdicts = new Set(vectors.map((vector) => vector.expect));
   expect([...verdicts].sort()).toEqual([
