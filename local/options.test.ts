@@ -27,3 +27,8 @@ test.each(["0", "65536", "http", "3e3", ""])("--port %p is refused with the rang
 test("an unknown option is refused by name", () => {
   expect(() => parseOptions(["--sauce", "x"], places)).toThrow("--sauce");
 });
+
+test("one port for both origin and edge is refused, unless there is no edge", () => {
+  expect(() => parseOptions(["--port=8787"], places)).toThrow("expected two ports");
+  expect(parseOptions(["--port=8787", "--no-edge"], places).port).toBe(8787);
+});

@@ -43,12 +43,16 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
       help: { type: "boolean", default: false },
     },
   });
+  const [port, edgePort] = [parsePort(values.port, "--port"), parsePort(values["edge-port"], "--edge-port")];
+  const edge = !values["no-edge"];
+  if (edge && port === edgePort)
+    throw new Error(`--port and --edge-port are both ${port}: expected two ports`);
   return {
     source: values.source === undefined ? null : resolve(cwd, values.source),
     db: values.db === undefined ? resolve(root, "data/trendvault.db") : resolve(cwd, values.db),
-    port: parsePort(values.port, "--port"),
-    edge: !values["no-edge"],
-    edgePort: parsePort(values["edge-port"], "--edge-port"),
+    port,
+    edge,
+    edgePort,
     fresh: values.fresh,
     help: values.help,
   };

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
+import { forgetFilling } from "./claim.ts";
 
 /** Throws when somebody else listens on the port; `option` is what chooses another. */
 export async function assertPortFree(
@@ -39,6 +40,7 @@ export function removeDatabase(path: string): void {
     throw new Error(`Will not delete ${path}: it is not a TrendVault database`);
   }
   for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+  forgetFilling(path);
 }
 
 function isTrendVaultDatabase(path: string): boolean {

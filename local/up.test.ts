@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
+import { wasFilledByDemo } from "./claim.ts";
 import { freePort, newDatabasePath, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
 
 afterEach(stopAll);
@@ -76,6 +77,26 @@ test("Ctrl-C while the database is being filled ends it, and leaves no half-fill
   while (Bun.file(`${db}-wal`).size < 1_000_000) await Bun.sleep(20); // until it writes
   expect(await stack.stop("SIGINT")).toBe(0);
   expect(existsSync(db)).toBe(false);
+});
+
+test("real view counts are not mixed with the demo's in a later run without a source", async () => {
+  const db = newDatabasePath();
+  const first = start(["--source", sourceFile(twoVideos), "--db", db, "--port", String(await freePort())]);
+  await first.prints("TrendVault is up.");
+  await first.stop("SIGTERM");
+  const second = start(["--db", db, "--port", String(await freePort())]);
+  await second.prints("nothing is added");
+  await second.prints("TrendVault is up.");
+  expect(wasFilledByDemo(db)).toBe(false);
+});
+
+test("a second bin/up on the same database is refused with the process of the first", async () => {
+  const db = newDatabasePath();
+  const first = start(["--source", sourceFile(twoVideos), "--db", db, "--port", String(await freePort())]);
+  await first.prints("TrendVault is up.");
+  const second = start(["--db", db, "--port", String(await freePort())]);
+  await second.prints(`Another bin/up runs on ${db} (process ${first.pid})`);
+  expect(await second.exited).toBe(1);
 });
 
 test("a port in use is one sentence, and nothing is started or written", async () => {

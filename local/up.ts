@@ -1,11 +1,20 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { claimDatabase, rememberFilling, wasFilledByDemo } from "./claim.ts";
 import { readOrMakeKeys } from "./key-file.ts";
 import type { Options } from "./options.ts";
 import { edgePlan, HOST, originPlan } from "./plans.ts";
 import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
 import { runStack } from "./stack.ts";
-import { isEmpty, runEvery, runWriter, SOURCE_FAILED, WriterFailed, type WriterOptions } from "./writer.ts";
+import {
+  countVideos,
+  isEmpty,
+  runEvery,
+  runWriter,
+  SOURCE_FAILED,
+  WriterFailed,
+  type WriterOptions,
+} from "./writer.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -21,44 +30,59 @@ export async function up(
   await assertPortFree(HOST, { port: options.port, option: "--port" });
   if (options.edge) await assertPortFree(HOST, { port: options.edgePort, option: "--edge-port" });
   if (options.source !== null) assertReadable(options.source);
-  if (options.fresh) removeDatabase(options.db);
-  const { settings, made } = readOrMakeKeys(join(root, ".env"));
-  if (made.length > 0) console.log(`Made local keys in .env (git ignores it): ${made.join(", ")}`);
-
-  const sources = options.source === null ? "demo" : "";
-  const env = { ...definedEnv(), ...settings, DB_PATH: options.db, SOURCES: sources };
-  const writer = { root, db: options.db, env, signal };
+  mkdirSync(dirname(options.db), { recursive: true });
+  const release = claimDatabase(options.db);
   try {
-    await fill(options, writer);
+    return await fillAndRun(options, { root, signal });
   } catch (error) {
     if (signal.aborted) return null; // that is why it failed
     throw error;
+  } finally {
+    release();
   }
+}
+
+async function fillAndRun(
+  options: Options,
+  { root, signal }: { root: string; signal: AbortSignal },
+): Promise<string | null> {
+  if (options.fresh) removeDatabase(options.db);
+  const { settings, made } = readOrMakeKeys(join(root, ".env"));
+  if (made.length > 0) console.log(`Made local keys in .env (git ignores it): ${made.join(", ")}`);
+  const env = { ...definedEnv(), ...settings, DB_PATH: options.db };
+  const writer = { root, db: options.db, env, signal };
+  await fill(options, writer);
+
+  const sources = wasFilledByDemo(options.db) ? "demo" : "";
+  const cron = { ...writer, env: { ...env, SOURCES: sources } };
+  const [busiest] = await countVideos(writer);
   const plans = [
     originPlan(options, { root, env }),
     ...(options.edge ? [edgePlan(options, { root, env })] : []),
   ];
   const whenReady = (stopped: AbortSignal) => {
-    console.log(welcome(options));
-    return runEvery(MINUTE_MS, writer, stopped);
+    console.log(welcome(options, busiest?.region ?? "GB"));
+    return runEvery(MINUTE_MS, cron, stopped);
   };
   return runStack(plans, { signal, whenReady });
 }
 
 /** Leaves a migrated, ranked database; fills it first when it is empty. */
 async function fill({ source, db }: Options, writer: WriterOptions): Promise<void> {
-  mkdirSync(dirname(db), { recursive: true });
   await runWriter(["migrate"], writer);
   if (await isEmpty(writer)) {
     await fillEmpty(source, writer);
   } else if (source !== null) {
     console.log(`${db} holds observations already: ${source} was not read. --fresh starts over.`);
+  } else if (!wasFilledByDemo(db)) {
+    console.log(`${db} holds view counts that are not the demo's: nothing is added. --fresh starts over.`);
   }
   await runWriter(["rank"], writer);
 }
 
 /** Ingests into an empty database. Half a filling is taken away again; a source that broke off is said, and kept. */
 async function fillEmpty(source: string | null, writer: WriterOptions): Promise<void> {
+  rememberFilling(writer.db, source);
   try {
     await runWriter(["ingest", ...(source === null ? ["demo"] : ["--shift-to-now", source])], writer);
   } catch (error) {
@@ -72,7 +96,7 @@ async function fillEmpty(source: string | null, writer: WriterOptions): Promise<
   }
 }
 
-function welcome({ port, edge, edgePort, db }: Options): string {
+function welcome({ port, edge, edgePort, db }: Options, region: string): string {
   const url = `http://${HOST}:${port}/api/trending`;
   const edgeLine = edge ? `\n  edge      http://${HOST}:${edgePort}/api/trending` : "";
   return `
@@ -81,7 +105,7 @@ TrendVault is up.
   origin    ${url}${edgeLine}
   database  ${db}; the writer runs every minute
 
-  curl '${url}?region=DE&limit=3'
+  curl '${url}?region=${region}&limit=3'
 
 Ctrl-C stops everything.
 `;

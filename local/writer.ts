@@ -21,13 +21,18 @@ export async function runWriter(words: readonly string[], options: WriterOptions
   if (exitCode !== 0) throw new WriterFailed(words[0] ?? "", exitCode);
 }
 
-/** True when the database holds no observation yet. Throws WriterFailed. */
-export async function isEmpty(options: WriterOptions): Promise<boolean> {
+/** How many videos the database knows of each market, most first. Throws WriterFailed. */
+export async function countVideos(options: WriterOptions): Promise<{ region: string; videos: number }[]> {
   const child = spawnWriter(["status", "--json"], options, "pipe");
   const output = await new Response(child.stdout).text();
   if ((await child.exited) !== 0) throw new WriterFailed("status", child.exitCode ?? 0);
-  const status = JSON.parse(output) as { regions: { videos: number }[] };
-  return status.regions.every(({ videos }) => videos === 0);
+  const status = JSON.parse(output) as { regions: { region: string; videos: number }[] };
+  return status.regions.sort((left, right) => right.videos - left.videos);
+}
+
+/** True when the database holds no observation yet. Throws WriterFailed. */
+export async function isEmpty(options: WriterOptions): Promise<boolean> {
+  return (await countVideos(options)).every(({ videos }) => videos === 0);
 }
 
 /** Runs `writer cron` every `intervalMs` until the signal aborts. A failed run is reported; the next one tries again. */
