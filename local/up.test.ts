@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { wasFilledByDemo } from "./claim.ts";
 import { freePort, newDatabasePath, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
 
@@ -51,11 +51,14 @@ test("an origin that is killed takes the stack down, and is named", async () => 
 
 test("the edge answers in front of the origin, for the visitor's market, and stops with it", async () => {
   const [port, edgePort] = [await freePort(), await freePort()];
-  const words = ["--port", String(port), "--edge-port", String(edgePort)];
+  const db = newDatabasePath();
+  const words = ["--db", db, "--port", String(port), "--edge-port", String(edgePort)];
   const stack = start(["--source", sourceFile(twoVideos), ...words]);
   await stack.prints("TrendVault is up.");
   const list = await getList(edgePort);
   expect(list.items.map((item) => item.id)).toEqual(["rising", "falling"]);
+  expect((await fetch(`http://127.0.0.1:${edgePort}/cdn-cgi/explorer/`)).status).toBe(404);
+  expect(existsSync(join(dirname(db), "edge/v3/observability"))).toBe(false); // it would keep whole URLs
 
   expect(await stack.stop("SIGINT")).toBe(0);
   await expect(getList(edgePort)).rejects.toThrow();
