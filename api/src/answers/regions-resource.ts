@@ -5,18 +5,25 @@ import { draftText } from "../serving/draft.ts";
 import { fixedContent, type Resource } from "./resource.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
 
-/** The markets, how many videos each has and how fresh they are. */
-export const regionsResource: Resource = {
-  url: "/api/regions",
-  route: "regions",
-  read: (generation) => fixedContent(draftText(JSON.stringify(describe(generation)), "application/json")),
-};
+export type CategoryReader = { categoriesOf(generation: Generation): ReadonlySet<string> };
 
-function describe(generation: Generation): RegionList {
+/** The markets, how many videos each has and how fresh they are. */
+export function regionsResource(reader: CategoryReader): Resource {
+  return {
+    url: "/api/regions",
+    route: "regions",
+    read(generation) {
+      const list = describe(generation, reader.categoriesOf(generation));
+      return fixedContent(draftText(JSON.stringify(list), "application/json"));
+    },
+  };
+}
+
+function describe(generation: Generation, categories: ReadonlySet<string>): RegionList {
   return {
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
-    categories: [...generation.categories].sort(),
+    categories: [...categories].sort(),
     regions: regions.map(({ code, name, languages }) => {
       const known = generation.regions.get(code);
       return {

@@ -29,14 +29,14 @@ const bytesPerRow = 1000; // an object with a dozen fields and their strings
 
 function readPage(query: TrendingQuery, generation: Generation, sources: TrendingSources): Content | Refusal {
   const { category, cursor } = query;
-  const isKnown = category === undefined || generation.categories.has(category);
-  if (!isKnown && cursor === undefined) return unknownCategory(generation.categories);
+  const isKnown = category === undefined || sources.lists.categoriesOf(generation).has(category);
+  if (!isKnown && cursor === undefined) return unknownCategory(sources.lists.categoriesOf(generation));
   const slice =
     cursor === undefined
       ? sources.lists.readFirst(query, generation)
       : sources.lists.readSlice(query, readCursor(cursor));
   if (slice === null) return generationGone(query);
-  if (!isKnown && slice.total === 0) return unknownCategory(generation.categories); // an older one may have had it
+  if (!isKnown && slice.total === 0) return unknownCategory(sources.lists.categoriesOf(generation)); // an older one may have had it
   const isShared = category === undefined && cursor === undefined; // ListReader keeps those rows anyway
   return {
     bytes: isShared ? 0 : slice.rows.length * bytesPerRow,

@@ -7,8 +7,6 @@ export type Generation = {
   maxPerChannel: number;
   maxPerChannelRanks: number;
   regions: ReadonlyMap<string, RegionFreshness>;
-  /** Categories that have a list of their own somewhere. */
-  categories: ReadonlySet<string>;
 };
 
 type RegionFreshness = { videoCount: number; newestObservedAt: number | null };
@@ -23,7 +21,6 @@ export function readGeneration(database: Database): Generation | null {
     maxPerChannel: row.max_per_channel,
     maxPerChannelRanks: row.max_per_channel_ranks,
     regions: readRegions(database, row.id),
-    categories: readCategories(database, row.id),
   };
 }
 
@@ -57,7 +54,8 @@ function readRegions(database: Database, generation: number): Map<string, Region
   );
 }
 
-function readCategories(database: Database, generation: number): Set<string> {
+/** The categories that have a list of their own somewhere. Milliseconds: there are hundreds of lists. */
+export function readCategories(database: Database, generation: number): Set<string> {
   type List = { region: string; window: string; category: string };
   const next = database.query<List, [number, string, string, string]>(nextListSql);
   const categories = new Set<string>();

@@ -13,12 +13,14 @@ import type { ListSlice } from "./list-rows.ts";
 import type { VideoRecord } from "./video-rows.ts";
 
 /**
- * Reads lists, and keeps the first page of every market and window in memory for as long as its generation is
- * served: they are what is asked for, and they go on being answered when the database cannot be read.
+ * Reads lists, and keeps the first page of every market and window, and the categories, in memory for as long as
+ * their generation is served: they are what is asked for, and they go on being answered when the database cannot
+ * be read.
  */
 export class ListReader {
   readonly #watch: GenerationWatch;
   readonly #firstPages = new WeakMap<Generation, Map<string, ListSlice>>();
+  readonly #categories = new WeakMap<Generation, ReadonlySet<string>>();
 
   constructor(watch: GenerationWatch) {
     this.#watch = watch;
@@ -41,24 +43,33 @@ export class ListReader {
     return this.#watch.read((store) => store.readVideo(id, generation));
   }
 
-  /** Whether every first page of a generation is in memory. */
-  isLoaded(generation: Generation | null): boolean {
-    const pages = generation === null ? undefined : this.#firstPages.get(generation);
-    return pages?.size === regionCodes.length * windows.length;
+  /** The categories that have a list in a generation. Throws DatabaseUnreadable. */
+  categoriesOf(generation: Generation): ReadonlySet<string> {
+    const known = this.#categories.get(generation);
+    if (known !== undefined) return known;
+    const categories = this.#watch.read((store) => store.readCategories(generation.id));
+    this.#categories.set(generation, categories);
+    return categories;
   }
 
-  /** Brings the first pages of a generation into memory, one with every step, as long as they can be read. */
-  *loadFirstPages(generation: Generation): Generator<void, void> {
-    for (const region of regionCodes) {
-      for (const window of windows) {
-        try {
+  /** Whether everything that is kept of a generation is in memory. */
+  isLoaded(generation: Generation): boolean {
+    const isWhole = this.#firstPages.get(generation)?.size === regionCodes.length * windows.length;
+    return isWhole && this.#categories.has(generation);
+  }
+
+  /** Brings what is kept of a generation into memory, a page with every step, as long as it can be read. */
+  *load(generation: Generation): Generator<void, void> {
+    try {
+      for (const region of regionCodes) {
+        for (const window of windows) {
           this.#firstPage(region, window, generation);
-        } catch (error) {
-          if (error instanceof DatabaseUnreadable) return;
-          throw error;
+          yield;
         }
-        yield;
       }
+      this.categoriesOf(generation);
+    } catch (error) {
+      if (!(error instanceof DatabaseUnreadable)) throw error;
     }
   }
 

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
 import { explain, StoreUnusable } from "./fault.ts";
-import { type Generation, readGeneration } from "./generation.ts";
+import { type Generation, readCategories, readGeneration } from "./generation.ts";
 import { type ListSlice, sliceStatements } from "./list-rows.ts";
 import { type VideoRecord, videoStatements } from "./video-rows.ts";
 
@@ -59,6 +59,10 @@ export class Store {
       requireSchema(this.#database, this.path);
       return readGeneration(this.#database);
     });
+  }
+
+  readCategories(generation: number): ReadonlySet<string> {
+    return this.#snapshot(() => readCategories(this.#database, generation));
   }
 
   /** A page's rows of one pinned generation, or null when that generation is gone. */

@@ -18,7 +18,7 @@ export function findRoute(path: string): Found | null {
 
 const fixedRoutes = new Map<string, Found>([
   ["/api/trending", { route: "trending", find: ({ search }, state) => trendingResource(search, state) }],
-  ["/api/regions", { route: "regions", find: withoutParameters(() => regionsResource) }],
+  ["/api/regions", { route: "regions", find: withoutParameters(({ lists }) => regionsResource(lists)) }],
   ["/openapi.json", { route: "openapi", find: withoutParameters(({ documents }) => documents.openapi) }],
   ["/.well-known/jwks.json", { route: "jwks", find: withoutParameters(({ documents }) => documents.jwks) }],
 ]);

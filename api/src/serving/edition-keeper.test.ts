@@ -58,12 +58,14 @@ test("an answer without a token stays the same bytes when the minute changes", a
   expect((await origin.ask("/api/regions")).headers.get("etag")).toBe(first.headers.get("etag"));
 });
 
-test("first pages that nobody asked for yet are served without the database", async () => {
-  await until(() => origin.state.lists.isLoaded(origin.state.edition?.generation ?? null));
+test("first pages and the regions that nobody asked for yet are served without the database", async () => {
+  const { state } = origin;
+  await until(() => state.edition !== null && state.lists.isLoaded(state.edition.generation));
   builder.database.run("UPDATE schema_migrations SET version = 99 WHERE version = 7");
   origin.pass(50);
   expect(origin.watch.trouble).toContain("schema is version 99");
   expect((await origin.ask("/api/trending?region=CZ&window=week&limit=3")).status).toBe(200);
+  expect((await origin.ask("/api/regions")).status).toBe(200);
   const deep = await origin.ask("/api/trending?cursor=1-24");
   expect([deep.status, deep.headers.get("retry-after")]).toEqual([503, "5"]);
   expect(origin.logged.map(({ event }) => event)).toEqual(["serving the last good generation"]);

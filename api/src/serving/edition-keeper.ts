@@ -7,6 +7,7 @@ import type { State } from "./state.ts";
 
 const longestWait = 150; // milliseconds that a new generation waits for its answers to be made
 const aheadOfMinute = 15_000; // milliseconds before a minute begins, its answers are made
+const loadAfter = 20; // milliseconds: after a start, the first request comes before
 const paceAhead = 5; // milliseconds between two of them: nobody waits for these
 
 /**
@@ -71,16 +72,16 @@ export class EditionKeeper {
     if (prebuild?.edition === edition) prebuild.putInPlace();
     else prebuild?.stop();
     this.#upcoming = null;
-    if (this.#state.edition?.generation !== edition.generation) this.#loadFirstPages(edition.generation);
+    if (this.#state.edition?.generation !== edition.generation) this.#load(edition.generation);
     this.#state.edition = edition;
   }
 
-  #loadFirstPages(generation: Generation): void {
-    const steps = this.#state.lists.loadFirstPages(generation);
+  #load(generation: Generation): void {
+    const steps = this.#state.lists.load(generation);
     const step = () => {
       if (this.#state.edition?.generation === generation && !steps.next().done) setTimeout(step, 1);
     };
-    setTimeout(step, 1);
+    setTimeout(step, loadAfter);
   }
 
   // After trouble everything is made anew: some answers may have fallen back on older content.
