@@ -14,7 +14,10 @@ export function openIsolate(env: Env): Finder {
   const held = new HeldCopies(new SharedCache(settings.ORIGIN_URL), report);
   const renewals = new Renewals({
     held,
-    lastResort: new LastResort(env.LAST_RESORT, settings.LAST_RESORT_SECONDS),
+    lastResort: new LastResort(env.LAST_RESORT, {
+      everySeconds: settings.LAST_RESORT_SECONDS,
+      keys: settings.ORIGIN_JWKS,
+    }),
     origin: {
       url: settings.ORIGIN_URL,
       edgeKeys: settings.EDGE_KEYS,

@@ -1,3 +1,4 @@
+import { type PublicKeySet, verifyResponse } from "@trendvault/contract/response-signature";
 import { type Ask, isFrontPage } from "./ask.ts";
 import type { Copy } from "./copy.ts";
 
@@ -10,17 +11,35 @@ const keepSeconds = 7 * 86_400;
 export class LastResort {
   readonly #store: KVNamespace;
   readonly #everySeconds: number;
+  readonly #keys: PublicKeySet;
   readonly #lookedAt = new Map<string, number>();
 
-  /** `everySeconds`: how often a key is written at most, by all data centres together, give or take KV's delay. */
-  constructor(store: KVNamespace, everySeconds: number) {
+  /**
+   * `everySeconds`: how often a key is written at most, by all data centres together, give or take KV's delay.
+   * `keys`: what a page has to be signed with.
+   */
+  constructor(store: KVNamespace, { everySeconds, keys }: { everySeconds: number; keys: PublicKeySet }) {
     this.#store = store;
     this.#everySeconds = everySeconds;
+    this.#keys = keys;
   }
 
+  /** The page, or null when there is none. Throws when it is not the origin's: KV has other writers than this. */
   async read(ask: Ask): Promise<Copy | null> {
     const key = keyOf(ask);
-    return key === null ? null : this.#store.get<Copy>(key, "json");
+    const copy = key === null ? null : await this.#store.get<Copy>(key, "json");
+    if (copy === null) return null;
+    if (copy.target !== ask.target) throw new Error(`${key} holds something else`);
+    const signature = await verifyResponse(
+      {
+        status: 200,
+        headers: new Headers(copy.fields),
+        body: new Uint8Array(new TextEncoder().encode(copy.body)),
+      },
+      this.#keys,
+    );
+    if (signature !== "valid") throw new Error(`the signature of ${key} is not good: ${signature}`);
+    return copy;
   }
 
   /** Writes a front page of a newer generation, when its key's turn has come. */
