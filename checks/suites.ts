@@ -21,6 +21,21 @@ const bunTest = (part: string, path: string, ...flags: string[]): Suite => ({
 /** Slow suites first: with two jobs the quick ones fill the gaps. */
 export const suites: readonly Suite[] = [
   {
+    part: "edge",
+    name: "tests in workerd",
+    counting: "junit",
+    command: [
+      "node",
+      "--test",
+      "--experimental-test-isolation=none", // in one process, so that the bundle is built once
+      "--test-reporter=junit",
+      "--test-reporter-destination=REPORT",
+      "--test-reporter=spec",
+      "--test-reporter-destination=stdout",
+      "edge-worker/test/*.workerd.ts",
+    ],
+  },
+  {
     part: "writer",
     name: "tests",
     counting: "junit",
@@ -47,21 +62,6 @@ export const suites: readonly Suite[] = [
     command: ["pytest", "writer/fit", "--junitxml=REPORT"],
   },
   bunTest("edge", "edge-worker/src"),
-  {
-    part: "edge",
-    name: "tests in workerd",
-    counting: "junit",
-    command: [
-      "node",
-      "--test",
-      "--experimental-test-isolation=none", // in one process, so that the bundle is built once
-      "--test-reporter=junit",
-      "--test-reporter-destination=REPORT",
-      "--test-reporter=spec",
-      "--test-reporter-destination=stdout",
-      "edge-worker/test/*.workerd.ts",
-    ],
-  },
   bunTest("local", "local"),
   bunTest("checks", "checks"),
   { part: "toolchain", name: "tests", counting: "closing-line", command: ["toolchain/test"] },
