@@ -11,6 +11,7 @@ use TrendVault\Writer\Observations\RejectionReason;
 final readonly class LineReader
 {
     public const int LONGEST_BYTES = 1024 * 1024;
+    private const string BYTE_ORDER_MARK = "\xEF\xBB\xBF";
 
     /**
      * Empty lines are counted, not given.
@@ -22,6 +23,7 @@ final readonly class LineReader
     public static function lines(iterable $chunks): Generator
     {
         [$number, $rest, $overlong] = [1, '', false];
+        $chunks = self::withoutMark($chunks);
         try {
             foreach ($chunks as $chunk) {
                 $lines = explode("\n", $rest . $chunk);
@@ -45,6 +47,27 @@ final readonly class LineReader
             throw $failure;
         }
         yield from self::unfinished($number, $rest, $overlong);
+    }
+
+    /**
+     * A UTF-8 byte order mark is no part of the first line (RFC 8259, section 8.1).
+     *
+     * @param iterable<string> $chunks
+     * @return Generator<string>
+     */
+    private static function withoutMark(iterable $chunks): Generator
+    {
+        $head = '';
+        foreach ($chunks as $chunk) {
+            $head = $head === null ? null : $head . $chunk;
+            if ($head === null) {
+                yield $chunk;
+            } elseif (strlen($head) >= strlen(self::BYTE_ORDER_MARK)) {
+                yield str_starts_with($head, self::BYTE_ORDER_MARK) ? substr($head, strlen(self::BYTE_ORDER_MARK)) : $head;
+                $head = null;
+            }
+        }
+        yield $head ?? '';
     }
 
     /**

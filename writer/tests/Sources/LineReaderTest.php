@@ -26,6 +26,14 @@ final class LineReaderTest extends TestCase
     }
 
     #[Test]
+    public function a_byte_order_mark_at_the_start_is_no_part_of_the_first_line(): void
+    {
+        foreach ([1, 2, 3, 100] as $size) {
+            self::assertSame([1 => '{"a":1}'], iterator_to_array(LineReader::lines(str_split("\xEF\xBB\xBF{\"a\":1}\n", $size))));
+        }
+    }
+
+    #[Test]
     public function a_line_that_is_too_long_comes_in_pieces_and_the_next_one_whole(): void
     {
         $long = str_repeat('x', 3 * LineReader::LONGEST_BYTES);
