@@ -13,6 +13,7 @@ use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Explain\Explanation;
 
 final readonly class Explain implements Command
@@ -34,7 +35,12 @@ final readonly class Explain implements Command
         if (!is_file($path)) {
             throw DatabaseFailure::missing($path);
         }
-        $explanation = Explanation::find(Database::openForReading($path, $context->settings->busyTimeoutMilliseconds), $region, $videoId)
+        $database = Database::openForReading($path, $context->settings->busyTimeoutMilliseconds);
+        $known = Regions::codes($database);
+        if (!in_array($region, $known, true)) {
+            throw UsageError::because("Unknown market $region: expected one of " . implode(', ', $known) . '.');
+        }
+        $explanation = Explanation::find($database, $region, $videoId)
             ?? throw UsageError::because("Nothing to explain: video $videoId was not observed in $region, or nothing was published yet.");
         $context->streams->write($explanation->text());
 

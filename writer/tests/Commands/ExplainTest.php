@@ -48,6 +48,7 @@ final class ExplainTest extends TestCase
         $installation = Installation::migrated();
 
         self::assertStringContainsString('was not observed in FR', $installation->run(['explain', 'FR', 'video-1'])->message());
+        self::assertStringContainsString('Unknown market XX: expected one of AT, BE,', $installation->run(['explain', 'xx', 'video-1'])->message());
         self::assertSame(ExitCode::Usage, $installation->run(['explain', 'FR'])->exitCode);
     }
 }
