@@ -26,6 +26,7 @@ final readonly class Ingest implements Command
     private const string DETAILS = <<<'TEXT'
         A SOURCE is a file of NDJSON (plain or gzip), a folder of such files, - for standard input,
         or demo. Lines that cannot be stored are set aside in rejected/ beside the database.
+        --shift-to-now is for an empty database: the same data, moved to now again, is stored twice.
         TEXT;
 
     #[Override]
@@ -52,6 +53,9 @@ final readonly class Ingest implements Command
         }
 
         return WriteSession::run('ingest', $context, static function (Database $database, Run $run) use ($arguments, $context, $shifts): ExitCode {
+            if ($shifts && $database->rows('SELECT 1 FROM velocity LIMIT 1') !== []) {
+                $context->log->warn('shift_into_filled_database', 'The database holds observations already: the same data, moved to now again, is stored a second time with new times.');
+            }
             $shiftSeconds = $shifts ? self::shiftSeconds($arguments->operands, $context, $database) : 0;
 
             return new IngestJob($context, $database, $run)->ingest($arguments->operands, $shiftSeconds);

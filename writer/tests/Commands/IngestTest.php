@@ -69,12 +69,13 @@ final class IngestTest extends TestCase
             ['id' => 'a', 'observed_at' => '2017-09-13T12:00:00Z', 'published_at' => '2017-09-13T00:00:00Z'],
             ['id' => 'a', 'observed_at' => '2017-09-14T12:00:00Z', 'published_at' => '2017-09-13T00:00:00Z'],
         ]));
-        $installation->run(['ingest', '--shift-to-now', $file]);
+        self::assertSame('', $installation->run(['ingest', '--shift-to-now', $file])->message('shift_into_filled_database'));
 
         $newest = $installation->value('SELECT max(observed_at) FROM observations');
         self::assertEqualsWithDelta(time(), $newest, 5);
         self::assertSame($newest - 86_400, $installation->value('SELECT min(observed_at) FROM observations'));
         self::assertSame($newest - 129_600, $installation->value('SELECT published_at FROM videos'));
+        self::assertStringContainsString('a second time', $installation->run(['ingest', '--shift-to-now', $file])->message('shift_into_filled_database'));
     }
 
     #[Test]
