@@ -23,7 +23,7 @@ final readonly class DemoVideo
     private const float LEAST_WAVE_VIEWS = 3000.0;
     private const float WAVE_EXPONENT = 1.1;
     private const float CROSSES_BORDER_SHARE = 0.3;
-    private const float WORLDWIDE_SHARE = 0.01;
+    private const float WORLDWIDE_SHARE = 0.004;
 
     public int $bornAt;
     public string $id;
