@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { KVNamespace } from "@cloudflare/workers-types";
 import { toBase64url } from "@trendvault/contract/base64url";
 import { signatureBase, signatureParameters, unencodedDigest } from "@trendvault/contract/response-signature";
 import type { Ask } from "./ask.ts";

@@ -1,3 +1,4 @@
+import type { KVNamespace } from "@cloudflare/workers-types";
 import { type PublicKeySet, verifyResponse } from "@trendvault/contract/response-signature";
 import { type Ask, isFrontPage } from "./ask.ts";
 import type { Copy } from "./copy.ts";
