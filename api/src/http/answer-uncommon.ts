@@ -2,13 +2,13 @@ import type { Resource, RouteName } from "../answers/resource.ts";
 import { DatabaseUnreadable } from "../database/fault.ts";
 import { make } from "../serving/make.ts";
 import { rememberUrl, type State } from "../serving/state.ts";
-import { findRepresentation, send } from "./answer.ts";
 import { reportFailure } from "./failure.ts";
 import { allowedMethods, describeHealth } from "./plain-responses.ts";
 import { problemResponse } from "./problem-response.ts";
 import { Refusal } from "./refusal.ts";
 import { splitTarget } from "./request-target.ts";
 import { findRoute } from "./routes.ts";
+import { findRepresentation, send } from "./send.ts";
 
 const longestTarget = 2048; // characters of path and query
 
