@@ -1,10 +1,12 @@
 import { cannotStart } from "./process/messages.ts";
 
-const isWorker = process.argv[2] === "worker";
+const [, , role, argument] = process.argv;
+const isWorker = role === "worker";
+const sharedPort = argument === undefined ? null : Number(argument);
 
 // Each kind of process loads what it needs and no more: that is most of its start.
 async function main(): Promise<void> {
-  if (isWorker) await (await import("./process/worker.ts")).runWorker(process.env);
+  if (isWorker) await (await import("./process/worker.ts")).runWorker(process.env, sharedPort);
   else await (await import("./process/supervisor.ts")).runSupervisor(process.env);
 }
 

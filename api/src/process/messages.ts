@@ -15,12 +15,9 @@ export type Report = {
 
 /** From a worker to its supervisor. */
 export type WorkerMessage =
-  | { type: "ready" }
+  | { type: "ready"; port: number }
   | { type: "report"; report: Report }
   | { type: "log"; level: LogLevel; event: string; fields: Record<string, unknown> };
-
-/** From a supervisor to its worker: everything is in order, listen there. */
-export type SupervisorMessage = { type: "listen"; port: number };
 
 /** A worker that cannot start says why on standard error and leaves with this. */
 export const cannotStart = 78; // EX_CONFIG of sysexits.h

@@ -17,9 +17,12 @@ export class WorkerPool {
   #replacing = false;
   #stopping = false;
 
-  constructor(start: () => WorkerProcess, log: Logger) {
+  /** Begins with a worker that listens. `start` starts a further one. */
+  constructor(first: WorkerProcess, start: () => WorkerProcess, log: Logger) {
     this.#start = start;
     this.#log = log;
+    this.#workers.push(first);
+    this.#guard(first);
   }
 
   get reports(): Reports {
@@ -27,12 +30,8 @@ export class WorkerPool {
     return { running, departed: this.#departed };
   }
 
-  /**
-   * Adds the first worker, and starts the others once it listens: what keeps it from that, and it says, would
-   * keep all of them. Null when they listen, else how the one ended that does not.
-   */
-  async open(first: WorkerProcess, count: number): Promise<null | number | string> {
-    if (!(await this.#add(first))) return first.exited;
+  /** Starts workers until there are so many. Null when they listen, else how the one ended that does not. */
+  async grow(count: number): Promise<null | number | string> {
     for (const worker of Array.from({ length: count - 1 }, () => this.#start())) {
       if (!(await this.#add(worker))) return worker.exited;
     }
@@ -79,7 +78,7 @@ export class WorkerPool {
 
   async #add(worker: WorkerProcess): Promise<boolean> {
     this.#workers.push(worker);
-    if (!(await worker.ready)) return false;
+    if ((await worker.listening) === null) return false;
     this.#guard(worker);
     return true;
   }

@@ -1,5 +1,5 @@
 import type { Logger } from "./log.ts";
-import type { Report, SupervisorMessage, WorkerMessage } from "./messages.ts";
+import type { Report, WorkerMessage } from "./messages.ts";
 
 const killAfter = 10_000; // milliseconds that a worker may take to leave
 
@@ -9,31 +9,26 @@ const command = [process.execPath, ...process.execArgv, Bun.main, "worker"];
 /** A worker as its supervisor sees it. */
 export class WorkerProcess {
   readonly #child: Bun.Subprocess<"ignore", "inherit", "inherit">;
-  readonly #ready = Promise.withResolvers<boolean>();
+  readonly #listening = Promise.withResolvers<number | null>();
   readonly startedAt = performance.now();
   report: Report | null = null;
 
-  /** Starts it. It listens when it is told the port. */
-  constructor(log: Logger) {
-    this.#child = Bun.spawn(command, {
+  /** Starts it. `port` is one that a worker listens on already; the first worker finds its own in the settings. */
+  constructor(log: Logger, port: number | null = null) {
+    this.#child = Bun.spawn(port === null ? command : [...command, String(port)], {
       stdio: ["ignore", "inherit", "inherit"],
       ipc: (message: WorkerMessage) => this.#hear(message, log),
     });
-    void this.exited.then(() => this.#ready.resolve(false));
+    void this.exited.then(() => this.#listening.resolve(null));
   }
 
   get pid(): number {
     return this.#child.pid;
   }
 
-  listen(port: number): void {
-    const message: SupervisorMessage = { type: "listen", port };
-    if (!this.#child.killed) this.#child.send(message);
-  }
-
-  /** Whether it listens; false when it ended before. */
-  get ready(): Promise<boolean> {
-    return this.#ready.promise;
+  /** The port, once it listens there; null when it ended before. */
+  get listening(): Promise<number | null> {
+    return this.#listening.promise;
   }
 
   /** How it ended: an exit code, or the name of the signal. */
@@ -56,7 +51,7 @@ export class WorkerProcess {
   #hear(message: WorkerMessage, log: Logger): void {
     switch (message.type) {
       case "ready":
-        this.#ready.resolve(true);
+        this.#listening.resolve(message.port);
         break;
       case "report":
         this.report = message.report;

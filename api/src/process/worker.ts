@@ -1,22 +1,29 @@
 import { listen, openOrigin } from "../origin.ts";
-import { readSettings, type Settings } from "../settings.ts";
+import { readSettings } from "../settings.ts";
+import { claimPort } from "./claim-port.ts";
 import type { Logger } from "./log.ts";
-import { cannotStart, type SupervisorMessage, type WorkerMessage } from "./messages.ts";
+import type { WorkerMessage } from "./messages.ts";
 import { Reporter } from "./reporter.ts";
 
 const lookEvery = 50; // milliseconds; a published generation has to be seen within 250
 const closingFor = 500; // milliseconds of answering with Connection: close before the port is given up
 const patience = 5000; // milliseconds for open requests after that
 
-/** One process of the origin. It leaves when it is told to, or when its supervisor is gone. */
-export async function runWorker(env: Record<string, string | undefined>): Promise<void> {
+/**
+ * One process of the origin. `sharedPort` is where workers listen already; the first one has none, and makes sure
+ * that nobody else has the port of the settings. It leaves when it is told to, or when its supervisor is gone.
+ * Throws an Error that says what to do when it cannot start.
+ */
+export async function runWorker(
+  env: Record<string, string | undefined>,
+  sharedPort: number | null,
+): Promise<void> {
   process.on("disconnect", () => process.exit(0));
-  const toldPort = new Promise<number>((resolve) => {
-    process.on("message", ({ port }: SupervisorMessage) => resolve(port));
-  });
-  const settings = readSettingsQuietly(env);
+  const settings = readSettings(env);
   const origin = await openOrigin(settings, { log });
-  const server = listen(origin, { host: settings.host, port: await toldPort });
+  const port = sharedPort ?? claimPort(settings.host, settings.port);
+  const server = listen(origin, { host: settings.host, port });
+  tell({ type: "ready", port });
   const reporter = new Reporter(origin, (report) => tell({ type: "report", report }));
   setInterval(() => {
     origin.keeper.tick(Date.now());
@@ -29,16 +36,6 @@ export async function runWorker(env: Record<string, string | undefined>): Promis
     await Promise.race([server.stop(), Bun.sleep(patience)]);
     reporter.report();
   });
-  tell({ type: "ready" });
-}
-
-// The supervisor reads the same settings and says what is wrong with them.
-function readSettingsQuietly(env: Record<string, string | undefined>): Settings {
-  try {
-    return readSettings(env);
-  } catch {
-    process.exit(cannotStart);
-  }
 }
 
 function leaveWhenTold(finish: () => Promise<void>): void {
