@@ -9,6 +9,7 @@ import { type VideoRecord, videoStatements } from "./video-rows.ts";
 /** The migrations this code was written for. A test compares it with db/migrations. */
 export const supportedSchemaVersion = 7;
 
+const pageCache = 256; // kilobytes: what is read once is kept as answers, not as pages
 const patienceAtStart = 2000; // milliseconds: the writer may be recovering the log
 const patienceWhileServing = 10; // a wait stops every request of this process
 
@@ -40,6 +41,7 @@ export class Store {
     this.path = path;
     this.#database = database;
     database.run("PRAGMA query_only = 1");
+    database.run(`PRAGMA cache_size = -${pageCache}`);
     database.run(`PRAGMA busy_timeout = ${patience}`);
     requireSchema(database, path);
     this.#readSlice = sliceStatements(database);
