@@ -1,3 +1,4 @@
+import { engineOptions } from "./engine-options.ts";
 import type { Logger } from "./log.ts";
 import type { Report, WorkerMessage } from "./messages.ts";
 
@@ -17,6 +18,7 @@ export class WorkerProcess {
   constructor(log: Logger, port: number | null = null) {
     this.#child = Bun.spawn(port === null ? command : [...command, String(port)], {
       stdio: ["ignore", "inherit", "inherit"],
+      env: { ...engineOptions(Bun.version), ...process.env },
       ipc: (message: WorkerMessage) => this.#hear(message, log),
     });
     void this.exited.then(() => this.#listening.resolve(null));
