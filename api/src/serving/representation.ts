@@ -18,26 +18,25 @@ export function representationMaker(signer: ResponseSigner, now: () => number): 
       "unencoded-digest": `sha-256=:${digest.toString("base64")}:`,
       etag: entityTag(digest, encoding),
     };
-    const kept = { ...validity, etag: fields.etag, ...linkTo(draft.next) };
+    const kept = { ...validity, etag: fields.etag };
     const signature = await signer.sign({ status: 200, fields }, now());
     const coding = encoding === "identity" ? {} : { "content-encoding": encoding };
     // A Blob is shared by all connections; bytes would be copied for each (12 stalled readers of 16 MB: 202 MB).
     const body = new Blob([encode(draft.body, encoding)]);
     return {
       etag: fields.etag,
-      ok: new Response(body, { headers: { ...kept, ...fields, ...coding, ...signature } }),
+      ok: new Response(body, {
+        headers: { ...kept, ...forScripts, ...linkTo(draft.next), ...fields, ...coding, ...signature },
+      }),
       notModified: new Response(null, { status: 304, headers: kept }),
       bytes: body.size,
     };
   };
 }
 
-const validity = {
-  ...freshFor,
-  vary: "Accept-Encoding",
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": "ETag, Link",
-};
+// What a 304 says, too: who keeps the answer renews it by these and has the rest (RFC 9110, section 15.4.5).
+const validity = { ...freshFor, vary: "Accept-Encoding", "access-control-allow-origin": "*" };
+const forScripts = { "access-control-expose-headers": "ETag, Link" };
 
 // Strong, so that each coding needs its own (RFC 9110, section 8.8.3.3).
 function entityTag(digest: Buffer, encoding: Encoding): string {
