@@ -15,12 +15,12 @@ from loadtest.compare.progress import say
 from loadtest.compare.running import Running, running
 from loadtest.compare.same_answers import OtherAnswer, require_same_answers
 from loadtest.compare.scenarios import Scenario, mix_targets, write_mix
-from loadtest.compare.targets import BARE_FLOOR, FLOOR, ORIGIN, TARGETS, MissingTool, Setting, Target
+from loadtest.compare.targets import COPYING_FLOOR, FLOOR, ORIGIN, TARGETS, MissingTool, Setting, Target
 from loadtest.compare.wrk import Load, drive
 from loadtest.local_origin import make_key
 
 _VIDEOS = 50_000
-_FINISHED_FILES = (FLOOR, BARE_FLOOR)
+_FINISHED_FILES = (FLOOR, COPYING_FLOOR)
 
 
 @dataclass

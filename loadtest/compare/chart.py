@@ -5,7 +5,7 @@ from html import escape
 
 from loadtest.compare.result import Result
 from loadtest.compare.section import Section
-from loadtest.compare.targets import BARE_FLOOR, FLOOR, ORIGIN
+from loadtest.compare.targets import FLOOR, ORIGIN
 
 _WIDTH = 720
 _LEFT = 132
@@ -58,7 +58,7 @@ def draw(result: Result) -> str:
 def _costs(plain: Section) -> list[tuple[str, float, float | None]]:
     """Name, microseconds, and how many times the floor's."""
     cpu, ratio = plain.header.index("CPU us"), plain.header.index("x nginx")
-    return [(name, float(cells[cpu] or 0), cells[ratio]) for name, cells in plain.rows if name != BARE_FLOOR]
+    return [(name, float(cells[cpu] or 0), cells[ratio]) for name, cells in plain.rows]
 
 
 def _bar(index: int, row: tuple[str, float, float | None], largest: float) -> str:

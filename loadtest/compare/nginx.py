@@ -9,6 +9,7 @@ from pathlib import Path
 from loadtest.compare.single_request import get
 
 _OWN_FIELDS = {"content-length", "content-type", "content-encoding", "date", "etag", "connection", "server"}
+_ONLY_AT_FIRST = {"server-timing"}  # on the answer that had to be made
 _FPM_CHILDREN = 4
 
 _FRAME = """\
@@ -22,8 +23,8 @@ events {{
 }}
 http {{
   access_log off;
-  sendfile on;
-  tcp_nopush on;
+  sendfile {sendfile};
+  tcp_nopush {sendfile};
   keepalive_requests 1000000000;
   open_file_cache max=1000;
   open_file_cache_valid 600s;
@@ -91,15 +92,17 @@ def write_pages(folder: Path, url: str, targets: Iterable[str]) -> None:
         file.write_bytes(plain.body)
         is_packed = packed.headers.get("content-encoding") == "gzip"
         file.with_suffix(".json.gz").write_bytes(packed.body if is_packed else gzip.compress(plain.body))
-        fields = fields or {name: text for name, text in plain.headers.items() if name not in _OWN_FIELDS}
+        not_added = _OWN_FIELDS | _ONLY_AT_FIRST
+        fields = fields or {name: text for name, text in plain.headers.items() if name not in not_added}
     (folder / "fields.json").write_text(json.dumps(fields))
 
 
-def write_floor(folder: Path, port: int, *, workers: int, with_headers: bool) -> Path:
-    """The pages of `write_pages`; with the header fields of the origin's answers, or nginx's own alone."""
-    fields: dict[str, str] = json.loads((folder / "fields.json").read_text()) if with_headers else {}
+def write_floor(folder: Path, port: int, *, workers: int, sendfile: bool) -> Path:
+    """The pages of `write_pages` with the header fields of the origin's answers, by sendfile(2) or copied."""
+    fields: dict[str, str] = json.loads((folder / "fields.json").read_text())
     lines = "".join(f"      add_header {name} {_quote(text)};\n" for name, text in fields.items())
-    return _write(folder, port, workers, _FLOOR.format(folder=folder, port=port, fields=lines))
+    body = _FLOOR.format(folder=folder, port=port, fields=lines)
+    return _write(folder, port, workers, body, sendfile=sendfile)
 
 
 def write_php(folder: Path, script: Path, port: int, environment: Mapping[str, str]) -> tuple[Path, Path]:
@@ -115,10 +118,11 @@ def command(folder: Path, file: Path) -> list[str]:
     return ["nginx", "-p", str(folder), "-c", str(file)]
 
 
-def _write(folder: Path, port: int, workers: int, body: str) -> Path:
+def _write(folder: Path, port: int, workers: int, body: str, *, sendfile: bool = True) -> Path:
     user = "user root;\n" if os.geteuid() == 0 else ""
     file = folder / f"nginx-{port}.conf"
-    file.write_text(_FRAME.format(user=user, folder=folder, port=port, workers=workers, body=body))
+    frame = {"user": user, "folder": folder, "port": port, "workers": workers, "body": body}
+    file.write_text(_FRAME.format(**frame, sendfile="on" if sendfile else "off"))
     return file
 
 

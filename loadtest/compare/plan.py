@@ -19,16 +19,16 @@ class Plan:
     mode: str
     rounds: int
     seconds: int
-    with_bare_floor: bool
+    with_copying_floor: bool
     parts: tuple[Callable[[Bench], Section], ...]
 
 
 # The flood asks for pages of the database's first generation: it comes before those that publish more.
 FULL = Plan(
     "full",
-    rounds=5,
-    seconds=3,
-    with_bare_floor=True,
+    rounds=8,
+    seconds=2,
+    with_copying_floor=True,
     parts=(
         lambda bench: measure_starts(bench, 15),
         measure_memory,
@@ -40,11 +40,11 @@ FULL = Plan(
         lambda bench: measure_growth(bench, 4),
     ),
 )
-QUICK = Plan("quick", 3, 1, with_bare_floor=False, parts=(lambda bench: measure_starts(bench, 3),))
+QUICK = Plan("quick", 3, 1, with_copying_floor=False, parts=(lambda bench: measure_starts(bench, 3),))
 
 
 def carry_out(plan: Plan, bench: Bench) -> list[Section]:
-    scenarios = common_scenarios(bench.mix, with_bare_floor=plan.with_bare_floor)
+    scenarios = common_scenarios(bench.mix, with_copying_floor=plan.with_copying_floor)
     names = {name for scenario in scenarios for name in scenario.targets}
     with all_running(bench, sorted(names)) as servers:
         samples = interleave(scenarios, servers, rounds=plan.rounds, seconds=plan.seconds, cores=bench.cores)

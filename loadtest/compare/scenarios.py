@@ -8,7 +8,7 @@ from pathlib import Path
 from loadtest.answers import Asked
 from loadtest.compare.running import FIRST_TARGET, Running
 from loadtest.compare.single_request import get
-from loadtest.compare.targets import BARE_FLOOR, FLOOR, ORIGIN
+from loadtest.compare.targets import COPYING_FLOOR, FLOOR, ORIGIN
 from loadtest.compare.wrk import Load
 from loadtest.markets import CODES, zipf_weights
 
@@ -47,11 +47,11 @@ def unchanged_page(server: Running) -> Load:
     return Load(FIRST_TARGET, {**PACKED, "If-None-Match": etag})
 
 
-def common_scenarios(mix: Path, *, with_bare_floor: bool) -> list[Scenario]:
+def common_scenarios(mix: Path, *, with_copying_floor: bool) -> list[Scenario]:
     def mixed(_: Running) -> Load:
         return Load(mix=mix)
 
-    ours: tuple[str, ...] = (ORIGIN, FLOOR, BARE_FLOOR) if with_bare_floor else (ORIGIN, FLOOR)
+    ours: tuple[str, ...] = (ORIGIN, FLOOR, COPYING_FLOOR) if with_copying_floor else (ORIGIN, FLOOR)
     return [
         Scenario("plain", "default page, plain", (*ours, *_PEERS), default_page),
         Scenario("compressed", "default page, br (nginx: gzip)", ours, packed_page),

@@ -15,7 +15,7 @@ BUILT = ROOT / ".tools" / "bench-peers"
 
 ORIGIN = "TrendVault"
 FLOOR = "nginx"
-BARE_FLOOR = "nginx, bare"
+COPYING_FLOOR = "nginx, copying"
 
 _NODE_VERSIONS = """
   const database = new (require("better-sqlite3"))(":memory:");
@@ -80,15 +80,15 @@ def _php(setting: Setting, port: int) -> list[Command]:
 
 
 def _floor(setting: Setting, port: int) -> list[Command]:
-    return _nginx(setting, port, with_headers=True)
+    return _nginx(setting, port, sendfile=True)
 
 
-def _bare_floor(setting: Setting, port: int) -> list[Command]:
-    return _nginx(setting, port, with_headers=False)
+def _copying_floor(setting: Setting, port: int) -> list[Command]:
+    return _nginx(setting, port, sendfile=False)
 
 
-def _nginx(setting: Setting, port: int, *, with_headers: bool) -> list[Command]:
-    file = nginx.write_floor(setting.folder, port, workers=setting.workers, with_headers=with_headers)
+def _nginx(setting: Setting, port: int, *, sendfile: bool) -> list[Command]:
+    file = nginx.write_floor(setting.folder, port, workers=setting.workers, sendfile=sendfile)
     return [Command(nginx.command(setting.folder, file), setting.environment)]
 
 
@@ -151,8 +151,8 @@ def _run(
 
 TARGETS: tuple[Target, ...] = (
     Target(ORIGIN, "this project's origin", _prepare_origin, _origin),
-    Target(FLOOR, "the finished bytes as files, the same header fields", _prepare_nginx, _floor),
-    Target(BARE_FLOOR, "the finished bytes as files, nginx's own header fields", _prepare_nginx, _bare_floor),
+    Target(FLOOR, "the finished bytes and header fields, by sendfile", _prepare_nginx, _floor),
+    Target(COPYING_FLOOR, "the same, copied instead of sent from the file", _prepare_nginx, _copying_floor),
     Target("Bun", "Bun.serve, bun:sqlite; query, token and JSON per request", _prepare_bun, _bun),
     Target("Go", "net/http, mattn/go-sqlite3; the same per request", _prepare_go, _go),
     Target("Node", "node:http, better-sqlite3; the same per request", _prepare_node, _node),

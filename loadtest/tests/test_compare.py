@@ -34,7 +34,7 @@ def sample(cpu_us: float, *, errors: float = 0) -> Sample:
 
 def plain_result(**costs: list[float]) -> Result:
     rounds = {name: [sample(cost) for cost in values] for name, values in costs.items()}
-    scenario = common_scenarios(Path("mix"), with_bare_floor=True)[0]
+    scenario = common_scenarios(Path("mix"), with_copying_floor=True)[0]
     machine = {"cpu": "A <CPU> & more"}
     return Result("full", 3, 3, machine, sections=[describe_scenario(scenario, rounds)])
 
@@ -122,11 +122,12 @@ def test_the_mix_is_the_same_every_time_and_names_only_pages_that_nginx_has(tmp_
     assert len(asked) > 100
 
 
-def test_nginx_serves_the_origins_header_fields_or_its_own(tmp_path: Path) -> None:
+def test_nginx_serves_the_origins_header_fields_with_sendfile_and_without(tmp_path: Path) -> None:
     (tmp_path / "fields.json").write_text(json.dumps({"vary": "Accept-Encoding", "signature": 'a="b\\"'}))
-    dressed = nginx.write_floor(tmp_path, 81, workers=1, with_headers=True).read_text()
-    assert 'add_header signature "a=\\"b\\\\\\"";' in dressed
-    assert "add_header" not in nginx.write_floor(tmp_path, 82, workers=1, with_headers=False).read_text()
+    for port, sendfile, setting in ((81, True, "sendfile on;"), (82, False, "sendfile off;")):
+        written = nginx.write_floor(tmp_path, port, workers=1, sendfile=sendfile).read_text()
+        assert 'add_header signature "a=\\"b\\\\\\"";' in written
+        assert setting in written
 
 
 @pytest.mark.parametrize(
