@@ -14,31 +14,30 @@ const quietFor = 20; // milliseconds after the first worker listens: its first r
  * from that, and it says, would keep all of them. Throws an Error of one sentence when it cannot start.
  */
 export async function runSupervisor(env: Record<string, string | undefined>): Promise<void> {
-  const first = new WorkerProcess(log);
-  const port = await first.listening;
-  if (port === null) failLike(await first.exited);
+  const pool = new WorkerPool((port) => new WorkerProcess(log, port), log);
+  const opened = pool.open();
+  obeySignals(pool);
+  failUnlessNull(await opened);
   await Bun.sleep(quietFor);
-  const pool = new WorkerPool(first, () => new WorkerProcess(log, port), log);
   try {
     const { readSettings } = await import("../settings.ts");
-    await supervise(pool, port, readSettings(env));
+    await supervise(pool, readSettings(env));
   } catch (error) {
     pool.kill();
     throw error;
   }
 }
 
-function failLike(how: number | string): never {
+function failUnlessNull(how: null | number | string): void {
   if (how === cannotStart) process.exit(1); // the worker has said why
-  throw new Error(`Cannot start: a worker ended with ${how} before it listened`);
+  if (how !== null) throw new Error(`Cannot start: a worker ended with ${how} before it listened`);
 }
 
-async function supervise(pool: WorkerPool, port: number, settings: Settings): Promise<void> {
+async function supervise(pool: WorkerPool, settings: Settings): Promise<void> {
   const admin = serveAdmin(pool, settings);
-  const how = await pool.grow(settings.workers);
-  if (how !== null) failLike(how);
-  obeySignals(pool, admin);
-  const url = `http://${settings.host}:${port}/`;
+  failUnlessNull(await pool.grow(settings.workers));
+  if (pool.isStopping) return;
+  const url = `http://${settings.host}:${pool.port}/`;
   log("info", "listening", { url, workers: settings.workers, admin: admin.url.href });
 }
 
@@ -59,11 +58,10 @@ function serveAdmin(pool: WorkerPool, { adminHost, adminPort }: Settings) {
   }
 }
 
-function obeySignals(pool: WorkerPool, admin: Bun.Server<undefined>): void {
+function obeySignals(pool: WorkerPool): void {
   const leave = async () => {
     log("info", "leaving");
     await pool.stop();
-    await admin.stop(true);
     process.exit(0);
   };
   process.once("SIGTERM", leave);

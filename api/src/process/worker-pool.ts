@@ -12,17 +12,26 @@ export class WorkerPool {
   readonly #log: Logger;
   readonly #workers: WorkerProcess[] = [];
   readonly #leaving = new WeakSet<WorkerProcess>();
+  #port: number | null = null;
   #departed: CounterSnapshot = sumCounters([]);
   #crashes = 0;
   #replacing = false;
+  #replaceAgain = false;
   #stopping = false;
 
-  /** Begins with a worker that listens. `start` starts a further one. */
-  constructor(first: WorkerProcess, start: () => WorkerProcess, log: Logger) {
-    this.#start = start;
+  /** `start` starts a worker on the port of the others, or the first one. */
+  constructor(start: (port: number | null) => WorkerProcess, log: Logger) {
+    this.#start = () => start(this.#port);
     this.#log = log;
-    this.#workers.push(first);
-    this.#guard(first);
+  }
+
+  /** Where the workers listen; null before the first one does. */
+  get port(): number | null {
+    return this.#port;
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping;
   }
 
   get reports(): Reports {
@@ -30,21 +39,33 @@ export class WorkerPool {
     return { running, departed: this.#departed };
   }
 
-  /** Starts workers until there are so many. Null when they listen, else how the one ended that does not. */
-  async grow(count: number): Promise<null | number | string> {
-    for (const worker of Array.from({ length: count - 1 }, () => this.#start())) {
-      if (!(await this.#add(worker))) return worker.exited;
-    }
-    return null;
+  /** Starts the first worker. Null when it listens, or all are being stopped, else how it ended. */
+  async open(): Promise<null | number | string> {
+    const first = this.#start();
+    return (await this.#add(first)) || this.#stopping ? null : first.exited;
   }
 
-  /** Replaces every worker by a new one, one at a time: the new one listens before the old one leaves. */
+  /** Starts further workers until there are so many; gives what `open` gives. */
+  async grow(count: number): Promise<null | number | string> {
+    if (this.#stopping) return null;
+    const others = Array.from({ length: count - 1 }, () => this.#start());
+    const listening = await Promise.all(others.map((worker) => this.#add(worker)));
+    const failed = others[listening.indexOf(false)];
+    return failed === undefined || this.#stopping ? null : failed.exited;
+  }
+
+  /**
+   * Replaces every worker by a new one, one at a time: the new one listens before the old one leaves. Called
+   * meanwhile, it does so once more afterwards: the workers replaced so far may be of the program before.
+   */
   async replace(): Promise<void> {
-    if (this.#replacing || this.#stopping) return;
+    if (this.#port === null) return; // all are about to be new
+    this.#replaceAgain = true;
+    if (this.#replacing) return;
     this.#replacing = true;
-    for (const old of [...this.#workers]) {
-      if (!this.#workers.includes(old)) continue; // it crashed meanwhile, its successor is new
-      if (this.#stopping || !(await this.#replaceOne(old))) break;
+    while (this.#replaceAgain && !this.#stopping) {
+      this.#replaceAgain = false;
+      await this.#replaceAll();
     }
     this.#replacing = false;
   }
@@ -58,6 +79,13 @@ export class WorkerPool {
   kill(): void {
     this.#stopping = true;
     for (const worker of this.#workers) worker.kill();
+  }
+
+  async #replaceAll(): Promise<void> {
+    for (const old of [...this.#workers]) {
+      if (!this.#workers.includes(old)) continue; // it crashed meanwhile, its successor is new
+      if (this.#stopping || !(await this.#replaceOne(old))) return;
+    }
   }
 
   async #replaceOne(old: WorkerProcess): Promise<boolean> {
@@ -78,7 +106,9 @@ export class WorkerPool {
 
   async #add(worker: WorkerProcess): Promise<boolean> {
     this.#workers.push(worker);
-    if ((await worker.listening) === null) return false;
+    const port = await worker.listening;
+    if (port === null) return false;
+    this.#port = port;
     this.#guard(worker);
     return true;
   }

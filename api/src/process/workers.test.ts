@@ -54,6 +54,16 @@ test("SIGHUP replaces every worker, and no request fails", async () => {
   expect((await requests.stop()).failures).toEqual([]);
 });
 
+test("a second SIGHUP during a replacement replaces the new workers once more", async () => {
+  const { lines, workerPids, kill } = bind(await start());
+  const replaced = () => lines.filter(({ event }) => event === "worker replaced");
+  kill("SIGHUP");
+  await until(() => workerPids().length === 2);
+  kill("SIGHUP");
+  await until(() => replaced().length === 2);
+  expect(replaced()[1]?.old).toBe(replaced()[0]?.worker);
+});
+
 test("a worker that crashes while it is being replaced leaves no worker too many", async () => {
   const { lines, workerPids, kill } = bind(await start());
   const [old = 0] = workerPids();
