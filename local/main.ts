@@ -1,21 +1,34 @@
 import { resolve } from "node:path";
-import { parseOptions, usage } from "./options.ts";
+import { type Options, parseOptions, usage } from "./options.ts";
 import { up } from "./up.ts";
 
 const root = resolve(import.meta.dir, "..");
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => stop.abort());
 
-try {
-  const options = parseOptions(Bun.argv.slice(2), { cwd: process.cwd(), root });
-  if (options.help) process.stdout.write(usage);
-  else fail(await up(options, { root, signal: stop.signal }));
-} catch (error) {
-  fail(error instanceof Error ? error.message : String(error));
+const options = readOptions();
+if (options?.help) process.stdout.write(usage);
+else if (options !== null) await run(options);
+
+function readOptions(): Options | null {
+  try {
+    return parseOptions(Bun.argv.slice(2), { cwd: process.cwd(), root });
+  } catch (error) {
+    fail(`${describe(error)}\nbin/up --help shows what there is.`, 2);
+    return null;
+  }
 }
 
-function fail(reason: string | null): void {
-  if (reason === null) return;
+async function run(options: Options): Promise<void> {
+  const reason = await up(options, { root, signal: stop.signal }).catch(describe);
+  if (reason !== null) fail(reason, 1);
+}
+
+function fail(reason: string, exitCode: number): void {
   console.error(`bin/up: ${reason}`);
-  process.exitCode = 1;
+  process.exitCode = exitCode;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -127,6 +127,12 @@ test("a database of a newer schema is refused with what to do", async () => {
   await stack.prints("99");
 });
 
+test("an unknown option ends with exit code 2 and the way to the help", async () => {
+  const stack = start(["--prot", "3000"]);
+  await stack.prints("bin/up --help shows what there is.");
+  expect(await stack.exited).toBe(2);
+});
+
 function childrenOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
 }
