@@ -17,7 +17,6 @@ use TrendVault\Writer\Cli\Option;
 use TrendVault\Writer\Cli\ProgressBar;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Migration;
 use TrendVault\Writer\Database\Migrator;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Observations\Observation;
@@ -52,7 +51,7 @@ final readonly class Backtest implements Command
         }
         $from = self::date($arguments->value('from'));
         $database = Database::inMemory();
-        new Migrator($database, Migration::readAll($context->settings->migrationsFolder()), $context->clock)->migrate();
+        Migrator::of($database, $context)->migrate();
         Regions::seed($database, $context->settings->regionsFile());
 
         $observations = self::read($arguments->operands, new ObservationParser(array_fill_keys(Regions::codes($database), true), $context->clock->now()));

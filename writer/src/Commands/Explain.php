@@ -11,8 +11,7 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\UsageError;
-use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\ReadSession;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Explain\Explanation;
 
@@ -31,11 +30,7 @@ final readonly class Explain implements Command
             throw UsageError::because('Expected a region and a video, for example: writer explain GB dQw4w9WgXcQ (-- goes before an id that starts with --).');
         }
         [$region, $videoId] = [strtoupper($arguments->operands[0]), $arguments->operands[1]];
-        $path = $context->settings->databasePath;
-        if (!is_file($path)) {
-            throw DatabaseFailure::missing($path);
-        }
-        $database = Database::openForReading($path, $context->settings->busyTimeoutMilliseconds);
+        $database = ReadSession::open($context);
         $known = Regions::codes($database);
         if (!in_array($region, $known, true)) {
             throw UsageError::because("Unknown market $region: expected one of " . implode(', ', $known) . '.');

@@ -11,7 +11,6 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Migration;
 use TrendVault\Writer\Database\Migrator;
 
 final readonly class Schema implements Command
@@ -27,7 +26,7 @@ final readonly class Schema implements Command
     {
         $arguments->expectNoOperands();
         $database = Database::inMemory();
-        new Migrator($database, Migration::readAll($context->settings->migrationsFolder()), $context->clock)->migrate();
+        Migrator::of($database, $context)->migrate();
         $statements = array_column($database->rows("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid"), 'sql');
         $context->streams->write("-- What db/migrations add up to. Made by `writer schema`; bin/test compares.\n\n" . implode(";\n\n", $statements) . ";\n");
 

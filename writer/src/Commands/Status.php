@@ -12,8 +12,7 @@ use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\Option;
 use TrendVault\Writer\Cli\UsageError;
-use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\ReadSession;
 use TrendVault\Writer\Status\StatusReport;
 
 final readonly class Status implements Command
@@ -32,11 +31,7 @@ final readonly class Status implements Command
     {
         $arguments->expectNoOperands();
         $maxAge = self::seconds($arguments->value('max-age'));
-        $path = $context->settings->databasePath;
-        if (!is_file($path)) {
-            throw DatabaseFailure::missing($path);
-        }
-        $report = StatusReport::of(Database::openForReading($path, $context->settings->busyTimeoutMilliseconds), $path, $context->clock->now());
+        $report = StatusReport::of(ReadSession::open($context), $context->settings->databasePath, $context->clock->now());
         $context->streams->write($arguments->has('json') ? $report->json() : $report->text());
         $age = $report->generationAgeSeconds();
 

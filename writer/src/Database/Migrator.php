@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Database;
 
+use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Time\Clock;
 
 /** Brings a database to the schema of db/migrations: in order, one transaction each, never the same one twice. */
@@ -21,6 +22,11 @@ final readonly class Migrator
     /** @param array<int, Migration> $migrations by version */
     public function __construct(private Database $database, private array $migrations, private Clock $clock)
     {
+    }
+
+    public static function of(Database $database, Context $context): self
+    {
+        return new self($database, Migration::readAll($context->settings->migrationsFolder()), $context->clock);
     }
 
     /**

@@ -29,7 +29,7 @@ final readonly class WriteSession
         }
 
         return self::underLock($command, $context, $waitSeconds, static function (Database $database) use ($command, $context, $work): ExitCode {
-            self::migrator($database, $context)->expectCurrent();
+            Migrator::of($database, $context)->expectCurrent();
 
             return self::record($command, $database, $context, $work);
         });
@@ -46,7 +46,7 @@ final readonly class WriteSession
         $context->settings->makeDefaultFolder();
 
         return self::underLock($command, $context, $waitSeconds, static function (Database $database) use ($command, $context, $work): ExitCode {
-            foreach (self::migrator($database, $context)->migrate() as $migration) {
+            foreach (Migrator::of($database, $context)->migrate() as $migration) {
                 $context->log->info('migrated', "Applied migration {$migration->label()}.", ['version' => $migration->version]);
             }
             Regions::seed($database, $context->settings->regionsFile());
@@ -73,11 +73,6 @@ final readonly class WriteSession
         } finally {
             $lock->release();
         }
-    }
-
-    private static function migrator(Database $database, Context $context): Migrator
-    {
-        return new Migrator($database, Migration::readAll($context->settings->migrationsFolder()), $context->clock);
     }
 
     /** @param Closure(Database, Run): ExitCode $work */

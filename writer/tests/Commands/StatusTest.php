@@ -32,6 +32,18 @@ final class StatusTest extends TestCase
     }
 
     #[Test]
+    public function a_database_that_was_never_migrated_is_told_apart_and_what_to_do(): void
+    {
+        $installation = new Installation();
+        $installation->execute('PRAGMA user_version = 1');
+        foreach ([['status'], ['explain', 'GB', 'video-1']] as $words) {
+            $result = $installation->run($words);
+            self::assertSame(ExitCode::SchemaMismatch, $result->exitCode);
+            self::assertStringContainsString('Run `writer migrate`', $result->errors);
+        }
+    }
+
+    #[Test]
     public function a_person_is_told_the_same_in_lines(): void
     {
         $text = self::withOneGeneration()->run(['status'])->output;
