@@ -41,8 +41,8 @@ export class Store {
     this.path = path;
     this.#database = database;
     database.run("PRAGMA query_only = 1");
-    database.run(`PRAGMA cache_size = -${pageCache}`);
     database.run(`PRAGMA busy_timeout = ${patience}`);
+    database.run(`PRAGMA cache_size = -${pageCache}`); // reads the file: a lock has to be waited for already
     requireSchema(database, path);
     this.#readSlice = sliceStatements(database);
     this.#readVideo = videoStatements(database);
