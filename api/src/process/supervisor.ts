@@ -1,12 +1,12 @@
 import type { Settings } from "../settings.ts";
 import { adminPages } from "./admin.ts";
-import { describeBindError } from "./claim-port.ts";
+import { explainBindError } from "./claim-port.ts";
 import type { LogLevel } from "./log.ts";
 import { cannotStart } from "./messages.ts";
 import { WorkerPool } from "./worker-pool.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-const quietFor = 20; // milliseconds after the first worker listens: its first request needs the processor
+const firstRequestTakes = 20; // milliseconds after the first worker listens that are left to it
 
 /**
  * Starts the workers and looks after them: SIGTERM and SIGINT let them finish, SIGHUP replaces them one at a
@@ -15,61 +15,48 @@ const quietFor = 20; // milliseconds after the first worker listens: its first r
  */
 export async function runSupervisor(env: Record<string, string | undefined>): Promise<void> {
   const pool = new WorkerPool((port) => new WorkerProcess(log, port), log);
-  const opened = pool.open();
   obeySignals(pool);
-  failUnlessNull(await opened);
-  await Bun.sleep(quietFor);
+  const how = await pool.open();
+  if (how === cannotStart) process.exit(1); // the worker has said why
+  if (how !== null) throw new Error(`Cannot start: the first worker ended with ${how} before it listened`);
+  await Bun.sleep(firstRequestTakes);
+  if (pool.isStopping) return;
   try {
     const { readSettings } = await import("../settings.ts");
     await supervise(pool, readSettings(env));
   } catch (error) {
-    pool.kill();
+    await pool.stop();
     throw error;
   }
 }
 
-function failUnlessNull(how: null | number | string): void {
-  if (how === cannotStart) process.exit(1); // the worker has said why
-  if (how !== null) throw new Error(`Cannot start: a worker ended with ${how} before it listened`);
-}
-
 async function supervise(pool: WorkerPool, settings: Settings): Promise<void> {
   const admin = serveAdmin(pool, settings);
-  failUnlessNull(await pool.grow(settings.workers));
+  await pool.grow(settings.workers);
   if (pool.isStopping) return;
   const url = `http://${settings.host}:${pool.port}/`;
   log("info", "listening", { url, workers: settings.workers, admin: admin.url.href });
 }
 
-function serveAdmin(pool: WorkerPool, { adminHost, adminPort }: Settings) {
-  try {
-    const pages = adminPages(() => pool.reports);
-    return Bun.serve({
-      hostname: adminHost,
-      port: adminPort,
-      development: false,
-      reusePort: false,
-      fetch: pages,
-    });
-  } catch (error) {
-    throw new Error(
-      `Cannot listen on ${adminHost}:${adminPort}: ${describeBindError(error)}; stop it or set ADMIN_PORT`,
-    );
-  }
+function serveAdmin(pool: WorkerPool, { adminHost: hostname, adminPort: port }: Settings) {
+  const fetch = adminPages(() => pool.reports);
+  const serve = () => Bun.serve({ hostname, port, development: false, reusePort: false, fetch });
+  return explainBindError(hostname, port, serve, "ADMIN_PORT");
 }
 
 function obeySignals(pool: WorkerPool): void {
   const leave = async () => {
-    log("info", "leaving");
-    await pool.stop();
+    if (pool.isStopping) return; // told twice
+    await Promise.all([log("info", "leaving"), pool.stop()]);
     process.exit(0);
   };
-  process.once("SIGTERM", leave);
-  process.once("SIGINT", leave);
+  process.on("SIGTERM", leave);
+  process.on("SIGINT", leave);
   process.on("SIGHUP", () => void pool.replace());
 }
 
 // What writes the log is loaded with its first line, after the workers were started.
-function log(level: LogLevel, event: string, fields: Record<string, unknown> = {}): void {
-  void import("./log-writer.ts").then(({ writeLog }) => writeLog(level, event, fields));
+async function log(level: LogLevel, event: string, fields: Record<string, unknown> = {}): Promise<void> {
+  const { writeLog } = await import("./log-writer.ts");
+  writeLog(level, event, fields);
 }

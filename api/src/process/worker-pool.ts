@@ -5,6 +5,7 @@ import { restartDelay } from "./restart-delay.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
 const quietTime = 10_000; // milliseconds without a crash, after which the next one counts as the first
+const signalDelay = 50; // milliseconds: a signal to the whole group may reach a worker first, then this process
 
 /** Keeps a number of workers running, and replaces them one at a time. */
 export class WorkerPool {
@@ -42,16 +43,15 @@ export class WorkerPool {
   /** Starts the first worker. Null when it listens, or all are being stopped, else how it ended. */
   async open(): Promise<null | number | string> {
     const first = this.#start();
-    return (await this.#add(first)) || this.#stopping ? null : first.exited;
+    if (await this.#add(first)) return null;
+    await Bun.sleep(signalDelay);
+    return this.#stopping ? null : first.exited;
   }
 
-  /** Starts further workers until there are so many; gives what `open` gives. */
-  async grow(count: number): Promise<null | number | string> {
-    if (this.#stopping) return null;
-    const others = Array.from({ length: count - 1 }, () => this.#start());
-    const listening = await Promise.all(others.map((worker) => this.#add(worker)));
-    const failed = others[listening.indexOf(false)];
-    return failed === undefined || this.#stopping ? null : failed.exited;
+  /** Starts further workers until there are so many. Resolves when they listen; who ends before is restarted. */
+  async grow(count: number): Promise<void> {
+    const others = Array.from({ length: count - this.#workers.length }, () => this.#startGuarded());
+    await Promise.all(others.map(({ listening }) => listening));
   }
 
   /**
@@ -59,7 +59,6 @@ export class WorkerPool {
    * meanwhile, it does so once more afterwards: the workers replaced so far may be of the program before.
    */
   async replace(): Promise<void> {
-    if (this.#port === null) return; // all are about to be new
     this.#replaceAgain = true;
     if (this.#replacing) return;
     this.#replacing = true;
@@ -76,14 +75,10 @@ export class WorkerPool {
     await Promise.all(this.#workers.map((worker) => worker.leave()));
   }
 
-  kill(): void {
-    this.#stopping = true;
-    for (const worker of this.#workers) worker.kill();
-  }
-
   async #replaceAll(): Promise<void> {
     for (const old of [...this.#workers]) {
-      if (!this.#workers.includes(old)) continue; // it crashed meanwhile, its successor is new
+      const listens = (await old.listening) !== null;
+      if (!listens || !this.#workers.includes(old)) continue; // it ended meanwhile, its successor is new
       if (this.#stopping || !(await this.#replaceOne(old))) return;
     }
   }
@@ -92,6 +87,7 @@ export class WorkerPool {
     const worker = this.#start();
     if (!(await this.#add(worker))) {
       this.#forget(worker);
+      if (this.#stopping) return false;
       this.#log("error", "replacement did not start, keeping the old worker", { worker: old.pid });
       return false;
     }
@@ -102,6 +98,13 @@ export class WorkerPool {
     this.#forget(surplus);
     this.#log("info", "worker replaced", { old: old.pid, worker: worker.pid });
     return true;
+  }
+
+  #startGuarded(): WorkerProcess {
+    const worker = this.#start();
+    this.#workers.push(worker);
+    this.#guard(worker);
+    return worker;
   }
 
   async #add(worker: WorkerProcess): Promise<boolean> {
@@ -127,10 +130,7 @@ export class WorkerPool {
     const delay = restartDelay(this.#crashes);
     this.#log("error", "worker ended, starting another", { worker: worker.pid, how, delay_ms: delay });
     setTimeout(() => {
-      if (this.#stopping) return;
-      const successor = this.#start();
-      this.#workers.push(successor);
-      this.#guard(successor);
+      if (!this.#stopping) this.#startGuarded();
     }, delay);
   }
 

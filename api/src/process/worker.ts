@@ -1,6 +1,6 @@
 import { listen, openOrigin } from "../origin.ts";
 import { readSettings } from "../settings.ts";
-import { claimPort } from "./claim-port.ts";
+import { claimPort, explainBindError } from "./claim-port.ts";
 import type { Logger } from "./log.ts";
 import type { WorkerMessage } from "./messages.ts";
 import { Reporter } from "./reporter.ts";
@@ -19,10 +19,11 @@ export async function runWorker(
   sharedPort: number | null,
 ): Promise<void> {
   process.on("disconnect", () => process.exit(0));
+  process.on("SIGHUP", () => {}); // for the supervisor; a terminal sends it to all
   const settings = readSettings(env);
   const origin = await openOrigin(settings, { log });
   const port = sharedPort ?? claimPort(settings.host, settings.port);
-  const server = listen(origin, { host: settings.host, port });
+  const server = explainBindError(settings.host, port, () => listen(origin, { host: settings.host, port }));
   tell({ type: "ready", port });
   const reporter = new Reporter(origin, (report) => tell({ type: "report", report }));
   setInterval(() => {
@@ -48,7 +49,6 @@ function leaveWhenTold(finish: () => Promise<void>): void {
   };
   process.removeAllListeners("disconnect");
   for (const event of ["SIGTERM", "SIGINT", "disconnect"]) process.on(event, leave);
-  process.on("SIGHUP", () => {}); // for the supervisor; a terminal sends it to all
 }
 
 const log: Logger = (level, event, fields = {}) => tell({ type: "log", level, event, fields });

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../../test-support/load.ts";
@@ -97,6 +98,29 @@ test("a second origin on the same port is refused with one sentence", async () =
   expect(second.stderr.trim()).toBe(
     `Cannot listen on 127.0.0.1:${port}: another program listens there; stop it or set PORT`,
   );
+});
+
+test("a database that is locked for a moment at the start is waited for", async () => {
+  const copy = `${builder.path}-copy`; // a copy has a journal, and so a lock that keeps readers out
+  new Database(builder.path).run("VACUUM INTO ?", [copy]);
+  using writer = new Database(copy);
+  writer.run("BEGIN EXCLUSIVE");
+  const starting = OriginProcess.start(copy);
+  await Bun.sleep(300); // as long as the lock is held: there is no event for a process that waits
+  writer.run("COMMIT");
+  origin = await starting;
+  expect((await fetch(`${origin.url}api/trending`)).status).toBe(200);
+});
+
+test("an admin port that is taken ends it, and the public port is free then", async () => {
+  const { admin } = bind(await start());
+  const probe = Bun.serve({ port: 0, fetch: () => new Response(null) });
+  const port = String(probe.port);
+  await probe.stop(true);
+  const refused = await OriginProcess.refuse(builder.path, { PORT: port, ADMIN_PORT: new URL(admin).port });
+  expect(refused.code).toBe(1);
+  expect(refused.stderr.trim()).toEndWith("another program listens there; stop it or set ADMIN_PORT");
+  Bun.serve({ port: Number(port), reusePort: false, fetch: () => new Response(null) }).stop(true);
 });
 
 test("workers leave when their supervisor is killed", async () => {

@@ -26,7 +26,7 @@ export function representationMaker(signer: ResponseSigner, now: () => number): 
     return {
       etag: fields.etag,
       ok: new Response(body, {
-        headers: { ...kept, ...forScripts, ...linkTo(draft.next), ...fields, ...coding, ...signature },
+        headers: { ...kept, ...linkTo(draft.next), ...fields, ...coding, ...signature },
       }),
       notModified: new Response(null, { status: 304, headers: kept }),
       bytes: body.size,
@@ -35,8 +35,12 @@ export function representationMaker(signer: ResponseSigner, now: () => number): 
 }
 
 // What a 304 says, too: who keeps the answer renews it by these and has the rest (RFC 9110, section 15.4.5).
-const validity = { ...freshFor, vary: "Accept-Encoding", "access-control-allow-origin": "*" };
-const forScripts = { "access-control-expose-headers": "ETag, Link" };
+const validity = {
+  ...freshFor,
+  vary: "Accept-Encoding",
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "ETag, Link",
+};
 
 // Strong, so that each coding needs its own (RFC 9110, section 8.8.3.3).
 function entityTag(digest: Buffer, encoding: Encoding): string {
