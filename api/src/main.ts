@@ -1,8 +1,8 @@
 import { cannotStart } from "./process/messages.ts";
 
-const [, , role, argument] = process.argv;
+const [, , role, port] = process.argv;
 const isWorker = role === "worker";
-const sharedPort = argument === undefined ? null : Number(argument);
+const sharedPort = port === undefined ? null : Number(port);
 
 // Each kind of process loads what it needs and no more: that is most of its start.
 async function main(): Promise<void> {

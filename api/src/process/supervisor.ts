@@ -20,9 +20,9 @@ export async function runSupervisor(env: Record<string, string | undefined>): Pr
   if (how === cannotStart) process.exit(1); // the worker has said why
   if (how !== null) throw new Error(`Cannot start: the first worker ended with ${how} before it listened`);
   await Bun.sleep(firstRequestTakes);
-  if (pool.isStopping) return;
   try {
     const { readSettings } = await import("../settings.ts");
+    if (pool.isStopping) return;
     await supervise(pool, readSettings(env));
   } catch (error) {
     await pool.stop();

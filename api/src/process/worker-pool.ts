@@ -4,15 +4,17 @@ import type { Logger } from "./log.ts";
 import { restartDelay } from "./restart-delay.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
+type Worker = Pick<WorkerProcess, "pid" | "startedAt" | "report" | "listening" | "exited" | "leave">;
+
 const quietTime = 10_000; // milliseconds without a crash, after which the next one counts as the first
 const signalDelay = 50; // milliseconds: a signal to the whole group may reach a worker first, then this process
 
 /** Keeps a number of workers running, and replaces them one at a time. */
 export class WorkerPool {
-  readonly #start: () => WorkerProcess;
+  readonly #start: () => Worker;
   readonly #log: Logger;
-  readonly #workers: WorkerProcess[] = [];
-  readonly #leaving = new WeakSet<WorkerProcess>();
+  readonly #workers: Worker[] = [];
+  readonly #leaving = new WeakSet<Worker>();
   #port: number | null = null;
   #departed: CounterSnapshot = sumCounters([]);
   #crashes = 0;
@@ -21,7 +23,7 @@ export class WorkerPool {
   #stopping = false;
 
   /** `start` starts a worker on the port of the others, or the first one. */
-  constructor(start: (port: number | null) => WorkerProcess, log: Logger) {
+  constructor(start: (port: number | null) => Worker, log: Logger) {
     this.#start = () => start(this.#port);
     this.#log = log;
   }
@@ -48,9 +50,10 @@ export class WorkerPool {
     return this.#stopping ? null : first.exited;
   }
 
-  /** Starts further workers until there are so many. Resolves when they listen; who ends before is restarted. */
+  /** Starts all but the first of so many workers. Resolves when they listen; who ends before is restarted. */
   async grow(count: number): Promise<void> {
-    const others = Array.from({ length: count - this.#workers.length }, () => this.#startGuarded());
+    if (this.#stopping) return;
+    const others = Array.from({ length: count - 1 }, () => this.#startGuarded());
     await Promise.all(others.map(({ listening }) => listening));
   }
 
@@ -83,7 +86,7 @@ export class WorkerPool {
     }
   }
 
-  async #replaceOne(old: WorkerProcess): Promise<boolean> {
+  async #replaceOne(old: Worker): Promise<boolean> {
     const worker = this.#start();
     if (!(await this.#add(worker))) {
       this.#forget(worker);
@@ -100,14 +103,14 @@ export class WorkerPool {
     return true;
   }
 
-  #startGuarded(): WorkerProcess {
+  #startGuarded(): Worker {
     const worker = this.#start();
     this.#workers.push(worker);
     this.#guard(worker);
     return worker;
   }
 
-  async #add(worker: WorkerProcess): Promise<boolean> {
+  async #add(worker: Worker): Promise<boolean> {
     this.#workers.push(worker);
     const port = await worker.listening;
     if (port === null) return false;
@@ -116,7 +119,7 @@ export class WorkerPool {
     return true;
   }
 
-  #guard(worker: WorkerProcess): void {
+  #guard(worker: Worker): void {
     void worker.exited.then((how) => {
       if (this.#stopping || this.#leaving.has(worker)) return;
       this.#forget(worker);
@@ -124,7 +127,7 @@ export class WorkerPool {
     });
   }
 
-  #restart(worker: WorkerProcess, how: number | string): void {
+  #restart(worker: Worker, how: number | string): void {
     const wasQuiet = performance.now() - worker.startedAt > quietTime;
     this.#crashes = wasQuiet ? 1 : this.#crashes + 1;
     const delay = restartDelay(this.#crashes);
@@ -135,7 +138,7 @@ export class WorkerPool {
   }
 
   // Both at once: between them the sums would drop, and Prometheus would take that for a restart.
-  #forget(worker: WorkerProcess): void {
+  #forget(worker: Worker): void {
     this.#workers.splice(this.#workers.indexOf(worker), 1);
     if (worker.report !== null) this.#departed = sumCounters([this.#departed, worker.report.counters]);
   }

@@ -14,8 +14,8 @@ export class WorkerProcess {
   readonly startedAt = performance.now();
   report: Report | null = null;
 
-  /** Starts it. `port` is one that a worker listens on already; the first worker finds its own in the settings. */
-  constructor(log: Logger, port: number | null = null) {
+  /** Starts it. `port` is where workers listen already; the first one finds it in the settings. */
+  constructor(log: Logger, port: number | null) {
     this.#child = Bun.spawn(port === null ? command : [...command, String(port)], {
       stdio: ["ignore", "inherit", "inherit"],
       env: { ...engineOptions(Bun.version), ...process.env },
@@ -44,10 +44,6 @@ export class WorkerProcess {
     const deadline = setTimeout(() => this.#child.kill("SIGKILL"), killAfter);
     await this.exited;
     clearTimeout(deadline);
-  }
-
-  kill(): void {
-    this.#child.kill("SIGKILL");
   }
 
   #hear(message: WorkerMessage, log: Logger): void {

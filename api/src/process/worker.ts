@@ -24,7 +24,6 @@ export async function runWorker(
   const origin = await openOrigin(settings, { log });
   const port = sharedPort ?? claimPort(settings.host, settings.port);
   const server = explainBindError(settings.host, port, () => listen(origin, { host: settings.host, port }));
-  tell({ type: "ready", port });
   const reporter = new Reporter(origin, (report) => tell({ type: "report", report }));
   setInterval(() => {
     origin.keeper.tick(Date.now());
@@ -37,6 +36,7 @@ export async function runWorker(
     await Promise.race([server.stop(), Bun.sleep(patience)]);
     reporter.report();
   });
+  tell({ type: "ready", port });
 }
 
 function leaveWhenTold(finish: () => Promise<void>): void {

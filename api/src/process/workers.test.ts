@@ -1,9 +1,11 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../../test-support/load.ts";
 import { OriginProcess } from "../../test-support/origin-process.ts";
 import { until } from "../../test-support/until.ts";
+import { engineOptions } from "./engine-options.ts";
 
 let builder: DatabaseBuilder;
 let origin: OriginProcess | null;
@@ -102,7 +104,8 @@ test("a second origin on the same port is refused with one sentence", async () =
 
 test("a database that is locked for a moment at the start is waited for", async () => {
   const copy = `${builder.path}-copy`; // a copy has a journal, and so a lock that keeps readers out
-  new Database(builder.path).run("VACUUM INTO ?", [copy]);
+  using database = new Database(builder.path);
+  database.run("VACUUM INTO ?", [copy]);
   using writer = new Database(copy);
   writer.run("BEGIN EXCLUSIVE");
   const starting = OriginProcess.start(copy);
@@ -121,6 +124,13 @@ test("an admin port that is taken ends it, and the public port is free then", as
   expect(refused.code).toBe(1);
   expect(refused.stderr.trim()).toEndWith("another program listens there; stop it or set ADMIN_PORT");
   Bun.serve({ port: Number(port), reusePort: false, fetch: () => new Response(null) }).stop(true);
+});
+
+test("a worker runs with the engine's options", async () => {
+  const [pid] = (await start()).workerPids();
+  const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  const options = Object.entries(engineOptions(Bun.version)).map(([name, value]) => `${name}=${value}`);
+  expect(environment).toEqual(expect.arrayContaining(options));
 });
 
 test("workers leave when their supervisor is killed", async () => {

@@ -1,0 +1,126 @@
+import { expect, test } from "bun:test";
+import { until } from "../../test-support/until.ts";
+import { WorkerPool } from "./worker-pool.ts";
+
+/** A worker without a process: the test decides when it listens and when it ends. */
+class FakeWorker {
+  readonly pid = 1;
+  readonly startedAt = performance.now();
+  readonly report = null;
+  readonly #listening = Promise.withResolvers<number | null>();
+  readonly #exited = Promise.withResolvers<number | string>();
+
+  get listening(): Promise<number | null> {
+    return this.#listening.promise;
+  }
+
+  get exited(): Promise<number | string> {
+    return this.#exited.promise;
+  }
+
+  listen(): void {
+    this.#listening.resolve(3000);
+  }
+
+  end(how: number | string): void {
+    this.#listening.resolve(null);
+    this.#exited.resolve(how);
+  }
+
+  async leave(): Promise<void> {
+    this.end(0);
+  }
+}
+
+function createPool() {
+  const workers: FakeWorker[] = [];
+  const ports: (number | null)[] = [];
+  const events: string[] = [];
+  const start = (port: number | null) => {
+    ports.push(port);
+    return workers[workers.push(new FakeWorker()) - 1] as FakeWorker;
+  };
+  const pool = new WorkerPool(start, (_level, event) => events.push(event));
+  return { pool, workers, ports, events };
+}
+
+async function open({ pool, workers }: ReturnType<typeof createPool>): Promise<void> {
+  const opened = pool.open();
+  workers[0]?.listen();
+  expect(await opened).toBeNull();
+}
+
+test("the first worker finds its port, and the others get that one", async () => {
+  const made = createPool();
+  await open(made);
+  const grown = made.pool.grow(3);
+  for (const worker of made.workers) worker.listen();
+  await grown;
+  expect(made.ports).toEqual([null, 3000, 3000]);
+});
+
+test("how the first worker ended is told, and it is not started again", async () => {
+  const { pool, workers, events } = createPool();
+  const opened = pool.open();
+  workers[0]?.end(78);
+  expect(await opened).toBe(78);
+  expect(workers.length).toBe(1);
+  expect(events).toEqual([]);
+});
+
+test("a first worker that a signal to the whole group has ended is no failure", async () => {
+  const { pool, workers } = createPool();
+  const opened = pool.open();
+  workers[0]?.end("SIGTERM");
+  await new Promise(setImmediate); // the worker's end is heard of first
+  await pool.stop();
+  expect(await opened).toBeNull();
+});
+
+test("a further worker that ends before it listens is started again", async () => {
+  const made = createPool();
+  await open(made);
+  const grown = made.pool.grow(2);
+  made.workers[1]?.end("SIGKILL");
+  await grown;
+  await until(() => made.workers.length === 3);
+  expect(made.events).toEqual(["worker ended, starting another"]);
+});
+
+test("a first worker that crashes while the others are started is replaced once", async () => {
+  const made = createPool();
+  await open(made);
+  made.workers[0]?.end("SIGKILL");
+  await until(() => made.events.length === 1);
+  const grown = made.pool.grow(2);
+  expect(made.workers.length).toBe(2); // the crashed one, whose successor is on its way, and one more
+  await until(() => made.workers.length === 3);
+  for (const worker of made.workers) worker.listen();
+  await grown;
+});
+
+test("SIGHUP waits for a worker that is starting before it replaces it", async () => {
+  const made = createPool();
+  await open(made);
+  const grown = made.pool.grow(2);
+  const replaced = made.pool.replace();
+  await until(() => made.workers.length === 3);
+  made.workers[2]?.listen();
+  await until(() => made.events.length === 1);
+  expect(made.workers.length).toBe(3);
+  made.workers[1]?.listen();
+  await grown;
+  await until(() => made.workers.length === 4);
+  made.workers[3]?.listen();
+  await replaced;
+  expect(made.events).toEqual(["worker replaced", "worker replaced"]);
+});
+
+test("nothing is started once all are being stopped", async () => {
+  const made = createPool();
+  await open(made);
+  await made.pool.stop();
+  await made.pool.grow(3);
+  await made.pool.replace();
+  expect(made.workers.length).toBe(1);
+});
