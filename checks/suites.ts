@@ -56,11 +56,18 @@ export const suites: readonly Suite[] = [
     command: ["pytest", "loadtest", "--junitxml=REPORT"],
   },
   {
+    part: "bench",
+    name: "tests",
+    counting: "junit",
+    command: ["pytest", "bench", "--junitxml=REPORT"],
+  },
+  {
     part: "writer",
     name: "tests of the fit",
     counting: "junit",
     command: ["pytest", "writer/fit", "--junitxml=REPORT"],
   },
+  bunTest("contract", "contract"),
   bunTest("edge", "edge-worker/src"),
   bunTest("local", "local"),
   bunTest("checks", "checks"),

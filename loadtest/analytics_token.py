@@ -1,4 +1,4 @@
-"""Verifies the analytics token as a partner would; api/contract/token.ts says what it is.
+"""Verifies the analytics token as a partner would; contract/token.ts says what it is.
 
 v1.<kid>.<region>.<count>.<minute>.<mac>, mac = the first 22 characters of
 base64url(HMAC-SHA-256(key[kid], everything before the last dot)), minute = whole Unix minutes.

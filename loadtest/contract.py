@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 
-DOCUMENT = Path(__file__).parent.parent / "api" / "contract" / "openapi.json"
+DOCUMENT = Path(__file__).parent.parent / "contract" / "openapi.json"
 
 
 class SchemaMismatch(Exception):

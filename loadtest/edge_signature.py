@@ -1,4 +1,4 @@
-"""Signs requests as the edge does, for an origin with EDGE_KEYS set; see api/contract/edge-signature.ts."""
+"""Signs requests as the edge does, for an origin with EDGE_KEYS set; see contract/edge-signature.ts."""
 
 import base64
 import hmac

@@ -1,7 +1,7 @@
 import { readToken, tokenMinute } from "@trendvault/contract/token";
 import { readCursor, type TrendingQuery } from "@trendvault/contract/trending-query";
 
-/** What a list says about itself: the part of its body that is read here. api/contract/responses.ts has all of it. */
+/** What a list says about itself: the part of its body that is read here. contract/responses.ts has all of it. */
 export type ListClaims = {
   region: string;
   window: string;
@@ -11,7 +11,7 @@ export type ListClaims = {
   token: string;
 };
 
-const tokenMinutes = { ahead: 1, behind: 15 }; // how long a token is valid: api/contract/token.ts
+const tokenMinutes = { ahead: 1, behind: 15 }; // how long a token is valid: contract/token.ts
 
 /** Why a list is not the one that was asked for, at a Unix time in seconds; null when it is. */
 export function contradiction(claims: ListClaims, query: TrendingQuery, now: number): string | null {

@@ -22,7 +22,7 @@ describe("what is deployed", () => {
     };
     const strangers = sources.filter(
       (source) =>
-        !/edge-worker\/src\/|^(\.\.\/)*src\/|api\/contract\/|db\/regions\.json|node_modules\/zod\/v4\/(core|mini|classic\/external|locales\/en)/.test(
+        !/edge-worker\/src\/|^(\.\.\/)*src\/|contract\/|db\/regions\.json|node_modules\/zod\/v4\/(core|mini|classic\/external|locales\/en)/.test(
           source,
         ),
     );

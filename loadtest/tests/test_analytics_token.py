@@ -6,9 +6,7 @@ import pytest
 
 from loadtest.analytics_token import parse_key_ring, verify_token
 
-VECTORS: dict[str, Any] = json.loads(
-    (Path(__file__).parents[2] / "api/contract/token-vectors.json").read_text()
-)
+VECTORS: dict[str, Any] = json.loads((Path(__file__).parents[2] / "contract/token-vectors.json").read_text())
 RING = parse_key_ring(",".join(f"{entry['kid']}:{entry['key']}" for entry in VECTORS["keys"]))
 
 

@@ -5,10 +5,10 @@ import { OriginProcess } from "../../test-support/origin-process.ts";
 import { RawClient } from "../../test-support/raw-client.ts";
 import { until } from "../../test-support/until.ts";
 
-const root = join(import.meta.dir, "../..");
-const sources = [...new Bun.Glob("{src,contract}/**/*.ts").scanSync(root)].filter(
-  (path) => !path.endsWith(".test.ts"),
-);
+const root = join(import.meta.dir, "../../..");
+const sources = ["api/src/**/*.ts", "contract/*.ts"]
+  .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(root)])
+  .filter((path) => !path.endsWith(".test.ts"));
 
 async function findInSources(pattern: RegExp): Promise<string[]> {
   const found: string[] = [];

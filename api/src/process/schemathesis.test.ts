@@ -21,7 +21,7 @@ test("schemathesis finds no answer that the description does not allow", async (
   const schemathesis = Bun.spawn(
     [
       "schemathesis",
-      ...["--config-file", join(import.meta.dir, "../../contract/schemathesis.toml"), "--no-color"],
+      ...["--config-file", join(import.meta.dir, "../../../contract/schemathesis.toml"), "--no-color"],
       ...["run", `${origin.url}openapi.json`, "--phases", "coverage,fuzzing"],
       ...["--max-examples", "30", "--generation-deterministic"],
     ],

@@ -8,7 +8,7 @@ use SensitiveParameter;
 
 /**
  * Checks the analytics token that the origin puts into a list: was this served by us, for this market, about now?
- * For a PHP site that counts what it is sent; nothing in the writer needs it. Held to api/contract/token-vectors.json,
+ * For a PHP site that counts what it is sent; nothing in the writer needs it. Held to contract/token-vectors.json,
  * as the origin's own verifier is.
  */
 final readonly class TokenVerifier

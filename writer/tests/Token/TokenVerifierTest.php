@@ -22,7 +22,7 @@ final class TokenVerifierTest extends TestCase
     /** @return iterable<string, array{string, array<string, string>, int, string}> */
     public static function vectors(): iterable
     {
-        $path = dirname(__DIR__, 3) . '/api/contract/token-vectors.json';
+        $path = dirname(__DIR__, 3) . '/contract/token-vectors.json';
         $file = json_decode((string) file_get_contents($path), true, flags: JSON_THROW_ON_ERROR);
         $keys = array_map(
             static fn (string $key): string => (string) base64_decode(strtr($key, '-_', '+/'), true),
