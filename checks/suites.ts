@@ -105,6 +105,13 @@ export const suites: readonly Suite[] = [
   { part: "style", name: "php -l", counting: "exit-code", command: ["php", "-l", "FILES"], files: ["*.php"] },
   {
     part: "style",
+    name: "prettier for PHP",
+    counting: "exit-code",
+    command: ["node", "node_modules/.bin/prettier", "--check", "FILES"],
+    files: ["*.php"],
+  },
+  {
+    part: "style",
     name: "shellcheck",
     counting: "exit-code",
     command: ["shellcheck", "--external-sources", "FILES"],

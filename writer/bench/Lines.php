@@ -7,7 +7,22 @@ namespace TrendVault\Writer\Bench;
 /** Observations of any number of videos, every one in one of 14 markets, once a minute. */
 final class Lines
 {
-    private const array REGIONS = ['GB', 'DE', 'FR', 'ES', 'IT', 'NL', 'PL', 'SE', 'PT', 'BE', 'AT', 'IE', 'DK', 'CZ'];
+    private const array REGIONS = [
+        'GB',
+        'DE',
+        'FR',
+        'ES',
+        'IT',
+        'NL',
+        'PL',
+        'SE',
+        'PT',
+        'BE',
+        'AT',
+        'IE',
+        'DK',
+        'CZ',
+    ];
     private const int CATEGORIES = 15;
     private const int VIDEOS_PER_CHANNEL = 6;
 
@@ -27,20 +42,23 @@ final class Lines
     {
         $id = substr(strtr(base64_encode(md5((string) $video, true)), '+/', '-_'), 0, 11);
 
-        return json_encode([
-            'id' => $id,
-            'region' => self::REGIONS[$video % count(self::REGIONS)],
-            'observed_at' => gmdate('Y-m-d\TH:i:s\Z', $start + 60 * $minute),
-            'views' => 1000 + $video % 100_000 * $minute,
-            'likes' => $video,
-            'comments' => $video % 100,
-            'title' => "Title of video $video, which is about as long as titles are",
-            'channel' => 'Channel ' . intdiv($video, self::VIDEOS_PER_CHANNEL),
-            'category' => 'Category ' . $video % self::CATEGORIES,
-            'language' => 'en',
-            'published_at' => gmdate('Y-m-d\TH:i:s\Z', $start - $video % 10_000 * 60),
-            'duration_seconds' => $video % 3600,
-            'thumb_base' => "https://thumbs.example/$id",
-        ], JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR);
+        return json_encode(
+            [
+                'id' => $id,
+                'region' => self::REGIONS[$video % count(self::REGIONS)],
+                'observed_at' => gmdate('Y-m-d\TH:i:s\Z', $start + 60 * $minute),
+                'views' => 1000 + ($video % 100_000) * $minute,
+                'likes' => $video,
+                'comments' => $video % 100,
+                'title' => "Title of video $video, which is about as long as titles are",
+                'channel' => 'Channel ' . intdiv($video, self::VIDEOS_PER_CHANNEL),
+                'category' => 'Category ' . $video % self::CATEGORIES,
+                'language' => 'en',
+                'published_at' => gmdate('Y-m-d\TH:i:s\Z', $start - ($video % 10_000) * 60),
+                'duration_seconds' => $video % 3600,
+                'thumb_base' => "https://thumbs.example/$id",
+            ],
+            JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR,
+        );
     }
 }

@@ -13,6 +13,5 @@ final readonly class Measured
         public float $cpuSeconds,
         public float $peakMegabytes,
         public array $steps,
-    ) {
-    }
+    ) {}
 }

@@ -45,7 +45,11 @@ final class Scenarios
             $file = self::file($workshop, self::VIDEOS, $minutes, 0);
             $measured = $workshop->run(['ingest', $file]);
             $lines = self::VIDEOS * $minutes;
-            $this->least("ingest $lines lines, observations a second", $lines / $measured->wallSeconds, 40_000);
+            $this->least(
+                "ingest $lines lines, observations a second",
+                $lines / $measured->wallSeconds,
+                40_000,
+            );
             $this->least('the same in CPU time', $lines / $measured->cpuSeconds, 40_000);
             $this->most('its peak memory, MB', $measured->peakMegabytes, 64);
         }
@@ -63,14 +67,22 @@ final class Scenarios
     {
         $little = self::freshMinute(self::VIDEOS, minutesBefore: 3);
         $much = self::freshMinute(self::VIDEOS, minutesBefore: 30);
-        $this->most('cron with ten times the history, times as slow (CPU)', $much->cpuSeconds / $little->cpuSeconds, 1.2);
+        $this->most(
+            'cron with ten times the history, times as slow (CPU)',
+            $much->cpuSeconds / $little->cpuSeconds,
+            1.2,
+        );
     }
 
     private function videos(): void
     {
         $few = self::freshMinute(self::VIDEOS, minutesBefore: 2);
         $many = self::freshMinute(10 * self::VIDEOS, minutesBefore: 2);
-        $this->most('cron with 500,000 videos, times as slow (CPU)', $many->cpuSeconds / $few->cpuSeconds, 12);
+        $this->most(
+            'cron with 500,000 videos, times as slow (CPU)',
+            $many->cpuSeconds / $few->cpuSeconds,
+            12,
+        );
         $this->note('cron with 500,000 videos, s', $many->wallSeconds);
         $this->note('its peak memory, MB', $many->peakMegabytes);
     }
@@ -103,7 +115,9 @@ final class Scenarios
         $database = new SQLite3($path, SQLITE3_OPEN_READONLY);
         $database->busyTimeout(1000);
         while (true) {
-            $result = $database->query("SELECT * FROM trending WHERE generation = (SELECT max(id) FROM generations) AND region = 'GB' AND window = 'day' AND category = ''");
+            $result = $database->query(
+                "SELECT * FROM trending WHERE generation = (SELECT max(id) FROM generations) AND region = 'GB' AND window = 'day' AND category = ''",
+            );
             while ($result->fetchArray() !== false) {
                 usleep(20);
             }
@@ -124,24 +138,44 @@ final class Scenarios
     private static function file(Workshop $workshop, int $videos, int $minutes, int $minutesLater): string
     {
         $path = "$workshop->folder/views.ndjson";
-        Lines::write($path, $videos, $minutes, time() - self::LAST_MINUTE_AGO - 60 * ($minutes - 1 + $minutesLater));
+        Lines::write(
+            $path,
+            $videos,
+            $minutes,
+            time() - self::LAST_MINUTE_AGO - 60 * ($minutes - 1 + $minutesLater),
+        );
 
         return $path;
     }
 
     private function least(string $what, float $figure, float $target): void
     {
-        $this->figures[] = ['what' => $what, 'figure' => self::number($figure), 'target' => 'at least ' . self::number($target), 'met' => $figure >= $target];
+        $this->figures[] = [
+            'what' => $what,
+            'figure' => self::number($figure),
+            'target' => 'at least ' . self::number($target),
+            'met' => $figure >= $target,
+        ];
     }
 
     private function most(string $what, float $figure, float $target): void
     {
-        $this->figures[] = ['what' => $what, 'figure' => self::number($figure), 'target' => 'at most ' . self::number($target), 'met' => $figure <= $target];
+        $this->figures[] = [
+            'what' => $what,
+            'figure' => self::number($figure),
+            'target' => 'at most ' . self::number($target),
+            'met' => $figure <= $target,
+        ];
     }
 
     private function note(string $what, float $figure): void
     {
-        $this->figures[] = ['what' => $what, 'figure' => self::number($figure), 'target' => '', 'met' => null];
+        $this->figures[] = [
+            'what' => $what,
+            'figure' => self::number($figure),
+            'target' => '',
+            'met' => null,
+        ];
     }
 
     private static function number(float $number): string

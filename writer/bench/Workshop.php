@@ -41,17 +41,25 @@ final class Workshop
         if ($process === 0) {
             fclose(STDERR);
             $GLOBALS['stderr'] = fopen($log, 'wb'); // The lowest free descriptor, which is 2.
-            pcntl_exec(self::PROGRAM, $words, ['DB_PATH' => $this->database, 'PATH' => (string) getenv('PATH'), ...$environment]);
+            pcntl_exec(self::PROGRAM, $words, [
+                'DB_PATH' => $this->database,
+                'PATH' => (string) getenv('PATH'),
+                ...$environment,
+            ]);
             exit(70);
         }
         pcntl_waitpid($process, $status, 0, $usage);
         if (pcntl_wexitstatus($status) !== 0) {
-            throw new RuntimeException('writer ' . implode(' ', $words) . ' failed: ' . file_get_contents($log));
+            throw new RuntimeException(
+                'writer ' . implode(' ', $words) . ' failed: ' . file_get_contents($log),
+            );
         }
 
         return new Measured(
             (hrtime(true) - $started) / 1e9,
-            $usage['ru_utime.tv_sec'] + $usage['ru_stime.tv_sec'] + ($usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec']) / 1e6,
+            $usage['ru_utime.tv_sec'] +
+                $usage['ru_stime.tv_sec'] +
+                ($usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec']) / 1e6,
             $usage['ru_maxrss'] / 1024,
             self::steps($log),
         );

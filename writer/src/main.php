@@ -16,7 +16,9 @@ require __DIR__ . '/autoload.php';
 ini_set('display_errors', 'stderr');
 set_error_handler(static function (int $level, string $message, string $file, int $line): bool {
     // A call silenced with @ checks its result itself.
-    return (error_reporting() & $level) === 0 ? true : throw new ErrorException($message, 0, $level, $file, $line);
+    return (error_reporting() & $level) === 0
+        ? true
+        : throw new ErrorException($message, 0, $level, $file, $line);
 });
 
 $application = new Application(getenv(), Streams::ofProcess(), Log::toStandardError());

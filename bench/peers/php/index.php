@@ -6,15 +6,16 @@ const WINDOWS = ['now', 'day', 'week'];
 
 if (parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH) !== '/api/trending') {
     http_response_code(404);
-    exit;
+    exit();
 }
 $region = strtoupper($_GET['region'] ?? 'GB');
 $window = $_GET['window'] ?? 'day';
 $limit = (int) ($_GET['limit'] ?? 24);
-$page = in_array($window, WINDOWS, true) && $limit >= 1 && $limit <= 50 ? page($region, $window, $limit) : null;
+$page =
+    in_array($window, WINDOWS, true) && $limit >= 1 && $limit <= 50 ? page($region, $window, $limit) : null;
 if ($page === null) {
     http_response_code(400);
-    exit;
+    exit();
 }
 $body = json_encode($page, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE);
 header('Content-Type: application/json');
@@ -25,25 +26,42 @@ echo $body;
 function page(string $region, string $window, int $limit): ?array
 {
     // Persistent: the connection outlives the request.
-    $database = new PDO('sqlite:' . getenv('DB_PATH'), options: [
-        PDO::ATTR_PERSISTENT => true,
-        PDO::ATTR_DEFAULT_FETCH_MODE => PDO::FETCH_ASSOC,
-        PDO::SQLITE_ATTR_OPEN_FLAGS => PDO::SQLITE_OPEN_READONLY,
-    ]);
-    $head = select($database, 'SELECT id, published_at, newest_observed_at, max_per_channel, max_per_channel_ranks
+    $database = new PDO(
+        'sqlite:' . getenv('DB_PATH'),
+        options: [
+            PDO::ATTR_PERSISTENT => true,
+            PDO::ATTR_DEFAULT_FETCH_MODE => PDO::FETCH_ASSOC,
+            PDO::SQLITE_ATTR_OPEN_FLAGS => PDO::SQLITE_OPEN_READONLY,
+        ],
+    );
+    $head =
+        select(
+            $database,
+            'SELECT id, published_at, newest_observed_at, max_per_channel, max_per_channel_ranks
         FROM regions JOIN generations LEFT JOIN generation_regions ON region = code AND generation = id
-        WHERE code = ? ORDER BY id DESC LIMIT 1', [$region])[0] ?? null;
+        WHERE code = ? ORDER BY id DESC LIMIT 1',
+            [$region],
+        )[0] ?? null;
     if ($head === null) {
         return null;
     }
     $list = [$head['id'], $region, $window];
-    $total = select($database, "SELECT max(rank) AS total FROM trending
-        WHERE generation = ? AND region = ? AND window = ? AND category = ''", $list)[0]['total'] ?? 0;
-    $rows = select($database, "SELECT video_id, rank, title, channel, videos.category, videos.published_at,
+    $total =
+        select(
+            $database,
+            "SELECT max(rank) AS total FROM trending
+        WHERE generation = ? AND region = ? AND window = ? AND category = ''",
+            $list,
+        )[0]['total'] ?? 0;
+    $rows = select(
+        $database,
+        "SELECT video_id, rank, title, channel, videos.category, videos.published_at,
             score, views_per_hour, previous_views_per_hour, views, thumb_base
         FROM trending JOIN videos ON videos.id = video_id
         WHERE generation = ? AND region = ? AND window = ? AND trending.category = ''
-        ORDER BY rank LIMIT ?", [...$list, $limit]);
+        ORDER BY rank LIMIT ?",
+        [...$list, $limit],
+    );
     $count = count($rows);
     return [
         'region' => $region,
@@ -52,12 +70,16 @@ function page(string $region, string $window, int $limit): ?array
         'generation' => $head['id'],
         'generated_at' => moment($head['published_at']),
         'newest_observed_at' => moment($head['newest_observed_at']),
-        'channel_limit' => ['videos' => $head['max_per_channel'], 'within_ranks' => $head['max_per_channel_ranks']],
+        'channel_limit' => [
+            'videos' => $head['max_per_channel'],
+            'within_ranks' => $head['max_per_channel_ranks'],
+        ],
         'count' => $count,
         'total' => $total,
         'token' => token($region, $count),
         'items' => array_map(item(...), $rows),
-        'next' => $count < $total ? next_page($region, $window, $limit) . "&cursor={$head['id']}-$count" : null,
+        'next' =>
+            $count < $total ? next_page($region, $window, $limit) . "&cursor={$head['id']}-$count" : null,
     ];
 }
 
@@ -91,9 +113,9 @@ function item(array $row): array
 
 function next_page(string $region, string $window, int $limit): string
 {
-    return "/api/trending?region=$region"
-        . ($window === 'day' ? '' : "&window=$window")
-        . ($limit === 24 ? '' : "&limit=$limit");
+    return "/api/trending?region=$region" .
+        ($window === 'day' ? '' : "&window=$window") .
+        ($limit === 24 ? '' : "&limit=$limit");
 }
 
 function token(string $region, int $count): string

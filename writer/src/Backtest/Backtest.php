@@ -12,9 +12,7 @@ final readonly class Backtest
 {
     private const int DAY_SECONDS = 86_400;
 
-    public function __construct(private Replay $replay)
-    {
-    }
+    public function __construct(private Replay $replay) {}
 
     /**
      * @param list<Observation> $observations in any order; all of them are held in memory
@@ -29,9 +27,12 @@ final readonly class Backtest
         $done = $previous = 0;
         foreach ($days as $day => $ofDay) {
             $rankings = $this->replay->day($ofDay);
-            foreach ($day - $previous === 1 && $previous * self::DAY_SECONDS >= $from ? $before : [] as $region => $ranking) {
+            foreach (
+                $day - $previous === 1 && $previous * self::DAY_SECONDS >= $from ? $before : []
+                as $region => $ranking
+            ) {
                 $quality = isset($rankings[$region]) ? $ranking->comparedWith($rankings[$region]) : [];
-                $results[$region] = [...$results[$region] ?? [], ...($quality === [] ? [] : [$quality])];
+                $results[$region] = [...$results[$region] ?? [], ...$quality === [] ? [] : [$quality]];
             }
             [$before, $previous] = [$rankings, $day];
             $progress(++$done / count($days));
@@ -47,7 +48,10 @@ final readonly class Backtest
      */
     private static function byDay(array $observations): array
     {
-        usort($observations, static fn (Observation $a, Observation $b): int => $a->observedAt <=> $b->observedAt);
+        usort(
+            $observations,
+            static fn(Observation $a, Observation $b): int => $a->observedAt <=> $b->observedAt,
+        );
         $days = [];
         foreach ($observations as $observation) {
             $days[intdiv($observation->observedAt, self::DAY_SECONDS)][] = $observation;

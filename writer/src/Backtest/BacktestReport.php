@@ -18,18 +18,29 @@ final readonly class BacktestReport
     public function __construct(array $results)
     {
         $this->days = array_map(count(...), $results);
-        $this->means = array_map(static fn (array $days): array => array_combine(
-            array_keys($days[0]),
-            array_map(static fn (string $formula): Quality => Quality::mean(array_column($days, $formula)), array_keys($days[0])),
-        ), $results);
+        $this->means = array_map(
+            static fn(array $days): array => array_combine(
+                array_keys($days[0]),
+                array_map(
+                    static fn(string $formula): Quality => Quality::mean(array_column($days, $formula)),
+                    array_keys($days[0]),
+                ),
+            ),
+            $results,
+        );
     }
 
     public function text(): string
     {
         $text = '';
         foreach ($this->means as $region => $means) {
-            uasort($means, static fn (Quality $a, Quality $b): int => $b->recall <=> $a->recall);
-            $text .= sprintf("%-26s %9s  %7s\n", "$region, {$this->days[$region]} days", 'recall@' . Quality::RANKS, 'NDCG@' . Quality::RANKS);
+            uasort($means, static fn(Quality $a, Quality $b): int => $b->recall <=> $a->recall);
+            $text .= sprintf(
+                "%-26s %9s  %7s\n",
+                "$region, {$this->days[$region]} days",
+                'recall@' . Quality::RANKS,
+                'NDCG@' . Quality::RANKS,
+            );
             foreach ($means as $formula => $mean) {
                 $label = $formula === Replay::OURS ? 'ours, ' . Forecast::VERSION : $formula;
                 $text .= sprintf("%-26s %9.3f  %7.4f\n", $label, $mean->recall, $mean->ndcg);
@@ -42,16 +53,27 @@ final readonly class BacktestReport
 
     public function json(): string
     {
-        $regions = array_map(fn (string $region, array $means): array => [
-            'region' => $region,
-            'days' => $this->days[$region],
-            'formulas' => array_map(
-                static fn (string $formula, Quality $mean): array => ['formula' => $formula, 'recall_at_24' => $mean->recall, 'ndcg_at_24' => $mean->ndcg],
-                array_keys($means),
-                $means,
-            ),
-        ], array_keys($this->means), $this->means);
+        $regions = array_map(
+            fn(string $region, array $means): array => [
+                'region' => $region,
+                'days' => $this->days[$region],
+                'formulas' => array_map(
+                    static fn(string $formula, Quality $mean): array => [
+                        'formula' => $formula,
+                        'recall_at_24' => $mean->recall,
+                        'ndcg_at_24' => $mean->ndcg,
+                    ],
+                    array_keys($means),
+                    $means,
+                ),
+            ],
+            array_keys($this->means),
+            $this->means,
+        );
 
-        return json_encode(['version' => Forecast::VERSION, 'regions' => $regions], JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR) . "\n";
+        return json_encode(
+            ['version' => Forecast::VERSION, 'regions' => $regions],
+            JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR,
+        ) . "\n";
     }
 }

@@ -11,9 +11,7 @@ final readonly class DayRanking
      * @param array<string, array<string, float>> $scores by formula and video
      * @param array<string, int> $views cumulative, at the end of the day
      */
-    public function __construct(private array $scores, private array $views)
-    {
-    }
+    public function __construct(private array $scores, private array $views) {}
 
     /**
      * Asks about the videos that were seen on both days. One that a formula did not rank comes last.
@@ -27,13 +25,18 @@ final readonly class DayRanking
             return [];
         }
 
-        return array_map(static fn (array $scores): Quality => Quality::of(array_map(
-            static fn (string $video): array => [
-                'id' => substr($video, 1),
-                'score' => $scores[$video] ?? -INF,
-                'gained' => max(0, $nextDay->views[$video] - $both[$video]),
-            ],
-            array_keys($both),
-        )), $this->scores);
+        return array_map(
+            static fn(array $scores): Quality => Quality::of(
+                array_map(
+                    static fn(string $video): array => [
+                        'id' => substr($video, 1),
+                        'score' => $scores[$video] ?? -INF,
+                        'gained' => max(0, $nextDay->views[$video] - $both[$video]),
+                    ],
+                    array_keys($both),
+                ),
+            ),
+            $this->scores,
+        );
     }
 }

@@ -28,7 +28,7 @@ enum Formula: string
     {
         return match ($this) {
             self::LastGain => self::lastGain($history),
-            self::TotalViews => (float) $history->last->views,
+            self::TotalViews => (float) $history->last()->views,
             self::PeerTubeTrending => self::peerTubeTrending($history),
             self::PeerTubeHot => self::peerTubeHot($history),
             self::Reddit => self::reddit($history),
@@ -44,37 +44,38 @@ enum Formula: string
         $before = $history->daysBefore(1);
 
         return $before === null
-            ? $history->last->views / self::DAY_HOURS
-            : max(0, $history->last->views - $before->views) / $history->hoursBetween($before, $history->last);
+            ? $history->last()->views / self::DAY_HOURS
+            : max(0, $history->last()->views - $before->views) /
+                    $history->hoursBetween($before, $history->last());
     }
 
     /** Views of the last seven days: groupForTrending in PeerTube's videos-id-list-query-builder.ts. */
     private static function peerTubeTrending(History $history): float
     {
-        return (float) self::gain($history->last, $history->hoursBefore(self::WEEK_HOURS));
+        return (float) self::gain($history->last(), $history->hoursBefore(self::WEEK_HOURS));
     }
 
     /** groupForHotOrBest in the same file, with its weights of likes, views and comments. */
     private static function peerTubeHot(History $history): float
     {
-        $last = $history->last;
+        $last = $history->last();
 
-        return 150 * log10(max(1, ($last->likes ?? 0) - 1))
-            + 16 * log10($last->views + 1)
-            + 100 * log10(max(1, $last->comments ?? 0))
-            + ($history->bornAt() - 1_446_156_582) / 47_000;
+        return 150 * log10(max(1, ($last->likes ?? 0) - 1)) +
+            16 * log10($last->views + 1) +
+            100 * log10(max(1, $last->comments ?? 0)) +
+            ($history->bornAt() - 1_446_156_582) / 47_000;
     }
 
     /** r2/lib/db/_sorts.pyx in reddit-archive/reddit. */
     private static function reddit(History $history): float
     {
-        return log10(max(1, $history->last->likes ?? 0)) + ($history->bornAt() - 1_134_028_003) / 45_000;
+        return log10(max(1, $history->last()->likes ?? 0)) + ($history->bornAt() - 1_134_028_003) / 45_000;
     }
 
     /** news.arc, as it is commonly quoted. */
     private static function hackerNews(History $history): float
     {
-        return max(0, ($history->last->likes ?? 0) - 1) / ($history->ageHours() + 2) ** 1.8;
+        return max(0, ($history->last()->likes ?? 0) - 1) / ($history->ageHours() + 2) ** 1.8;
     }
 
     /** r.hot_rank in Lemmy's migrations: nothing after a week. */
@@ -82,14 +83,17 @@ enum Formula: string
     {
         $age = $history->ageHours();
 
-        return $age >= self::WEEK_HOURS ? 0.0 : log10(max(2, ($history->last->likes ?? 0) + 2)) / ($age + 2) ** 1.8;
+        return $age >= self::WEEK_HOURS
+            ? 0.0
+            : log10(max(2, ($history->last()->likes ?? 0) + 2)) / ($age + 2) ** 1.8;
     }
 
     /** Trends::Links in Mastodon: views of this day against those of the day before, without its hold of two days. */
     private static function mastodonLinks(History $history): float
     {
-        $observed = self::gain($history->last, $history->daysBefore(1));
-        $expected = $history->days === 1 ? 1 : max(1, self::gain($history->daysBefore(1), $history->daysBefore(2)));
+        $observed = self::gain($history->last(), $history->daysBefore(1));
+        $expected =
+            $history->days() === 1 ? 1 : max(1, self::gain($history->daysBefore(1), $history->daysBefore(2)));
 
         return $expected > $observed || $observed < 5 ? 0.0 : ($observed - $expected) ** 2 / $expected;
     }

@@ -29,16 +29,14 @@ final class History
         $this->observations[] = $later;
     }
 
-    public string $videoId {
-        get => $this->observations[0]->videoId;
+    public function last(): Observation
+    {
+        return $this->observations[count($this->observations) - 1];
     }
 
-    public Observation $last {
-        get => $this->observations[count($this->observations) - 1];
-    }
-
-    public int $days {
-        get => count($this->observations);
+    public function days(): int
+    {
+        return count($this->observations);
     }
 
     /** Null when there is no such day. */
@@ -50,7 +48,10 @@ final class History
     /** The newest observation that is at least so many hours older than the last one. */
     public function hoursBefore(float $hours): ?Observation
     {
-        return array_find(array_reverse($this->observations), fn (Observation $one): bool => $this->hoursBetween($one, $this->last) >= $hours);
+        return array_find(
+            array_reverse($this->observations),
+            fn(Observation $one): bool => $this->hoursBetween($one, $this->last()) >= $hours,
+        );
     }
 
     public function hoursBetween(Observation $earlier, Observation $later): float
@@ -61,11 +62,11 @@ final class History
     /** UTC seconds. Every formula is told the same about videos without a time of publication. */
     public function bornAt(): int
     {
-        return Forecast::bornAt($this->observations[0]->observedAt, $this->last->publishedAt);
+        return Forecast::bornAt($this->observations[0]->observedAt, $this->last()->publishedAt);
     }
 
     public function ageHours(): float
     {
-        return ($this->last->observedAt - $this->bornAt()) / self::HOUR_SECONDS;
+        return ($this->last()->observedAt - $this->bornAt()) / self::HOUR_SECONDS;
     }
 }

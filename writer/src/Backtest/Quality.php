@@ -10,9 +10,7 @@ final readonly class Quality
     /** The first page. */
     public const int RANKS = 24;
 
-    public function __construct(public float $recall, public float $ndcg)
-    {
-    }
+    public function __construct(public float $recall, public float $ndcg) {}
 
     /**
      * Recall: of the RANKS videos that gained most, the share that the formula's first RANKS name.
@@ -46,7 +44,10 @@ final readonly class Quality
      */
     private static function first(array $videos, string $by): array
     {
-        usort($videos, static fn (array $a, array $b): int => $b[$by] <=> $a[$by] ?: strcmp($a['id'], $b['id']));
+        usort(
+            $videos,
+            static fn(array $a, array $b): int => $b[$by] <=> $a[$by] ?: strcmp($a['id'], $b['id']),
+        );
 
         return array_slice($videos, 0, self::RANKS);
     }

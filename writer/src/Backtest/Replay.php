@@ -18,9 +18,9 @@ final class Replay
     public const string OURS = 'ours';
 
     private const string RANKED = <<<'SQL'
-        SELECT video_id, score FROM trending
-        WHERE generation = ? AND region = ? AND window = ? AND category = ''
-        SQL;
+    SELECT video_id, score FROM trending
+    WHERE generation = ? AND region = ? AND window = ? AND category = ''
+    SQL;
 
     private readonly ObservationStore $store;
     private readonly Ranking $ranking;
@@ -46,13 +46,24 @@ final class Replay
         $today = [];
         foreach ($observations as $observation) {
             $this->remember($observation, isset($today[$observation->region]["#$observation->videoId"]));
-            $today[$observation->region]["#$observation->videoId"] = $this->histories[$observation->region]["#$observation->videoId"];
+            $today[$observation->region]["#$observation->videoId"] =
+                $this->histories[$observation->region]["#$observation->videoId"];
         }
-        $generation = $this->ranking->publishAt(max(array_map(static fn (Observation $one): int => $one->observedAt, $observations)));
+        $generation = $this->ranking->publishAt(
+            max(array_map(static fn(Observation $one): int => $one->observedAt, $observations)),
+        );
 
         return array_combine(
             array_keys($today),
-            array_map(fn (string $region, array $histories): DayRanking => $this->scores($generation->id, $region, $histories), array_keys($today), $today),
+            array_map(
+                fn(string $region, array $histories): DayRanking => $this->scores(
+                    $generation->id,
+                    $region,
+                    $histories,
+                ),
+                array_keys($today),
+                $today,
+            ),
         );
     }
 
@@ -69,7 +80,7 @@ final class Replay
     {
         $history = $this->histories[$observation->region]["#$observation->videoId"] ?? null;
         $history === null
-            ? $this->histories[$observation->region]["#$observation->videoId"] = new History($observation)
+            ? ($this->histories[$observation->region]["#$observation->videoId"] = new History($observation))
             : $history->add($observation, $sameDay);
     }
 
@@ -85,6 +96,9 @@ final class Replay
             $scores[$formula->value] = array_map($formula->score(...), $histories);
         }
 
-        return new DayRanking($scores, array_map(static fn (History $history): int => $history->last->views, $histories));
+        return new DayRanking(
+            $scores,
+            array_map(static fn(History $history): int => $history->last()->views, $histories),
+        );
     }
 }

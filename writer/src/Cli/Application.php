@@ -14,9 +14,7 @@ use TrendVault\Writer\Time\SystemClock;
 final readonly class Application
 {
     /** @param array<string, string> $environment */
-    public function __construct(private array $environment, private Streams $streams, private Log $log)
-    {
-    }
+    public function __construct(private array $environment, private Streams $streams, private Log $log) {}
 
     /** @param list<string> $words without the program's name */
     public function run(array $words): ExitCode
@@ -31,7 +29,10 @@ final readonly class Application
         } catch (Failure $failure) {
             return $this->fail($failure);
         } catch (Throwable $bug) {
-            $this->log->error('bug', "Stopped by a bug: {$bug->getMessage()}", ['where' => "{$bug->getFile()}:{$bug->getLine()}", 'trace' => $bug->getTraceAsString()]);
+            $this->log->error('bug', "Stopped by a bug: {$bug->getMessage()}", [
+                'where' => "{$bug->getFile()}:{$bug->getLine()}",
+                'trace' => $bug->getTraceAsString(),
+            ]);
 
             return ExitCode::Internal;
         }
@@ -49,7 +50,10 @@ final readonly class Application
         }
         $settings = Settings::read($this->environment, $arguments->value('db'));
         try {
-            return $command->run($arguments, new Context($settings, new SystemClock(), $this->streams, $this->log));
+            return $command->run(
+                $arguments,
+                new Context($settings, new SystemClock(), $this->streams, $this->log),
+            );
         } catch (SQLite3Exception $error) {
             throw DatabaseFailure::from($error, $settings->databasePath);
         }
@@ -57,9 +61,13 @@ final readonly class Application
 
     private function command(string $name): Command
     {
-        $names = array_map(static fn (Command $command): string => $command->description()->name, self::commands());
+        $names = array_map(
+            static fn(Command $command): string => $command->description()->name,
+            self::commands(),
+        );
 
-        return array_combine($names, self::commands())[$name] ?? throw UsageError::unknownCommand($name, $names);
+        return array_combine($names, self::commands())[$name] ??
+            throw UsageError::unknownCommand($name, $names);
     }
 
     /** @return list<Command> */
@@ -80,12 +88,16 @@ final readonly class Application
 
     private function help(): ExitCode
     {
-        $this->streams->write("The writer of TrendVault: stores view counts, ranks them, publishes generations.\n\nUsage: writer COMMAND [options]\n\n");
+        $this->streams->write(
+            "The writer of TrendVault: stores view counts, ranks them, publishes generations.\n\nUsage: writer COMMAND [options]\n\n",
+        );
         foreach (self::commands() as $command) {
             $description = $command->description();
             $this->streams->write(sprintf("  %-10s %s\n", $description->name, $description->summary));
         }
-        $this->streams->write("\nwriter COMMAND --help tells more. docs/operations.md lists settings and exit codes.\n");
+        $this->streams->write(
+            "\nwriter COMMAND --help tells more. docs/operations.md lists settings and exit codes.\n",
+        );
 
         return ExitCode::Ok;
     }

@@ -11,9 +11,7 @@ final readonly class Arguments
      * @param array<string, string> $options by name; a switch that was given is ''
      * @param list<string> $operands
      */
-    private function __construct(private array $options, public array $operands)
-    {
-    }
+    private function __construct(private array $options, public array $operands) {}
 
     /**
      * @param list<string> $words
@@ -33,8 +31,9 @@ final readonly class Arguments
                 continue;
             }
             [$name, $value] = [...explode('=', substr($word, 2), 2), null];
-            $option = array_find($known, static fn (Option $option): bool => $option->name === $name)
-                ?? throw UsageError::unknownOption($word, $known);
+            $option =
+                array_find($known, static fn(Option $option): bool => $option->name === $name) ??
+                throw UsageError::unknownOption($word, $known);
             $options[$name] = self::valueOf($option, $value, $words);
         }
 
@@ -55,7 +54,9 @@ final readonly class Arguments
     public function expectNoOperands(): void
     {
         if ($this->operands !== []) {
-            throw UsageError::because("Did not expect {$this->operands[0]}: this command takes options only.");
+            throw UsageError::because(
+                "Did not expect {$this->operands[0]}: this command takes options only.",
+            );
         }
     }
 
@@ -66,7 +67,8 @@ final readonly class Arguments
             return $attached === null ? '' : throw UsageError::because("--$option->name takes no value.");
         }
 
-        return $attached ?? array_shift($words)
-            ?? throw UsageError::because("--$option->name needs a value: {$option->label()}.");
+        return $attached ??
+            (array_shift($words) ??
+                throw UsageError::because("--$option->name needs a value: {$option->label()}."));
     }
 }

@@ -14,6 +14,5 @@ final readonly class Context
         public Clock $clock,
         public Streams $streams,
         public Log $log,
-    ) {
-    }
+    ) {}
 }

@@ -20,7 +20,11 @@ final readonly class Description
     ) {
         $this->options = [
             ...$options,
-            new Option('db', 'the database file; else DB_PATH, else data/trendvault.db of the project', 'PATH'),
+            new Option(
+                'db',
+                'the database file; else DB_PATH, else data/trendvault.db of the project',
+                'PATH',
+            ),
             new Option('help', 'this text'),
         ];
     }
@@ -29,12 +33,18 @@ final readonly class Description
     {
         $usage = trim("writer $this->name $this->operands");
         $lines = array_map(
-            static fn (Option $option): string => sprintf("  %-22s %s\n", $option->label(), $option->description),
+            static fn(Option $option): string => sprintf(
+                "  %-22s %s\n",
+                $option->label(),
+                $option->description,
+            ),
             $this->options,
         );
 
-        return ucfirst($this->summary) . ".\n\nUsage: $usage [options]\n\n"
-            . ($this->details === '' ? '' : "$this->details\n\n")
-            . "Options:\n" . implode('', $lines);
+        return ucfirst($this->summary) .
+            ".\n\nUsage: $usage [options]\n\n" .
+            ($this->details === '' ? '' : "$this->details\n\n") .
+            "Options:\n" .
+            implode('', $lines);
     }
 }

@@ -8,9 +8,7 @@ namespace TrendVault\Writer\Cli;
 final readonly class Log
 {
     /** @param resource $stream */
-    public function __construct(private mixed $stream, private bool $forPeople)
-    {
-    }
+    public function __construct(private mixed $stream, private bool $forPeople) {}
 
     public static function toStandardError(): self
     {
@@ -43,7 +41,22 @@ final readonly class Log
 
             return;
         }
-        $line = ['at' => gmdate('Y-m-d\TH:i:s\Z'), 'level' => $level, 'event' => $event, 'message' => $sentence, ...$facts];
-        fwrite($this->stream, json_encode($line, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR) . "\n");
+        $line = [
+            'at' => gmdate('Y-m-d\TH:i:s\Z'),
+            'level' => $level,
+            'event' => $event,
+            'message' => $sentence,
+            ...$facts,
+        ];
+        fwrite(
+            $this->stream,
+            json_encode(
+                $line,
+                JSON_UNESCAPED_SLASHES |
+                    JSON_UNESCAPED_UNICODE |
+                    JSON_INVALID_UTF8_SUBSTITUTE |
+                    JSON_THROW_ON_ERROR,
+            ) . "\n",
+        );
     }
 }

@@ -11,8 +11,7 @@ final readonly class Option
         public string $name,
         public string $description,
         public ?string $valueName = null,
-    ) {
-    }
+    ) {}
 
     public function label(): string
     {

@@ -13,9 +13,11 @@ final class ProgressBar
     private int $drawnAt = 0;
 
     /** @param resource $stream */
-    public function __construct(private readonly mixed $stream, private readonly bool $visible, private readonly string $label)
-    {
-    }
+    public function __construct(
+        private readonly mixed $stream,
+        private readonly bool $visible,
+        private readonly string $label,
+    ) {}
 
     public static function onStandardError(string $label): self
     {
@@ -26,7 +28,11 @@ final class ProgressBar
     public function advance(?float $share): void
     {
         $now = hrtime(true);
-        if (!$this->visible || $share === null || ($share < 1 && $now - $this->drawnAt < self::REDRAW_NANOSECONDS)) {
+        if (
+            !$this->visible ||
+            $share === null ||
+            ($share < 1 && $now - $this->drawnAt < self::REDRAW_NANOSECONDS)
+        ) {
             return;
         }
         $this->drawnAt = $now;

@@ -21,8 +21,7 @@ final readonly class Settings
         /** A video leaves the ranking when its market was observed for so long without it. */
         public int $leaveAfterHours,
         public int $busyTimeoutMilliseconds,
-    ) {
-    }
+    ) {}
 
     /**
      * @param array<string, string> $environment
@@ -32,8 +31,13 @@ final readonly class Settings
     {
         return new self(
             $environment,
-            databasePath: self::absolute($databasePath ?? self::text($environment, 'DB_PATH') ?? self::projectRoot() . '/data/trendvault.db'),
-            sources: array_values(array_filter(array_map(trim(...), explode(',', $environment['SOURCES'] ?? '')))),
+            databasePath: self::absolute(
+                $databasePath ??
+                    (self::text($environment, 'DB_PATH') ?? self::projectRoot() . '/data/trendvault.db'),
+            ),
+            sources: array_values(
+                array_filter(array_map(trim(...), explode(',', $environment['SOURCES'] ?? ''))),
+            ),
             demoSeed: self::integer($environment, 'DEMO_SEED', 1, 0, 4_294_967_295),
             keepGenerations: self::integer($environment, 'KEEP_GENERATIONS', 10, 2, 1000),
             keepDays: self::integer($environment, 'KEEP_DAYS', 28, 1, 3650),
@@ -93,13 +97,24 @@ final readonly class Settings
     }
 
     /** @param array<string, string> $environment */
-    private static function integer(array $environment, string $name, int $default, int $least, int $most): int
-    {
+    private static function integer(
+        array $environment,
+        string $name,
+        int $default,
+        int $least,
+        int $most,
+    ): int {
         $value = self::text($environment, $name) ?? (string) $default;
-        $number = filter_var($value, FILTER_VALIDATE_INT, ['options' => ['min_range' => $least, 'max_range' => $most]]);
+        $number = filter_var($value, FILTER_VALIDATE_INT, [
+            'options' => ['min_range' => $least, 'max_range' => $most],
+        ]);
 
         return $number === false
-            ? throw UsageError::setting($name, $value, "a whole number from $least to $most, for example $default")
+            ? throw UsageError::setting(
+                $name,
+                $value,
+                "a whole number from $least to $most, for example $default",
+            )
             : $number;
     }
 

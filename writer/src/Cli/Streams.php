@@ -11,9 +11,7 @@ final readonly class Streams
      * @param resource $input
      * @param resource $output
      */
-    public function __construct(public mixed $input, private mixed $output)
-    {
-    }
+    public function __construct(public mixed $input, private mixed $output) {}
 
     public static function ofProcess(): self
     {

@@ -15,7 +15,7 @@ final class UsageError extends Failure
     /** @param list<Option> $options */
     public static function unknownOption(string $given, array $options): self
     {
-        $known = array_map(static fn (Option $option): string => "--$option->name", $options);
+        $known = array_map(static fn(Option $option): string => "--$option->name", $options);
 
         return self::because("Unknown option $given: expected one of " . implode(', ', $known) . '.');
     }

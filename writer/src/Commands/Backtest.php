@@ -29,18 +29,24 @@ use TrendVault\Writer\Time\Rfc3339;
 final readonly class Backtest implements Command
 {
     private const string DETAILS = <<<'TEXT'
-        Replays the files day by day in a database of its own, through the code that ingests and ranks,
-        and asks of each day: of the 24 videos that gained most views on the next day, how many did the
-        first 24 name (recall), and how good is their order (NDCG)? Asked are videos seen on both days.
-        TEXT;
+    Replays the files day by day in a database of its own, through the code that ingests and ranks,
+    and asks of each day: of the 24 videos that gained most views on the next day, how many did the
+    first 24 name (recall), and how good is their order (NDCG)? Asked are videos seen on both days.
+    TEXT;
 
     #[Override]
     public function description(): Description
     {
-        return new Description('backtest', 'says how well each day\'s ranking named the next day\'s gainers', [
-            new Option('from', 'count days from this UTC date on; earlier ones are history', 'DATE'),
-            new Option('json', 'one JSON object, for machines'),
-        ], 'FILE…', self::DETAILS);
+        return new Description(
+            'backtest',
+            'says how well each day\'s ranking named the next day\'s gainers',
+            [
+                new Option('from', 'count days from this UTC date on; earlier ones are history', 'DATE'),
+                new Option('json', 'one JSON object, for machines'),
+            ],
+            'FILE…',
+            self::DETAILS,
+        );
     }
 
     #[Override]
@@ -54,12 +60,21 @@ final readonly class Backtest implements Command
         Migrator::of($database, $context)->migrate();
         Regions::seed($database, $context->settings->regionsFile());
 
-        $observations = self::read($arguments->operands, new ObservationParser(array_fill_keys(Regions::codes($database), true), $context->clock->now()));
+        $observations = self::read(
+            $arguments->operands,
+            new ObservationParser(array_fill_keys(Regions::codes($database), true), $context->clock->now()),
+        );
         $bar = ProgressBar::onStandardError('Replaying');
-        $results = new Run(new Replay($database, $context->settings->leaveAfterHours))->run($observations, $from, $bar->advance(...));
+        $results = new Run(new Replay($database, $context->settings->leaveAfterHours))->run(
+            $observations,
+            $from,
+            $bar->advance(...),
+        );
         $bar->finish();
         if ($results === []) {
-            throw SourceFailure::because('Cannot backtest: expected videos that were seen on two days in a row, found none.');
+            throw SourceFailure::because(
+                'Cannot backtest: expected videos that were seen on two days in a row, found none.',
+            );
         }
         $report = new BacktestReport($results);
         $context->streams->write($arguments->has('json') ? $report->json() : $report->text());
@@ -69,8 +84,12 @@ final readonly class Backtest implements Command
 
     private static function date(?string $text): int
     {
-        return $text === null ? 0 : Rfc3339::parse("{$text}T00:00:00Z")
-            ?? throw UsageError::because("Cannot read --from $text: expected a date, for example 2017-10-03.");
+        return $text === null
+            ? 0
+            : Rfc3339::parse("{$text}T00:00:00Z") ??
+                    throw UsageError::because(
+                        "Cannot read --from $text: expected a date, for example 2017-10-03.",
+                    );
     }
 
     /**

@@ -24,10 +24,10 @@ use TrendVault\Writer\Sources\SourceList;
 final readonly class Ingest implements Command
 {
     private const string DETAILS = <<<'TEXT'
-        A SOURCE is a file of NDJSON (plain or gzip), a folder of such files, - for standard input,
-        or demo. Lines that cannot be stored are set aside in rejected/ beside the database.
-        --shift-to-now is for an empty database: the same data, moved to now again, is stored twice.
-        TEXT;
+    A SOURCE is a file of NDJSON (plain or gzip), a folder of such files, - for standard input,
+    or demo. Lines that cannot be stored are set aside in rejected/ beside the database.
+    --shift-to-now is for an empty database: the same data, moved to now again, is stored twice.
+    TEXT;
 
     #[Override]
     public function description(): Description
@@ -49,12 +49,21 @@ final readonly class Ingest implements Command
         }
         $shifts = $arguments->has('shift-to-now');
         if ($shifts && in_array('-', $arguments->operands, true)) {
-            throw UsageError::because('--shift-to-now reads a source twice, standard input can be read once: save it to a file.');
+            throw UsageError::because(
+                '--shift-to-now reads a source twice, standard input can be read once: save it to a file.',
+            );
         }
 
-        return WriteSession::run('ingest', $context, static function (Database $database, Run $run) use ($arguments, $context, $shifts): ExitCode {
+        return WriteSession::run('ingest', $context, static function (Database $database, Run $run) use (
+            $arguments,
+            $context,
+            $shifts,
+        ): ExitCode {
             if ($shifts && $database->rows('SELECT 1 FROM velocity LIMIT 1') !== []) {
-                $context->log->warn('shift_into_filled_database', 'The database holds observations already: the same data, moved to now again, is stored a second time with new times.');
+                $context->log->warn(
+                    'shift_into_filled_database',
+                    'The database holds observations already: the same data, moved to now again, is stored a second time with new times.',
+                );
             }
             $shiftSeconds = $shifts ? self::shiftSeconds($arguments->operands, $context, $database) : 0;
 
@@ -65,9 +74,18 @@ final readonly class Ingest implements Command
     /** @param list<string> $words */
     private static function shiftSeconds(array $words, Context $context, Database $database): int
     {
-        $sources = array_merge(...array_map(static fn (string $word): array => SourceList::open($word, $context, $database), $words));
+        $sources = array_merge(
+            ...array_map(
+                static fn(string $word): array => SourceList::open($word, $context, $database),
+                $words,
+            ),
+        );
         $now = $context->clock->now();
 
-        return Shift::toNow($sources, new ObservationParser(array_fill_keys(Regions::codes($database), true), $now), $now);
+        return Shift::toNow(
+            $sources,
+            new ObservationParser(array_fill_keys(Regions::codes($database), true), $now),
+            $now,
+        );
     }
 }

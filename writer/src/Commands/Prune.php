@@ -27,7 +27,9 @@ final readonly class Prune implements Command
     {
         $arguments->expectNoOperands();
 
-        return WriteSession::run('prune', $context, static function (Database $database) use ($context): ExitCode {
+        return WriteSession::run('prune', $context, static function (Database $database) use (
+            $context,
+        ): ExitCode {
             new PruneJob($context, $database)->prune();
 
             return ExitCode::Ok;

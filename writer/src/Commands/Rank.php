@@ -23,7 +23,11 @@ final readonly class Rank implements Command
     public function description(): Description
     {
         return new Description('rank', 'publishes a generation of all lists', [
-            new Option('at', 'rank as of this RFC 3339 time (or now), whatever the last generation says', 'TIME'),
+            new Option(
+                'at',
+                'rank as of this RFC 3339 time (or now), whatever the last generation says',
+                'TIME',
+            ),
         ]);
     }
 
@@ -33,7 +37,10 @@ final readonly class Rank implements Command
         $arguments->expectNoOperands();
         $at = self::time($arguments->value('at'), $context);
 
-        return WriteSession::run('rank', $context, static function (Database $database) use ($context, $at): ExitCode {
+        return WriteSession::run('rank', $context, static function (Database $database) use (
+            $context,
+            $at,
+        ): ExitCode {
             new RankJob($context, $database)->rank($at);
 
             return ExitCode::Ok;
@@ -45,8 +52,10 @@ final readonly class Rank implements Command
         return match ($text) {
             null => null,
             'now' => $context->clock->now(),
-            default => Rfc3339::parse($text)
-                ?? throw UsageError::because("Cannot read --at $text: expected a time like 2026-11-20T10:00:00Z, or now."),
+            default => Rfc3339::parse($text) ??
+                throw UsageError::because(
+                    "Cannot read --at $text: expected a time like 2026-11-20T10:00:00Z, or now.",
+                ),
         };
     }
 }

@@ -18,7 +18,10 @@ final readonly class Schema implements Command
     #[Override]
     public function description(): Description
     {
-        return new Description('schema', 'prints the schema that all migrations add up to; db/schema.sql is this output');
+        return new Description(
+            'schema',
+            'prints the schema that all migrations add up to; db/schema.sql is this output',
+        );
     }
 
     #[Override]
@@ -27,8 +30,17 @@ final readonly class Schema implements Command
         $arguments->expectNoOperands();
         $database = Database::inMemory();
         Migrator::of($database, $context)->migrate();
-        $statements = array_column($database->rows("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid"), 'sql');
-        $context->streams->write("-- What db/migrations add up to. Made by `writer schema`; bin/test compares.\n\n" . implode(";\n\n", $statements) . ";\n");
+        $statements = array_column(
+            $database->rows(
+                "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
+            ),
+            'sql',
+        );
+        $context->streams->write(
+            "-- What db/migrations add up to. Made by `writer schema`; bin/test compares.\n\n" .
+                implode(";\n\n", $statements) .
+                ";\n",
+        );
 
         return ExitCode::Ok;
     }

@@ -20,10 +20,18 @@ final readonly class Status implements Command
     #[Override]
     public function description(): Description
     {
-        return new Description('status', 'says what is in the database, how fresh it is and how the last run went', [
-            new Option('json', 'one JSON object, for machines'),
-            new Option('max-age', 'exit with 1 when the newest generation is older than this, or there is none', 'SECONDS'),
-        ]);
+        return new Description(
+            'status',
+            'says what is in the database, how fresh it is and how the last run went',
+            [
+                new Option('json', 'one JSON object, for machines'),
+                new Option(
+                    'max-age',
+                    'exit with 1 when the newest generation is older than this, or there is none',
+                    'SECONDS',
+                ),
+            ],
+        );
     }
 
     #[Override]
@@ -31,7 +39,11 @@ final readonly class Status implements Command
     {
         $arguments->expectNoOperands();
         $maxAge = self::seconds($arguments->value('max-age'));
-        $report = StatusReport::of(ReadSession::open($context), $context->settings->databasePath, $context->clock->now());
+        $report = StatusReport::of(
+            ReadSession::open($context),
+            $context->settings->databasePath,
+            $context->clock->now(),
+        );
         $context->streams->write($arguments->has('json') ? $report->json() : $report->text());
         $age = $report->generationAgeSeconds();
 
@@ -41,7 +53,11 @@ final readonly class Status implements Command
     private static function seconds(?string $text): ?int
     {
         return $text === null || ctype_digit($text)
-            ? ($text === null ? null : (int) $text)
-            : throw UsageError::because("Cannot read --max-age $text: expected whole seconds, for example 300.");
+            ? ($text === null
+                ? null
+                : (int) $text)
+            : throw UsageError::because(
+                "Cannot read --max-age $text: expected whole seconds, for example 300.",
+            );
     }
 }

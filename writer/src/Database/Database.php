@@ -27,8 +27,10 @@ final class Database
     /** @var array<string, SQLite3Stmt> by SQL */
     private array $statements = [];
 
-    private function __construct(public readonly SQLite3 $connection, private readonly int $busyTimeoutMilliseconds)
-    {
+    private function __construct(
+        public readonly SQLite3 $connection,
+        private readonly int $busyTimeoutMilliseconds,
+    ) {
         $connection->enableExceptions(true);
         $connection->busyTimeout($busyTimeoutMilliseconds);
     }
@@ -100,7 +102,7 @@ final class Database
     public function rows(string $sql, array $values = []): array
     {
         $result = $this->bind($sql, $values)->execute();
-        for ($rows = []; ($row = $result->fetchArray(SQLITE3_ASSOC)) !== false;) {
+        for ($rows = []; ($row = $result->fetchArray(SQLITE3_ASSOC)) !== false; ) {
             $rows[] = $row;
         }
         $result->finalize();
@@ -159,7 +161,7 @@ final class Database
     /** Gives the file back, so that the lock can be given back after it. */
     public function close(): void
     {
-        array_map(static fn (SQLite3Stmt $statement): bool => $statement->close(), $this->statements);
+        array_map(static fn(SQLite3Stmt $statement): bool => $statement->close(), $this->statements);
         $this->statements = [];
         $this->connection->close();
     }

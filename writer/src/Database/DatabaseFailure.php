@@ -22,15 +22,33 @@ final class DatabaseFailure extends Failure
 
     public static function from(SQLite3Exception $error, string $path): self
     {
-        [$exitCode, $sentence] = match ($error->getCode() & 0xFF) {
-            self::BUSY, self::LOCKED => [ExitCode::DatabaseBusy, "Cannot write $path: another process holds a lock on it. Nothing of the unfinished step was kept; run again when it is done."],
-            self::FULL => [ExitCode::DiskFull, "Cannot write $path: the disk is full. The last generation stays served; make room and run again."],
-            self::READ_ONLY => [ExitCode::DatabaseUnavailable, "Cannot write $path: the file or its folder is read-only for this user."],
+        [$exitCode, $sentence] = match ($error->getCode() & 0xff) {
+            self::BUSY, self::LOCKED => [
+                ExitCode::DatabaseBusy,
+                "Cannot write $path: another process holds a lock on it. Nothing of the unfinished step was kept; run again when it is done.",
+            ],
+            self::FULL => [
+                ExitCode::DiskFull,
+                "Cannot write $path: the disk is full. The last generation stays served; make room and run again.",
+            ],
+            self::READ_ONLY => [
+                ExitCode::DatabaseUnavailable,
+                "Cannot write $path: the file or its folder is read-only for this user.",
+            ],
             self::IO_ERROR => self::inputOutput($error, $path),
             self::CANNOT_OPEN => [ExitCode::DatabaseUnavailable, self::whyNotOpened($path)],
-            self::CORRUPT => [ExitCode::DatabaseUnavailable, "Cannot use $path: the file is damaged ({$error->getMessage()}). Restore a backup, see docs/operations.md."],
-            self::NOT_A_DATABASE => [ExitCode::DatabaseUnavailable, "Cannot use $path: it is not an SQLite database."],
-            default => [ExitCode::Internal, "Cannot use $path: {$error->getMessage()} (SQLite result code {$error->getCode()})."],
+            self::CORRUPT => [
+                ExitCode::DatabaseUnavailable,
+                "Cannot use $path: the file is damaged ({$error->getMessage()}). Restore a backup, see docs/operations.md.",
+            ],
+            self::NOT_A_DATABASE => [
+                ExitCode::DatabaseUnavailable,
+                "Cannot use $path: it is not an SQLite database.",
+            ],
+            default => [
+                ExitCode::Internal,
+                "Cannot use $path: {$error->getMessage()} (SQLite result code {$error->getCode()}).",
+            ],
         };
 
         return new self($sentence, $exitCode, $error);
@@ -44,13 +62,19 @@ final class DatabaseFailure extends Failure
     public static function cannotLock(string $path): self
     {
         return file_exists("$path.lock")
-            ? new self("Cannot open $path.lock: this user may not write it. Run every command of the writer as the same user.", ExitCode::DatabaseUnavailable)
+            ? new self(
+                "Cannot open $path.lock: this user may not write it. Run every command of the writer as the same user.",
+                ExitCode::DatabaseUnavailable,
+            )
             : self::cannotOpen($path);
     }
 
     public static function missing(string $path): self
     {
-        return new self("There is no database at $path: run `writer migrate` first, or set DB_PATH.", ExitCode::DatabaseUnavailable);
+        return new self(
+            "There is no database at $path: run `writer migrate` first, or set DB_PATH.",
+            ExitCode::DatabaseUnavailable,
+        );
     }
 
     private static function whyNotOpened(string $path): string
@@ -58,7 +82,8 @@ final class DatabaseFailure extends Failure
         $folder = dirname($path);
 
         return match (true) {
-            !is_dir($folder) => "Cannot open $path: the folder $folder does not exist. Create it, or set DB_PATH.",
+            !is_dir($folder)
+                => "Cannot open $path: the folder $folder does not exist. Create it, or set DB_PATH.",
             is_dir($path) => "Cannot open $path: it is a folder, expected a file.",
             is_file($path) && !is_readable($path) => "Cannot open $path: this user may not read it.",
             !is_writable($folder) => "Cannot open $path: this user may not write to the folder $folder.",
@@ -76,7 +101,13 @@ final class DatabaseFailure extends Failure
         $free = @disk_free_space(dirname($path));
 
         return $free !== false && $free < 1_048_576
-            ? [ExitCode::DiskFull, "Cannot write $path: the disk is full. The last generation stays served; make room and run again."]
-            : [ExitCode::DatabaseUnavailable, "Cannot use $path: the disk reports an error ({$error->getMessage()})."];
+            ? [
+                ExitCode::DiskFull,
+                "Cannot write $path: the disk is full. The last generation stays served; make room and run again.",
+            ]
+            : [
+                ExitCode::DatabaseUnavailable,
+                "Cannot use $path: the disk reports an error ({$error->getMessage()}).",
+            ];
     }
 }

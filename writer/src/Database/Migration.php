@@ -14,8 +14,7 @@ final readonly class Migration
         public string $name,
         public string $sql,
         public string $checksum,
-    ) {
-    }
+    ) {}
 
     /**
      * @return array<int, self> by version, in order

@@ -11,22 +11,28 @@ use TrendVault\Writer\Time\Clock;
 final readonly class Migrator
 {
     private const string HISTORY = <<<'SQL'
-        CREATE TABLE schema_migrations (
-          version INTEGER NOT NULL PRIMARY KEY,
-          name TEXT NOT NULL,
-          checksum TEXT NOT NULL, -- SHA-256 of the file, hexadecimal
-          applied_at INTEGER NOT NULL
-        ) STRICT
-        SQL;
+    CREATE TABLE schema_migrations (
+      version INTEGER NOT NULL PRIMARY KEY,
+      name TEXT NOT NULL,
+      checksum TEXT NOT NULL, -- SHA-256 of the file, hexadecimal
+      applied_at INTEGER NOT NULL
+    ) STRICT
+    SQL;
 
     /** @param array<int, Migration> $migrations by version */
-    public function __construct(private Database $database, private array $migrations, private Clock $clock)
-    {
-    }
+    public function __construct(
+        private Database $database,
+        private array $migrations,
+        private Clock $clock,
+    ) {}
 
     public static function of(Database $database, Context $context): self
     {
-        return new self($database, Migration::readAll($context->settings->migrationsFolder()), $context->clock);
+        return new self(
+            $database,
+            Migration::readAll($context->settings->migrationsFolder()),
+            $context->clock,
+        );
     }
 
     /**
@@ -37,7 +43,7 @@ final readonly class Migrator
     {
         $pending = array_values(array_slice($this->migrations, $this->verifiedVersion()));
         foreach ($pending as $migration) {
-            $this->database->transaction(fn () => $this->apply($migration));
+            $this->database->transaction(fn() => $this->apply($migration));
         }
 
         return $pending;
@@ -57,7 +63,9 @@ final readonly class Migrator
     {
         $applied = $this->applied();
         foreach ($applied as ['version' => $version, 'checksum' => $checksum]) {
-            $migration = $this->migrations[$version] ?? throw SchemaMismatch::newer(max(array_column($applied, 'version')), count($this->migrations));
+            $migration =
+                $this->migrations[$version] ??
+                throw SchemaMismatch::newer(max(array_column($applied, 'version')), count($this->migrations));
             if ($migration->checksum !== $checksum) {
                 throw SchemaMismatch::checksum($migration);
             }
@@ -69,7 +77,10 @@ final readonly class Migrator
     /** @return list<array<string, mixed>> */
     private function applied(): array
     {
-        $tables = array_column($this->database->rows("SELECT name FROM sqlite_schema WHERE type = 'table'"), 'name');
+        $tables = array_column(
+            $this->database->rows("SELECT name FROM sqlite_schema WHERE type = 'table'"),
+            'name',
+        );
         if (in_array('schema_migrations', $tables, true)) {
             return $this->database->rows('SELECT version, checksum FROM schema_migrations ORDER BY version');
         }

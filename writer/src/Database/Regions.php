@@ -8,10 +8,10 @@ namespace TrendVault\Writer\Database;
 final readonly class Regions
 {
     private const string SEED = <<<'SQL'
-        INSERT INTO regions (code, name, languages) VALUES (?, ?, ?)
-        ON CONFLICT (code) DO UPDATE SET name = excluded.name, languages = excluded.languages
-          WHERE name IS NOT excluded.name OR languages IS NOT excluded.languages
-        SQL;
+    INSERT INTO regions (code, name, languages) VALUES (?, ?, ?)
+    ON CONFLICT (code) DO UPDATE SET name = excluded.name, languages = excluded.languages
+      WHERE name IS NOT excluded.name OR languages IS NOT excluded.languages
+    SQL;
 
     /** Adds and renames; a market that is no longer listed stays, its history names it. */
     public static function seed(Database $database, string $file): int
@@ -21,7 +21,11 @@ final readonly class Regions
         return $database->transaction(static function () use ($database, $regions): int {
             $changed = 0;
             foreach ($regions as ['code' => $code, 'name' => $name, 'languages' => $languages]) {
-                $changed += $database->run(self::SEED, [$code, $name, json_encode($languages, JSON_THROW_ON_ERROR)]);
+                $changed += $database->run(self::SEED, [
+                    $code,
+                    $name,
+                    json_encode($languages, JSON_THROW_ON_ERROR),
+                ]);
             }
 
             return $changed;
@@ -31,6 +35,9 @@ final readonly class Regions
     /** @return list<string> */
     public static function codes(Database $database): array
     {
-        return array_map(strval(...), array_column($database->rows('SELECT code FROM regions ORDER BY code'), 'code'));
+        return array_map(
+            strval(...),
+            array_column($database->rows('SELECT code FROM regions ORDER BY code'), 'code'),
+        );
     }
 }

@@ -16,8 +16,7 @@ final readonly class Run
         private Clock $clock,
         public int $id,
         public int $startedAt,
-    ) {
-    }
+    ) {}
 
     public static function start(Database $database, string $command, Clock $clock): self
     {
@@ -29,10 +28,12 @@ final readonly class Run
 
     public function finish(ExitCode $exitCode, ?string $error): void
     {
-        $this->database->run(
-            'UPDATE runs SET finished_at = ?, exit_code = ?, error = ? WHERE id = ?',
-            [$this->clock->now(), $exitCode->value, $error, $this->id],
-        );
+        $this->database->run('UPDATE runs SET finished_at = ?, exit_code = ?, error = ? WHERE id = ?', [
+            $this->clock->now(),
+            $exitCode->value,
+            $error,
+            $this->id,
+        ]);
     }
 
     /** For a run that failed: when the database is what failed, the row stays unfinished, as after a kill. */

@@ -13,29 +13,37 @@ final class SchemaMismatch extends Failure
     public static function checksum(Migration $migration): self
     {
         return self::because(
-            "Cannot use the database: migration {$migration->label()} was changed after it was applied (checksum differs)."
-            . ' Put the file back as it was, and make the change in a new migration.',
+            "Cannot use the database: migration {$migration->label()} was changed after it was applied (checksum differs)." .
+                ' Put the file back as it was, and make the change in a new migration.',
         );
     }
 
     public static function newer(int $version, int $known): self
     {
-        return self::because("Cannot use the database: its schema is version $version, this writer knows $known. Upgrade the writer.");
+        return self::because(
+            "Cannot use the database: its schema is version $version, this writer knows $known. Upgrade the writer.",
+        );
     }
 
     public static function pending(int $version, int $known): self
     {
-        return self::because("Cannot use the database: its schema is version $version, this writer needs $known. Run `writer migrate`.");
+        return self::because(
+            "Cannot use the database: its schema is version $version, this writer needs $known. Run `writer migrate`.",
+        );
     }
 
     public static function foreign(): self
     {
-        return self::because('Cannot migrate the database: it has tables, but none of ours. Expected an empty file or one that the writer made.');
+        return self::because(
+            'Cannot migrate the database: it has tables, but none of ours. Expected an empty file or one that the writer made.',
+        );
     }
 
     public static function badFileName(string $file): self
     {
-        return self::because("Cannot read migration $file: expected a name like 0003_create_observations.sql.");
+        return self::because(
+            "Cannot read migration $file: expected a name like 0003_create_observations.sql.",
+        );
     }
 
     /** @param list<int> $versions */
@@ -43,7 +51,9 @@ final class SchemaMismatch extends Failure
     {
         $found = $versions === [] ? 'none' : implode(', ', $versions);
 
-        return self::because("Cannot read the migrations in $folder: expected versions 1, 2, 3 and so on, found $found.");
+        return self::because(
+            "Cannot read the migrations in $folder: expected versions 1, 2, 3 and so on, found $found.",
+        );
     }
 
     private static function because(string $sentence): self

@@ -21,14 +21,22 @@ final readonly class WriteSession
      * @param Closure(Database, Run): ExitCode $work
      * @throws Failure|SQLite3Exception
      */
-    public static function run(string $command, Context $context, Closure $work, int $waitSeconds = self::PATIENCE_SECONDS): ExitCode
-    {
+    public static function run(
+        string $command,
+        Context $context,
+        Closure $work,
+        int $waitSeconds = self::PATIENCE_SECONDS,
+    ): ExitCode {
         $path = $context->settings->databasePath;
         if (!is_file($path) && is_dir(dirname($path))) {
             throw DatabaseFailure::missing($path);
         }
 
-        return self::underLock($command, $context, $waitSeconds, static function (Database $database) use ($command, $context, $work): ExitCode {
+        return self::underLock($command, $context, $waitSeconds, static function (Database $database) use (
+            $command,
+            $context,
+            $work,
+        ): ExitCode {
             Migrator::of($database, $context)->expectCurrent();
 
             return self::record($command, $database, $context, $work);
@@ -41,13 +49,23 @@ final readonly class WriteSession
      * @param Closure(Database, Run): ExitCode $work
      * @throws Failure|SQLite3Exception
      */
-    public static function migrateAndRun(string $command, Context $context, Closure $work, int $waitSeconds = self::PATIENCE_SECONDS): ExitCode
-    {
+    public static function migrateAndRun(
+        string $command,
+        Context $context,
+        Closure $work,
+        int $waitSeconds = self::PATIENCE_SECONDS,
+    ): ExitCode {
         $context->settings->makeDefaultFolder();
 
-        return self::underLock($command, $context, $waitSeconds, static function (Database $database) use ($command, $context, $work): ExitCode {
+        return self::underLock($command, $context, $waitSeconds, static function (Database $database) use (
+            $command,
+            $context,
+            $work,
+        ): ExitCode {
             foreach (Migrator::of($database, $context)->migrate() as $migration) {
-                $context->log->info('migrated', "Applied migration {$migration->label()}.", ['version' => $migration->version]);
+                $context->log->info('migrated', "Applied migration {$migration->label()}.", [
+                    'version' => $migration->version,
+                ]);
             }
             Regions::seed($database, $context->settings->regionsFile());
 
@@ -56,8 +74,12 @@ final readonly class WriteSession
     }
 
     /** @param Closure(Database): ExitCode $work */
-    private static function underLock(string $command, Context $context, int $waitSeconds, Closure $work): ExitCode
-    {
+    private static function underLock(
+        string $command,
+        Context $context,
+        int $waitSeconds,
+        Closure $work,
+    ): ExitCode {
         $settings = $context->settings;
         if (!is_dir(dirname($settings->databasePath))) {
             throw DatabaseFailure::cannotOpen($settings->databasePath);
@@ -76,8 +98,12 @@ final readonly class WriteSession
     }
 
     /** @param Closure(Database, Run): ExitCode $work */
-    private static function record(string $command, Database $database, Context $context, Closure $work): ExitCode
-    {
+    private static function record(
+        string $command,
+        Database $database,
+        Context $context,
+        Closure $work,
+    ): ExitCode {
         $run = Run::start($database, $command, $context->clock);
         try {
             $exitCode = $work($database, $run);
@@ -85,8 +111,14 @@ final readonly class WriteSession
 
             return $exitCode;
         } catch (Throwable $error) {
-            $failure = $error instanceof SQLite3Exception ? DatabaseFailure::from($error, $context->settings->databasePath) : $error;
-            $run->tryToFinish($failure instanceof Failure ? $failure->exitCode : ExitCode::Internal, $failure->getMessage());
+            $failure =
+                $error instanceof SQLite3Exception
+                    ? DatabaseFailure::from($error, $context->settings->databasePath)
+                    : $error;
+            $run->tryToFinish(
+                $failure instanceof Failure ? $failure->exitCode : ExitCode::Internal,
+                $failure->getMessage(),
+            );
             throw $failure;
         }
     }

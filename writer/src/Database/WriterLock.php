@@ -16,23 +16,28 @@ final class WriterLock
     private const int POLLS_FOR_SIGNATURE = 20;
 
     /** @param resource $file kept open: closing it gives the lock back */
-    private function __construct(private mixed $file)
-    {
-    }
+    private function __construct(private mixed $file) {}
 
     /** @throws AlreadyRunning|DatabaseFailure */
     public static function acquire(string $databasePath, string $command, int $waitSeconds): self
     {
         $path = "$databasePath.lock";
         $file = @fopen($path, 'c+') ?: throw DatabaseFailure::cannotLock($databasePath);
-        for ($polls = $waitSeconds * 1_000_000 / self::POLL_MICROSECONDS; !flock($file, LOCK_EX | LOCK_NB); $polls--) {
+        for (
+            $polls = ($waitSeconds * 1_000_000) / self::POLL_MICROSECONDS;
+            !flock($file, LOCK_EX | LOCK_NB);
+            $polls--
+        ) {
             if ($polls <= 0) {
                 throw AlreadyRunning::as(self::signature($file), $databasePath);
             }
             usleep(self::POLL_MICROSECONDS);
         }
         ftruncate($file, 0);
-        fwrite($file, sprintf("writer %s, process %d, since %s\n", $command, getmypid(), gmdate('Y-m-d\TH:i:s\Z')));
+        fwrite(
+            $file,
+            sprintf("writer %s, process %d, since %s\n", $command, getmypid(), gmdate('Y-m-d\TH:i:s\Z')),
+        );
 
         return new self($file);
     }
@@ -52,7 +57,11 @@ final class WriterLock
      */
     private static function signature(mixed $file): string
     {
-        for ($polls = self::POLLS_FOR_SIGNATURE; ($text = trim((string) stream_get_contents($file, null, 0))) === '' && $polls > 0; $polls--) {
+        for (
+            $polls = self::POLLS_FOR_SIGNATURE;
+            ($text = trim((string) stream_get_contents($file, null, 0))) === '' && $polls > 0;
+            $polls--
+        ) {
             usleep(self::POLL_MICROSECONDS);
         }
 

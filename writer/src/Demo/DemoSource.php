@@ -31,9 +31,12 @@ final class DemoSource implements Source
      * @param int $now UTC seconds
      * @param bool $fill whether this is the first time, and all videos are counted
      */
-    public function __construct(private readonly int $seed, private readonly int $now, private readonly bool $fill, private readonly int $videos = self::VIDEOS)
-    {
-    }
+    public function __construct(
+        private readonly int $seed,
+        private readonly int $now,
+        private readonly bool $fill,
+        private readonly int $videos = self::VIDEOS,
+    ) {}
 
     #[Override]
     public function name(): string
@@ -75,12 +78,16 @@ final class DemoSource implements Source
         $turn = intdiv($this->now, self::MINUTE_SECONDS) % self::SHARE;
         $counted = $hot = [];
         foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
-            $due = $video->number % self::SHARE === $turn || $video->bornAt > $this->now - self::FRESH_SECONDS;
+            $due =
+                $video->number % self::SHARE === $turn || $video->bornAt > $this->now - self::FRESH_SECONDS;
             foreach ($video->markets() as $market) {
                 if ($due) {
                     $counted[] = [$video, $market, $this->now];
                 } else {
-                    ($hot[$market] ??= new Hottest(self::HOT_VIDEOS))->offer($video->gain($market, $this->now - self::FRESH_SECONDS, $this->now), $video);
+                    ($hot[$market] ??= new Hottest(self::HOT_VIDEOS))->offer(
+                        $video->gain($market, $this->now - self::FRESH_SECONDS, $this->now),
+                        $video,
+                    );
                 }
             }
         }
@@ -97,14 +104,17 @@ final class DemoSource implements Source
     {
         $views = $video->views($market, $time);
 
-        return json_encode([
-            'id' => $video->id,
-            'region' => $market,
-            'observed_at' => Rfc3339::format($time),
-            'views' => $views,
-            'likes' => intdiv($views, 25 + $video->number % 40),
-            'comments' => intdiv($views, 300 + $video->number % 500),
-            ...$video->description(),
-        ], JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR);
+        return json_encode(
+            [
+                'id' => $video->id,
+                'region' => $market,
+                'observed_at' => Rfc3339::format($time),
+                'views' => $views,
+                'likes' => intdiv($views, 25 + ($video->number % 40)),
+                'comments' => intdiv($views, 300 + ($video->number % 500)),
+                ...$video->description(),
+            ],
+            JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
+        );
     }
 }

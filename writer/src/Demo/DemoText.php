@@ -17,8 +17,7 @@ final class DemoText
         public readonly string $title,
         public readonly string $channel,
         public readonly string $category,
-    ) {
-    }
+    ) {}
 
     /** @param string $key what the text follows from */
     public static function of(string $key, string $language): self
@@ -30,7 +29,14 @@ final class DemoText
 
         return new self(
             title: self::fill(self::pick($words['titles'][$category], $template), $words['words'], $key),
-            channel: self::fill(self::pick([...$words['channels']['any'], ...$words['channels'][$category] ?? []], Dice::roll($channelKey)[0]), $words['words'], $channelKey),
+            channel: self::fill(
+                self::pick(
+                    [...$words['channels']['any'], ...$words['channels'][$category] ?? []],
+                    Dice::roll($channelKey)[0],
+                ),
+                $words['words'],
+                $channelKey,
+            ),
             category: $category,
         );
     }
@@ -38,7 +44,11 @@ final class DemoText
     /** @return array<string, mixed> */
     private static function vocabulary(string $language): array
     {
-        return json_decode((string) file_get_contents(__DIR__ . "/languages/$language.json"), true, flags: JSON_THROW_ON_ERROR);
+        return json_decode(
+            (string) file_get_contents(__DIR__ . "/languages/$language.json"),
+            true,
+            flags: JSON_THROW_ON_ERROR,
+        );
     }
 
     /**
@@ -50,13 +60,20 @@ final class DemoText
     {
         $used = [];
 
-        return mb_ucfirst(preg_replace_callback('/\{(\w+)\}/', static function (array $match) use ($words, $key, &$used): string {
-            $number = Dice::roll("$key " . count($used))[0];
+        return mb_ucfirst(
+            preg_replace_callback(
+                '/\{(\w+)\}/',
+                static function (array $match) use ($words, $key, &$used): string {
+                    $number = Dice::roll("$key " . count($used))[0];
 
-            return $used[] = $match[1] === 'number'
-                ? (string) (2 + (int) ($number * 48))
-                : self::pick(array_values(array_diff($words[$match[1]], $used)), $number);
-        }, $template));
+                    return $used[] =
+                        $match[1] === 'number'
+                            ? (string) (2 + (int) ($number * 48))
+                            : self::pick(array_values(array_diff($words[$match[1]], $used)), $number);
+                },
+                $template,
+            ),
+        );
     }
 
     /**

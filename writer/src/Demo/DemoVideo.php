@@ -44,13 +44,26 @@ final readonly class DemoVideo
         [$viral, $viralAge, $viralSize, $viralHours] = Dice::roll("$seed $number viral");
         [$taper, $decay] = Dice::roll("$seed $number how");
         $this->bornAt = $number * self::BIRTH_EVERY_SECONDS;
-        $this->id = substr(strtr(base64_encode(hash('murmur3a', "$seed $number", true) . hash('crc32b', "$number $seed", true)), '+/', '-_'), 0, 11);
+        $this->id = substr(
+            strtr(
+                base64_encode(
+                    hash('murmur3a', "$seed $number", true) . hash('crc32b', "$number $seed", true),
+                ),
+                '+/',
+                '-_',
+            ),
+            0,
+            11,
+        );
         $this->home = Market::pick($home);
         $this->language = Market::language($this->home, $language);
         $this->size = Dice::pareto($size, self::LEAST_VIEWS, self::SIZE_EXPONENT);
         $this->taperHours = 3 + 12 * $taper;
         $this->decay = 0.6 + 0.8 * $decay;
-        $this->viralAt = $viral < self::VIRAL_SHARE ? $this->bornAt + (int) (60 * self::HOUR_SECONDS * $viralAge ** 2) : null;
+        $this->viralAt =
+            $viral < self::VIRAL_SHARE
+                ? $this->bornAt + (int) (60 * self::HOUR_SECONDS * $viralAge ** 2)
+                : null;
         $this->viralSize = Dice::pareto($viralSize, self::LEAST_WAVE_VIEWS, self::WAVE_EXPONENT);
         $this->viralHours = 0.1 + 0.9 * $viralHours ** 2;
     }
@@ -68,8 +81,13 @@ final readonly class DemoVideo
     public function markets(): array
     {
         return match (true) {
-            $this->reach < self::WORLDWIDE_SHARE => array_values(array_unique([$this->home, ...Market::all()])),
-            $this->reach < self::CROSSES_BORDER_SHARE => [$this->home, ...Market::neighbours($this->home, $this->language)],
+            $this->reach < self::WORLDWIDE_SHARE => array_values(
+                array_unique([$this->home, ...Market::all()]),
+            ),
+            $this->reach < self::CROSSES_BORDER_SHARE => [
+                $this->home,
+                ...Market::neighbours($this->home, $this->language),
+            ],
             default => [$this->home],
         };
     }
@@ -96,7 +114,7 @@ final readonly class DemoVideo
             'category' => $text->category,
             'language' => $this->language,
             'published_at' => Rfc3339::format($this->bornAt),
-            'duration_seconds' => 30 + $this->number * 7919 % 2400,
+            'duration_seconds' => 30 + (($this->number * 7919) % 2400),
             'thumb_base' => "https://thumbs.example/$this->id",
         ];
     }
@@ -113,9 +131,13 @@ final readonly class DemoVideo
     private function audience(int $time): float
     {
         $ageHours = max(0, $time - $this->bornAt) / self::HOUR_SECONDS;
-        $viralHours = $this->viralAt === null ? 0.0 : max(0, $time - $this->viralAt) / self::HOUR_SECONDS / $this->viralHours;
+        $viralHours =
+            $this->viralAt === null
+                ? 0.0
+                : max(0, $time - $this->viralAt) / self::HOUR_SECONDS / $this->viralHours;
         $wave = $viralHours ** 2 / (1 + $viralHours ** 2);
 
-        return $this->size * (1 - (1 + $ageHours / $this->taperHours) ** -$this->decay) + $this->viralSize * $wave;
+        return $this->size * (1 - (1 + $ageHours / $this->taperHours) ** -$this->decay) +
+            $this->viralSize * $wave;
     }
 }

@@ -13,7 +13,7 @@ final readonly class Dice
     public static function roll(string $text): array
     {
         return array_map(
-            static fn (int $number): float => $number / self::SIDES,
+            static fn(int $number): float => $number / self::SIDES,
             array_values((array) unpack('N4', hash('murmur3f', $text, true))),
         );
     }

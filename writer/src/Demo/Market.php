@@ -9,15 +9,42 @@ final readonly class Market
 {
     /** How many of a hundred videos come from a market. */
     private const array WEIGHTS = [
-        'GB' => 16, 'DE' => 15, 'FR' => 13, 'ES' => 11, 'IT' => 11, 'PL' => 8, 'NL' => 6,
-        'SE' => 4, 'PT' => 4, 'BE' => 3, 'AT' => 3, 'CZ' => 3, 'DK' => 2, 'IE' => 1,
+        'GB' => 16,
+        'DE' => 15,
+        'FR' => 13,
+        'ES' => 11,
+        'IT' => 11,
+        'PL' => 8,
+        'NL' => 6,
+        'SE' => 4,
+        'PT' => 4,
+        'BE' => 3,
+        'AT' => 3,
+        'CZ' => 3,
+        'DK' => 2,
+        'IE' => 1,
     ];
     private const array LANGUAGES = [
-        'GB' => ['en'], 'DE' => ['de'], 'FR' => ['fr'], 'ES' => ['es'], 'IT' => ['it'], 'PL' => ['pl'], 'NL' => ['nl'],
-        'SE' => ['sv'], 'PT' => ['pt'], 'BE' => ['nl', 'fr', 'nl', 'fr', 'nl'], 'AT' => ['de'], 'CZ' => ['cs'], 'DK' => ['da'], 'IE' => ['en'],
+        'GB' => ['en'],
+        'DE' => ['de'],
+        'FR' => ['fr'],
+        'ES' => ['es'],
+        'IT' => ['it'],
+        'PL' => ['pl'],
+        'NL' => ['nl'],
+        'SE' => ['sv'],
+        'PT' => ['pt'],
+        'BE' => ['nl', 'fr', 'nl', 'fr', 'nl'],
+        'AT' => ['de'],
+        'CZ' => ['cs'],
+        'DK' => ['da'],
+        'IE' => ['en'],
     ];
     private const array NEIGHBOURS = [
-        'en' => ['GB', 'IE'], 'de' => ['DE', 'AT'], 'fr' => ['FR', 'BE'], 'nl' => ['NL', 'BE'],
+        'en' => ['GB', 'IE'],
+        'de' => ['DE', 'AT'],
+        'fr' => ['FR', 'BE'],
+        'nl' => ['NL', 'BE'],
     ];
 
     /** @param float $number from 0 to below 1 */

@@ -18,25 +18,25 @@ final readonly class Explanation
     private const int OBSERVATIONS = 10;
 
     private const string STATE = <<<'SQL'
-        SELECT v.title, v.channel, v.category, v.published_at,
-               y.first_observed_at, y.last_observed_at, y.observation_count, y.views, y.views_per_hour, y.rated_at, y.previous_views_per_hour
-        FROM videos AS v JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1
-        SQL;
+    SELECT v.title, v.channel, v.category, v.published_at,
+           y.first_observed_at, y.last_observed_at, y.observation_count, y.views, y.views_per_hour, y.rated_at, y.previous_views_per_hour
+    FROM videos AS v JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1
+    SQL;
     private const string RANKS = <<<'SQL'
-        SELECT window, rank, score, (SELECT count(*) FROM trending WHERE generation = t.generation AND region = t.region AND window = t.window AND category = '') AS total
-        FROM trending AS t WHERE generation = ?3 AND video_id = ?1 AND region = ?2 AND category = ''
-        SQL;
+    SELECT window, rank, score, (SELECT count(*) FROM trending WHERE generation = t.generation AND region = t.region AND window = t.window AND category = '') AS total
+    FROM trending AS t WHERE generation = ?3 AND video_id = ?1 AND region = ?2 AND category = ''
+    SQL;
     private const string HISTORY = <<<'SQL'
-        WITH RECURSIVE chain (observed_at, views, previous_observed_at, step) AS (
-          SELECT o.observed_at, o.views, o.previous_observed_at, 1
-          FROM velocity AS y JOIN observations AS o ON o.observed_at = y.last_observed_at AND o.region = y.region AND o.video_id = y.video_id
-          WHERE y.video_id = ?1 AND y.region = ?2
-          UNION ALL
-          SELECT o.observed_at, o.views, o.previous_observed_at, step + 1
-          FROM chain JOIN observations AS o ON o.observed_at = chain.previous_observed_at AND o.region = ?2 AND o.video_id = ?1
-          WHERE step < ?3
-        ) SELECT observed_at, views FROM chain
-        SQL;
+    WITH RECURSIVE chain (observed_at, views, previous_observed_at, step) AS (
+      SELECT o.observed_at, o.views, o.previous_observed_at, 1
+      FROM velocity AS y JOIN observations AS o ON o.observed_at = y.last_observed_at AND o.region = y.region AND o.video_id = y.video_id
+      WHERE y.video_id = ?1 AND y.region = ?2
+      UNION ALL
+      SELECT o.observed_at, o.views, o.previous_observed_at, step + 1
+      FROM chain JOIN observations AS o ON o.observed_at = chain.previous_observed_at AND o.region = ?2 AND o.video_id = ?1
+      WHERE step < ?3
+    ) SELECT observed_at, views FROM chain
+    SQL;
 
     /**
      * @param array<string, mixed> $video
@@ -51,33 +51,44 @@ final readonly class Explanation
         private int $publishedAt,
         private array $ranks,
         private array $history,
-    ) {
-    }
+    ) {}
 
     /** Null when the video is not known in that market, or nothing was published yet. */
     public static function find(Database $database, string $region, string $videoId): ?self
     {
         $state = $database->rows(self::STATE, [$videoId, $region])[0] ?? null;
-        $generation = $database->rows('SELECT id, published_at FROM generations ORDER BY id DESC LIMIT 1')[0] ?? null;
+        $generation =
+            $database->rows('SELECT id, published_at FROM generations ORDER BY id DESC LIMIT 1')[0] ?? null;
 
-        return $state === null || $generation === null ? null : new self(
-            $region,
-            array_slice($state, 0, 4),
-            new Velocity(...array_values(array_slice($state, 4))),
-            $generation['id'],
-            $generation['published_at'],
-            array_column($database->rows(self::RANKS, [$videoId, $region, $generation['id']]), null, 'window'),
-            $database->rows(self::HISTORY, [$videoId, $region, self::OBSERVATIONS]),
-        );
+        return $state === null || $generation === null
+            ? null
+            : new self(
+                $region,
+                array_slice($state, 0, 4),
+                new Velocity(...array_values(array_slice($state, 4))),
+                $generation['id'],
+                $generation['published_at'],
+                array_column(
+                    $database->rows(self::RANKS, [$videoId, $region, $generation['id']]),
+                    null,
+                    'window',
+                ),
+                $database->rows(self::HISTORY, [$videoId, $region, self::OBSERVATIONS]),
+            );
     }
 
     public function text(): string
     {
         return implode("\n", [
             "{$this->video['title']}",
-            "{$this->video['channel']}" . ($this->video['category'] === null ? '' : ", {$this->video['category']}"),
+            "{$this->video['channel']}" .
+            ($this->video['category'] === null ? '' : ", {$this->video['category']}"),
             '',
-            "In $this->region, generation $this->generation of " . Rfc3339::format($this->publishedAt) . ', ' . Forecast::VERSION . ':',
+            "In $this->region, generation $this->generation of " .
+            Rfc3339::format($this->publishedAt) .
+            ', ' .
+            Forecast::VERSION .
+            ':',
             ...array_map($this->windowLine(...), Window::cases()),
             '',
             ...$this->reasons(),
@@ -90,10 +101,24 @@ final readonly class Explanation
     private function windowLine(Window $window): string
     {
         $listed = $this->ranks[$window->value] ?? null;
-        $score = number_format($listed['score'] ?? Forecast::expectedViews($this->velocity, $this->video['published_at'], $window, $this->publishedAt));
+        $score = number_format(
+            $listed['score'] ??
+                Forecast::expectedViews(
+                    $this->velocity,
+                    $this->video['published_at'],
+                    $window,
+                    $this->publishedAt,
+                ),
+        );
         $place = $listed === null ? 'not in the list' : "rank {$listed['rank']} of {$listed['total']}";
 
-        return sprintf('  %-5s %-18s %12s views expected in the next %d h', $window->value, $place, $score, $window->hours());
+        return sprintf(
+            '  %-5s %-18s %12s views expected in the next %d h',
+            $window->value,
+            $place,
+            $score,
+            $window->hours(),
+        );
     }
 
     /** @return list<string> */
@@ -103,18 +128,33 @@ final readonly class Explanation
         $bornAt = Forecast::bornAt($velocity->firstObservedAt, $this->video['published_at']);
         $age = ($this->publishedAt - $bornAt) / self::HOUR_SECONDS;
         $lag = ($this->publishedAt - $velocity->ratedAt) / self::HOUR_SECONDS;
-        $born = $this->video['published_at'] === null
-            ? sprintf('publication unknown: taken to be %.0f h old when first seen', Forecast::ASSUMED_AGE_HOURS)
-            : 'published ' . Rfc3339::format($this->video['published_at']);
+        $born =
+            $this->video['published_at'] === null
+                ? sprintf(
+                    'publication unknown: taken to be %.0f h old when first seen',
+                    Forecast::ASSUMED_AGE_HOURS,
+                )
+                : 'published ' . Rfc3339::format($this->video['published_at']);
 
         return [
-            sprintf('  rate      %s views an hour, measured about %.1f h before', number_format($velocity->viewsPerHour, 1), $lag),
+            sprintf(
+                '  rate      %s views an hour, measured about %.1f h before',
+                number_format($velocity->viewsPerHour, 1),
+                $lag,
+            ),
             $velocity->previousViewsPerHour === null
                 ? '  before    only seen once: the rate is the average of its life so far'
                 : sprintf('  before    %s views an hour', number_format($velocity->previousViewsPerHour, 1)),
             sprintf('  age       %.1f h, %s', $age, $born),
-            sprintf('  forecast  rate falls with the square of (age + %.0f h), so the older, the slower', Forecast::TAPER_HOURS),
-            sprintf('  limit     at most %d videos of a channel in the first %d', ChannelLimit::MOST_VIDEOS, ChannelLimit::WITHIN_RANKS),
+            sprintf(
+                '  forecast  rate falls with the square of (age + %.0f h), so the older, the slower',
+                Forecast::TAPER_HOURS,
+            ),
+            sprintf(
+                '  limit     at most %d videos of a channel in the first %d',
+                ChannelLimit::MOST_VIDEOS,
+                ChannelLimit::WITHIN_RANKS,
+            ),
         ];
     }
 
@@ -124,11 +164,14 @@ final readonly class Explanation
         $lines = [];
         foreach ($this->history as $index => ['observed_at' => $at, 'views' => $views]) {
             $earlier = $this->history[$index + 1] ?? null;
-            $gain = $earlier === null ? '' : sprintf(
-                '  %+d in %.1f h',
-                $views - $earlier['views'],
-                ($at - $earlier['observed_at']) / self::HOUR_SECONDS,
-            );
+            $gain =
+                $earlier === null
+                    ? ''
+                    : sprintf(
+                        '  %+d in %.1f h',
+                        $views - $earlier['views'],
+                        ($at - $earlier['observed_at']) / self::HOUR_SECONDS,
+                    );
             $lines[] = sprintf('  %s %14s%s', Rfc3339::format($at), number_format($views), $gain);
         }
 

@@ -13,9 +13,9 @@ final class Batch
     private const int MOST_BYTES = 8 * 1024 * 1024;
 
     /** @var list<int> line numbers in the source */
-    public private(set) array $numbers = [];
+    private array $numbers = [];
     /** @var array<int, string|LineFragment> by the index of the number */
-    public private(set) array $lines = [];
+    private array $lines = [];
     private int $bytes = 0;
 
     public function add(int $number, string|LineFragment $line): void
@@ -28,6 +28,17 @@ final class Batch
     public function isFull(): bool
     {
         return count($this->numbers) >= self::MOST_LINES || $this->bytes >= self::MOST_BYTES;
+    }
+
+    public function numberOf(int $index): int
+    {
+        return $this->numbers[$index];
+    }
+
+    /** @return array<int, string|LineFragment> by index */
+    public function lines(): array
+    {
+        return $this->lines;
     }
 
     public function letGo(int $index): void

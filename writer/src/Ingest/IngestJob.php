@@ -21,9 +21,7 @@ use TrendVault\Writer\Sources\SpoolFile;
 /** Ingests sources one after the other; one that fails does not keep the others from being read. */
 final readonly class IngestJob
 {
-    public function __construct(private Context $context, private Database $database, private Run $run)
-    {
-    }
+    public function __construct(private Context $context, private Database $database, private Run $run) {}
 
     /**
      * @param list<string> $words what names the sources
@@ -60,17 +58,25 @@ final readonly class IngestJob
 
     private function ingestOne(Source $source, Ingestion $ingestion): ?ExitCode
     {
-        $aside = $source instanceof SpoolFile
-            ? $source->setAside()
-            : SetAside::lines($this->context->settings->rejectedFolder(), "{$source->name()}-{$this->run->id}");
+        $aside =
+            $source instanceof SpoolFile
+                ? $source->setAside()
+                : SetAside::lines(
+                    $this->context->settings->rejectedFolder(),
+                    "{$source->name()}-{$this->run->id}",
+                );
         [$tally, $started] = [new Tally(), hrtime(true)];
         $bar = ProgressBar::onStandardError("Reading {$source->name()}");
-        $failure = self::attempt(static fn () => $ingestion->ingest($source, $aside, $tally, $bar->advance(...)));
+        $failure = self::attempt(
+            static fn() => $ingestion->ingest($source, $aside, $tally, $bar->advance(...)),
+        );
         $bar->finish();
-        new IngestReport($source->name(), $tally, $aside, (hrtime(true) - $started) / 1e9)->log($this->context->log);
-        if ($source instanceof Settles && !$failure instanceof SetAsideFailure) {
+        new IngestReport($source->name(), $tally, $aside, (hrtime(true) - $started) / 1e9)->log(
+            $this->context->log,
+        );
+        if ($source instanceof Settles && !($failure instanceof SetAsideFailure)) {
             $clean = $failure === null && $tally->rejected() === 0;
-            $failure = self::attempt(static fn () => $source->settle($clean)) ?? $failure;
+            $failure = self::attempt(static fn() => $source->settle($clean)) ?? $failure;
         }
 
         return $failure === null ? null : $this->report($source->name(), $failure);

@@ -9,9 +9,12 @@ use TrendVault\Writer\Cli\Log;
 /** What is said about a source that was read. */
 final readonly class IngestReport
 {
-    public function __construct(private string $source, private Tally $tally, private SetAside $aside, private float $seconds)
-    {
-    }
+    public function __construct(
+        private string $source,
+        private Tally $tally,
+        private SetAside $aside,
+        private float $seconds,
+    ) {}
 
     public function log(Log $log): void
     {
@@ -26,10 +29,14 @@ final readonly class IngestReport
             'seconds' => round($this->seconds, 3),
         ]);
         if ($this->aside->reportPath() !== null) {
-            $log->warn('set_aside', "What was set aside of $this->source, and why: {$this->aside->reportPath()}", [
-                'report' => $this->aside->reportPath(),
-                'reasons' => $this->tally->rejections,
-            ]);
+            $log->warn(
+                'set_aside',
+                "What was set aside of $this->source, and why: {$this->aside->reportPath()}",
+                [
+                    'report' => $this->aside->reportPath(),
+                    'reasons' => $this->tally->rejections(),
+                ],
+            );
         }
     }
 

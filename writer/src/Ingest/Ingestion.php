@@ -19,20 +19,23 @@ use TrendVault\Writer\Sources\SourceFailure;
 final readonly class Ingestion
 {
     private const string COUNT_RUN = <<<'SQL'
-        UPDATE runs SET accepted = accepted + ?, unchanged = unchanged + ?, late = late + ?, conflicting = conflicting + ? WHERE id = ?
-        SQL;
+    UPDATE runs SET accepted = accepted + ?, unchanged = unchanged + ?, late = late + ?, conflicting = conflicting + ? WHERE id = ?
+    SQL;
     private const string COUNT_REJECTIONS = <<<'SQL'
-        INSERT INTO rejections (run_id, reason, line_count) VALUES (?, ?, ?)
-        ON CONFLICT DO UPDATE SET line_count = line_count + excluded.line_count
-        SQL;
+    INSERT INTO rejections (run_id, reason, line_count) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET line_count = line_count + excluded.line_count
+    SQL;
 
     /** Bounds what one commit adds to the WAL. */
     private const int OBSERVATIONS_A_COMMIT = 4000;
 
     private ObservationStore $store;
 
-    public function __construct(private Database $database, private Run $run, private ObservationParser $parser)
-    {
+    public function __construct(
+        private Database $database,
+        private Run $run,
+        private ObservationParser $parser,
+    ) {
         $this->store = new ObservationStore($database, $run->startedAt);
     }
 
@@ -48,7 +51,7 @@ final readonly class Ingestion
             $this->storeBatch($batch, $aside, $tally);
             $progress($source->progress());
         }
-        if (isset($tally->rejections[RejectionReason::CutOff->value])) {
+        if (isset($tally->rejections()[RejectionReason::CutOff->value])) {
             throw SourceFailure::cutOff($source->name());
         }
     }
@@ -62,10 +65,14 @@ final readonly class Ingestion
         $rejected = new Tally();
         $observations = $this->parse($batch, $aside, $rejected);
         if ($rejected->rejected() > 0) {
-            $tally->add($this->database->transaction(fn (): Tally => $this->record($rejected)));
+            $tally->add($this->database->transaction(fn(): Tally => $this->record($rejected)));
         }
         foreach (array_chunk(self::sorted($observations), self::OBSERVATIONS_A_COMMIT, true) as $chunk) {
-            $tally->add($this->database->transaction(fn (): Tally => $this->record($this->store($chunk, $batch, $aside))));
+            $tally->add(
+                $this->database->transaction(
+                    fn(): Tally => $this->record($this->store($chunk, $batch, $aside)),
+                ),
+            );
         }
     }
 
@@ -75,7 +82,7 @@ final readonly class Ingestion
      */
     private static function sorted(array $observations): array
     {
-        $ids = array_map(static fn (Observation $observation): string => $observation->videoId, $observations);
+        $ids = array_map(static fn(Observation $observation): string => $observation->videoId, $observations);
         asort($ids, SORT_STRING); // Three times as fast as comparing objects.
 
         return array_replace($ids, $observations);
@@ -85,9 +92,9 @@ final readonly class Ingestion
     private function parse(Batch $batch, SetAside $aside, Tally $tally): array
     {
         $observations = [];
-        foreach ($batch->lines as $index => $line) {
+        foreach ($batch->lines() as $index => $line) {
             if ($line instanceof LineFragment) {
-                $this->keepFragment($batch->numbers[$index], $line, $aside, $tally);
+                $this->keepFragment($batch->numberOf($index), $line, $aside, $tally);
                 continue;
             }
             try {
@@ -96,7 +103,7 @@ final readonly class Ingestion
                     $batch->letGo($index); // Nothing can be said against it any more.
                 }
             } catch (RejectedLine $rejected) {
-                $this->setAside($batch->numbers[$index], $line, $rejected, $aside, $tally);
+                $this->setAside($batch->numberOf($index), $line, $rejected, $aside, $tally);
             }
         }
 
@@ -112,15 +119,20 @@ final readonly class Ingestion
             try {
                 $tally->count($this->store->add($observation));
             } catch (RejectedLine $rejected) {
-                $this->setAside($batch->numbers[$index], $batch->lines[$index], $rejected, $aside, $tally);
+                $this->setAside($batch->numberOf($index), $batch->lines()[$index], $rejected, $aside, $tally);
             }
         }
 
         return $tally;
     }
 
-    private function setAside(int $number, string $line, RejectedLine $rejected, SetAside $aside, Tally $tally): void
-    {
+    private function setAside(
+        int $number,
+        string $line,
+        RejectedLine $rejected,
+        SetAside $aside,
+        Tally $tally,
+    ): void {
         $aside->keep("$line\n");
         $this->reject($number, $rejected->reason, $rejected->getMessage(), $aside, $tally);
     }
@@ -130,13 +142,30 @@ final readonly class Ingestion
         $aside->keep($fragment->bytes);
         match ($fragment->end) {
             null => null,
-            RejectionReason::CutOff => $this->reject($number, $fragment->end, 'expected the rest of the line', $aside, $tally),
-            default => $this->reject($number, $fragment->end, 'expected at most 1 MiB a line', $aside, $tally),
+            RejectionReason::CutOff => $this->reject(
+                $number,
+                $fragment->end,
+                'expected the rest of the line',
+                $aside,
+                $tally,
+            ),
+            default => $this->reject(
+                $number,
+                $fragment->end,
+                'expected at most 1 MiB a line',
+                $aside,
+                $tally,
+            ),
         };
     }
 
-    private function reject(int $number, RejectionReason $reason, string $expected, SetAside $aside, Tally $tally): void
-    {
+    private function reject(
+        int $number,
+        RejectionReason $reason,
+        string $expected,
+        SetAside $aside,
+        Tally $tally,
+    ): void {
         $aside->report($number, $reason, $expected);
         $tally->reject($reason);
     }
@@ -145,7 +174,7 @@ final readonly class Ingestion
     {
         $counts = array_map($tally->of(...), Outcome::cases());
         $this->database->run(self::COUNT_RUN, [...$counts, $this->run->id]);
-        foreach ($tally->rejections as $reason => $count) {
+        foreach ($tally->rejections() as $reason => $count) {
             $this->database->run(self::COUNT_REJECTIONS, [$this->run->id, $reason, $count]);
         }
 

@@ -21,33 +21,33 @@ final class ObservationStore
 {
     /** The parameter is a JSON array of market and video, as in "GB dQw4w9WgXcQ". */
     private const string FIND_VELOCITIES = <<<'SQL'
-        SELECT key.value, y.description_hash,
-               y.first_observed_at, y.last_observed_at, y.observation_count, y.views, y.views_per_hour, y.rated_at, y.previous_views_per_hour
-        FROM json_each(?1) AS key
-        CROSS JOIN velocity AS y ON y.video_id = substr(key.value, 4) AND y.region = substr(key.value, 1, 2)
-        SQL;
+    SELECT key.value, y.description_hash,
+           y.first_observed_at, y.last_observed_at, y.observation_count, y.views, y.views_per_hour, y.rated_at, y.previous_views_per_hour
+    FROM json_each(?1) AS key
+    CROSS JOIN velocity AS y ON y.video_id = substr(key.value, 4) AND y.region = substr(key.value, 1, 2)
+    SQL;
     private const string FIND_VIDEO = <<<'SQL'
-        SELECT title, channel, thumb_base, category, language, published_at, duration_seconds FROM videos WHERE id = ?
-        SQL;
+    SELECT title, channel, thumb_base, category, language, published_at, duration_seconds FROM videos WHERE id = ?
+    SQL;
     private const string SAVE_VIDEO = <<<'SQL'
-        INSERT INTO videos (id, title, channel, thumb_base, category, language, published_at, duration_seconds, first_seen_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET title = excluded.title, channel = excluded.channel, thumb_base = excluded.thumb_base,
-          category = excluded.category, language = excluded.language, published_at = excluded.published_at,
-          duration_seconds = excluded.duration_seconds
-        SQL;
+    INSERT INTO videos (id, title, channel, thumb_base, category, language, published_at, duration_seconds, first_seen_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET title = excluded.title, channel = excluded.channel, thumb_base = excluded.thumb_base,
+      category = excluded.category, language = excluded.language, published_at = excluded.published_at,
+      duration_seconds = excluded.duration_seconds
+    SQL;
     private const string ADD_OBSERVATION = <<<'SQL'
-        INSERT INTO observations (observed_at, region, video_id, views, likes, comments, previous_observed_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-        SQL;
+    INSERT INTO observations (observed_at, region, video_id, views, likes, comments, previous_observed_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+    SQL;
     private const string FIND_VIEWS = 'SELECT views FROM observations WHERE observed_at = ? AND region = ? AND video_id = ?';
     private const string SAVE_VELOCITY = <<<'SQL'
-        INSERT INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour, description_hash)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT DO UPDATE SET last_observed_at = excluded.last_observed_at, observation_count = excluded.observation_count,
-          views = excluded.views, views_per_hour = excluded.views_per_hour, rated_at = excluded.rated_at, previous_views_per_hour = excluded.previous_views_per_hour,
-          description_hash = excluded.description_hash
-        SQL;
+    INSERT INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour, description_hash)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET last_observed_at = excluded.last_observed_at, observation_count = excluded.observation_count,
+      views = excluded.views, views_per_hour = excluded.views_per_hour, rated_at = excluded.rated_at, previous_views_per_hour = excluded.previous_views_per_hour,
+      description_hash = excluded.description_hash
+    SQL;
 
     private readonly SQLite3Stmt $addObservation;
     private readonly SQLite3Stmt $saveVelocity;
@@ -94,9 +94,13 @@ final class ObservationStore
         $says = $observation->descriptionHash();
         $publishedAt = $says === $said ? null : $this->saveVideo($observation);
         $this->link($observation, $before?->lastObservedAt);
-        $this->saveVelocity($observation, $says, $before === null
-            ? VelocityModel::first($observation->observedAt, $observation->views, $publishedAt)
-            : VelocityModel::next($before, $observation->observedAt, $observation->views));
+        $this->saveVelocity(
+            $observation,
+            $says,
+            $before === null
+                ? VelocityModel::first($observation->observedAt, $observation->views, $publishedAt)
+                : VelocityModel::next($before, $observation->observedAt, $observation->views),
+        );
 
         return Outcome::Accepted;
     }
@@ -112,7 +116,11 @@ final class ObservationStore
         if ($this->link($observation, null)) {
             return Outcome::Late;
         }
-        $views = $this->database->value(self::FIND_VIEWS, [$observation->observedAt, $observation->region, $observation->videoId]);
+        $views = $this->database->value(self::FIND_VIEWS, [
+            $observation->observedAt,
+            $observation->region,
+            $observation->videoId,
+        ]);
 
         return $views === $observation->views ? Outcome::Unchanged : Outcome::Conflicting;
     }
@@ -127,16 +135,23 @@ final class ObservationStore
     {
         $known = $this->database->rows(self::FIND_VIDEO, [$observation->videoId])[0] ?? null;
         $new = [
-            'title' => $observation->title ?? $known['title'] ?? throw self::missingMetadata('title'),
-            'channel' => $observation->channel ?? $known['channel'] ?? throw self::missingMetadata('channel'),
-            'thumb_base' => $observation->thumbBase ?? $known['thumb_base'] ?? throw self::missingMetadata('thumb_base'),
-            'category' => $observation->category ?? $known['category'] ?? null,
-            'language' => $observation->language ?? $known['language'] ?? null,
-            'published_at' => $observation->publishedAt ?? $known['published_at'] ?? null,
-            'duration_seconds' => $observation->durationSeconds ?? $known['duration_seconds'] ?? null,
+            'title' => $observation->title ?? ($known['title'] ?? throw self::missingMetadata('title')),
+            'channel' =>
+                $observation->channel ?? ($known['channel'] ?? throw self::missingMetadata('channel')),
+            'thumb_base' =>
+                $observation->thumbBase ??
+                ($known['thumb_base'] ?? throw self::missingMetadata('thumb_base')),
+            'category' => $observation->category ?? ($known['category'] ?? null),
+            'language' => $observation->language ?? ($known['language'] ?? null),
+            'published_at' => $observation->publishedAt ?? ($known['published_at'] ?? null),
+            'duration_seconds' => $observation->durationSeconds ?? ($known['duration_seconds'] ?? null),
         ];
         if ($new !== $known) {
-            $this->database->run(self::SAVE_VIDEO, [$observation->videoId, ...array_values($new), $this->now]);
+            $this->database->run(self::SAVE_VIDEO, [
+                $observation->videoId,
+                ...array_values($new),
+                $this->now,
+            ]);
         }
 
         return $new['published_at'];
@@ -180,6 +195,9 @@ final class ObservationStore
 
     private static function missingMetadata(string $field): RejectedLine
     {
-        return new RejectedLine(RejectionReason::MissingMetadata, "$field: expected it on the first line about a video");
+        return new RejectedLine(
+            RejectionReason::MissingMetadata,
+            "$field: expected it on the first line about a video",
+        );
     }
 }

@@ -22,8 +22,7 @@ final class SetAside
         private readonly string $folder,
         private readonly string $stem,
         private readonly bool $keepsLines,
-    ) {
-    }
+    ) {}
 
     /**
      * Beside what is there already: two sources may have one name, and a new database counts its runs from 1.
@@ -33,7 +32,11 @@ final class SetAside
     public static function lines(string $folder, string $stem): self
     {
         $unused = $stem;
-        for ($copy = 2; file_exists("$folder/$unused" . self::LINES) || file_exists("$folder/$unused" . self::REPORT); $copy++) {
+        for (
+            $copy = 2;
+            file_exists("$folder/$unused" . self::LINES) || file_exists("$folder/$unused" . self::REPORT);
+            $copy++
+        ) {
             $unused = "$stem-$copy";
         }
 
@@ -58,7 +61,10 @@ final class SetAside
     public function report(int $line, RejectionReason $reason, string $expected): void
     {
         $entry = ['line' => $line, 'reason' => $reason->value, 'expected' => $expected];
-        $this->write(self::REPORT, json_encode($entry, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR) . "\n");
+        $this->write(
+            self::REPORT,
+            json_encode($entry, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR) . "\n",
+        );
     }
 
     /** Where the report is, null when nothing was set aside. */

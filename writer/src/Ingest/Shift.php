@@ -27,7 +27,9 @@ final readonly class Shift
         }
 
         return $newest === null
-            ? throw SourceFailure::because('Cannot shift to now: the sources have no observation that can be read.')
+            ? throw SourceFailure::because(
+                'Cannot shift to now: the sources have no observation that can be read.',
+            )
             : $now - $newest;
     }
 

@@ -10,9 +10,9 @@ use TrendVault\Writer\Observations\RejectionReason;
 final class Tally
 {
     /** @var array<string, int> by Outcome value */
-    public private(set) array $outcomes = [];
+    private array $outcomes = [];
     /** @var array<string, int> by RejectionReason value */
-    public private(set) array $rejections = [];
+    private array $rejections = [];
 
     public function count(Outcome $outcome): void
     {
@@ -27,6 +27,12 @@ final class Tally
     public function of(Outcome $outcome): int
     {
         return $this->outcomes[$outcome->value] ?? 0;
+    }
+
+    /** @return array<string, int> by RejectionReason value */
+    public function rejections(): array
+    {
+        return $this->rejections;
     }
 
     public function rejected(): int

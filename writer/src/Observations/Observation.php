@@ -24,8 +24,7 @@ final readonly class Observation
         public ?string $language = null,
         public ?int $publishedAt = null,
         public ?int $durationSeconds = null,
-    ) {
-    }
+    ) {}
 
     /** Whether it says all that must be known of a video that is new. */
     public function describesVideo(): bool

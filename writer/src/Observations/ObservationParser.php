@@ -25,9 +25,7 @@ final readonly class ObservationParser
      * @param int $now UTC seconds
      * @param int $shiftSeconds what every time is moved by, for archived data
      */
-    public function __construct(private array $regions, private int $now, private int $shiftSeconds = 0)
-    {
-    }
+    public function __construct(private array $regions, private int $now, private int $shiftSeconds = 0) {}
 
     /** @throws RejectedLine */
     public function parse(string $line): Observation
@@ -63,9 +61,15 @@ final readonly class ObservationParser
         }
 
         throw match (json_last_error()) {
-            JSON_ERROR_NONE => new RejectedLine(RejectionReason::NotAnObject, 'expected one JSON object on the line'),
+            JSON_ERROR_NONE => new RejectedLine(
+                RejectionReason::NotAnObject,
+                'expected one JSON object on the line',
+            ),
             JSON_ERROR_UTF8 => new RejectedLine(RejectionReason::NotUtf8, 'expected UTF-8'),
-            default => new RejectedLine(RejectionReason::NotJson, 'expected JSON: ' . strtolower(json_last_error_msg())),
+            default => new RejectedLine(
+                RejectionReason::NotJson,
+                'expected JSON: ' . strtolower(json_last_error_msg()),
+            ),
         };
     }
 
@@ -76,7 +80,10 @@ final readonly class ObservationParser
 
         return is_string($id) && preg_match(self::ID, $id) === 1
             ? $id
-            : throw new RejectedLine(RejectionReason::BadId, 'id: expected 1 to 64 letters, digits or _ - . ~ : without one of . ~ : in front');
+            : throw new RejectedLine(
+                RejectionReason::BadId,
+                'id: expected 1 to 64 letters, digits or _ - . ~ : without one of . ~ : in front',
+            );
     }
 
     /** @param array<mixed> $fields */
@@ -86,17 +93,24 @@ final readonly class ObservationParser
 
         return is_string($region) && isset($this->regions[$region])
             ? $region
-            : throw new RejectedLine(RejectionReason::UnknownRegion, 'region: expected one of ' . implode(', ', array_keys($this->regions)));
+            : throw new RejectedLine(
+                RejectionReason::UnknownRegion,
+                'region: expected one of ' . implode(', ', array_keys($this->regions)),
+            );
     }
 
     /** @param array<mixed> $fields */
     private function observedAt(array $fields): int
     {
-        $observedAt = $this->time($fields, 'observed_at') ?? throw self::missing('observed_at', 'the time of counting');
+        $observedAt =
+            $this->time($fields, 'observed_at') ?? throw self::missing('observed_at', 'the time of counting');
 
         return $observedAt <= $this->now + self::FUTURE_SECONDS
             ? $observedAt
-            : throw new RejectedLine(RejectionReason::InTheFuture, 'observed_at: expected at most 5 minutes after now, ' . Rfc3339::format($this->now));
+            : throw new RejectedLine(
+                RejectionReason::InTheFuture,
+                'observed_at: expected at most 5 minutes after now, ' . Rfc3339::format($this->now),
+            );
     }
 
     /** @param array<mixed> $fields */
@@ -109,7 +123,10 @@ final readonly class ObservationParser
         $time = is_string($value) ? Rfc3339::parse($value) : null;
 
         return $time === null || $time < 0
-            ? throw new RejectedLine(RejectionReason::BadTime, "$name: expected an RFC 3339 time since 1970, for example 2026-11-20T10:00:00Z")
+            ? throw new RejectedLine(
+                RejectionReason::BadTime,
+                "$name: expected an RFC 3339 time since 1970, for example 2026-11-20T10:00:00Z",
+            )
             : $time + $this->shiftSeconds;
     }
 
@@ -120,7 +137,10 @@ final readonly class ObservationParser
 
         return $value === null || (is_int($value) && $value >= 0 && $value <= self::MOST)
             ? $value
-            : throw new RejectedLine(RejectionReason::BadCount, "$name: expected a whole number from 0 to " . self::MOST);
+            : throw new RejectedLine(
+                RejectionReason::BadCount,
+                "$name: expected a whole number from 0 to " . self::MOST,
+            );
     }
 
     /** @param array<mixed> $fields */
@@ -128,9 +148,16 @@ final readonly class ObservationParser
     {
         $value = $fields[$name] ?? null;
 
-        return $value === null || (is_string($value) && $value !== '' && self::fits($value, $most) && strcspn($value, self::CONTROL) === strlen($value))
+        return $value === null ||
+            (is_string($value) &&
+                $value !== '' &&
+                self::fits($value, $most) &&
+                strcspn($value, self::CONTROL) === strlen($value))
             ? $value
-            : throw new RejectedLine(RejectionReason::BadText, "$name: expected text of 1 to $most characters without control characters");
+            : throw new RejectedLine(
+                RejectionReason::BadText,
+                "$name: expected text of 1 to $most characters without control characters",
+            );
     }
 
     /** @param array<mixed> $fields */
@@ -138,9 +165,13 @@ final readonly class ObservationParser
     {
         $value = $fields['language'] ?? null;
 
-        return $value === null || (is_string($value) && strlen($value) <= 35 && preg_match(self::LANGUAGE, $value) === 1)
+        return $value === null ||
+            (is_string($value) && strlen($value) <= 35 && preg_match(self::LANGUAGE, $value) === 1)
             ? $value
-            : throw new RejectedLine(RejectionReason::BadLanguage, 'language: expected a language tag (BCP 47), for example pt-BR');
+            : throw new RejectedLine(
+                RejectionReason::BadLanguage,
+                'language: expected a language tag (BCP 47), for example pt-BR',
+            );
     }
 
     /** @param array<mixed> $fields */
@@ -148,9 +179,13 @@ final readonly class ObservationParser
     {
         $value = $fields['thumb_base'] ?? null;
 
-        return $value === null || (is_string($value) && self::fits($value, 500) && preg_match(self::THUMB_BASE, $value) === 1)
+        return $value === null ||
+            (is_string($value) && self::fits($value, 500) && preg_match(self::THUMB_BASE, $value) === 1)
             ? $value
-            : throw new RejectedLine(RejectionReason::BadThumbBase, 'thumb_base: expected an http or https address of at most 500 characters');
+            : throw new RejectedLine(
+                RejectionReason::BadThumbBase,
+                'thumb_base: expected an http or https address of at most 500 characters',
+            );
     }
 
     /** Characters are counted only when there are more bytes than may be characters. */

@@ -12,8 +12,7 @@ final readonly class Candidate
         public string $channel,
         public float $score,
         public Velocity $velocity,
-    ) {
-    }
+    ) {}
 
     /** The total order of every list: score, highest first, then id. */
     public static function compare(self $a, self $b): int

@@ -15,8 +15,8 @@ final class ClockBackwards extends Failure
         [$clock, $newest] = [Rfc3339::format($now), Rfc3339::format($publishedAt)];
 
         return new self(
-            "Cannot publish: the clock says $clock, but the newest generation is of $newest. Set the clock;"
-            . ' if it was wrong then and is right now, run `writer rank --at now` once.',
+            "Cannot publish: the clock says $clock, but the newest generation is of $newest. Set the clock;" .
+                ' if it was wrong then and is right now, run `writer rank --at now` once.',
             ExitCode::ClockBackwards,
         );
     }

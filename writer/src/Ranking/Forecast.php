@@ -28,14 +28,18 @@ final class Forecast
      * @param int $now UTC seconds
      * @return float views, never negative
      */
-    public static function expectedViews(Velocity $velocity, ?int $publishedAt, Window $window, int $now): float
-    {
+    public static function expectedViews(
+        Velocity $velocity,
+        ?int $publishedAt,
+        Window $window,
+        int $now,
+    ): float {
         $bornAt = self::bornAt($velocity->firstObservedAt, $publishedAt);
         $rated = max(0.0, ($velocity->ratedAt - $bornAt) / self::HOUR_SECONDS) + self::TAPER_HOURS;
         $age = max(0.0, ($now - $bornAt) / self::HOUR_SECONDS) + self::TAPER_HOURS;
         $hours = $window->hours();
 
-        return $velocity->viewsPerHour * $hours * $rated * $rated / ($age * ($age + $hours));
+        return ($velocity->viewsPerHour * $hours * $rated * $rated) / ($age * ($age + $hours));
     }
 
     /** UTC seconds; a video that was published after it was seen was born when it was seen. */

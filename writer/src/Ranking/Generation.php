@@ -7,7 +7,10 @@ namespace TrendVault\Writer\Ranking;
 /** A published ranking. */
 final readonly class Generation
 {
-    public function __construct(public int $id, public int $publishedAt, public int $videoCount, public int $rowCount)
-    {
-    }
+    public function __construct(
+        public int $id,
+        public int $publishedAt,
+        public int $videoCount,
+        public int $rowCount,
+    ) {}
 }

@@ -17,12 +17,16 @@ final class Lists
     private array $lists = [];
 
     /** @param int $now UTC seconds */
-    public function __construct(private readonly int $now)
-    {
-    }
+    public function __construct(private readonly int $now) {}
 
-    public function offer(string $region, string $videoId, string $channel, ?string $category, ?int $publishedAt, Velocity $velocity): void
-    {
+    public function offer(
+        string $region,
+        string $videoId,
+        string $channel,
+        ?string $category,
+        ?int $publishedAt,
+        Velocity $velocity,
+    ): void {
         foreach (Window::cases() as $window) {
             $score = Forecast::expectedViews($velocity, $publishedAt, $window, $this->now);
             $candidate = null;
@@ -51,9 +55,13 @@ final class Lists
     /** @return list<TopList> */
     private function listsFor(string $region, Window $window, ?string $category): array
     {
-        $lists = [$this->lists[$region][$window->value][self::ALL_CATEGORIES] ??= new TopList(self::MOST_RANKS)];
+        $lists = [
+            ($this->lists[$region][$window->value][self::ALL_CATEGORIES] ??= new TopList(self::MOST_RANKS)),
+        ];
         if ($category !== null) {
-            $lists[] = $this->lists[$region][$window->value][$category] ??= new TopList(self::MOST_RANKS_OF_CATEGORY);
+            $lists[] = $this->lists[$region][$window->value][$category] ??= new TopList(
+                self::MOST_RANKS_OF_CATEGORY,
+            );
         }
 
         return $lists;

@@ -10,9 +10,7 @@ use TrendVault\Writer\Database\Database;
 /** Publishes a generation and says so. */
 final readonly class RankJob
 {
-    public function __construct(private Context $context, private Database $database)
-    {
-    }
+    public function __construct(private Context $context, private Database $database) {}
 
     /**
      * @param ?int $at UTC seconds; null for now, if the clock can be believed
@@ -22,12 +20,24 @@ final readonly class RankJob
     {
         $started = hrtime(true);
         $ranking = new Ranking($this->database, $this->context->settings->leaveAfterHours);
-        $generation = $at === null ? $ranking->publish($this->context->clock->now()) : $ranking->publishAt($at);
+        $generation =
+            $at === null ? $ranking->publish($this->context->clock->now()) : $ranking->publishAt($at);
         $seconds = (hrtime(true) - $started) / 1e9;
         $this->context->log->info(
             'published',
-            sprintf('Published generation %d: %s videos ranked, in %.1f s.', $generation->id, number_format($generation->videoCount), $seconds),
-            ['generation' => $generation->id, 'videos' => $generation->videoCount, 'ranks' => $generation->rowCount, 'formula' => Forecast::VERSION, 'seconds' => round($seconds, 3)],
+            sprintf(
+                'Published generation %d: %s videos ranked, in %.1f s.',
+                $generation->id,
+                number_format($generation->videoCount),
+                $seconds,
+            ),
+            [
+                'generation' => $generation->id,
+                'videos' => $generation->videoCount,
+                'ranks' => $generation->rowCount,
+                'formula' => Forecast::VERSION,
+                'seconds' => round($seconds, 3),
+            ],
         );
     }
 }

@@ -13,26 +13,24 @@ final readonly class Ranking
     private const int CLOCK_TOLERANCE_SECONDS = 300;
 
     private const string NEWEST_BY_REGION = <<<'SQL'
-        SELECT r.code, max(y.last_observed_at) AS newest FROM regions AS r LEFT JOIN velocity AS y ON y.region = r.code GROUP BY r.code ORDER BY r.code
-        SQL;
+    SELECT r.code, max(y.last_observed_at) AS newest FROM regions AS r LEFT JOIN velocity AS y ON y.region = r.code GROUP BY r.code ORDER BY r.code
+    SQL;
     private const string STATES = <<<'SQL'
-        SELECT y.region, y.video_id, v.channel, v.category, v.published_at,
-               y.first_observed_at, y.last_observed_at, y.observation_count, y.views, y.views_per_hour, y.rated_at, y.previous_views_per_hour
-        FROM velocity AS y JOIN videos AS v ON v.id = y.video_id
-        SQL;
+    SELECT y.region, y.video_id, v.channel, v.category, v.published_at,
+           y.first_observed_at, y.last_observed_at, y.observation_count, y.views, y.views_per_hour, y.rated_at, y.previous_views_per_hour
+    FROM velocity AS y JOIN videos AS v ON v.id = y.video_id
+    SQL;
     private const string ADD_GENERATION = <<<'SQL'
-        INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks) VALUES (?, ?, ?, ?, ?)
-        SQL;
+    INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks) VALUES (?, ?, ?, ?, ?)
+    SQL;
     private const string ADD_REGION = 'INSERT INTO generation_regions (generation, region, video_count, newest_observed_at) VALUES (?, ?, ?, ?)';
     private const string ADD_RANK = <<<'SQL'
-        INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        SQL;
+    INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    SQL;
 
     /** @param int $leaveAfterHours a video leaves when its market was observed for so long without it */
-    public function __construct(private Database $database, private int $leaveAfterHours)
-    {
-    }
+    public function __construct(private Database $database, private int $leaveAfterHours) {}
 
     /**
      * @param int $now UTC seconds
@@ -40,7 +38,9 @@ final readonly class Ranking
      */
     public function publish(int $now): Generation
     {
-        $newest = (int) $this->database->value('SELECT published_at FROM generations ORDER BY id DESC LIMIT 1');
+        $newest = (int) $this->database->value(
+            'SELECT published_at FROM generations ORDER BY id DESC LIMIT 1',
+        );
         if ($now < $newest - self::CLOCK_TOLERANCE_SECONDS) {
             throw ClockBackwards::before($now, $newest);
         }
@@ -54,8 +54,19 @@ final readonly class Ranking
         $newestByRegion = array_column($this->database->rows(self::NEWEST_BY_REGION), 'newest', 'code');
         [$lists, $counts] = $this->collect($newestByRegion, $now);
 
-        return $this->database->transaction(function () use ($newestByRegion, $lists, $counts, $now): Generation {
-            $this->database->run(self::ADD_GENERATION, [$now, Forecast::VERSION, array_sum($counts), ChannelLimit::MOST_VIDEOS, ChannelLimit::WITHIN_RANKS]);
+        return $this->database->transaction(function () use (
+            $newestByRegion,
+            $lists,
+            $counts,
+            $now,
+        ): Generation {
+            $this->database->run(self::ADD_GENERATION, [
+                $now,
+                Forecast::VERSION,
+                array_sum($counts),
+                ChannelLimit::MOST_VIDEOS,
+                ChannelLimit::WITHIN_RANKS,
+            ]);
             $id = $this->database->connection->lastInsertRowID();
             foreach ($newestByRegion as $region => $newest) {
                 $this->database->run(self::ADD_REGION, [$id, $region, $counts[$region] ?? 0, $newest]);
@@ -71,13 +82,23 @@ final readonly class Ranking
      */
     private function collect(array $newestByRegion, int $now): array
     {
-        $leaveBefore = array_map(fn (?int $newest): int => ($newest ?? 0) - $this->leaveAfterHours * 3600, $newestByRegion);
+        $leaveBefore = array_map(
+            fn(?int $newest): int => ($newest ?? 0) - $this->leaveAfterHours * 3600,
+            $newestByRegion,
+        );
         [$lists, $counts] = [new Lists($now), []];
         $states = $this->database->prepare(self::STATES)->execute();
         while (($row = $states->fetchArray(SQLITE3_NUM)) !== false) {
             [$region, $videoId, $channel, $category, $publishedAt] = $row;
             if ($row[6] >= $leaveBefore[$region]) {
-                $lists->offer($region, $videoId, $channel, $category, $publishedAt, new Velocity(...array_slice($row, 5)));
+                $lists->offer(
+                    $region,
+                    $videoId,
+                    $channel,
+                    $category,
+                    $publishedAt,
+                    new Velocity(...array_slice($row, 5)),
+                );
                 $counts[$region] = ($counts[$region] ?? 0) + 1;
             }
         }

@@ -15,9 +15,7 @@ final class TopList
     /** Scores below cannot get in. */
     private float $threshold = 0.0;
 
-    public function __construct(private readonly int $size)
-    {
-    }
+    public function __construct(private readonly int $size) {}
 
     public function admits(float $score): bool
     {

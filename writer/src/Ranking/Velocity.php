@@ -17,6 +17,5 @@ final readonly class Velocity
         public float $ratedAt,
         /** A slower average of earlier rates, for people to compare with; the forecast does not use it. */
         public ?float $previousViewsPerHour,
-    ) {
-    }
+    ) {}
 }

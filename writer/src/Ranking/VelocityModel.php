@@ -41,7 +41,7 @@ final class VelocityModel
         $hours = ($observedAt - $before->lastObservedAt) / self::HOUR_SECONDS;
         $measured = max(0, $views - $before->views) / $hours;
         $kept = 2.0 ** (-$hours / self::RATE_HALF_LIFE_HOURS);
-        $middle = $observedAt - $hours * self::HOUR_SECONDS / 2;
+        $middle = $observedAt - ($hours * self::HOUR_SECONDS) / 2;
 
         return new Velocity(
             firstObservedAt: $before->firstObservedAt,

@@ -10,18 +10,30 @@ use TrendVault\Writer\Database\Database;
 /** Prunes by the settings and says what went. */
 final readonly class PruneJob
 {
-    public function __construct(private Context $context, private Database $database)
-    {
-    }
+    public function __construct(private Context $context, private Database $database) {}
 
     public function prune(): void
     {
         $settings = $this->context->settings;
-        $pruned = new Pruning($this->database)->prune($this->context->clock->now(), $settings->keepDays, $settings->keepGenerations);
+        $pruned = new Pruning($this->database)->prune(
+            $this->context->clock->now(),
+            $settings->keepDays,
+            $settings->keepGenerations,
+        );
         $this->context->log->info(
             'pruned',
-            sprintf('Pruned %d generations, %s observations, %s videos.', $pruned->generations, number_format($pruned->observations), number_format($pruned->videos)),
-            ['generations' => $pruned->generations, 'observations' => $pruned->observations, 'videos' => $pruned->videos, 'wal_truncated' => $pruned->walTruncated],
+            sprintf(
+                'Pruned %d generations, %s observations, %s videos.',
+                $pruned->generations,
+                number_format($pruned->observations),
+                number_format($pruned->videos),
+            ),
+            [
+                'generations' => $pruned->generations,
+                'observations' => $pruned->observations,
+                'videos' => $pruned->videos,
+                'wal_truncated' => $pruned->walTruncated,
+            ],
         );
     }
 }

@@ -7,7 +7,10 @@ namespace TrendVault\Writer\Retention;
 /** What pruning dropped, and whether no reader kept the WAL from being cut to nothing. */
 final readonly class Pruned
 {
-    public function __construct(public int $generations, public int $observations, public int $videos, public bool $walTruncated)
-    {
-    }
+    public function __construct(
+        public int $generations,
+        public int $observations,
+        public int $videos,
+        public bool $walTruncated,
+    ) {}
 }

@@ -13,27 +13,25 @@ final readonly class Pruning
     private const int DAY_SECONDS = 86_400;
 
     private const string OBSERVATIONS = <<<'SQL'
-        DELETE FROM observations WHERE (observed_at, region, video_id) IN (
-          SELECT observed_at, region, video_id FROM observations WHERE observed_at < ?1 ORDER BY observed_at, region, video_id LIMIT ?2
-        )
-        SQL;
+    DELETE FROM observations WHERE (observed_at, region, video_id) IN (
+      SELECT observed_at, region, video_id FROM observations WHERE observed_at < ?1 ORDER BY observed_at, region, video_id LIMIT ?2
+    )
+    SQL;
     private const string VELOCITY = <<<'SQL'
-        DELETE FROM velocity WHERE (video_id, region) IN (SELECT video_id, region FROM velocity WHERE last_observed_at < ?1 LIMIT ?2)
-        SQL;
+    DELETE FROM velocity WHERE (video_id, region) IN (SELECT video_id, region FROM velocity WHERE last_observed_at < ?1 LIMIT ?2)
+    SQL;
     /** A video that a kept generation names is still shown. CROSS JOIN has the few generations looped over, not the lists. */
     private const string VIDEOS = <<<'SQL'
-        DELETE FROM videos WHERE id IN (
-          SELECT v.id FROM videos AS v
-          WHERE NOT EXISTS (SELECT 1 FROM velocity WHERE video_id = v.id)
-            AND NOT EXISTS (SELECT 1 FROM generations AS g CROSS JOIN trending AS t ON t.generation = g.id AND t.video_id = v.id)
-          LIMIT ?1
-        )
-        SQL;
+    DELETE FROM videos WHERE id IN (
+      SELECT v.id FROM videos AS v
+      WHERE NOT EXISTS (SELECT 1 FROM velocity WHERE video_id = v.id)
+        AND NOT EXISTS (SELECT 1 FROM generations AS g CROSS JOIN trending AS t ON t.generation = g.id AND t.video_id = v.id)
+      LIMIT ?1
+    )
+    SQL;
     private const string RUNS = 'DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE started_at < ?1 ORDER BY id LIMIT ?2)';
 
-    public function __construct(private Database $database)
-    {
-    }
+    public function __construct(private Database $database) {}
 
     /** @param int $now UTC seconds */
     public function prune(int $now, int $keepDays, int $keepGenerations): Pruned
@@ -51,7 +49,10 @@ final readonly class Pruning
     /** One transaction each: a reader sees all of a generation or none of it. */
     private function dropGenerations(int $keep): int
     {
-        $old = array_column($this->database->rows('SELECT id FROM generations ORDER BY id DESC LIMIT -1 OFFSET ?', [$keep]), 'id');
+        $old = array_column(
+            $this->database->rows('SELECT id FROM generations ORDER BY id DESC LIMIT -1 OFFSET ?', [$keep]),
+            'id',
+        );
         foreach ($old as $id) {
             $this->database->transaction(function () use ($id): int {
                 $this->database->run('DELETE FROM trending WHERE generation = ?', [$id]);
@@ -68,7 +69,9 @@ final readonly class Pruning
     {
         $total = 0;
         do {
-            $deleted = $this->database->transaction(fn (): int => $this->database->run($sql, [...$values, self::ROWS_AT_ONCE]));
+            $deleted = $this->database->transaction(
+                fn(): int => $this->database->run($sql, [...$values, self::ROWS_AT_ONCE]),
+            );
             $total += $deleted;
         } while ($deleted === self::ROWS_AT_ONCE);
 

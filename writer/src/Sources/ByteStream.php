@@ -31,7 +31,11 @@ final class ByteStream
 
             return;
         }
-        for ($chunk = $head; $chunk !== '' || !feof($stream); $chunk = (string) fread($stream, self::CHUNK_BYTES)) {
+        for (
+            $chunk = $head;
+            $chunk !== '' || !feof($stream);
+            $chunk = (string) fread($stream, self::CHUNK_BYTES)
+        ) {
             yield $chunk;
         }
     }
@@ -43,7 +47,11 @@ final class ByteStream
     private static function unpacked(mixed $stream, string $packed, string $name): Generator
     {
         $inflate = self::nextMember();
-        for ($read = 0; $packed !== '' || !feof($stream); $packed = (string) fread($stream, self::PACKED_CHUNK_BYTES)) {
+        for (
+            $read = 0;
+            $packed !== '' || !feof($stream);
+            $packed = (string) fread($stream, self::PACKED_CHUNK_BYTES)
+        ) {
             while ($packed !== '') {
                 $bytes = @inflate_add($inflate, $packed);
                 if ($bytes === false) {
@@ -73,6 +81,7 @@ final class ByteStream
 
     private static function nextMember(): InflateContext
     {
-        return inflate_init(ZLIB_ENCODING_GZIP) ?: throw SourceFailure::because('Cannot unpack gzip: PHP\'s zlib did not start.');
+        return inflate_init(ZLIB_ENCODING_GZIP) ?:
+            throw SourceFailure::because('Cannot unpack gzip: PHP\'s zlib did not start.');
     }
 }

@@ -10,7 +10,5 @@ use TrendVault\Writer\Observations\RejectionReason;
 final readonly class LineFragment
 {
     /** @param ?RejectionReason $end what is wrong with the line, on its last piece */
-    public function __construct(public string $bytes, public ?RejectionReason $end)
-    {
-    }
+    public function __construct(public string $bytes, public ?RejectionReason $end) {}
 }

@@ -63,7 +63,9 @@ final readonly class LineReader
             if ($head === null) {
                 yield $chunk;
             } elseif (strlen($head) >= strlen(self::BYTE_ORDER_MARK)) {
-                yield str_starts_with($head, self::BYTE_ORDER_MARK) ? substr($head, strlen(self::BYTE_ORDER_MARK)) : $head;
+                yield str_starts_with($head, self::BYTE_ORDER_MARK)
+                    ? substr($head, strlen(self::BYTE_ORDER_MARK))
+                    : $head;
                 $head = null;
             }
         }
@@ -80,7 +82,9 @@ final readonly class LineReader
         if ($overlong) {
             yield $number => new LineFragment("$rest\n", RejectionReason::TooLong);
         } elseif ($rest !== '') {
-            yield $number => json_validate($rest) ? $rest : new LineFragment("$rest\n", RejectionReason::CutOff);
+            yield $number => json_validate($rest)
+                ? $rest
+                : new LineFragment("$rest\n", RejectionReason::CutOff);
         }
     }
 }

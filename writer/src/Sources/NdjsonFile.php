@@ -12,9 +12,7 @@ final class NdjsonFile implements Source
     /** @var ?resource while it is read */
     private mixed $stream = null;
 
-    public function __construct(private readonly string $path)
-    {
-    }
+    public function __construct(private readonly string $path) {}
 
     #[Override]
     public function name(): string
@@ -25,8 +23,11 @@ final class NdjsonFile implements Source
     #[Override]
     public function lines(): iterable
     {
-        $this->stream = @fopen($this->path, 'rb')
-            ?: throw (file_exists($this->path) ? SourceFailure::unreadable($this->path) : SourceFailure::missing($this->path));
+        $this->stream =
+            @fopen($this->path, 'rb') ?:
+            throw file_exists($this->path)
+                ? SourceFailure::unreadable($this->path)
+                : SourceFailure::missing($this->path);
         try {
             yield from LineReader::lines(ByteStream::chunks($this->stream, $this->path));
         } finally {

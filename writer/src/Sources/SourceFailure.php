@@ -21,7 +21,9 @@ final class SourceFailure extends Failure
 
     public static function emptyFolder(string $path): self
     {
-        return self::because("Cannot read $path: expected .ndjson or .ndjson.gz files in the folder, found none.");
+        return self::because(
+            "Cannot read $path: expected .ndjson or .ndjson.gz files in the folder, found none.",
+        );
     }
 
     public static function empty(string $name): self
@@ -31,7 +33,9 @@ final class SourceFailure extends Failure
 
     public static function cutOff(string $name): self
     {
-        return self::because("Source $name stopped in the middle of a line: that line was set aside, all before it is stored.");
+        return self::because(
+            "Source $name stopped in the middle of a line: that line was set aside, all before it is stored.",
+        );
     }
 
     public static function damagedGzip(string $path): self

@@ -78,6 +78,6 @@ final readonly class SourceList
 
         return $files === []
             ? throw SourceFailure::emptyFolder($path)
-            : array_map(static fn (string $file): NdjsonFile => new NdjsonFile($file), $files);
+            : array_map(static fn(string $file): NdjsonFile => new NdjsonFile($file), $files);
     }
 }

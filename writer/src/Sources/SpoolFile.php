@@ -34,10 +34,13 @@ final readonly class SpoolFile implements Source, Settles
      */
     public static function all(string $folder): array
     {
-        $paths = array_filter([...glob("$folder/*.ndjson") ?: [], ...glob("$folder/*.ndjson.gz") ?: []], is_file(...));
-        usort($paths, static fn (string $a, string $b): int => [filemtime($a), $a] <=> [filemtime($b), $b]);
+        $paths = array_filter(
+            [...glob("$folder/*.ndjson") ?: [], ...glob("$folder/*.ndjson.gz") ?: []],
+            is_file(...),
+        );
+        usort($paths, static fn(string $a, string $b): int => [filemtime($a), $a] <=> [filemtime($b), $b]);
 
-        return array_map(static fn (string $path): self => new self($folder, basename($path)), $paths);
+        return array_map(static fn(string $path): self => new self($folder, basename($path)), $paths);
     }
 
     #[Override]
@@ -77,7 +80,9 @@ final readonly class SpoolFile implements Source, Settles
             @mkdir($folder, 0o750);
         }
         if (!@rename("$this->folder/$this->fileName", "$folder/$this->fingerprint-$this->fileName")) {
-            throw SourceFailure::because("Cannot move $this->folder/$this->fileName to $folder: this user may not. Its lines are stored; it will be read again.");
+            throw SourceFailure::because(
+                "Cannot move $this->folder/$this->fileName to $folder: this user may not. Its lines are stored; it will be read again.",
+            );
         }
     }
 }

@@ -10,9 +10,7 @@ use Override;
 final readonly class StandardInput implements Source
 {
     /** @param resource $stream */
-    public function __construct(private mixed $stream)
-    {
-    }
+    public function __construct(private mixed $stream) {}
 
     #[Override]
     public function name(): string

@@ -14,13 +14,13 @@ final readonly class StatusReport
     private const int REJECTIONS_OF_SECONDS = 86_400;
 
     private const string REGIONS = <<<'SQL'
-        SELECT r.code AS region, count(y.video_id) AS videos, max(y.last_observed_at) AS newest_observed_at
-        FROM regions AS r LEFT JOIN velocity AS y ON y.region = r.code GROUP BY r.code ORDER BY r.code
-        SQL;
+    SELECT r.code AS region, count(y.video_id) AS videos, max(y.last_observed_at) AS newest_observed_at
+    FROM regions AS r LEFT JOIN velocity AS y ON y.region = r.code GROUP BY r.code ORDER BY r.code
+    SQL;
     private const string REJECTIONS = <<<'SQL'
-        SELECT reason, sum(line_count) AS lines FROM rejections JOIN runs ON runs.id = run_id
-        WHERE started_at >= ? GROUP BY reason ORDER BY lines DESC, reason
-        SQL;
+    SELECT reason, sum(line_count) AS lines FROM rejections JOIN runs ON runs.id = run_id
+    WHERE started_at >= ? GROUP BY reason ORDER BY lines DESC, reason
+    SQL;
 
     /**
      * @param ?array<string, mixed> $lastRun
@@ -35,8 +35,7 @@ final readonly class StatusReport
         private ?array $generation,
         private array $regions,
         private array $rejections,
-    ) {
-    }
+    ) {}
 
     /** @param int $now UTC seconds */
     public static function of(Database $database, string $path, int $now): self
@@ -47,7 +46,11 @@ final readonly class StatusReport
             $database->rows('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0] ?? null,
             $database->rows('SELECT * FROM generations ORDER BY id DESC LIMIT 1')[0] ?? null,
             $database->rows(self::REGIONS),
-            array_column($database->rows(self::REJECTIONS, [$now - self::REJECTIONS_OF_SECONDS]), 'lines', 'reason'),
+            array_column(
+                $database->rows(self::REJECTIONS, [$now - self::REJECTIONS_OF_SECONDS]),
+                'lines',
+                'reason',
+            ),
         );
     }
 
@@ -59,16 +62,35 @@ final readonly class StatusReport
 
     public function json(): string
     {
-        return json_encode([
-            'database' => ['path' => $this->path, 'bytes' => filesize($this->path), 'wal_bytes' => $this->walBytes()],
-            'last_run' => $this->lastRun === null ? null : self::readable($this->lastRun),
-            'generation' => $this->generation === null ? null : [...self::readable($this->generation), 'age_seconds' => $this->generationAgeSeconds()],
-            'regions' => array_map(fn (array $region): array => [
-                ...self::readable($region),
-                'age_seconds' => $region['newest_observed_at'] === null ? null : $this->now - $region['newest_observed_at'],
-            ], $this->regions),
-            'rejected_last_day' => (object) $this->rejections,
-        ], JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR) . "\n";
+        return json_encode(
+            [
+                'database' => [
+                    'path' => $this->path,
+                    'bytes' => filesize($this->path),
+                    'wal_bytes' => $this->walBytes(),
+                ],
+                'last_run' => $this->lastRun === null ? null : self::readable($this->lastRun),
+                'generation' =>
+                    $this->generation === null
+                        ? null
+                        : [
+                            ...self::readable($this->generation),
+                            'age_seconds' => $this->generationAgeSeconds(),
+                        ],
+                'regions' => array_map(
+                    fn(array $region): array => [
+                        ...self::readable($region),
+                        'age_seconds' =>
+                            $region['newest_observed_at'] === null
+                                ? null
+                                : $this->now - $region['newest_observed_at'],
+                    ],
+                    $this->regions,
+                ),
+                'rejected_last_day' => (object) $this->rejections,
+            ],
+            JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
+        ) . "\n";
     }
 
     public function text(): string
@@ -77,13 +99,29 @@ final readonly class StatusReport
         $lines = [
             "Database    $this->path ($size)",
             'Last run    ' . $this->runText(),
-            'Generation  ' . ($this->generation === null ? 'none yet' : "{$this->generation['id']}, {$this->age($this->generationAgeSeconds())} old, {$this->generation['video_count']} videos, {$this->generation['formula']}"),
-            'Set aside   ' . ($this->rejections === [] ? 'no line in the last day' : 'in the last day: ' . $this->rejectionsText()),
+            'Generation  ' .
+            ($this->generation === null
+                ? 'none yet'
+                : "{$this->generation['id']}, {$this->age(
+                    $this->generationAgeSeconds(),
+                )} old, {$this->generation['video_count']} videos, {$this->generation['formula']}"),
+            'Set aside   ' .
+            ($this->rejections === []
+                ? 'no line in the last day'
+                : 'in the last day: ' . $this->rejectionsText()),
             '',
             'Region   Videos  Newest observation',
         ];
-        foreach ($this->regions as ['region' => $region, 'videos' => $videos, 'newest_observed_at' => $newest]) {
-            $lines[] = sprintf('%-6s %8d  %s', $region, $videos, $newest === null ? 'never' : $this->age($this->now - $newest) . ' ago');
+        foreach (
+            $this->regions
+            as ['region' => $region, 'videos' => $videos, 'newest_observed_at' => $newest]
+        ) {
+            $lines[] = sprintf(
+                '%-6s %8d  %s',
+                $region,
+                $videos,
+                $newest === null ? 'never' : $this->age($this->now - $newest) . ' ago',
+            );
         }
 
         return implode("\n", $lines) . "\n";
@@ -94,19 +132,32 @@ final readonly class StatusReport
         if ($this->lastRun === null) {
             return 'none yet';
         }
-        ['command' => $command, 'started_at' => $started, 'exit_code' => $code, 'error' => $error] = $this->lastRun;
-        $result = $code === null ? 'running or killed' : strtolower(preg_replace('/(?<!^)[A-Z]/', ' $0', ExitCode::from($code)->name)) . " (exit code $code)";
+        [
+            'command' => $command,
+            'started_at' => $started,
+            'exit_code' => $code,
+            'error' => $error,
+        ] = $this->lastRun;
+        $result =
+            $code === null
+                ? 'running or killed'
+                : strtolower(preg_replace('/(?<!^)[A-Z]/', ' $0', ExitCode::from($code)->name)) .
+                    " (exit code $code)";
 
-        return "$command, {$this->age($this->now - $started)} ago: $result" . ($error === null ? '' : "\n            $error");
+        return "$command, {$this->age($this->now - $started)} ago: $result" .
+            ($error === null ? '' : "\n            $error");
     }
 
     private function rejectionsText(): string
     {
-        return implode(', ', array_map(
-            static fn (string $reason, int $lines): string => number_format($lines) . " $reason",
-            array_keys($this->rejections),
-            $this->rejections,
-        ));
+        return implode(
+            ', ',
+            array_map(
+                static fn(string $reason, int $lines): string => number_format($lines) . " $reason",
+                array_keys($this->rejections),
+                $this->rejections,
+            ),
+        );
     }
 
     private function walBytes(): int

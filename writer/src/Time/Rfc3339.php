@@ -16,7 +16,10 @@ final class Rfc3339
     /** Null when it is not such a time, or names a day, an hour or an offset that does not exist. */
     public static function parse(string $text): ?int
     {
-        if (preg_match(self::PATTERN, $text, $part) !== 1 || !checkdate((int) $part[2], (int) $part[3], (int) $part[1])) {
+        if (
+            preg_match(self::PATTERN, $text, $part) !== 1 ||
+            !checkdate((int) $part[2], (int) $part[3], (int) $part[1])
+        ) {
             return null;
         }
         [$hours, $minutes, $seconds] = [(int) $part[4], (int) $part[5], (int) $part[6]];
@@ -27,7 +30,11 @@ final class Rfc3339
         }
         $offset = ($offsetHours * 3600 + $offsetMinutes * 60) * (($part[7] ?? '') === '-' ? -1 : 1);
 
-        return self::midnight(substr($text, 0, 10), $part) + $hours * 3600 + $minutes * 60 + $seconds - $offset;
+        return self::midnight(substr($text, 0, 10), $part) +
+            $hours * 3600 +
+            $minutes * 60 +
+            $seconds -
+            $offset;
     }
 
     public static function format(int $time): string
@@ -42,6 +49,13 @@ final class Rfc3339
             self::$midnights = [];
         }
 
-        return self::$midnights[$date] ??= (int) gmmktime(0, 0, 0, (int) $part[2], (int) $part[3], (int) $part[1]);
+        return self::$midnights[$date] ??= (int) gmmktime(
+            0,
+            0,
+            0,
+            (int) $part[2],
+            (int) $part[3],
+            (int) $part[1],
+        );
     }
 }

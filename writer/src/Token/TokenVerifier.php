@@ -19,9 +19,7 @@ final readonly class TokenVerifier
     private const int LATEST_MINUTES = 15;
 
     /** @param array<string, string> $keys bytes by key id */
-    public function __construct(#[SensitiveParameter] private array $keys)
-    {
-    }
+    public function __construct(#[SensitiveParameter] private array $keys) {}
 
     /** @param int $minute the verifier's clock: Unix time / 60, whole */
     public function verify(string $token, int $minute): Verdict
@@ -43,6 +41,10 @@ final readonly class TokenVerifier
 
     private static function mac(string $payload, #[SensitiveParameter] string $key): string
     {
-        return substr(strtr(base64_encode(hash_hmac('sha256', $payload, $key, true)), '+/', '-_'), 0, self::MAC_LENGTH);
+        return substr(
+            strtr(base64_encode(hash_hmac('sha256', $payload, $key, true)), '+/', '-_'),
+            0,
+            self::MAC_LENGTH,
+        );
     }
 }

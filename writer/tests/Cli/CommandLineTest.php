@@ -41,8 +41,10 @@ final class CommandLineTest extends TestCase
     /** @param array<string, string> $environment */
     #[Test]
     #[DataProvider('settings')]
-    public function a_setting_that_cannot_be_read_is_named_with_an_example(array $environment, string $expected): void
-    {
+    public function a_setting_that_cannot_be_read_is_named_with_an_example(
+        array $environment,
+        string $expected,
+    ): void {
         $result = new Installation($environment)->run(['status']);
 
         self::assertSame(ExitCode::Usage, $result->exitCode);
@@ -52,7 +54,10 @@ final class CommandLineTest extends TestCase
     /** @return iterable<array{array<string, string>, string}> */
     public static function settings(): iterable
     {
-        yield [['KEEP_DAYS' => 'many'], 'Cannot read KEEP_DAYS=many: expected a whole number from 1 to 3650, for example 28'];
+        yield [
+            ['KEEP_DAYS' => 'many'],
+            'Cannot read KEEP_DAYS=many: expected a whole number from 1 to 3650, for example 28',
+        ];
         yield [['KEEP_GENERATIONS' => '1'], 'from 2 to 1000'];
         yield [['DEMO_SEED' => '-1'], 'DEMO_SEED=-1'];
     }
@@ -63,9 +68,15 @@ final class CommandLineTest extends TestCase
         $installation = new Installation();
         preg_match_all('/^  (\w+) /m', $installation->run(['--help'])->output, $commands);
 
-        self::assertSame(['migrate', 'ingest', 'rank', 'prune', 'cron', 'status', 'explain', 'backtest', 'schema'], $commands[1]);
+        self::assertSame(
+            ['migrate', 'ingest', 'rank', 'prune', 'cron', 'status', 'explain', 'backtest', 'schema'],
+            $commands[1],
+        );
         foreach ($commands[1] as $command) {
-            self::assertStringContainsString("Usage: writer $command", $installation->run([$command, '--help'])->output);
+            self::assertStringContainsString(
+                "Usage: writer $command",
+                $installation->run([$command, '--help'])->output,
+            );
         }
     }
 
@@ -74,10 +85,13 @@ final class CommandLineTest extends TestCase
     {
         $installation = new Installation();
         symlink(dirname(__DIR__, 2) . '/bin/writer', "{$installation->folder->path}/writer");
-        $result = new Process(['/bin/sh', '-c', 'cd / && exec "$0" migrate', "{$installation->folder->path}/writer"], [
-            'PATH' => '/usr/bin:/bin:' . dirname(PHP_BINARY),
-            'DB_PATH' => $installation->database,
-        ])->wait();
+        $result = new Process(
+            ['/bin/sh', '-c', 'cd / && exec "$0" migrate', "{$installation->folder->path}/writer"],
+            [
+                'PATH' => '/usr/bin:/bin:' . dirname(PHP_BINARY),
+                'DB_PATH' => $installation->database,
+            ],
+        )->wait();
 
         self::assertSame(ExitCode::Ok, $result->exitCode);
         self::assertFileExists($installation->database);

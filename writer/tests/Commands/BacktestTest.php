@@ -24,7 +24,9 @@ final class BacktestTest extends TestCase
         if (!is_file($file)) {
             self::markTestSkipped("there are no recorded view counts at $file");
         }
-        [$region] = json_decode(new Installation()->run(['backtest', '--json', $file])->output, true)['regions'];
+        [$region] = json_decode(new Installation()->run(['backtest', '--json', $file])->output, true)[
+            'regions'
+        ];
         $by = array_column($region['formulas'], null, 'formula');
         $ours = $by['ours'];
         unset($by['ours']);
@@ -47,7 +49,10 @@ final class BacktestTest extends TestCase
     {
         $installation = new Installation();
         $file = $installation->folder->write('days.ndjson', self::days(5));
-        $days = static fn (string ...$options): int => json_decode($installation->run(['backtest', '--json', ...$options, $file])->output, true)['regions'][0]['days'];
+        $days = static fn(string ...$options): int => json_decode(
+            $installation->run(['backtest', '--json', ...$options, $file])->output,
+            true,
+        )['regions'][0]['days'];
 
         self::assertSame(4, $days());
         self::assertSame(2, $days('--from', '2025-11-03'));
@@ -60,13 +65,29 @@ final class BacktestTest extends TestCase
         $installation = new Installation();
         $lines = [];
         for ($video = 0; $video < 30; $video++) {
-            $gains = $video < 23 ? [1000 + $video, 1000 + $video] : ($video === 23 ? [900, 0] : [0, $video === 29 ? 5000 : 0]);
-            foreach ([1_000_000, 1_000_000 + $gains[0], 1_000_000 + $gains[0] + $gains[1]] as $day => $views) {
-                $lines[] = ['id' => "v$video", 'channel' => "Channel $video", 'observed_at' => sprintf('2025-11-%02dT12:00:00Z', $day + 1), 'views' => $views];
+            $gains =
+                $video < 23
+                    ? [1000 + $video, 1000 + $video]
+                    : ($video === 23
+                        ? [900, 0]
+                        : [0, $video === 29 ? 5000 : 0]);
+            foreach (
+                [1_000_000, 1_000_000 + $gains[0], 1_000_000 + $gains[0] + $gains[1]]
+                as $day => $views
+            ) {
+                $lines[] = [
+                    'id' => "v$video",
+                    'channel' => "Channel $video",
+                    'observed_at' => sprintf('2025-11-%02dT12:00:00Z', $day + 1),
+                    'views' => $views,
+                ];
             }
         }
         $file = $installation->folder->write('days.ndjson', Line::many($lines));
-        $result = json_decode($installation->run(['backtest', '--json', '--from', '2025-11-02', $file])->output, true);
+        $result = json_decode(
+            $installation->run(['backtest', '--json', '--from', '2025-11-02', $file])->output,
+            true,
+        );
         $recall = array_column($result['regions'][0]['formulas'], 'recall_at_24', 'formula');
 
         self::assertEqualsWithDelta(23 / 24, $recall['ours'], 1e-9);
@@ -77,9 +98,25 @@ final class BacktestTest extends TestCase
     public function the_table_names_every_formula_and_the_best_comes_first(): void
     {
         $installation = new Installation();
-        $table = $installation->run(['backtest', $installation->folder->write('days.ndjson', self::days(3))])->output;
+        $table = $installation->run(['backtest', $installation->folder->write('days.ndjson', self::days(3))])
+            ->output;
 
-        foreach (['ours, inverse-square-1', 'last gain', 'total views', 'PeerTube trending', 'PeerTube hot', 'Reddit hot', 'Hacker News', 'Lemmy hot', 'Mastodon links', 'recall@24', 'NDCG@24'] as $expected) {
+        foreach (
+            [
+                'ours, inverse-square-1',
+                'last gain',
+                'total views',
+                'PeerTube trending',
+                'PeerTube hot',
+                'Reddit hot',
+                'Hacker News',
+                'Lemmy hot',
+                'Mastodon links',
+                'recall@24',
+                'NDCG@24',
+            ]
+            as $expected
+        ) {
             self::assertStringContainsString($expected, $table);
         }
     }

@@ -16,10 +16,19 @@ final class CronTest extends TestCase
     public function a_run_on_an_empty_folder_makes_the_database_and_publishes(): void
     {
         $installation = new Installation();
-        $installation->environment['SOURCES'] = $installation->folder->write('views.ndjson', Line::many([['observed_at' => Line::ago(60)]]));
+        $installation->environment['SOURCES'] = $installation->folder->write(
+            'views.ndjson',
+            Line::many([['observed_at' => Line::ago(60)]]),
+        );
 
         self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
-        self::assertSame(['video-1'], array_column($installation->rows("SELECT video_id FROM trending WHERE window = 'day'"), 'video_id'));
+        self::assertSame(
+            ['video-1'],
+            array_column(
+                $installation->rows("SELECT video_id FROM trending WHERE window = 'day'"),
+                'video_id',
+            ),
+        );
     }
 
     #[Test]
@@ -30,7 +39,10 @@ final class CronTest extends TestCase
             $installation->run(['cron']);
         }
 
-        self::assertSame([2, 3], array_column($installation->rows('SELECT id FROM generations ORDER BY id'), 'id'));
+        self::assertSame(
+            [2, 3],
+            array_column($installation->rows('SELECT id FROM generations ORDER BY id'), 'id'),
+        );
     }
 
     #[Test]

@@ -18,7 +18,10 @@ final class CronWithYouTubeTest extends TestCase
     public function charts_are_stored_ranked_and_not_asked_for_again_before_their_time(): void
     {
         $server = new StubServer();
-        $server->answer(['GB 1' => [StubServer::page(['aaa', 'bbb'])], 'DE 1' => [StubServer::page(['aaa'])]]);
+        $server->answer([
+            'GB 1' => [StubServer::page(['aaa', 'bbb'])],
+            'DE 1' => [StubServer::page(['aaa'])],
+        ]);
         $installation = self::installation(['YOUTUBE_API_URL' => $server->url]);
 
         $first = $installation->run(['cron']);
@@ -29,7 +32,12 @@ final class CronWithYouTubeTest extends TestCase
         self::assertSame(14, $asked);
         self::assertCount($asked, $server->requests());
         self::assertSame(3, $installation->value('SELECT count(*) FROM observations'));
-        self::assertSame(2, $installation->value("SELECT count(*) FROM trending WHERE generation = 2 AND region = 'GB' AND window = 'now' AND category = 'Music'"));
+        self::assertSame(
+            2,
+            $installation->value(
+                "SELECT count(*) FROM trending WHERE generation = 2 AND region = 'GB' AND window = 'now' AND category = 'Music'",
+            ),
+        );
     }
 
     #[Test]
@@ -50,8 +58,18 @@ final class CronWithYouTubeTest extends TestCase
     #[Test]
     public function its_terms_are_kept_to_and_a_missing_key_is_named(): void
     {
-        self::assertStringContainsString('within 30 days', self::installation(['KEEP_DAYS' => '31'])->run(['cron'])->message('source_failed'));
-        self::assertStringContainsString('YOUTUBE_API_KEY is not set', self::installation(['YOUTUBE_API_KEY' => ''])->run(['cron'])->message('source_failed'));
+        self::assertStringContainsString(
+            'within 30 days',
+            self::installation(['KEEP_DAYS' => '31'])
+                ->run(['cron'])
+                ->message('source_failed'),
+        );
+        self::assertStringContainsString(
+            'YOUTUBE_API_KEY is not set',
+            self::installation(['YOUTUBE_API_KEY' => ''])
+                ->run(['cron'])
+                ->message('source_failed'),
+        );
     }
 
     /** @param array<string, string> $environment */

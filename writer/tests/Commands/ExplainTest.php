@@ -16,15 +16,35 @@ final class ExplainTest extends TestCase
     public function why_a_video_is_first_is_told_from_what_was_seen_to_where_that_puts_it(): void
     {
         $installation = Installation::migrated();
-        $installation->run(['ingest', '-'], Line::many([
-            ['observed_at' => Line::ago(7200), 'views' => 1000, 'title' => 'The video', 'published_at' => Line::ago(36_000)],
-            ['observed_at' => Line::ago(3600), 'views' => 3500],
-            ['observed_at' => Line::ago(3600), 'id' => 'other', 'views' => 1, 'channel' => 'B'],
-        ]));
+        $installation->run(
+            ['ingest', '-'],
+            Line::many([
+                [
+                    'observed_at' => Line::ago(7200),
+                    'views' => 1000,
+                    'title' => 'The video',
+                    'published_at' => Line::ago(36_000),
+                ],
+                ['observed_at' => Line::ago(3600), 'views' => 3500],
+                ['observed_at' => Line::ago(3600), 'id' => 'other', 'views' => 1, 'channel' => 'B'],
+            ]),
+        );
         $installation->run(['rank']);
         $text = $installation->run(['explain', 'gb', 'video-1'])->output;
 
-        foreach (['A title', 'A channel', 'rank 1 of 2', 'views an hour', 'published 20', '+2500 in 1.0 h', 'at most 3 videos of a channel', 'inverse-square-1'] as $expected) {
+        foreach (
+            [
+                'A title',
+                'A channel',
+                'rank 1 of 2',
+                'views an hour',
+                'published 20',
+                '+2500 in 1.0 h',
+                'at most 3 videos of a channel',
+                'inverse-square-1',
+            ]
+            as $expected
+        ) {
             self::assertStringContainsString($expected, $text);
         }
     }
@@ -33,11 +53,17 @@ final class ExplainTest extends TestCase
     public function the_views_that_it_expects_are_the_scores_that_were_published(): void
     {
         $installation = Installation::migrated();
-        $installation->run(['ingest', '-'], Line::of(['observed_at' => Line::ago(3600), 'views' => 777_777]) . "\n");
+        $installation->run(
+            ['ingest', '-'],
+            Line::of(['observed_at' => Line::ago(3600), 'views' => 777_777]) . "\n",
+        );
         $installation->run(['rank']);
         $text = $installation->run(['explain', 'GB', 'video-1'])->output;
 
-        foreach ($installation->rows("SELECT score FROM trending WHERE category = ''") as ['score' => $score]) {
+        foreach (
+            $installation->rows("SELECT score FROM trending WHERE category = ''")
+            as ['score' => $score]
+        ) {
             self::assertStringContainsString(number_format($score) . ' views expected', $text);
         }
     }
@@ -47,8 +73,14 @@ final class ExplainTest extends TestCase
     {
         $installation = Installation::migrated();
 
-        self::assertStringContainsString('was not observed in FR', $installation->run(['explain', 'FR', 'video-1'])->message());
-        self::assertStringContainsString('Unknown market XX: expected one of AT, BE,', $installation->run(['explain', 'xx', 'video-1'])->message());
+        self::assertStringContainsString(
+            'was not observed in FR',
+            $installation->run(['explain', 'FR', 'video-1'])->message(),
+        );
+        self::assertStringContainsString(
+            'Unknown market XX: expected one of AT, BE,',
+            $installation->run(['explain', 'xx', 'video-1'])->message(),
+        );
         self::assertSame(ExitCode::Usage, $installation->run(['explain', 'FR'])->exitCode);
     }
 }

@@ -31,13 +31,33 @@ final class IngestTest extends TestCase
         $result = $installation->run(['ingest', '-'], implode("\n", $lines) . "\n");
 
         self::assertSame(ExitCode::Ok, $result->exitCode);
-        self::assertSame(['good-1', 'good-2'], array_column($installation->rows('SELECT video_id FROM observations ORDER BY video_id'), 'video_id'));
+        self::assertSame(
+            ['good-1', 'good-2'],
+            array_column(
+                $installation->rows('SELECT video_id FROM observations ORDER BY video_id'),
+                'video_id',
+            ),
+        );
         [$report] = glob("{$installation->folder->path}/rejected/*.report.ndjson");
         self::assertSame(
-            [[2, 'not_json'], [3, 'missing_field'], [4, 'bad_count'], [5, 'unknown_region'], [6, 'not_utf8'], [7, 'too_long'], [8, 'missing_metadata']],
-            array_map(static fn (string $line): array => array_slice(array_values(json_decode($line, true)), 0, 2), file($report)),
+            [
+                [2, 'not_json'],
+                [3, 'missing_field'],
+                [4, 'bad_count'],
+                [5, 'unknown_region'],
+                [6, 'not_utf8'],
+                [7, 'too_long'],
+                [8, 'missing_metadata'],
+            ],
+            array_map(
+                static fn(string $line): array => array_slice(array_values(json_decode($line, true)), 0, 2),
+                file($report),
+            ),
         );
-        self::assertSame(implode("\n", array_slice($lines, 1, 7)) . "\n", file_get_contents(str_replace('.report', '', $report)));
+        self::assertSame(
+            implode("\n", array_slice($lines, 1, 7)) . "\n",
+            file_get_contents(str_replace('.report', '', $report)),
+        );
         self::assertStringContainsString('2 accepted', $result->message('ingested'));
         self::assertStringContainsString('7 set aside', $result->message('ingested'));
         self::assertSame(7, $installation->value('SELECT sum(line_count) FROM rejections'));
@@ -47,11 +67,14 @@ final class IngestTest extends TestCase
     public function the_same_file_twice_changes_nothing(): void
     {
         $installation = Installation::migrated();
-        $file = $installation->folder->write('views.ndjson', Line::many([
-            ['id' => 'a', 'observed_at' => Line::ago(7200), 'views' => 10],
-            ['id' => 'a', 'observed_at' => Line::ago(3600), 'views' => 30],
-            ['id' => 'b', 'observed_at' => Line::ago(3600)],
-        ]));
+        $file = $installation->folder->write(
+            'views.ndjson',
+            Line::many([
+                ['id' => 'a', 'observed_at' => Line::ago(7200), 'views' => 10],
+                ['id' => 'a', 'observed_at' => Line::ago(3600), 'views' => 30],
+                ['id' => 'b', 'observed_at' => Line::ago(3600)],
+            ]),
+        );
         $tables = ['SELECT * FROM videos', 'SELECT * FROM observations', 'SELECT * FROM velocity'];
         $installation->run(['ingest', $file]);
         $before = array_map($installation->rows(...), $tables);
@@ -65,27 +88,50 @@ final class IngestTest extends TestCase
     public function archived_data_can_be_moved_to_now(): void
     {
         $installation = Installation::migrated();
-        $file = $installation->folder->write('views.ndjson', Line::many([
-            ['id' => 'a', 'observed_at' => '2017-09-13T12:00:00Z', 'published_at' => '2017-09-13T00:00:00Z'],
-            ['id' => 'a', 'observed_at' => '2017-09-14T12:00:00Z', 'published_at' => '2017-09-13T00:00:00Z'],
-        ]));
-        self::assertSame('', $installation->run(['ingest', '--shift-to-now', $file])->message('shift_into_filled_database'));
+        $file = $installation->folder->write(
+            'views.ndjson',
+            Line::many([
+                [
+                    'id' => 'a',
+                    'observed_at' => '2017-09-13T12:00:00Z',
+                    'published_at' => '2017-09-13T00:00:00Z',
+                ],
+                [
+                    'id' => 'a',
+                    'observed_at' => '2017-09-14T12:00:00Z',
+                    'published_at' => '2017-09-13T00:00:00Z',
+                ],
+            ]),
+        );
+        self::assertSame(
+            '',
+            $installation->run(['ingest', '--shift-to-now', $file])->message('shift_into_filled_database'),
+        );
 
         $newest = $installation->value('SELECT max(observed_at) FROM observations');
         self::assertEqualsWithDelta(time(), $newest, 5);
         self::assertSame($newest - 86_400, $installation->value('SELECT min(observed_at) FROM observations'));
         self::assertSame($newest - 129_600, $installation->value('SELECT published_at FROM videos'));
-        self::assertStringContainsString('a second time', $installation->run(['ingest', '--shift-to-now', $file])->message('shift_into_filled_database'));
+        self::assertStringContainsString(
+            'a second time',
+            $installation->run(['ingest', '--shift-to-now', $file])->message('shift_into_filled_database'),
+        );
     }
 
     #[Test]
     public function a_source_that_stops_in_the_middle_of_a_line_is_reported_and_the_rest_is_stored(): void
     {
         $installation = Installation::migrated();
-        $result = $installation->run(['ingest', '-'], Line::of(['observed_at' => Line::ago(60)]) . "\n{\"id\": \"vid");
+        $result = $installation->run(
+            ['ingest', '-'],
+            Line::of(['observed_at' => Line::ago(60)]) . "\n{\"id\": \"vid",
+        );
 
         self::assertSame(ExitCode::SourceFailed, $result->exitCode);
-        self::assertStringContainsString('stopped in the middle of a line', $result->message('source_failed'));
+        self::assertStringContainsString(
+            'stopped in the middle of a line',
+            $result->message('source_failed'),
+        );
         self::assertSame(1, $installation->value('SELECT count(*) FROM observations'));
         self::assertSame('cut_off', $installation->value('SELECT reason FROM rejections'));
     }
@@ -96,7 +142,10 @@ final class IngestTest extends TestCase
         $installation = Installation::migrated();
         $good = $installation->folder->write('good.ndjson', Line::many([['observed_at' => Line::ago(60)]]));
         $empty = $installation->folder->write('empty.ndjson', '');
-        $damaged = $installation->folder->write('damaged.ndjson.gz', substr((string) gzencode(random_bytes(5000)), 0, 3000));
+        $damaged = $installation->folder->write(
+            'damaged.ndjson.gz',
+            substr((string) gzencode(random_bytes(5000)), 0, 3000),
+        );
         $result = $installation->run(['ingest', '/no/such.ndjson', $empty, $damaged, $good]);
 
         self::assertSame(ExitCode::SourceFailed, $result->exitCode);
@@ -112,8 +161,14 @@ final class IngestTest extends TestCase
     {
         $installation = Installation::migrated();
         mkdir("{$installation->folder->path}/days");
-        $installation->folder->write('days/2.ndjson', Line::many([['observed_at' => Line::ago(60), 'views' => 20]]));
-        $installation->folder->write('days/1.ndjson.gz', (string) gzencode(Line::many([['observed_at' => Line::ago(120), 'views' => 10]])));
+        $installation->folder->write(
+            'days/2.ndjson',
+            Line::many([['observed_at' => Line::ago(60), 'views' => 20]]),
+        );
+        $installation->folder->write(
+            'days/1.ndjson.gz',
+            (string) gzencode(Line::many([['observed_at' => Line::ago(120), 'views' => 10]])),
+        );
         $installation->folder->write('days/notes.txt', 'not ours');
         $result = $installation->run(['ingest', "{$installation->folder->path}/days"]);
 
@@ -129,9 +184,15 @@ final class IngestTest extends TestCase
         $one = $installation->folder->write('views.ndjson', "first nonsense\n");
         $other = $installation->folder->write('views.ndjson.gz', (string) gzencode("second nonsense\n"));
         $installation->run(['ingest', $one, $other]);
-        $kept = array_diff(glob("{$installation->folder->path}/rejected/*.ndjson"), glob("{$installation->folder->path}/rejected/*.report.ndjson"));
+        $kept = array_diff(
+            glob("{$installation->folder->path}/rejected/*.ndjson"),
+            glob("{$installation->folder->path}/rejected/*.report.ndjson"),
+        );
 
-        self::assertSame(["second nonsense\n", "first nonsense\n"], array_values(array_map(file_get_contents(...), $kept)));
+        self::assertSame(
+            ["second nonsense\n", "first nonsense\n"],
+            array_values(array_map(file_get_contents(...), $kept)),
+        );
     }
 
     #[Test]
@@ -140,7 +201,10 @@ final class IngestTest extends TestCase
         $installation = Installation::migrated();
         $pipe = "{$installation->folder->path}/pipe";
         posix_mkfifo($pipe, 0o600);
-        $waiting = new Process(['/bin/sh', '-c', 'exec "$0" ingest - < "$1"', Installation::PROGRAM, $pipe], ['DB_PATH' => $installation->database]);
+        $waiting = new Process(
+            ['/bin/sh', '-c', 'exec "$0" ingest - < "$1"', Installation::PROGRAM, $pipe],
+            ['DB_PATH' => $installation->database],
+        );
         $producer = fopen($pipe, 'wb');
         for ($attempt = 0; $attempt < 100; $attempt++) {
             $second = $installation->run(['cron']); // Until the first has the lock.

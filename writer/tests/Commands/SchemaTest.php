@@ -15,7 +15,10 @@ final class SchemaTest extends TestCase
     #[Test]
     public function the_committed_schema_is_what_all_migrations_add_up_to(): void
     {
-        self::assertSame(file_get_contents(Settings::projectRoot() . '/db/schema.sql'), new Installation()->run(['schema'])->output);
+        self::assertSame(
+            file_get_contents(Settings::projectRoot() . '/db/schema.sql'),
+            new Installation()->run(['schema'])->output,
+        );
     }
 
     #[Test]
@@ -23,8 +26,16 @@ final class SchemaTest extends TestCase
     {
         $installation = Installation::migrated();
 
-        foreach ($installation->rows("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'") as ['sql' => $sql]) {
-            self::assertStringContainsString($sql, (string) file_get_contents(Settings::projectRoot() . '/db/schema.sql'));
+        foreach (
+            $installation->rows(
+                "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
+            )
+            as ['sql' => $sql]
+        ) {
+            self::assertStringContainsString(
+                $sql,
+                (string) file_get_contents(Settings::projectRoot() . '/db/schema.sql'),
+            );
         }
         self::assertSame(14, $installation->value('SELECT count(*) FROM regions'));
         self::assertSame('wal', $installation->value('PRAGMA journal_mode'));
@@ -35,7 +46,9 @@ final class SchemaTest extends TestCase
     {
         $installation = Installation::migrated();
         $before = $installation->rows('SELECT * FROM regions');
-        $installation->execute("UPDATE regions SET name = 'Another name', languages = '[]' WHERE code = 'GB'");
+        $installation->execute(
+            "UPDATE regions SET name = 'Another name', languages = '[]' WHERE code = 'GB'",
+        );
         $installation->execute("INSERT INTO regions (code, name, languages) VALUES ('ZZ', 'Atlantis', '[]')");
         $installation->run(['migrate']);
 

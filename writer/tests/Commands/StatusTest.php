@@ -16,7 +16,11 @@ final class StatusTest extends TestCase
     public function a_monitor_is_told_everything_as_json(): void
     {
         $installation = self::withOneGeneration();
-        $status = json_decode($installation->run(['status', '--json'])->output, true, flags: JSON_THROW_ON_ERROR);
+        $status = json_decode(
+            $installation->run(['status', '--json'])->output,
+            true,
+            flags: JSON_THROW_ON_ERROR,
+        );
 
         self::assertSame('rank', $status['last_run']['command']);
         self::assertSame(0, $status['last_run']['exit_code']);
@@ -48,8 +52,22 @@ final class StatusTest extends TestCase
     {
         $text = self::withOneGeneration()->run(['status'])->output;
 
-        foreach (['Last run    rank', 'ok (exit code 0)', 'Generation  1', 'inverse-square-1', '2 not_json, 1 missing_field', 'WAL', '/^GB +1  6\d s ago$/m', '/^DE +0  never$/m'] as $expected) {
-            $expected[0] === '/' ? self::assertMatchesRegularExpression($expected, $text) : self::assertStringContainsString($expected, $text);
+        foreach (
+            [
+                'Last run    rank',
+                'ok (exit code 0)',
+                'Generation  1',
+                'inverse-square-1',
+                '2 not_json, 1 missing_field',
+                'WAL',
+                '/^GB +1  6\d s ago$/m',
+                '/^DE +0  never$/m',
+            ]
+            as $expected
+        ) {
+            $expected[0] === '/'
+                ? self::assertMatchesRegularExpression($expected, $text)
+                : self::assertStringContainsString($expected, $text);
         }
     }
 
@@ -62,7 +80,10 @@ final class StatusTest extends TestCase
         $installation->execute('UPDATE generations SET published_at = published_at - 400');
         self::assertSame(ExitCode::Stale, $installation->run(['status', '--max-age', '300'])->exitCode);
         self::assertSame(ExitCode::Ok, $installation->run(['status'])->exitCode);
-        self::assertSame(ExitCode::Stale, Installation::migrated()->run(['status', '--max-age=300'])->exitCode);
+        self::assertSame(
+            ExitCode::Stale,
+            Installation::migrated()->run(['status', '--max-age=300'])->exitCode,
+        );
         self::assertSame(ExitCode::Usage, $installation->run(['status', '--max-age', 'soon'])->exitCode);
     }
 
@@ -73,7 +94,10 @@ final class StatusTest extends TestCase
         $installation->execute('UPDATE generations SET published_at = published_at + 9999');
         $installation->run(['rank']);
 
-        self::assertStringContainsString('clock backwards (exit code 9)', $installation->run(['status'])->output);
+        self::assertStringContainsString(
+            'clock backwards (exit code 9)',
+            $installation->run(['status'])->output,
+        );
         self::assertStringContainsString('the clock says', $installation->run(['status'])->output);
     }
 

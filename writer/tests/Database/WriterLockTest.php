@@ -28,7 +28,10 @@ final class WriterLockTest extends TestCase
     {
         $file = fopen("$this->database.lock", 'c+');
         flock($file, LOCK_EX);
-        $holder = new Process(['/bin/sh', '-c', 'echo "writer rank, process 1" > "$0"', "$this->database.lock"], []);
+        $holder = new Process(
+            ['/bin/sh', '-c', 'echo "writer rank, process 1" > "$0"', "$this->database.lock"],
+            [],
+        );
 
         $this->expectException(AlreadyRunning::class);
         $this->expectExceptionMessage('writer rank, process 1');

@@ -23,7 +23,10 @@ final class DemoSourceTest extends TestCase
     #[Test]
     public function the_same_seed_and_time_give_the_same_lines_and_another_seed_gives_others(): void
     {
-        $lines = static fn (int $seed): string => implode("\n", self::lines(self::NOON, fill: false, seed: $seed));
+        $lines = static fn(int $seed): string => implode(
+            "\n",
+            self::lines(self::NOON, fill: false, seed: $seed),
+        );
 
         self::assertSame($lines(7), $lines(7));
         self::assertNotSame($lines(7), $lines(8));
@@ -40,7 +43,12 @@ final class DemoSourceTest extends TestCase
         self::assertSame(15, $database->value('SELECT count(DISTINCT category) FROM videos'));
         self::assertSame(11, $database->value('SELECT count(DISTINCT language) FROM videos'));
         self::assertGreaterThan(self::VIDEOS * 1.1, $database->value('SELECT count(*) FROM velocity'));
-        $languages = array_column($database->rows("SELECT DISTINCT language FROM videos JOIN velocity ON video_id = id WHERE region = 'BE' ORDER BY 1"), 'language');
+        $languages = array_column(
+            $database->rows(
+                "SELECT DISTINCT language FROM videos JOIN velocity ON video_id = id WHERE region = 'BE' ORDER BY 1",
+            ),
+            'language',
+        );
         self::assertSame([], array_diff(['fr', 'nl'], $languages));
     }
 
@@ -50,13 +58,22 @@ final class DemoSourceTest extends TestCase
         $database = MigratedDatabase::inMemory();
         self::ingest($database, self::NOON, fill: true);
 
-        self::assertSame(0, $database->value(<<<'SQL'
-            SELECT count(*) FROM observations AS o JOIN observations AS before
-            ON before.observed_at = o.previous_observed_at AND before.region = o.region AND before.video_id = o.video_id
-            WHERE before.views > o.views
-            SQL));
+        self::assertSame(
+            0,
+            $database->value(
+                <<<'SQL'
+                SELECT count(*) FROM observations AS o JOIN observations AS before
+                ON before.observed_at = o.previous_observed_at AND before.region = o.region AND before.video_id = o.video_id
+                WHERE before.views > o.views
+                SQL
+                ,
+            ),
+        );
         $views = array_column($database->rows('SELECT views FROM velocity ORDER BY views DESC'), 'views');
-        self::assertGreaterThan(0.3 * array_sum($views), array_sum(array_slice($views, 0, (int) (count($views) / 100))));
+        self::assertGreaterThan(
+            0.3 * array_sum($views),
+            array_sum(array_slice($views, 0, (int) (count($views) / 100))),
+        );
     }
 
     #[Test]
@@ -68,11 +85,14 @@ final class DemoSourceTest extends TestCase
             self::ingest($database, self::NOON + 60 * $minute, fill: $minute === 0);
             $ranking->publish(self::NOON + 60 * $minute);
         }
-        $moved = $database->value(<<<'SQL'
+        $moved = $database->value(
+            <<<'SQL'
             SELECT count(*) FROM trending AS a JOIN trending AS b USING (region, window, category, rank)
             WHERE a.generation = 1 AND b.generation = 6 AND a.video_id <> b.video_id
               AND a.category = '' AND window = 'day' AND region IN ('GB', 'DE', 'FR') AND rank <= 24
-            SQL);
+            SQL
+            ,
+        );
 
         self::assertGreaterThan(20, $moved);
     }
@@ -80,9 +100,15 @@ final class DemoSourceTest extends TestCase
     #[Test]
     public function a_minute_counts_what_is_new_and_what_is_hot_and_a_share_of_the_rest(): void
     {
-        self::assertLessThan(count(self::lines(self::NOON, fill: true)) / 3, count(self::lines(self::NOON, fill: false)));
+        self::assertLessThan(
+            count(self::lines(self::NOON, fill: true)) / 3,
+            count(self::lines(self::NOON, fill: false)),
+        );
         $newest = intdiv(self::NOON, 12) * 12;
-        self::assertStringContainsString(gmdate('"\p\u\b\l\i\s\h\e\d_\a\t":"Y-m-d\TH:i:s\Z"', $newest), implode(self::lines(self::NOON, fill: false)));
+        self::assertStringContainsString(
+            gmdate('"\p\u\b\l\i\s\h\e\d_\a\t":"Y-m-d\TH:i:s\Z"', $newest),
+            implode(self::lines(self::NOON, fill: false)),
+        );
     }
 
     private static function ingest(Database $database, int $now, bool $fill): void
@@ -91,7 +117,7 @@ final class DemoSourceTest extends TestCase
         $store = new ObservationStore($database, $now);
         $observations = array_map($parser->parse(...), self::lines($now, $fill));
         $store->prepareFor($observations);
-        $database->transaction(static fn () => array_map($store->add(...), $observations));
+        $database->transaction(static fn() => array_map($store->add(...), $observations));
     }
 
     /** @return list<string> */

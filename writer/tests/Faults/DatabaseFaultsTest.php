@@ -28,7 +28,10 @@ final class DatabaseFaultsTest extends TestCase
         self::assertSame(ExitCode::DatabaseBusy, $result->exitCode);
         self::assertStringContainsString('another process holds a lock', $result->message());
         $other->exec('ROLLBACK');
-        self::assertSame(ExitCode::Ok, $installation->run(['ingest', '-'], Line::of(['observed_at' => Line::ago(60)]) . "\n")->exitCode);
+        self::assertSame(
+            ExitCode::Ok,
+            $installation->run(['ingest', '-'], Line::of(['observed_at' => Line::ago(60)]) . "\n")->exitCode,
+        );
     }
 
     #[Test]
@@ -53,7 +56,10 @@ final class DatabaseFaultsTest extends TestCase
         $result = self::runWithoutPrivileges($installation, ['migrate']);
 
         self::assertSame(ExitCode::DatabaseUnavailable, $result->exitCode);
-        self::assertStringContainsString("may not write to the folder {$installation->folder->path}", $result->message());
+        self::assertStringContainsString(
+            "may not write to the folder {$installation->folder->path}",
+            $result->message(),
+        );
     }
 
     #[Test]
@@ -89,7 +95,10 @@ final class DatabaseFaultsTest extends TestCase
         foreach (['migrate', 'cron', 'rank', 'prune'] as $command) {
             $result = $installation->run([$command]);
             self::assertSame(ExitCode::SchemaMismatch, $result->exitCode);
-            self::assertStringContainsString('0003_create_observations was changed after it was applied (checksum differs)', $result->message());
+            self::assertStringContainsString(
+                '0003_create_observations was changed after it was applied (checksum differs)',
+                $result->message(),
+            );
         }
     }
 
@@ -97,7 +106,9 @@ final class DatabaseFaultsTest extends TestCase
     public function a_schema_that_is_newer_than_the_writer_is_not_touched(): void
     {
         $installation = Installation::migrated();
-        $installation->execute("INSERT INTO schema_migrations SELECT version + 1, 'of_tomorrow', 'x', 0 FROM schema_migrations ORDER BY version DESC LIMIT 1");
+        $installation->execute(
+            "INSERT INTO schema_migrations SELECT version + 1, 'of_tomorrow', 'x', 0 FROM schema_migrations ORDER BY version DESC LIMIT 1",
+        );
         $result = $installation->run(['cron']);
 
         self::assertSame(ExitCode::SchemaMismatch, $result->exitCode);
@@ -137,7 +148,10 @@ final class DatabaseFaultsTest extends TestCase
         $installation->execute("UPDATE generations SET published_at = $ahead");
 
         self::assertSame(ExitCode::Ok, $installation->run(['rank'])->exitCode);
-        self::assertSame($ahead, $installation->value('SELECT published_at FROM generations ORDER BY id DESC LIMIT 1'));
+        self::assertSame(
+            $ahead,
+            $installation->value('SELECT published_at FROM generations ORDER BY id DESC LIMIT 1'),
+        );
     }
 
     private static function withOneGeneration(): Installation
@@ -159,9 +173,17 @@ final class DatabaseFaultsTest extends TestCase
         if (posix_getuid() !== 0) {
             return $installation->run($words);
         }
-        $drop = 'posix_setgid(' . self::NOBODY . '); posix_setuid(' . self::NOBODY . '); pcntl_exec($argv[1], array_slice($argv, 2));';
+        $drop =
+            'posix_setgid(' .
+            self::NOBODY .
+            '); posix_setuid(' .
+            self::NOBODY .
+            '); pcntl_exec($argv[1], array_slice($argv, 2));';
         $program = dirname(__DIR__, 2) . '/bin/writer';
 
-        return new Process(['php', '-r', $drop, $program, ...$words], ['DB_PATH' => $installation->database])->wait();
+        return new Process(
+            ['php', '-r', $drop, $program, ...$words],
+            ['DB_PATH' => $installation->database],
+        )->wait();
     }
 }

@@ -54,7 +54,11 @@ final class DiskFullTest extends TestCase
         $this->folder = new TemporaryFolder();
         $disk = "{$this->folder->path}/disk";
         mkdir($disk);
-        exec('mount -t tmpfs -o size=' . self::SIZE . ' tmpfs ' . escapeshellarg($disk) . ' 2>&1', $output, $failed);
+        exec(
+            'mount -t tmpfs -o size=' . self::SIZE . ' tmpfs ' . escapeshellarg($disk) . ' 2>&1',
+            $output,
+            $failed,
+        );
         if ($failed !== 0) {
             self::markTestSkipped('this user may not mount a small disk: ' . implode(' ', $output));
         }
@@ -65,9 +69,15 @@ final class DiskFullTest extends TestCase
 
     private static function lines(int $count, int $ago): string
     {
-        return Line::many(array_map(
-            static fn (int $i): array => ['id' => "v$i", 'channel' => "Channel $i", 'observed_at' => Line::ago($ago)],
-            range(1, $count),
-        ));
+        return Line::many(
+            array_map(
+                static fn(int $i): array => [
+                    'id' => "v$i",
+                    'channel' => "Channel $i",
+                    'observed_at' => Line::ago($ago),
+                ],
+                range(1, $count),
+            ),
+        );
     }
 }

@@ -24,10 +24,10 @@ final class KillTest extends TestCase
     ];
     private const string HALF_LISTS = 'SELECT generation FROM trending GROUP BY generation, region, window, category HAVING count(*) <> max(rank)';
     private const string HALF_GENERATIONS = <<<'SQL'
-        SELECT g.id FROM generations AS g
-        WHERE (SELECT count(*) FROM generation_regions WHERE generation = g.id) <> (SELECT count(*) FROM regions)
-           OR (g.video_count > 0) <> EXISTS (SELECT 1 FROM trending WHERE generation = g.id)
-        SQL;
+    SELECT g.id FROM generations AS g
+    WHERE (SELECT count(*) FROM generation_regions WHERE generation = g.id) <> (SELECT count(*) FROM regions)
+       OR (g.video_count > 0) <> EXISTS (SELECT 1 FROM trending WHERE generation = g.id)
+    SQL;
 
     #[Test]
     public function a_hundred_kills_at_random_moments_lose_nothing_double_nothing_and_show_no_half_generation(): void
@@ -50,7 +50,11 @@ final class KillTest extends TestCase
                 self::assertWhole($killed);
             }
         }
-        self::assertGreaterThan(self::KILLS / 10, $killed->value('SELECT count(*) FROM runs WHERE finished_at IS NULL'), 'too few runs were killed at work to tell');
+        self::assertGreaterThan(
+            self::KILLS / 10,
+            $killed->value('SELECT count(*) FROM runs WHERE finished_at IS NULL'),
+            'too few runs were killed at work to tell',
+        );
         self::assertSame(ExitCode::Ok, $killed->run(['cron'])->exitCode);
         for ($file = 1; $file < $files; $file++) {
             self::spool($undisturbed, $start, $file);
@@ -103,6 +107,9 @@ final class KillTest extends TestCase
             ];
         }
         $installation->folder->write('spool/.new', Line::many($lines));
-        rename("{$installation->folder->path}/spool/.new", "{$installation->folder->path}/spool/" . sprintf('%03d.ndjson', $file));
+        rename(
+            "{$installation->folder->path}/spool/.new",
+            "{$installation->folder->path}/spool/" . sprintf('%03d.ndjson', $file),
+        );
     }
 }

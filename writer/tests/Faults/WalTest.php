@@ -20,14 +20,14 @@ final class WalTest extends TestCase
 
     /** Reads a list again and again, in short transactions, as the origin does. */
     private const string READER = <<<'PHP'
-        $database = new SQLite3($argv[1], SQLITE3_OPEN_READONLY);
-        $database->busyTimeout(1000);
-        while (true) {
-            $result = $database->query('SELECT * FROM trending WHERE generation = (SELECT max(id) FROM generations)');
-            for ($row = 0; $row < 2000 && $result->fetchArray() !== false; $row++);
-            $result->finalize();
-        }
-        PHP;
+    $database = new SQLite3($argv[1], SQLITE3_OPEN_READONLY);
+    $database->busyTimeout(1000);
+    while (true) {
+        $result = $database->query('SELECT * FROM trending WHERE generation = (SELECT max(id) FROM generations)');
+        for ($row = 0; $row < 2000 && $result->fetchArray() !== false; $row++);
+        $result->finalize();
+    }
+    PHP;
 
     #[Test]
     public function it_stays_small_while_a_reader_reads_and_is_cut_to_nothing_when_it_pauses(): void
@@ -37,7 +37,10 @@ final class WalTest extends TestCase
         $reader = new Process(['php', '-r', self::READER, $installation->database], []);
         try {
             for ($run = self::RUNS; $run > 0; $run--) {
-                $installation->environment['SOURCES'] = $installation->folder->write('views.ndjson', self::lines(60 * $run));
+                $installation->environment['SOURCES'] = $installation->folder->write(
+                    'views.ndjson',
+                    self::lines(60 * $run),
+                );
                 $installation->run(['cron']);
                 clearstatcache();
                 self::assertLessThan(self::MOST_BYTES, filesize("$installation->database-wal"));
@@ -48,14 +51,24 @@ final class WalTest extends TestCase
         }
         self::assertTrue($installation->run(['prune'])->events('pruned')[0]['wal_truncated']);
         clearstatcache();
-        self::assertSame(0, is_file("$installation->database-wal") ? filesize("$installation->database-wal") : 0);
+        self::assertSame(
+            0,
+            is_file("$installation->database-wal") ? filesize("$installation->database-wal") : 0,
+        );
     }
 
     private static function lines(int $ago): string
     {
-        return Line::many(array_map(
-            static fn (int $video): array => ['id' => "v$video", 'channel' => 'Channel ' . $video % 999, 'observed_at' => Line::ago($ago), 'views' => 10_000 - $ago],
-            range(1, self::VIDEOS),
-        ));
+        return Line::many(
+            array_map(
+                static fn(int $video): array => [
+                    'id' => "v$video",
+                    'channel' => 'Channel ' . $video % 999,
+                    'observed_at' => Line::ago($ago),
+                    'views' => 10_000 - $ago,
+                ],
+                range(1, self::VIDEOS),
+            ),
+        );
     }
 }

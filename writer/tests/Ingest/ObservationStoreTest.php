@@ -31,14 +31,27 @@ final class ObservationStoreTest extends TestCase
     #[Test]
     public function observations_of_a_video_are_linked_from_the_newest_backwards(): void
     {
-        $this->add(Stored::observation(observedAt: self::NOON - 120), Stored::observation(observedAt: self::NOON - 60));
+        $this->add(
+            Stored::observation(observedAt: self::NOON - 120),
+            Stored::observation(observedAt: self::NOON - 60),
+        );
         $this->add(Stored::observation(observedAt: self::NOON));
 
         self::assertSame(
             [null, self::NOON - 120, self::NOON - 60],
-            array_column($this->database->rows('SELECT previous_observed_at FROM observations ORDER BY observed_at'), 'previous_observed_at'),
+            array_column(
+                $this->database->rows('SELECT previous_observed_at FROM observations ORDER BY observed_at'),
+                'previous_observed_at',
+            ),
         );
-        self::assertSame([self::NOON - 120, self::NOON, 3], array_values($this->database->rows('SELECT first_observed_at, last_observed_at, observation_count FROM velocity')[0]));
+        self::assertSame(
+            [self::NOON - 120, self::NOON, 3],
+            array_values(
+                $this->database->rows(
+                    'SELECT first_observed_at, last_observed_at, observation_count FROM velocity',
+                )[0],
+            ),
+        );
     }
 
     #[Test]
@@ -47,33 +60,60 @@ final class ObservationStoreTest extends TestCase
         $this->add(Stored::observation(observedAt: self::NOON));
         $before = $this->database->rows('SELECT * FROM velocity');
 
-        self::assertSame([Outcome::Late], $this->add(Stored::observation(observedAt: self::NOON - 60, views: 5, title: 'An older title')));
+        self::assertSame(
+            [Outcome::Late],
+            $this->add(Stored::observation(observedAt: self::NOON - 60, views: 5, title: 'An older title')),
+        );
         self::assertSame($before, $this->database->rows('SELECT * FROM velocity'));
-        self::assertSame(2, $this->database->value('SELECT count(*) FROM observations WHERE previous_observed_at IS NULL'));
+        self::assertSame(
+            2,
+            $this->database->value('SELECT count(*) FROM observations WHERE previous_observed_at IS NULL'),
+        );
         self::assertSame('A title', $this->database->value('SELECT title FROM videos'));
     }
 
     #[Test]
     public function the_first_view_count_of_a_time_stays_and_another_one_is_counted_as_conflicting(): void
     {
-        $this->add(Stored::observation(observedAt: self::NOON - 60, views: 10), Stored::observation(observedAt: self::NOON, views: 20));
+        $this->add(
+            Stored::observation(observedAt: self::NOON - 60, views: 10),
+            Stored::observation(observedAt: self::NOON, views: 20),
+        );
 
         self::assertSame(
             [Outcome::Unchanged, Outcome::Conflicting, Outcome::Conflicting],
-            $this->add(Stored::observation(views: 20), Stored::observation(views: 21), Stored::observation(observedAt: self::NOON - 60, views: 11)),
+            $this->add(
+                Stored::observation(views: 20),
+                Stored::observation(views: 21),
+                Stored::observation(observedAt: self::NOON - 60, views: 11),
+            ),
         );
-        self::assertSame([10, 20], array_column($this->database->rows('SELECT views FROM observations ORDER BY observed_at'), 'views'));
+        self::assertSame(
+            [10, 20],
+            array_column(
+                $this->database->rows('SELECT views FROM observations ORDER BY observed_at'),
+                'views',
+            ),
+        );
     }
 
     #[Test]
     public function a_video_keeps_what_a_later_line_leaves_out_and_takes_what_it_says(): void
     {
-        $this->add(Stored::observation(observedAt: self::NOON - 60, category: 'Music', publishedAt: self::NOON - 3600));
+        $this->add(
+            Stored::observation(
+                observedAt: self::NOON - 60,
+                category: 'Music',
+                publishedAt: self::NOON - 3600,
+            ),
+        );
         $this->add(new Observation('video-1', 'GB', self::NOON, 2000, title: 'A better title'));
 
         self::assertSame(
             ['A better title', 'Channel of video-1', 'Music', self::NOON - 3600],
-            array_values($this->database->rows('SELECT title, channel, category, published_at FROM videos')[0]),
+            array_values(
+                $this->database->rows('SELECT title, channel, category, published_at FROM videos')[0],
+            ),
         );
     }
 
@@ -81,11 +121,19 @@ final class ObservationStoreTest extends TestCase
     public function what_is_known_of_a_video_in_one_market_moves_nothing_in_another(): void
     {
         $this->add(Stored::observation(region: 'GB', observedAt: self::NOON - 60, views: 900));
-        $this->add(Stored::observation(region: 'DE', views: 10), Stored::observation(region: 'GB', views: 1000));
+        $this->add(
+            Stored::observation(region: 'DE', views: 10),
+            Stored::observation(region: 'GB', views: 1000),
+        );
 
         self::assertSame(
             [['DE', self::NOON, 1, 10], ['GB', self::NOON - 60, 2, 1000]],
-            array_map(array_values(...), $this->database->rows('SELECT region, first_observed_at, observation_count, views FROM velocity ORDER BY region')),
+            array_map(
+                array_values(...),
+                $this->database->rows(
+                    'SELECT region, first_observed_at, observation_count, views FROM velocity ORDER BY region',
+                ),
+            ),
         );
     }
 
@@ -103,9 +151,16 @@ final class ObservationStoreTest extends TestCase
 
     #[Test]
     #[DataProvider('descriptions')]
-    public function one_thing_that_a_later_line_says_otherwise_is_enough_to_store_it(string $field, string $column, string|int $value): void
-    {
-        $described = ['title' => 'A title', 'channel' => 'A channel', 'thumbBase' => 'https://thumbs.example/one'];
+    public function one_thing_that_a_later_line_says_otherwise_is_enough_to_store_it(
+        string $field,
+        string $column,
+        string|int $value,
+    ): void {
+        $described = [
+            'title' => 'A title',
+            'channel' => 'A channel',
+            'thumbBase' => 'https://thumbs.example/one',
+        ];
         $this->add(new Observation('video-1', 'GB', self::NOON - 60, 900, ...$described));
         $this->add(new Observation('video-1', 'GB', self::NOON, 1000, ...[...$described, $field => $value]));
 
@@ -131,17 +186,31 @@ final class ObservationStoreTest extends TestCase
             self::assertSame(RejectionReason::MissingMetadata, $rejected->reason);
             self::assertStringStartsWith('channel:', $rejected->getMessage());
         }
-        self::assertSame(0, $this->database->value('SELECT (SELECT count(*) FROM videos) + (SELECT count(*) FROM observations) + (SELECT count(*) FROM velocity)'));
+        self::assertSame(
+            0,
+            $this->database->value(
+                'SELECT (SELECT count(*) FROM videos) + (SELECT count(*) FROM observations) + (SELECT count(*) FROM velocity)',
+            ),
+        );
     }
 
     #[Test]
     public function ids_that_look_like_numbers_stay_text(): void
     {
-        $this->add(Stored::observation(videoId: '12345', observedAt: self::NOON - 60), Stored::observation(videoId: '012345'));
+        $this->add(
+            Stored::observation(videoId: '12345', observedAt: self::NOON - 60),
+            Stored::observation(videoId: '012345'),
+        );
         $this->add(Stored::observation(videoId: '12345', views: 3000));
 
-        self::assertSame(['012345', '12345'], array_column($this->database->rows('SELECT id FROM videos ORDER BY id'), 'id'));
-        self::assertSame(2, $this->database->value("SELECT observation_count FROM velocity WHERE video_id = '12345'"));
+        self::assertSame(
+            ['012345', '12345'],
+            array_column($this->database->rows('SELECT id FROM videos ORDER BY id'), 'id'),
+        );
+        self::assertSame(
+            2,
+            $this->database->value("SELECT observation_count FROM velocity WHERE video_id = '12345'"),
+        );
     }
 
     /** @return list<Outcome> */

@@ -19,13 +19,34 @@ final class ObservationParserTest extends TestCase
     #[Test]
     public function every_field_is_read(): void
     {
-        $observation = self::parser()->parse(Line::of([
-            'likes' => 5, 'comments' => 0, 'category' => 'Music', 'language' => 'pt-BR',
-            'published_at' => '2025-11-19T12:00:00Z', 'duration_seconds' => 63, 'unknown' => ['is' => 'ignored'],
-        ]));
+        $observation = self::parser()->parse(
+            Line::of([
+                'likes' => 5,
+                'comments' => 0,
+                'category' => 'Music',
+                'language' => 'pt-BR',
+                'published_at' => '2025-11-19T12:00:00Z',
+                'duration_seconds' => 63,
+                'unknown' => ['is' => 'ignored'],
+            ]),
+        );
 
         self::assertSame(
-            ['video-1', 'GB', FixedClock::NOON, 1000, 5, 0, 'A title', 'A channel', 'https://thumbs.example/video-1', 'Music', 'pt-BR', FixedClock::NOON - 86_400, 63],
+            [
+                'video-1',
+                'GB',
+                FixedClock::NOON,
+                1000,
+                5,
+                0,
+                'A title',
+                'A channel',
+                'https://thumbs.example/video-1',
+                'Music',
+                'pt-BR',
+                FixedClock::NOON - 86_400,
+                63,
+            ],
             array_values((array) $observation),
         );
     }
@@ -49,14 +70,19 @@ final class ObservationParserTest extends TestCase
         yield 'the longest title, of four bytes each' => [['title' => str_repeat('🎬', 300)]];
         yield 'optional fields that are null' => [['category' => null, 'likes' => null]];
         yield 'five minutes ahead' => [['observed_at' => Rfc3339::format(FixedClock::NOON + 300)]];
-        yield 'published after it was observed' => [['published_at' => Rfc3339::format(FixedClock::NOON + 86_400)]];
+        yield 'published after it was observed' => [
+            ['published_at' => Rfc3339::format(FixedClock::NOON + 86_400)],
+        ];
         yield 'an address without TLS' => [['thumb_base' => 'http://thumbs.example/a']];
     }
 
     #[Test]
     #[DataProvider('badLines')]
-    public function a_line_that_cannot_be_stored_has_its_reason(string $line, RejectionReason $reason, string $expected): void
-    {
+    public function a_line_that_cannot_be_stored_has_its_reason(
+        string $line,
+        RejectionReason $reason,
+        string $expected,
+    ): void {
         try {
             self::parser()->parse($line);
             self::fail('the line was taken');
@@ -77,41 +103,100 @@ final class ObservationParserTest extends TestCase
         yield 'a list' => ['[1]', RejectionReason::NotAnObject, 'one JSON object'];
         yield 'a number' => ['1', RejectionReason::NotAnObject, 'one JSON object'];
         foreach (['id', 'region', 'observed_at', 'views'] as $field) {
-            yield "no $field" => [Line::of([$field => null]), RejectionReason::MissingField, "$field: expected"];
+            yield "no $field" => [
+                Line::of([$field => null]),
+                RejectionReason::MissingField,
+                "$field: expected",
+            ];
         }
         foreach (['', 'a b', '.a', str_repeat('a', 65), "a\n", 'ä', 'a/b', 7] as $id) {
-            yield 'the id ' . json_encode($id) => [Line::of(['id' => $id]), RejectionReason::BadId, 'id: expected 1 to 64'];
+            yield 'the id ' . json_encode($id) => [
+                Line::of(['id' => $id]),
+                RejectionReason::BadId,
+                'id: expected 1 to 64',
+            ];
         }
         foreach (['XX', 'gb', 'GBR', 7] as $region) {
-            yield 'the region ' . json_encode($region) => [Line::of(['region' => $region]), RejectionReason::UnknownRegion, 'DE, FR, GB'];
+            yield 'the region ' . json_encode($region) => [
+                Line::of(['region' => $region]),
+                RejectionReason::UnknownRegion,
+                'DE, FR, GB',
+            ];
         }
-        foreach (['2025-02-30T00:00:00Z', 'now', '2025-11-20', 1_763_640_000, '1969-12-31T23:59:59Z'] as $time) {
-            yield 'the time ' . json_encode($time) => [Line::of(['observed_at' => $time]), RejectionReason::BadTime, 'observed_at: expected an RFC 3339 time'];
+        foreach (
+            ['2025-02-30T00:00:00Z', 'now', '2025-11-20', 1_763_640_000, '1969-12-31T23:59:59Z']
+            as $time
+        ) {
+            yield 'the time ' . json_encode($time) => [
+                Line::of(['observed_at' => $time]),
+                RejectionReason::BadTime,
+                'observed_at: expected an RFC 3339 time',
+            ];
         }
-        yield 'a second too far ahead' => [Line::of(['observed_at' => Rfc3339::format(FixedClock::NOON + 301)]), RejectionReason::InTheFuture, 'at most 5 minutes after now'];
+        yield 'a second too far ahead' => [
+            Line::of(['observed_at' => Rfc3339::format(FixedClock::NOON + 301)]),
+            RejectionReason::InTheFuture,
+            'at most 5 minutes after now',
+        ];
         foreach ([-1, 1.5, '100', true, 9_007_199_254_740_992, [1]] as $views) {
-            yield 'the views ' . json_encode($views) => [Line::of(['views' => $views]), RejectionReason::BadCount, 'views: expected a whole number'];
+            yield 'the views ' . json_encode($views) => [
+                Line::of(['views' => $views]),
+                RejectionReason::BadCount,
+                'views: expected a whole number',
+            ];
         }
         yield 'negative likes' => [Line::of(['likes' => -1]), RejectionReason::BadCount, 'likes'];
-        yield 'a negative duration' => [Line::of(['duration_seconds' => -1]), RejectionReason::BadCount, 'duration_seconds'];
+        yield 'a negative duration' => [
+            Line::of(['duration_seconds' => -1]),
+            RejectionReason::BadCount,
+            'duration_seconds',
+        ];
         foreach (['', str_repeat('a', 301), "tab\there", "a\0b", ['x']] as $title) {
-            yield 'the title ' . substr((string) json_encode($title), 0, 20) => [Line::of(['title' => $title]), RejectionReason::BadText, 'title: expected text of 1 to 300 characters'];
+            yield 'the title ' . substr((string) json_encode($title), 0, 20) => [
+                Line::of(['title' => $title]),
+                RejectionReason::BadText,
+                'title: expected text of 1 to 300 characters',
+            ];
         }
-        yield 'a long channel' => [Line::of(['channel' => str_repeat('é', 201)]), RejectionReason::BadText, 'channel'];
+        yield 'a long channel' => [
+            Line::of(['channel' => str_repeat('é', 201)]),
+            RejectionReason::BadText,
+            'channel',
+        ];
         yield 'an empty category' => [Line::of(['category' => '']), RejectionReason::BadText, 'category'];
         foreach (['english please', 'e', str_repeat('en-', 12) . 'gb'] as $language) {
-            yield "the language $language" => [Line::of(['language' => $language]), RejectionReason::BadLanguage, 'BCP 47'];
+            yield "the language $language" => [
+                Line::of(['language' => $language]),
+                RejectionReason::BadLanguage,
+                'BCP 47',
+            ];
         }
-        foreach (['thumbs.example/a', 'ftp://a/b', 'https://', 'https://a b', 'javascript:alert(1)', 'https://a/"onload=', 'https://' . str_repeat('a', 500)] as $base) {
-            yield 'the thumb base ' . substr($base, 0, 20) => [Line::of(['thumb_base' => $base]), RejectionReason::BadThumbBase, 'http or https address'];
+        foreach (
+            [
+                'thumbs.example/a',
+                'ftp://a/b',
+                'https://',
+                'https://a b',
+                'javascript:alert(1)',
+                'https://a/"onload=',
+                'https://' . str_repeat('a', 500),
+            ]
+            as $base
+        ) {
+            yield 'the thumb base ' . substr($base, 0, 20) => [
+                Line::of(['thumb_base' => $base]),
+                RejectionReason::BadThumbBase,
+                'http or https address',
+            ];
         }
     }
 
     #[Test]
     public function archived_times_are_moved_together(): void
     {
-        $observation = new ObservationParser(['GB' => true], FixedClock::NOON, shiftSeconds: 3600)
-            ->parse(Line::of(['observed_at' => '2025-11-20T11:00:00Z', 'published_at' => '2025-11-20T10:00:00Z']));
+        $observation = new ObservationParser(['GB' => true], FixedClock::NOON, shiftSeconds: 3600)->parse(
+            Line::of(['observed_at' => '2025-11-20T11:00:00Z', 'published_at' => '2025-11-20T10:00:00Z']),
+        );
 
         self::assertSame(FixedClock::NOON, $observation->observedAt);
         self::assertSame(FixedClock::NOON - 3600, $observation->publishedAt);

@@ -32,7 +32,10 @@ final class ForecastTest extends TestCase
         self::assertClose($case['state']['rate_at'], $velocity->ratedAt);
         self::assertClose($case['state']['previous_rate'] ?? 0.0, $velocity->previousViewsPerHour ?? 0.0);
         foreach (Window::cases() as $window) {
-            self::assertClose($case['scores'][$window->value], Forecast::expectedViews($velocity, $case['published_at'], $window, $case['now']));
+            self::assertClose(
+                $case['scores'][$window->value],
+                Forecast::expectedViews($velocity, $case['published_at'], $window, $case['now']),
+            );
         }
     }
 
@@ -54,10 +57,16 @@ final class ForecastTest extends TestCase
     #[Test]
     public function counts_that_go_down_never_give_a_negative_rate_or_score(): void
     {
-        $velocity = self::replay([[FixedClock::NOON, 9000], [FixedClock::NOON + 60, 10], [FixedClock::NOON + 120, 0]], null);
+        $velocity = self::replay(
+            [[FixedClock::NOON, 9000], [FixedClock::NOON + 60, 10], [FixedClock::NOON + 120, 0]],
+            null,
+        );
 
         self::assertGreaterThanOrEqual(0.0, $velocity->viewsPerHour);
-        self::assertGreaterThanOrEqual(0.0, Forecast::expectedViews($velocity, null, Window::Day, FixedClock::NOON + 120));
+        self::assertGreaterThanOrEqual(
+            0.0,
+            Forecast::expectedViews($velocity, null, Window::Day, FixedClock::NOON + 120),
+        );
         self::assertSame(0, $velocity->views);
     }
 
@@ -66,7 +75,12 @@ final class ForecastTest extends TestCase
     {
         $velocity = VelocityModel::first(FixedClock::NOON, 100_000, null);
         $scores = array_map(
-            static fn (int $hours): float => Forecast::expectedViews($velocity, null, Window::Now, FixedClock::NOON + $hours * 3600),
+            static fn(int $hours): float => Forecast::expectedViews(
+                $velocity,
+                null,
+                Window::Now,
+                FixedClock::NOON + $hours * 3600,
+            ),
             [0, 1, 24, 240],
         );
         $sorted = $scores;
@@ -91,7 +105,8 @@ final class ForecastTest extends TestCase
         $velocity = VelocityModel::first($at, $views, $publishedAt);
         foreach ($observations as [$at, $views]) {
             // As ObservationStore: what is not newer than the state does not move it.
-            $velocity = $at > $velocity->lastObservedAt ? VelocityModel::next($velocity, $at, $views) : $velocity;
+            $velocity =
+                $at > $velocity->lastObservedAt ? VelocityModel::next($velocity, $at, $views) : $velocity;
         }
 
         return $velocity;
@@ -100,7 +115,11 @@ final class ForecastTest extends TestCase
     /** @return array<string, mixed> */
     private static function file(): array
     {
-        return json_decode((string) file_get_contents(__DIR__ . '/forecast-cases.json'), true, flags: JSON_THROW_ON_ERROR);
+        return json_decode(
+            (string) file_get_contents(__DIR__ . '/forecast-cases.json'),
+            true,
+            flags: JSON_THROW_ON_ERROR,
+        );
     }
 
     private static function assertClose(float $expected, float $actual): void

@@ -42,16 +42,25 @@ final class RankingTest extends TestCase
     #[Test]
     public function a_video_is_ranked_only_in_markets_that_it_was_observed_in_and_in_its_category(): void
     {
-        Stored::in($this->database, [Stored::observation('a', region: 'GB', category: 'Music'), Stored::observation('b', region: 'DE')]);
+        Stored::in($this->database, [
+            Stored::observation('a', region: 'GB', category: 'Music'),
+            Stored::observation('b', region: 'DE'),
+        ]);
         $this->publish();
 
         self::assertSame([[1, 'a']], $this->ranks('GB'));
         self::assertSame([[1, 'b']], $this->ranks('DE'));
         self::assertSame([[1, 'a']], $this->ranks('GB', 'Music'));
         self::assertSame([], $this->ranks('FR'));
-        self::assertSame([['DE', 1, self::NOON], ['FR', 0, null], ['GB', 1, self::NOON]], array_map(array_values(...), $this->database->rows(
-            "SELECT region, video_count, newest_observed_at FROM generation_regions WHERE region IN ('GB', 'DE', 'FR') ORDER BY region",
-        )));
+        self::assertSame(
+            [['DE', 1, self::NOON], ['FR', 0, null], ['GB', 1, self::NOON]],
+            array_map(
+                array_values(...),
+                $this->database->rows(
+                    "SELECT region, video_count, newest_observed_at FROM generation_regions WHERE region IN ('GB', 'DE', 'FR') ORDER BY region",
+                ),
+            ),
+        );
     }
 
     #[Test]
@@ -77,10 +86,17 @@ final class RankingTest extends TestCase
     #[Test]
     public function a_list_ends_where_only_channels_at_their_limit_are_left(): void
     {
-        Stored::in($this->database, array_map(
-            static fn (int $video): Observation => Stored::observation("v$video", views: 100 - $video, channel: 'The only one'),
-            range(0, 9),
-        ));
+        Stored::in(
+            $this->database,
+            array_map(
+                static fn(int $video): Observation => Stored::observation(
+                    "v$video",
+                    views: 100 - $video,
+                    channel: 'The only one',
+                ),
+                range(0, 9),
+            ),
+        );
         $this->publish();
 
         self::assertSame([[1, 'v0'], [2, 'v1'], [3, 'v2']], $this->ranks());
@@ -112,14 +128,21 @@ final class RankingTest extends TestCase
     public function a_list_holds_the_500_best_of_all_and_the_100_best_of_a_category(): void
     {
         // Every number once, in an order that has some of the best come late.
-        $views = array_map(static fn (int $video): int => 10_000 + $video * 7919 % 1300, range(0, 1299));
-        Stored::in($this->database, array_map(
-            static fn (int $video): Observation => Stored::observation(sprintf('v%04d', $video), views: $views[$video], category: 'Music'),
-            range(0, 1299),
-        ));
+        $views = array_map(static fn(int $video): int => 10_000 + (($video * 7919) % 1300), range(0, 1299));
+        Stored::in(
+            $this->database,
+            array_map(
+                static fn(int $video): Observation => Stored::observation(
+                    sprintf('v%04d', $video),
+                    views: $views[$video],
+                    category: 'Music',
+                ),
+                range(0, 1299),
+            ),
+        );
         $this->publish();
         arsort($views);
-        $best = array_map(static fn (int $video): string => sprintf('v%04d', $video), array_keys($views));
+        $best = array_map(static fn(int $video): string => sprintf('v%04d', $video), array_keys($views));
 
         self::assertSame(array_slice($best, 0, 500), array_column($this->ranks(), 1));
         self::assertSame(array_slice($best, 0, 100), array_column($this->ranks('GB', 'Music'), 1));
@@ -129,8 +152,21 @@ final class RankingTest extends TestCase
     public function channels_that_hold_all_of_the_best_do_not_end_a_list_while_there_are_others(): void
     {
         // More than are held at once of two channels, then, before and after them, a few of others.
-        $flood = array_map(static fn (int $video): Observation => Stored::observation(sprintf('flood-%04d', $video), views: 90_000 - $video, channel: 'Flood ' . $video % 2), range(0, 1499));
-        $others = array_map(static fn (int $video): Observation => Stored::observation(sprintf('other-%02d', $video), views: 1000 - $video), range(0, 29));
+        $flood = array_map(
+            static fn(int $video): Observation => Stored::observation(
+                sprintf('flood-%04d', $video),
+                views: 90_000 - $video,
+                channel: 'Flood ' . $video % 2,
+            ),
+            range(0, 1499),
+        );
+        $others = array_map(
+            static fn(int $video): Observation => Stored::observation(
+                sprintf('other-%02d', $video),
+                views: 1000 - $video,
+            ),
+            range(0, 29),
+        );
         Stored::in($this->database, [...array_slice($others, 0, 10), ...$flood, ...array_slice($others, 10)]);
         $this->publish();
         $ids = array_column($this->ranks(), 1);
@@ -148,9 +184,12 @@ final class RankingTest extends TestCase
     /** @return list<array{int, string}> rank and video of the newest list */
     private function ranks(string $region = 'GB', string $category = ''): array
     {
-        return array_map(array_values(...), $this->database->rows(
-            "SELECT rank, video_id FROM trending WHERE region = ? AND category = ? AND window = 'day' AND generation = (SELECT max(id) FROM generations) ORDER BY rank",
-            [$region, $category],
-        ));
+        return array_map(
+            array_values(...),
+            $this->database->rows(
+                "SELECT rank, video_id FROM trending WHERE region = ? AND category = ? AND window = 'day' AND generation = (SELECT max(id) FROM generations) ORDER BY rank",
+                [$region, $category],
+            ),
+        );
     }
 }

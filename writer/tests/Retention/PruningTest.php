@@ -39,14 +39,22 @@ final class PruningTest extends TestCase
 
         self::assertSame([2, 1], [$pruned->observations, $pruned->videos]);
         self::assertSame(['stays'], array_column($this->database->rows('SELECT id FROM videos'), 'id'));
-        self::assertSame(['stays'], array_column($this->database->rows('SELECT video_id FROM velocity'), 'video_id'));
-        self::assertSame([self::NOON - 27 * self::DAY_SECONDS], array_column($this->database->rows('SELECT observed_at FROM observations'), 'observed_at'));
+        self::assertSame(
+            ['stays'],
+            array_column($this->database->rows('SELECT video_id FROM velocity'), 'video_id'),
+        );
+        self::assertSame(
+            [self::NOON - 27 * self::DAY_SECONDS],
+            array_column($this->database->rows('SELECT observed_at FROM observations'), 'observed_at'),
+        );
     }
 
     #[Test]
     public function a_video_that_a_kept_generation_names_goes_with_the_generation(): void
     {
-        Stored::in($this->database, [Stored::observation('old', observedAt: self::NOON - 29 * self::DAY_SECONDS)]);
+        Stored::in($this->database, [
+            Stored::observation('old', observedAt: self::NOON - 29 * self::DAY_SECONDS),
+        ]);
         $ranking = new Ranking($this->database, 48);
         $ranking->publish(self::NOON);
 
@@ -66,7 +74,14 @@ final class PruningTest extends TestCase
         }
 
         self::assertSame(3, $this->prune()->generations);
-        foreach (['SELECT id FROM generations', 'SELECT DISTINCT generation FROM generation_regions', 'SELECT DISTINCT generation FROM trending'] as $sql) {
+        foreach (
+            [
+                'SELECT id FROM generations',
+                'SELECT DISTINCT generation FROM generation_regions',
+                'SELECT DISTINCT generation FROM trending',
+            ]
+            as $sql
+        ) {
             self::assertSame([4, 5], array_map(current(...), $this->database->rows("$sql ORDER BY 1")));
         }
     }
@@ -75,9 +90,13 @@ final class PruningTest extends TestCase
     public function what_old_runs_did_is_forgotten_with_what_they_set_aside(): void
     {
         foreach ([29, 27] as $days) {
-            $this->database->run("INSERT INTO runs (command, started_at) VALUES ('cron', ?)", [self::NOON - $days * self::DAY_SECONDS]);
+            $this->database->run("INSERT INTO runs (command, started_at) VALUES ('cron', ?)", [
+                self::NOON - $days * self::DAY_SECONDS,
+            ]);
         }
-        $this->database->execute("INSERT INTO rejections (run_id, reason, line_count) VALUES (1, 'not_json', 1), (2, 'not_json', 1)");
+        $this->database->execute(
+            "INSERT INTO rejections (run_id, reason, line_count) VALUES (1, 'not_json', 1), (2, 'not_json', 1)",
+        );
         $this->prune();
 
         self::assertSame([2], array_column($this->database->rows('SELECT id FROM runs'), 'id'));
@@ -87,10 +106,13 @@ final class PruningTest extends TestCase
     #[Test]
     public function more_rows_than_fit_a_transaction_all_go(): void
     {
-        $this->database->execute(<<<'SQL'
+        $this->database->execute(
+            <<<'SQL'
             INSERT INTO observations (observed_at, region, video_id, views)
             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000) SELECT i, 'GB', 'v', 0 FROM n
-            SQL);
+            SQL
+            ,
+        );
 
         self::assertSame(25_000, $this->prune()->observations);
         self::assertSame(0, $this->database->value('SELECT count(*) FROM observations'));

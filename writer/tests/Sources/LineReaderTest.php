@@ -29,7 +29,10 @@ final class LineReaderTest extends TestCase
     public function a_byte_order_mark_at_the_start_is_no_part_of_the_first_line(): void
     {
         foreach ([1, 2, 3, 100] as $size) {
-            self::assertSame([1 => '{"a":1}'], iterator_to_array(LineReader::lines(str_split("\xEF\xBB\xBF{\"a\":1}\n", $size))));
+            self::assertSame(
+                [1 => '{"a":1}'],
+                iterator_to_array(LineReader::lines(str_split("\xEF\xBB\xBF{\"a\":1}\n", $size))),
+            );
         }
     }
 
@@ -43,9 +46,20 @@ final class LineReaderTest extends TestCase
         }
 
         self::assertSame([1, 2, 3], array_keys($pieces));
-        self::assertSame(["$long\n"], [implode('', array_map(static fn (LineFragment $piece): string => $piece->bytes, $pieces[2]))]);
+        self::assertSame(
+            ["$long\n"],
+            [implode('', array_map(static fn(LineFragment $piece): string => $piece->bytes, $pieces[2]))],
+        );
         self::assertSame(RejectionReason::TooLong, array_pop($pieces[2])->end);
-        self::assertSame([null], array_values(array_unique(array_map(static fn (LineFragment $piece): ?RejectionReason => $piece->end, $pieces[2]), SORT_REGULAR)));
+        self::assertSame(
+            [null],
+            array_values(
+                array_unique(
+                    array_map(static fn(LineFragment $piece): ?RejectionReason => $piece->end, $pieces[2]),
+                    SORT_REGULAR,
+                ),
+            ),
+        );
         self::assertSame(['3'], $pieces[3]);
     }
 
@@ -69,7 +83,10 @@ final class LineReaderTest extends TestCase
     #[Test]
     public function gzip_that_stops_midway_gives_what_came_before_and_then_fails(): void
     {
-        $lines = implode("\n", array_map(static fn (): string => '"' . bin2hex(random_bytes(100)) . '"', range(1, 1000)));
+        $lines = implode(
+            "\n",
+            array_map(static fn(): string => '"' . bin2hex(random_bytes(100)) . '"', range(1, 1000)),
+        );
         $read = [];
         try {
             foreach (self::generate(substr((string) gzencode($lines), 0, 50_000)) as $line) {

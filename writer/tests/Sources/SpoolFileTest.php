@@ -27,7 +27,10 @@ final class SpoolFileTest extends TestCase
     public function a_clean_file_is_ingested_once_and_moved_to_done(): void
     {
         $this->put('a.ndjson', Line::many([['observed_at' => Line::ago(60)]]));
-        $this->put('b.ndjson.gz', (string) gzencode(Line::many([['id' => 'zipped', 'observed_at' => Line::ago(60)]])));
+        $this->put(
+            'b.ndjson.gz',
+            (string) gzencode(Line::many([['id' => 'zipped', 'observed_at' => Line::ago(60)]])),
+        );
 
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
@@ -47,14 +50,28 @@ final class SpoolFileTest extends TestCase
         [$file, $report] = glob("$this->spool/rejected/*");
         self::assertSame($content, file_get_contents($file));
         self::assertSame("$file.report.ndjson", $report);
-        self::assertSame(['line' => 2, 'reason' => 'not_json'], array_slice(json_decode((string) file_get_contents($report), true), 0, 2));
+        self::assertSame(
+            ['line' => 2, 'reason' => 'not_json'],
+            array_slice(json_decode((string) file_get_contents($report), true), 0, 2),
+        );
         self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
     }
 
     #[Test]
     public function a_damaged_file_does_not_come_back_every_minute(): void
     {
-        $zipped = (string) gzencode(Line::many(array_map(static fn (int $i): array => ['id' => "v$i", 'observed_at' => Line::ago(60), 'title' => bin2hex(random_bytes(50))], range(1, 500))));
+        $zipped = (string) gzencode(
+            Line::many(
+                array_map(
+                    static fn(int $i): array => [
+                        'id' => "v$i",
+                        'observed_at' => Line::ago(60),
+                        'title' => bin2hex(random_bytes(50)),
+                    ],
+                    range(1, 500),
+                ),
+            ),
+        );
         $this->put('a.ndjson.gz', substr($zipped, 0, (int) (strlen($zipped) / 2)));
         $result = $this->installation->run(['cron']);
 

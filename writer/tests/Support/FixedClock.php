@@ -13,9 +13,7 @@ final class FixedClock implements Clock
     /** 2025-11-20T12:00:00Z */
     public const int NOON = 1_763_640_000;
 
-    public function __construct(public int $now = self::NOON)
-    {
-    }
+    public function __construct(public int $now = self::NOON) {}
 
     #[Override]
     public function now(): int

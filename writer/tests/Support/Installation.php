@@ -15,8 +15,11 @@ final class Installation
     public readonly string $database;
 
     /** @param array<string, string> $environment */
-    public function __construct(public array $environment = [], ?string $database = null, ?TemporaryFolder $folder = null)
-    {
+    public function __construct(
+        public array $environment = [],
+        ?string $database = null,
+        ?TemporaryFolder $folder = null,
+    ) {
         $this->folder = $folder ?? new TemporaryFolder();
         $this->database = $database ?? "{$this->folder->path}/test.db";
     }
@@ -41,7 +44,11 @@ final class Installation
     /** @param list<string> $words */
     public function start(array $words, string $input = ''): Process
     {
-        return new Process([self::PROGRAM, ...$words], ['DB_PATH' => $this->database, ...$this->environment], $input);
+        return new Process(
+            [self::PROGRAM, ...$words],
+            ['DB_PATH' => $this->database, ...$this->environment],
+            $input,
+        );
     }
 
     /** For statements without rows: query() would run them a second time when rows are asked for. */
@@ -60,7 +67,7 @@ final class Installation
         $connection->enableExceptions(true);
         $connection->busyTimeout(5000);
         $result = $connection->query($sql);
-        for ($rows = []; ($row = $result->fetchArray(SQLITE3_ASSOC)) !== false;) {
+        for ($rows = []; ($row = $result->fetchArray(SQLITE3_ASSOC)) !== false; ) {
             $rows[] = $row;
         }
         $connection->close();

@@ -23,13 +23,16 @@ final class Line
             ...$fields,
         ];
 
-        return json_encode(array_filter($line, static fn (mixed $value): bool => $value !== null), JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR);
+        return json_encode(
+            array_filter($line, static fn(mixed $value): bool => $value !== null),
+            JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
+        );
     }
 
     /** @param list<array<string, mixed>> $lines */
     public static function many(array $lines): string
     {
-        return implode('', array_map(static fn (array $fields): string => self::of($fields) . "\n", $lines));
+        return implode('', array_map(static fn(array $fields): string => self::of($fields) . "\n", $lines));
     }
 
     /** An RFC 3339 time so many seconds before the system's now. */

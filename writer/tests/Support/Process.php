@@ -25,7 +25,10 @@ final class Process
         [$in, $this->output, $this->errors] = [tmpfile(), tmpfile(), tmpfile()];
         fwrite($in, $input);
         rewind($in);
-        $this->process = proc_open($command, [$in, $this->output, $this->errors], $pipes, null, ['PATH' => (string) getenv('PATH'), ...$environment]);
+        $this->process = proc_open($command, [$in, $this->output, $this->errors], $pipes, null, [
+            'PATH' => (string) getenv('PATH'),
+            ...$environment,
+        ]);
     }
 
     public function id(): int

@@ -12,8 +12,16 @@ use TrendVault\Writer\Observations\Observation;
 /** Puts observations into a database; what a test does not care about is filled in. */
 final class Stored
 {
-    public static function observation(string $videoId = 'video-1', string $region = 'GB', int $observedAt = FixedClock::NOON, int $views = 1000, ?string $channel = null, ?string $category = null, ?int $publishedAt = null, ?string $title = 'A title'): Observation
-    {
+    public static function observation(
+        string $videoId = 'video-1',
+        string $region = 'GB',
+        int $observedAt = FixedClock::NOON,
+        int $views = 1000,
+        ?string $channel = null,
+        ?string $category = null,
+        ?int $publishedAt = null,
+        ?string $title = 'A title',
+    ): Observation {
         return new Observation(
             videoId: $videoId,
             region: $region,

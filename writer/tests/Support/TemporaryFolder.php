@@ -26,7 +26,9 @@ final readonly class TemporaryFolder
             RecursiveIteratorIterator::CHILD_FIRST,
         );
         foreach ($entries as $entry) {
-            $entry->isDir() && !$entry->isLink() ? rmdir($entry->getPathname()) : unlink($entry->getPathname());
+            $entry->isDir() && !$entry->isLink()
+                ? rmdir($entry->getPathname())
+                : unlink($entry->getPathname());
         }
         rmdir($this->path);
     }

@@ -19,18 +19,17 @@ final readonly class Api
         'part' => 'snippet,statistics,contentDetails',
         'chart' => 'mostPopular',
         'maxResults' => '50',
-        'fields' => 'etag,nextPageToken,items(id,snippet(publishedAt,title,channelTitle,categoryId,defaultAudioLanguage,defaultLanguage),'
-            . 'statistics(viewCount,likeCount,commentCount),contentDetails(duration))',
+        'fields' =>
+            'etag,nextPageToken,items(id,snippet(publishedAt,title,channelTitle,categoryId,defaultAudioLanguage,defaultLanguage),' .
+            'statistics(viewCount,likeCount,commentCount),contentDetails(duration))',
     ];
 
     public function __construct(
         private Http $http,
         private Patience $patience,
-        #[SensitiveParameter]
-        private string $key,
+        #[SensitiveParameter] private string $key,
         private string $url = self::URL,
-    ) {
-    }
+    ) {}
 
     /**
      * @param ?string $pageToken null for the first page
@@ -39,8 +38,16 @@ final readonly class Api
      */
     public function page(string $region, ?string $pageToken, ?string $etag): Page
     {
-        $query = [...self::QUERY, 'regionCode' => $region, ...($pageToken === null ? [] : ['pageToken' => $pageToken])];
-        $headers = ["X-Goog-Api-Key: $this->key", 'Accept: application/json', ...($etag === null ? [] : ["If-None-Match: $etag"])];
+        $query = [
+            ...self::QUERY,
+            'regionCode' => $region,
+            ...$pageToken === null ? [] : ['pageToken' => $pageToken],
+        ];
+        $headers = [
+            "X-Goog-Api-Key: $this->key",
+            'Accept: application/json',
+            ...$etag === null ? [] : ["If-None-Match: $etag"],
+        ];
         $response = $this->request("$this->url?" . http_build_query($query), $headers, $region);
 
         return match ($response->status) {
@@ -50,8 +57,14 @@ final readonly class Api
                 ApiError::NoChart => new Page([], '', null),
                 ApiError::QuotaExceeded => throw Refused::quota(),
                 ApiError::KeyRefused => throw Refused::key(),
-                ApiError::Passing => throw SourceFailure::because("YouTube does not answer for $region: status $response->status, after " . Patience::ATTEMPTS . ' attempts or the deadline.'),
-                ApiError::Unexpected => throw SourceFailure::because("YouTube refused the request for $region with status $response->status, which the documentation does not lead to expect."),
+                ApiError::Passing => throw SourceFailure::because(
+                    "YouTube does not answer for $region: status $response->status, after " .
+                        Patience::ATTEMPTS .
+                        ' attempts or the deadline.',
+                ),
+                ApiError::Unexpected => throw SourceFailure::because(
+                    "YouTube refused the request for $region with status $response->status, which the documentation does not lead to expect.",
+                ),
             },
         };
     }
@@ -64,19 +77,27 @@ final readonly class Api
      */
     private function request(string $url, array $headers, string $region): HttpResponse
     {
-        for ($attempt = 1;; $attempt++) {
+        for ($attempt = 1; ; $attempt++) {
             $seconds = $this->patience->requestSeconds();
             if ($seconds <= 0) {
-                throw SourceFailure::because("YouTube took too long: the deadline was reached before $region.");
+                throw SourceFailure::because(
+                    "YouTube took too long: the deadline was reached before $region.",
+                );
             }
             try {
                 $response = $this->http->get($url, $headers, $seconds);
-                if ($response->status < 400 || ApiError::of($response) !== ApiError::Passing || !$this->patience->pauseAfter($attempt, self::retryAfter($response))) {
+                if (
+                    $response->status < 400 ||
+                    ApiError::of($response) !== ApiError::Passing ||
+                    !$this->patience->pauseAfter($attempt, self::retryAfter($response))
+                ) {
                     return $response;
                 }
             } catch (NoAnswer $reason) {
                 if (!$this->patience->pauseAfter($attempt, null)) {
-                    throw SourceFailure::because("YouTube does not answer for $region: {$reason->getMessage()}, attempt $attempt.");
+                    throw SourceFailure::because(
+                        "YouTube does not answer for $region: {$reason->getMessage()}, attempt $attempt.",
+                    );
                 }
             }
         }
@@ -95,8 +116,17 @@ final readonly class Api
         $body = json_decode($response->body, true);
         $token = is_array($body) ? $body['nextPageToken'] ?? null : null;
 
-        return is_array($body) && is_array($body['items'] ?? null) && array_is_list($body['items']) && ($token === null || is_string($token))
-            ? new Page(array_values(array_filter($body['items'], is_array(...))), $response->headers['etag'] ?? '', $token)
-            : throw SourceFailure::because("YouTube answered for $region with something else than the documented JSON.");
+        return is_array($body) &&
+            is_array($body['items'] ?? null) &&
+            array_is_list($body['items']) &&
+            ($token === null || is_string($token))
+            ? new Page(
+                array_values(array_filter($body['items'], is_array(...))),
+                $response->headers['etag'] ?? '',
+                $token,
+            )
+            : throw SourceFailure::because(
+                "YouTube answered for $region with something else than the documented JSON.",
+            );
     }
 }

@@ -18,7 +18,14 @@ enum ApiError
 
     private const array QUOTA_REASONS = ['quotaExceeded', 'dailyLimitExceeded'];
     private const array RATE_REASONS = ['rateLimitExceeded', 'userRateLimitExceeded'];
-    private const array KEY_REASONS = ['keyInvalid', 'keyExpired', 'accessNotConfigured', 'forbidden', 'ipRefererBlocked', 'API_KEY_INVALID'];
+    private const array KEY_REASONS = [
+        'keyInvalid',
+        'keyExpired',
+        'accessNotConfigured',
+        'forbidden',
+        'ipRefererBlocked',
+        'API_KEY_INVALID',
+    ];
 
     public static function of(HttpResponse $response): self
     {
@@ -26,8 +33,13 @@ enum ApiError
 
         return match (true) {
             array_intersect($reasons, self::QUOTA_REASONS) !== [] => self::QuotaExceeded,
-            $response->status >= 500, $response->status === 429, array_intersect($reasons, self::RATE_REASONS) !== [] => self::Passing,
-            $response->status === 401, array_intersect($reasons, self::KEY_REASONS) !== [] => self::KeyRefused,
+            $response->status >= 500,
+            $response->status === 429,
+            array_intersect($reasons, self::RATE_REASONS) !== []
+                => self::Passing,
+            $response->status === 401,
+            array_intersect($reasons, self::KEY_REASONS) !== []
+                => self::KeyRefused,
             in_array('videoChartNotFound', $reasons, true) => self::NoChart,
             default => self::Unexpected,
         };
@@ -37,7 +49,9 @@ enum ApiError
     private static function reasons(string $body): array
     {
         $error = json_decode($body, true)['error'] ?? [];
-        $entries = is_array($error) ? [...(array) ($error['errors'] ?? []), ...(array) ($error['details'] ?? [])] : [];
+        $entries = is_array($error)
+            ? [...(array) ($error['errors'] ?? []), ...(array) ($error['details'] ?? [])]
+            : [];
 
         return array_values(array_filter(array_column($entries, 'reason'), is_string(...)));
     }

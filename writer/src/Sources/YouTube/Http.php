@@ -19,7 +19,9 @@ final readonly class Http
     {
         $this->curl = function_exists('curl_init')
             ? curl_init()
-            : throw SourceFailure::because('Cannot read youtube: PHP\'s curl extension is missing. Install php8.4-curl, or run bin/setup.');
+            : throw SourceFailure::because(
+                'Cannot read youtube: PHP\'s curl extension is missing. Install php8.4-curl, or run bin/setup.',
+            );
     }
 
     /**

@@ -7,6 +7,4 @@ namespace TrendVault\Writer\Sources\YouTube;
 use Exception;
 
 /** The request got no answer: no connection, or not in time. Says why without saying what was sent. */
-final class NoAnswer extends Exception
-{
-}
+final class NoAnswer extends Exception {}

@@ -8,7 +8,5 @@ namespace TrendVault\Writer\Sources\YouTube;
 final readonly class Page
 {
     /** @param ?list<array<mixed>> $items null: not modified */
-    public function __construct(public ?array $items, public string $etag, public ?string $nextPageToken)
-    {
-    }
+    public function __construct(public ?array $items, public string $etag, public ?string $nextPageToken) {}
 }

@@ -27,14 +27,13 @@ final class Patience
         private readonly float $deadline,
         private readonly Closure $clock,
         private readonly Closure $sleep,
-    ) {
-    }
+    ) {}
 
     public static function of(float $seconds): self
     {
-        $clock = static fn (): float => hrtime(true) / 1e9;
+        $clock = static fn(): float => hrtime(true) / 1e9;
 
-        return new self($clock() + $seconds, $clock, static fn (float $pause) => usleep((int) ($pause * 1e6)));
+        return new self($clock() + $seconds, $clock, static fn(float $pause) => usleep((int) ($pause * 1e6)));
     }
 
     /** What a request may take: its own limit, or what is left of all. Zero or less when nothing is left. */
@@ -51,7 +50,7 @@ final class Patience
     public function pauseAfter(int $attempt, ?float $asked): bool
     {
         $most = min(self::LONGEST_PAUSE_SECONDS, self::FIRST_PAUSE_SECONDS * 2 ** ($attempt - 1));
-        $pause = $asked ?? $most * random_int(0, 1000) / 1000;
+        $pause = $asked ?? ($most * random_int(0, 1000)) / 1000;
         if ($attempt >= self::ATTEMPTS || ($this->clock)() + $pause >= $this->deadline) {
             return false;
         }

@@ -11,11 +11,15 @@ final class Refused extends Exception
 {
     public static function quota(): self
     {
-        return new self('YouTube\'s quota for today is used up; it is renewed at midnight Pacific time. Ask less often (YOUTUBE_EVERY_SECONDS) or for more quota.');
+        return new self(
+            'YouTube\'s quota for today is used up; it is renewed at midnight Pacific time. Ask less often (YOUTUBE_EVERY_SECONDS) or for more quota.',
+        );
     }
 
     public static function key(): self
     {
-        return new self('YouTube refuses the key in YOUTUBE_API_KEY: expected one that may use the YouTube Data API v3 from this machine.');
+        return new self(
+            'YouTube refuses the key in YOUTUBE_API_KEY: expected one that may use the YouTube Data API v3 from this machine.',
+        );
     }
 }

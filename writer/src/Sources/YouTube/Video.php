@@ -13,9 +13,20 @@ final class Video
 {
     /** videoCategories.list, which differs between markets only in which of these may be chosen. */
     private const array CATEGORIES = [
-        '1' => 'Film & Animation', '2' => 'Autos & Vehicles', '10' => 'Music', '15' => 'Pets & Animals', '17' => 'Sports',
-        '19' => 'Travel & Events', '20' => 'Gaming', '22' => 'People & Blogs', '23' => 'Comedy', '24' => 'Entertainment',
-        '25' => 'News & Politics', '26' => 'Howto & Style', '27' => 'Education', '28' => 'Science & Technology',
+        '1' => 'Film & Animation',
+        '2' => 'Autos & Vehicles',
+        '10' => 'Music',
+        '15' => 'Pets & Animals',
+        '17' => 'Sports',
+        '19' => 'Travel & Events',
+        '20' => 'Gaming',
+        '22' => 'People & Blogs',
+        '23' => 'Comedy',
+        '24' => 'Entertainment',
+        '25' => 'News & Politics',
+        '26' => 'Howto & Style',
+        '27' => 'Education',
+        '28' => 'Science & Technology',
         '29' => 'Nonprofits & Activism',
     ];
 
@@ -36,14 +47,15 @@ final class Video
             'title' => $item['snippet']['title'] ?? null,
             'channel' => $item['snippet']['channelTitle'] ?? null,
             'category' => self::CATEGORIES[$item['snippet']['categoryId'] ?? ''] ?? null,
-            'language' => $item['snippet']['defaultAudioLanguage'] ?? $item['snippet']['defaultLanguage'] ?? null,
+            'language' =>
+                $item['snippet']['defaultAudioLanguage'] ?? ($item['snippet']['defaultLanguage'] ?? null),
             'published_at' => $item['snippet']['publishedAt'] ?? null,
             'duration_seconds' => self::seconds($item['contentDetails']['duration'] ?? null),
             'thumb_base' => is_string($id) ? "https://i.ytimg.com/vi/$id" : null,
         ];
 
         return json_encode(
-            array_filter($fields, static fn (mixed $value): bool => $value !== null),
+            array_filter($fields, static fn(mixed $value): bool => $value !== null),
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
     }

@@ -19,23 +19,26 @@ final readonly class YouTubeSettings
     private const int DEADLINE_SECONDS = 40;
 
     private function __construct(
-        #[SensitiveParameter]
-        public string $key,
+        #[SensitiveParameter] public string $key,
         public string $url,
         public int $everySeconds,
         public int $deadlineSeconds,
-    ) {
-    }
+    ) {}
 
     /** @throws SourceFailure|UsageError */
     public static function of(Settings $settings): self
     {
         if ($settings->keepDays > self::MOST_KEEP_DAYS) {
-            throw SourceFailure::because("Cannot read youtube with KEEP_DAYS=$settings->keepDays: its terms want data deleted or refreshed within 30 days. Set 30 or less.");
+            throw SourceFailure::because(
+                "Cannot read youtube with KEEP_DAYS=$settings->keepDays: its terms want data deleted or refreshed within 30 days. Set 30 or less.",
+            );
         }
 
         return new self(
-            $settings->sourceText('YOUTUBE_API_KEY') ?? throw SourceFailure::because('Cannot read youtube: YOUTUBE_API_KEY is not set. Expected a key for the YouTube Data API v3.'),
+            $settings->sourceText('YOUTUBE_API_KEY') ??
+                throw SourceFailure::because(
+                    'Cannot read youtube: YOUTUBE_API_KEY is not set. Expected a key for the YouTube Data API v3.',
+                ),
             $settings->sourceText('YOUTUBE_API_URL') ?? Api::URL,
             $settings->sourceInteger('YOUTUBE_EVERY_SECONDS', self::EVERY_SECONDS, 0, 86_400),
             $settings->sourceInteger('YOUTUBE_DEADLINE_SECONDS', self::DEADLINE_SECONDS, 1, 600),

@@ -28,8 +28,7 @@ final class YouTubeSource implements Source, Settles
         private readonly KnownPages $known,
         private readonly array $regions,
         private readonly Clock $clock,
-    ) {
-    }
+    ) {}
 
     #[Override]
     public function name(): string

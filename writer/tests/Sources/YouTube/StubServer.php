@@ -20,7 +20,13 @@ final class StubServer
         $this->folder = new TemporaryFolder();
         $command = [PHP_BINARY, '-S', '127.0.0.1:0', __DIR__ . '/stub.php'];
         $environment = ['STUB_FOLDER' => $this->folder->path, 'PATH' => (string) getenv('PATH')];
-        $this->process = proc_open($command, [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['pipe', 'w']], $pipes, null, $environment);
+        $this->process = proc_open(
+            $command,
+            [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['pipe', 'w']],
+            $pipes,
+            null,
+            $environment,
+        );
         while (($line = fgets($pipes[2])) !== false) {
             if (preg_match('~http://127\.0\.0\.1:\d+~', $line, $match) === 1) {
                 $this->url = "$match[0]/youtube/v3/videos";
@@ -49,7 +55,10 @@ final class StubServer
     {
         $lines = @file("{$this->folder->path}/requests.ndjson") ?: [];
 
-        return array_map(static fn (string $line): array => json_decode($line, true, flags: JSON_THROW_ON_ERROR), $lines);
+        return array_map(
+            static fn(string $line): array => json_decode($line, true, flags: JSON_THROW_ON_ERROR),
+            $lines,
+        );
     }
 
     /**
@@ -63,7 +72,7 @@ final class StubServer
         return [
             'etag' => $etag ?? '"' . md5(implode($ids)) . '"',
             'body' => [
-                ...($next === null ? [] : ['nextPageToken' => "page $next"]),
+                ...$next === null ? [] : ['nextPageToken' => "page $next"],
                 'items' => array_map(self::item(...), $ids),
             ],
         ];
@@ -72,7 +81,16 @@ final class StubServer
     /** @return array<string, mixed> */
     public static function error(int $status, string $reason): array
     {
-        return ['status' => $status, 'body' => ['error' => ['code' => $status, 'message' => 'why', 'errors' => [['domain' => 'youtube', 'reason' => $reason]]]]];
+        return [
+            'status' => $status,
+            'body' => [
+                'error' => [
+                    'code' => $status,
+                    'message' => 'why',
+                    'errors' => [['domain' => 'youtube', 'reason' => $reason]],
+                ],
+            ],
+        ];
     }
 
     /** @return array<string, mixed> */
@@ -80,7 +98,13 @@ final class StubServer
     {
         return [
             'id' => $id,
-            'snippet' => ['publishedAt' => '2025-11-19T08:00:00Z', 'title' => "Title of $id", 'channelTitle' => "Channel of $id", 'categoryId' => '10', 'defaultAudioLanguage' => 'en-GB'],
+            'snippet' => [
+                'publishedAt' => '2025-11-19T08:00:00Z',
+                'title' => "Title of $id",
+                'channelTitle' => "Channel of $id",
+                'categoryId' => '10',
+                'defaultAudioLanguage' => 'en-GB',
+            ],
             'statistics' => ['viewCount' => '123456', 'likeCount' => '789'],
             'contentDetails' => ['duration' => 'PT1H4M13S'],
         ];

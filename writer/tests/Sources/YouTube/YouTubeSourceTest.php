@@ -44,7 +44,10 @@ final class YouTubeSourceTest extends TestCase
         ]);
         $lines = $this->read(['GB', 'DE']);
 
-        self::assertSame([['aaa', 'GB'], ['bbb', 'GB'], ['ccc', 'GB'], ['ddd', 'DE']], array_map(static fn (array $line): array => [$line['id'], $line['region']], $lines));
+        self::assertSame(
+            [['aaa', 'GB'], ['bbb', 'GB'], ['ccc', 'GB'], ['ddd', 'DE']],
+            array_map(static fn(array $line): array => [$line['id'], $line['region']], $lines),
+        );
         self::assertNull($this->failure);
         $requests = $this->server->requests();
         self::assertCount(3, $requests);
@@ -59,17 +62,34 @@ final class YouTubeSourceTest extends TestCase
     {
         $this->server->answer(['GB 1' => [StubServer::page(['aaa'])]]);
 
-        self::assertSame([[
-            'id' => 'aaa', 'region' => 'GB', 'observed_at' => '2025-11-20T12:00:00Z', 'views' => 123456, 'likes' => 789,
-            'title' => 'Title of aaa', 'channel' => 'Channel of aaa', 'category' => 'Music', 'language' => 'en-GB',
-            'published_at' => '2025-11-19T08:00:00Z', 'duration_seconds' => 3853, 'thumb_base' => 'https://i.ytimg.com/vi/aaa',
-        ]], $this->read(['GB']));
+        self::assertSame(
+            [
+                [
+                    'id' => 'aaa',
+                    'region' => 'GB',
+                    'observed_at' => '2025-11-20T12:00:00Z',
+                    'views' => 123456,
+                    'likes' => 789,
+                    'title' => 'Title of aaa',
+                    'channel' => 'Channel of aaa',
+                    'category' => 'Music',
+                    'language' => 'en-GB',
+                    'published_at' => '2025-11-19T08:00:00Z',
+                    'duration_seconds' => 3853,
+                    'thumb_base' => 'https://i.ytimg.com/vi/aaa',
+                ],
+            ],
+            $this->read(['GB']),
+        );
     }
 
     #[Test]
     public function a_page_that_has_not_changed_gives_no_lines_and_its_next_page_is_asked_for_all_the_same(): void
     {
-        $this->server->answer(['GB 1' => [StubServer::page(['aaa'], next: 2, etag: '"one"')], 'GB 2' => [StubServer::page(['bbb']), StubServer::page(['ccc'])]]);
+        $this->server->answer([
+            'GB 1' => [StubServer::page(['aaa'], next: 2, etag: '"one"')],
+            'GB 2' => [StubServer::page(['bbb']), StubServer::page(['ccc'])],
+        ]);
         $this->read(['GB']);
         $lines = $this->read(['GB']);
 
@@ -93,7 +113,10 @@ final class YouTubeSourceTest extends TestCase
     #[Test]
     public function trouble_that_lasts_ends_after_four_attempts_and_the_other_markets_are_read(): void
     {
-        $this->server->answer(['GB 1' => [['status' => 500, 'body' => 'oops']], 'DE 1' => [StubServer::page(['ddd'])]]);
+        $this->server->answer([
+            'GB 1' => [['status' => 500, 'body' => 'oops']],
+            'DE 1' => [StubServer::page(['ddd'])],
+        ]);
 
         self::assertSame(['ddd'], array_column($this->read(['GB', 'DE']), 'id'));
         self::assertStringContainsString('does not answer for GB: status 500', (string) $this->failure);
@@ -114,7 +137,11 @@ final class YouTubeSourceTest extends TestCase
     #[Test]
     public function nothing_is_tried_past_the_deadline(): void
     {
-        $this->server->answer(['GB 1' => [[...StubServer::error(403, 'rateLimitExceeded'), 'headers' => ['Retry-After' => '90']]]]);
+        $this->server->answer([
+            'GB 1' => [
+                [...StubServer::error(403, 'rateLimitExceeded'), 'headers' => ['Retry-After' => '90']],
+            ],
+        ]);
 
         self::assertSame([], $this->read(['GB']));
         self::assertSame([], $this->pauses);
@@ -155,8 +182,23 @@ final class YouTubeSourceTest extends TestCase
     /** @return iterable<string, array{array<string, mixed>, string}> */
     public static function failures(): iterable
     {
-        yield 'a key that is refused' => [StubServer::error(403, 'accessNotConfigured'), 'refuses the key in YOUTUBE_API_KEY'];
-        yield 'a key that is not valid' => [['status' => 400, 'body' => ['error' => ['code' => 400, 'errors' => [['reason' => 'badRequest']], 'details' => [['reason' => 'API_KEY_INVALID']]]]], 'refuses the key'];
+        yield 'a key that is refused' => [
+            StubServer::error(403, 'accessNotConfigured'),
+            'refuses the key in YOUTUBE_API_KEY',
+        ];
+        yield 'a key that is not valid' => [
+            [
+                'status' => 400,
+                'body' => [
+                    'error' => [
+                        'code' => 400,
+                        'errors' => [['reason' => 'badRequest']],
+                        'details' => [['reason' => 'API_KEY_INVALID']],
+                    ],
+                ],
+            ],
+            'refuses the key',
+        ];
         yield 'something else' => [StubServer::error(418, 'teapot'), 'status 418'];
         yield 'no JSON' => [['status' => 200, 'body' => '<html>'], 'something else than the documented JSON'];
     }
@@ -188,11 +230,16 @@ final class YouTubeSourceTest extends TestCase
      */
     private function source(array $regions, string $url, ?array &$lines): void
     {
-        $patience = new Patience(40.0, fn (): float => $this->now, function (float $pause): void {
+        $patience = new Patience(40.0, fn(): float => $this->now, function (float $pause): void {
             $this->pauses[] = $pause;
             $this->now += $pause;
         });
-        $source = new YouTubeSource(new Api(new Http(), $patience, self::KEY, $url), new KnownPages($this->database), $regions, new FixedClock());
+        $source = new YouTubeSource(
+            new Api(new Http(), $patience, self::KEY, $url),
+            new KnownPages($this->database),
+            $regions,
+            new FixedClock(),
+        );
         $lines = [];
         try {
             foreach ($source->lines() as $line) {

@@ -9,19 +9,32 @@ declare(strict_types=1);
 $folder = (string) getenv('STUB_FOLDER');
 $page = $_GET['pageToken'] ?? 'page 1';
 $key = "{$_GET['regionCode']} " . substr($page, 5);
-file_put_contents("$folder/requests.ndjson", json_encode([
-    'key' => $key,
-    'query' => $_GET,
-    'api_key' => $_SERVER['HTTP_X_GOOG_API_KEY'] ?? null,
-    'if_none_match' => $_SERVER['HTTP_IF_NONE_MATCH'] ?? null,
-]) . "\n", FILE_APPEND);
+file_put_contents(
+    "$folder/requests.ndjson",
+    json_encode([
+        'key' => $key,
+        'query' => $_GET,
+        'api_key' => $_SERVER['HTTP_X_GOOG_API_KEY'] ?? null,
+        'if_none_match' => $_SERVER['HTTP_IF_NONE_MATCH'] ?? null,
+    ]) . "\n",
+    FILE_APPEND,
+);
 
-$counts = is_file("$folder/counts.json") ? json_decode((string) file_get_contents("$folder/counts.json"), true) : [];
+$counts = is_file("$folder/counts.json")
+    ? json_decode((string) file_get_contents("$folder/counts.json"), true)
+    : [];
 $counts[$key] = ($counts[$key] ?? 0) + 1;
 file_put_contents("$folder/counts.json", json_encode($counts));
 
 $script = json_decode((string) file_get_contents("$folder/script.json"), true);
-$answers = $script[$key] ?? $script['*'] ?? [['status' => 404, 'body' => ['error' => ['code' => 404, 'errors' => [['reason' => 'videoChartNotFound']]]]]];
+$answers =
+    $script[$key] ??
+    ($script['*'] ?? [
+        [
+            'status' => 404,
+            'body' => ['error' => ['code' => 404, 'errors' => [['reason' => 'videoChartNotFound']]]],
+        ],
+    ]);
 $answer = $answers[min($counts[$key], count($answers)) - 1];
 if (isset($answer['etag']) && ($_SERVER['HTTP_IF_NONE_MATCH'] ?? '') === $answer['etag']) {
     http_response_code(304);
