@@ -22,7 +22,7 @@ export function describeOutput({ suite, failed, skipped, output, trouble }: Resu
 export function summarize(results: readonly Result[]): string {
   const skipped = results.flatMap((result) =>
     result.skipped.map(
-      ({ name, reason }) => `${result.suite.part}: ${name}: ${reason ?? "its reason stands above"}`,
+      ({ name, reason }) => `${result.suite.part}: ${name}: ${reason ?? "its reason is in the output above"}`,
     ),
   );
   const lines = skipped.map((test) => `skipped ${test}`);

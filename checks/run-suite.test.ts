@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describeOutput, summarize } from "./report.ts";
 import { type Result, runSuite } from "./run-suite.ts";
 import type { Counting } from "./suites.ts";
 
@@ -42,19 +41,4 @@ test("a suite that dies after its tests passed has failed", async () => {
 
 test("a closing line that counts nothing is a failure", async () => {
   expect(await runShell("echo '0 passed, 0 failed'", "closing-line")).toMatchObject({ failed: 1 });
-});
-
-test("the summary adds all suites up and ends with the closing line", async () => {
-  const results = await Promise.all([
-    runShell("echo '7 passed, 0 failed'", "closing-line"),
-    runShell("echo '1 passed, 2 failed'; exit 1", "closing-line"),
-  ]);
-  expect(summarize(results)).toBe("8 passed, 2 failed");
-});
-
-test("a suite that skips a test without saying why shows its output", async () => {
-  const xml = '<a><testcase name=\\"t\\"><skipped/></testcase><testcase name=\\"u\\"/></a>';
-  const result = await runShell(`echo "no data here"; echo "${xml}" > "$1"`, "junit");
-  expect(describeOutput(result)).toContain("no data here");
-  expect(summarize([result])).toBe("skipped x: t: its reason stands above\n1 passed, 0 failed");
 });

@@ -110,6 +110,7 @@ export const suites: readonly Suite[] = [
     command: ["node", "node_modules/.bin/prettier", "--check", "FILES"],
     files: ["*.php"],
   },
+  { part: "style", name: "layers", counting: "exit-code", command: ["bun", "checks/layers/main.ts"] },
   {
     part: "style",
     name: "shellcheck",

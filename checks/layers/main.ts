@@ -1,0 +1,37 @@
+import { resolve } from "node:path";
+import { findViolations } from "./find-violations.ts";
+import { readImports, readPhpNames } from "./read-imports.ts";
+import { table } from "./table.ts";
+
+const root = resolve(import.meta.dir, "../..");
+
+/** `bun checks/layers/main.ts [ROOT…]` checks the roots that are held, or those that are named. */
+const named = Bun.argv.slice(2);
+const checked = table.filter((entry) => (named.length === 0 ? entry.held : named.includes(entry.root)));
+const imports = readImports(listFiles(table.map((entry) => entry.root)), root);
+const violations = [
+  ...checked.flatMap((sourceRoot) => findViolations(sourceRoot, imports)),
+  ...findUnformattable(),
+];
+for (const violation of violations) console.error(violation);
+console.log(`${checked.map((entry) => entry.root).join(", ")}: ${violations.length} violations`);
+process.exitCode = violations.length === 0 ? 0 : 1;
+
+/** Prettier's PHP plugin deletes these two without a word (docs/decisions/0019). */
+function findUnformattable(): string[] {
+  return readPhpNames(listFiles(["*.php"]), root).flatMap(({ file, unformattable }) =>
+    unformattable.map(
+      (line) => `${file}:${line}: prettier deletes property hooks and asymmetric visibility: do without`,
+    ),
+  );
+}
+
+function listFiles(patterns: readonly string[]): string[] {
+  const command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", ...patterns];
+  const { stdout, exitCode, stderr } = Bun.spawnSync(command, { cwd: root });
+  if (exitCode !== 0) throw new Error(`Cannot list the files to check: ${stderr}`);
+  return stdout
+    .toString()
+    .split("\n")
+    .filter((file) => /\.(ts|php)$/.test(file) && Bun.file(resolve(root, file)).size > 0);
+}

@@ -1,0 +1,62 @@
+/**
+ * Which folder may import which. Layers go from top to bottom: a file imports its own entry and those of the
+ * layers below. Two entries of one layer do not import each other.
+ */
+export type SourceRoot = {
+  /** The folder, from the project's root. */
+  root: string;
+  /** Folders or files of `root`; a folder covers what is in it, except what has an entry of its own. `.` covers all. */
+  layers: readonly (readonly string[])[];
+  /** Other roots that it may import. */
+  mayImport: readonly string[];
+  /** False while the root is being put in order: only `bun checks/layers/main.ts ROOT` checks it. */
+  held: boolean;
+};
+
+export const table: readonly SourceRoot[] = [
+  {
+    root: "api/src",
+    layers: [
+      ["main.ts"],
+      ["process"],
+      ["http"],
+      ["serving"],
+      ["resources"],
+      ["database"],
+      ["signing", "logging", "settings.ts"],
+    ],
+    mayImport: ["contract"],
+    held: false,
+  },
+  { root: "edge-worker/src", layers: [["main.ts"]], mayImport: ["contract"], held: false },
+  {
+    root: "writer/src",
+    layers: [["main.php"], ["Commands"], ["Database"], ["Time"]],
+    mayImport: [],
+    held: false,
+  },
+  { root: "contract", layers: [["."]], mayImport: [], held: true },
+  {
+    root: "local",
+    layers: [
+      ["main.ts"],
+      ["up.ts"],
+      ["plans.ts", "preflight.ts", "stack.ts"],
+      ["claim.ts", "key-file.ts", "options.ts", "part.ts", "writer.ts"],
+    ],
+    mayImport: ["contract"],
+    held: true,
+  },
+  {
+    root: "checks",
+    layers: [
+      ["main.ts", "layers/main.ts"],
+      ["options.ts", "report.ts"],
+      ["run-suite.ts"],
+      ["count.ts", "suites.ts"],
+      ["layers"],
+    ],
+    mayImport: [],
+    held: true,
+  },
+];
