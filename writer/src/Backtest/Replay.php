@@ -72,7 +72,7 @@ final class Replay
         try {
             $this->store->add($observation);
         } catch (RejectedLine) {
-            // A video without metadata: ingest would set the line aside, so the ranking never hears of it.
+            // A video without metadata: ingest would reject the line, so the ranking does not include it.
         }
     }
 

@@ -9,6 +9,7 @@ use Throwable;
 use TrendVault\Writer\Commands;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Time\SystemClock;
+use TrendVault\Writer\WriterException;
 
 /** From the words of a command line to an exit code. The only place where failures become messages. */
 final readonly class Application
@@ -26,7 +27,7 @@ final readonly class Application
             }
 
             return $this->runCommand($this->command($name), $words);
-        } catch (Failure $failure) {
+        } catch (WriterException $failure) {
             return $this->fail($failure);
         } catch (Throwable $bug) {
             $this->log->error('bug', "Stopped by a bug: {$bug->getMessage()}", [
@@ -102,10 +103,11 @@ final readonly class Application
         return ExitCode::Ok;
     }
 
-    private function fail(Failure $failure): ExitCode
+    private function fail(WriterException $failure): ExitCode
     {
-        $this->log->error('failed', $failure->getMessage(), ['exit_code' => $failure->exitCode->value]);
+        $exitCode = ExitCodes::of($failure);
+        $this->log->error('failed', $failure->getMessage(), ['exit_code' => $exitCode->value]);
 
-        return $failure->exitCode;
+        return $exitCode;
     }
 }

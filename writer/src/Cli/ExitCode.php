@@ -18,14 +18,25 @@ enum ExitCode: int
     case SourceFailed = 4;
     /** The database file cannot be opened or written. */
     case DatabaseUnavailable = 5;
-    /** Somebody else holds a lock on the database. */
+    /** Another process holds a lock on the database. */
     case DatabaseBusy = 6;
     /** No room left for the database. */
     case DiskFull = 7;
     /** The database's migrations are not the ones that this writer knows. */
     case SchemaMismatch = 8;
-    /** The clock stands before what is stored. */
+    /** The clock is behind what is stored. */
     case ClockBackwards = 9;
     /** A bug, or a PHP that cannot run the writer. */
     case Internal = 70;
+
+    /** @return array<int, string> what people read, by code: 4 is "source failed" */
+    public static function labels(): array
+    {
+        $labels = [];
+        foreach (self::cases() as $code) {
+            $labels[$code->value] = strtolower(preg_replace('/(?<!^)[A-Z]/', ' $0', $code->name));
+        }
+
+        return $labels;
+    }
 }

@@ -70,7 +70,7 @@ final readonly class Settings
         return self::projectRoot() . '/db/regions.json';
     }
 
-    /** Where set-aside lines go. */
+    /** Where rejected lines go. */
     public function rejectedFolder(): string
     {
         return dirname($this->databasePath) . '/rejected';

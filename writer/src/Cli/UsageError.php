@@ -4,7 +4,9 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
-final class UsageError extends Failure
+use TrendVault\Writer\WriterException;
+
+final class UsageError extends WriterException
 {
     /** @param list<string> $known */
     public static function unknownCommand(string $name, array $known): self
@@ -27,6 +29,6 @@ final class UsageError extends Failure
 
     public static function because(string $sentence): self
     {
-        return new self($sentence, ExitCode::Usage);
+        return new self($sentence);
     }
 }

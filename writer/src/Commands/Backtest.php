@@ -57,7 +57,7 @@ final readonly class Backtest implements Command
         }
         $from = self::date($arguments->value('from'));
         $database = Database::inMemory();
-        Migrator::of($database, $context)->migrate();
+        Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate();
         Regions::seed($database, $context->settings->regionsFile());
 
         $observations = self::read(
@@ -94,7 +94,7 @@ final readonly class Backtest implements Command
 
     /**
      * @param list<string> $paths
-     * @return list<Observation> without the lines that ingest would set aside
+     * @return list<Observation> without the lines that ingest would reject
      * @throws SourceFailure
      */
     private static function read(array $paths, ObservationParser $parser): array

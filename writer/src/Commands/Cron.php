@@ -12,10 +12,6 @@ use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Run;
-use TrendVault\Writer\Database\WriteSession;
-use TrendVault\Writer\Ingest\IngestJob;
-use TrendVault\Writer\Ranking\RankJob;
-use TrendVault\Writer\Retention\PruneJob;
 
 final readonly class Cron implements Command
 {
@@ -34,9 +30,9 @@ final readonly class Cron implements Command
     {
         $arguments->expectNoOperands();
         $work = static function (Database $database, Run $run) use ($context): ExitCode {
-            $exitCode = new IngestJob($context, $database, $run)->ingest($context->settings->sources);
-            new RankJob($context, $database)->rank();
-            new PruneJob($context, $database)->prune();
+            $exitCode = new IngestStep($context, $database, $run)->run($context->settings->sources);
+            new RankStep($context, $database)->run();
+            new PruneStep($context, $database)->run();
 
             return $exitCode;
         };

@@ -11,7 +11,6 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\UsageError;
-use TrendVault\Writer\Database\ReadSession;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Explain\Explanation;
 

@@ -15,17 +15,14 @@ use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\Run;
-use TrendVault\Writer\Database\WriteSession;
-use TrendVault\Writer\Ingest\IngestJob;
 use TrendVault\Writer\Ingest\Shift;
 use TrendVault\Writer\Observations\ObservationParser;
-use TrendVault\Writer\Sources\SourceList;
 
 final readonly class Ingest implements Command
 {
     private const string DETAILS = <<<'TEXT'
     A SOURCE is a file of NDJSON (plain or gzip), a folder of such files, - for standard input,
-    or demo. Lines that cannot be stored are set aside in rejected/ beside the database.
+    or demo. Lines that cannot be stored are rejected: they are in rejected/ beside the database.
     --shift-to-now is for an empty database: the same data, moved to now again, is stored twice.
     TEXT;
 
@@ -67,7 +64,7 @@ final readonly class Ingest implements Command
             }
             $shiftSeconds = $shifts ? self::shiftSeconds($arguments->operands, $context, $database) : 0;
 
-            return new IngestJob($context, $database, $run)->ingest($arguments->operands, $shiftSeconds);
+            return new IngestStep($context, $database, $run)->run($arguments->operands, $shiftSeconds);
         });
     }
 

@@ -10,7 +10,6 @@ use TrendVault\Writer\Cli\Command;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Database\WriteSession;
 
 final readonly class Migrate implements Command
 {

@@ -11,8 +11,6 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\WriteSession;
-use TrendVault\Writer\Retention\PruneJob;
 
 final readonly class Prune implements Command
 {
@@ -30,7 +28,7 @@ final readonly class Prune implements Command
         return WriteSession::run('prune', $context, static function (Database $database) use (
             $context,
         ): ExitCode {
-            new PruneJob($context, $database)->prune();
+            new PruneStep($context, $database)->run();
 
             return ExitCode::Ok;
         });

@@ -13,8 +13,6 @@ use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\Option;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\WriteSession;
-use TrendVault\Writer\Ranking\RankJob;
 use TrendVault\Writer\Time\Rfc3339;
 
 final readonly class Rank implements Command
@@ -41,7 +39,7 @@ final readonly class Rank implements Command
             $context,
             $at,
         ): ExitCode {
-            new RankJob($context, $database)->rank($at);
+            new RankStep($context, $database)->run($at);
 
             return ExitCode::Ok;
         });

@@ -29,7 +29,7 @@ final readonly class Schema implements Command
     {
         $arguments->expectNoOperands();
         $database = Database::inMemory();
-        Migrator::of($database, $context)->migrate();
+        Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate();
         $statements = array_column(
             $database->rows(
                 "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid",

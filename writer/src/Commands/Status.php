@@ -12,7 +12,6 @@ use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\Option;
 use TrendVault\Writer\Cli\UsageError;
-use TrendVault\Writer\Database\ReadSession;
 use TrendVault\Writer\Status\StatusReport;
 
 final readonly class Status implements Command
@@ -43,6 +42,7 @@ final readonly class Status implements Command
             ReadSession::open($context),
             $context->settings->databasePath,
             $context->clock->now(),
+            ExitCode::labels(),
         );
         $context->streams->write($arguments->has('json') ? $report->json() : $report->text());
         $age = $report->generationAgeSeconds();

@@ -5,11 +5,11 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Database;
 
 use SQLite3Exception;
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\Failure;
+use Throwable;
+use TrendVault\Writer\WriterException;
 
 /** What SQLite's result codes (https://sqlite.org/rescode.html) mean to the person who runs the writer. */
-final class DatabaseFailure extends Failure
+final class DatabaseFailure extends WriterException
 {
     private const int BUSY = 5;
     private const int LOCKED = 6;
@@ -20,43 +20,51 @@ final class DatabaseFailure extends Failure
     private const int CANNOT_OPEN = 14;
     private const int NOT_A_DATABASE = 26;
 
+    private function __construct(
+        string $message,
+        public readonly DatabaseFault $fault,
+        ?Throwable $previous = null,
+    ) {
+        parent::__construct($message, previous: $previous);
+    }
+
     public static function from(SQLite3Exception $error, string $path): self
     {
-        [$exitCode, $sentence] = match ($error->getCode() & 0xff) {
+        [$fault, $sentence] = match ($error->getCode() & 0xff) {
             self::BUSY, self::LOCKED => [
-                ExitCode::DatabaseBusy,
+                DatabaseFault::Busy,
                 "Cannot write $path: another process holds a lock on it. Nothing of the unfinished step was kept; run again when it is done.",
             ],
             self::FULL => [
-                ExitCode::DiskFull,
+                DatabaseFault::DiskFull,
                 "Cannot write $path: the disk is full. The last generation stays served; make room and run again.",
             ],
             self::READ_ONLY => [
-                ExitCode::DatabaseUnavailable,
+                DatabaseFault::Unavailable,
                 "Cannot write $path: the file or its folder is read-only for this user.",
             ],
             self::IO_ERROR => self::inputOutput($error, $path),
-            self::CANNOT_OPEN => [ExitCode::DatabaseUnavailable, self::whyNotOpened($path)],
+            self::CANNOT_OPEN => [DatabaseFault::Unavailable, self::whyNotOpened($path)],
             self::CORRUPT => [
-                ExitCode::DatabaseUnavailable,
+                DatabaseFault::Unavailable,
                 "Cannot use $path: the file is damaged ({$error->getMessage()}). Restore a backup, see docs/operations.md.",
             ],
             self::NOT_A_DATABASE => [
-                ExitCode::DatabaseUnavailable,
+                DatabaseFault::Unavailable,
                 "Cannot use $path: it is not an SQLite database.",
             ],
             default => [
-                ExitCode::Internal,
+                DatabaseFault::Unknown,
                 "Cannot use $path: {$error->getMessage()} (SQLite result code {$error->getCode()}).",
             ],
         };
 
-        return new self($sentence, $exitCode, $error);
+        return new self($sentence, $fault, $error);
     }
 
     public static function cannotOpen(string $path): self
     {
-        return new self(self::whyNotOpened($path), ExitCode::DatabaseUnavailable);
+        return new self(self::whyNotOpened($path), DatabaseFault::Unavailable);
     }
 
     public static function cannotLock(string $path): self
@@ -64,7 +72,7 @@ final class DatabaseFailure extends Failure
         return file_exists("$path.lock")
             ? new self(
                 "Cannot open $path.lock: this user may not write it. Run every command of the writer as the same user.",
-                ExitCode::DatabaseUnavailable,
+                DatabaseFault::Unavailable,
             )
             : self::cannotOpen($path);
     }
@@ -73,7 +81,7 @@ final class DatabaseFailure extends Failure
     {
         return new self(
             "There is no database at $path: run `writer migrate` first, or set DB_PATH.",
-            ExitCode::DatabaseUnavailable,
+            DatabaseFault::Unavailable,
         );
     }
 
@@ -94,7 +102,7 @@ final class DatabaseFailure extends Failure
     /**
      * A full disk shows as an input/output error where SQLite was growing its shared memory file.
      *
-     * @return array{ExitCode, string}
+     * @return array{DatabaseFault, string}
      */
     private static function inputOutput(SQLite3Exception $error, string $path): array
     {
@@ -102,11 +110,11 @@ final class DatabaseFailure extends Failure
 
         return $free !== false && $free < 1_048_576
             ? [
-                ExitCode::DiskFull,
+                DatabaseFault::DiskFull,
                 "Cannot write $path: the disk is full. The last generation stays served; make room and run again.",
             ]
             : [
-                ExitCode::DatabaseUnavailable,
+                DatabaseFault::Unavailable,
                 "Cannot use $path: the disk reports an error ({$error->getMessage()}).",
             ];
     }

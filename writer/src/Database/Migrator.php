@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Database;
 
-use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Time\Clock;
 
 /** Brings a database to the schema of db/migrations: in order, one transaction each, never the same one twice. */
@@ -26,13 +25,10 @@ final readonly class Migrator
         private Clock $clock,
     ) {}
 
-    public static function of(Database $database, Context $context): self
+    /** @throws SchemaMismatch when the folder's files are not versions 1, 2, 3 … */
+    public static function of(Database $database, string $migrationsFolder, Clock $clock): self
     {
-        return new self(
-            $database,
-            Migration::readAll($context->settings->migrationsFolder()),
-            $context->clock,
-        );
+        return new self($database, Migration::readAll($migrationsFolder), $clock);
     }
 
     /**

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Database;
 
 use SQLite3Exception;
-use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Time\Clock;
 
 /** A row in runs: what one command did, for `writer status`. */
@@ -26,18 +25,18 @@ final readonly class Run
         return new self($database, $clock, $database->connection->lastInsertRowID(), $startedAt);
     }
 
-    public function finish(ExitCode $exitCode, ?string $error): void
+    public function finish(int $exitCode, ?string $error): void
     {
         $this->database->run('UPDATE runs SET finished_at = ?, exit_code = ?, error = ? WHERE id = ?', [
             $this->clock->now(),
-            $exitCode->value,
+            $exitCode,
             $error,
             $this->id,
         ]);
     }
 
     /** For a run that failed: when the database is what failed, the row stays unfinished, as after a kill. */
-    public function tryToFinish(ExitCode $exitCode, string $error): void
+    public function tryToFinish(int $exitCode, string $error): void
     {
         try {
             $this->finish($exitCode, $error);

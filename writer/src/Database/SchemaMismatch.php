@@ -4,15 +4,14 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Database;
 
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\Failure;
+use TrendVault\Writer\WriterException;
 
 /** The database's migrations are not the ones that this writer knows. */
-final class SchemaMismatch extends Failure
+final class SchemaMismatch extends WriterException
 {
     public static function checksum(Migration $migration): self
     {
-        return self::because(
+        return new self(
             "Cannot use the database: migration {$migration->label()} was changed after it was applied (checksum differs)." .
                 ' Put the file back as it was, and make the change in a new migration.',
         );
@@ -20,30 +19,28 @@ final class SchemaMismatch extends Failure
 
     public static function newer(int $version, int $known): self
     {
-        return self::because(
+        return new self(
             "Cannot use the database: its schema is version $version, this writer knows $known. Upgrade the writer.",
         );
     }
 
     public static function pending(int $version, int $known): self
     {
-        return self::because(
+        return new self(
             "Cannot use the database: its schema is version $version, this writer needs $known. Run `writer migrate`.",
         );
     }
 
     public static function foreign(): self
     {
-        return self::because(
+        return new self(
             'Cannot migrate the database: it has tables, but none of ours. Expected an empty file or one that the writer made.',
         );
     }
 
     public static function badFileName(string $file): self
     {
-        return self::because(
-            "Cannot read migration $file: expected a name like 0003_create_observations.sql.",
-        );
+        return new self("Cannot read migration $file: expected a name like 0003_create_observations.sql.");
     }
 
     /** @param list<int> $versions */
@@ -51,13 +48,8 @@ final class SchemaMismatch extends Failure
     {
         $found = $versions === [] ? 'none' : implode(', ', $versions);
 
-        return self::because(
+        return new self(
             "Cannot read the migrations in $folder: expected versions 1, 2, 3 and so on, found $found.",
         );
-    }
-
-    private static function because(string $sentence): self
-    {
-        return new self($sentence, ExitCode::SchemaMismatch);
     }
 }

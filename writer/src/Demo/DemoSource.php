@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Demo;
 
 use Generator;
 use Override;
+use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Time\Rfc3339;
 
@@ -58,6 +59,15 @@ final class DemoSource implements Source
     {
         return $this->fill ? $this->visited / $this->videos / count(self::FILL_SECONDS_AGO) : null;
     }
+
+    #[Override]
+    public function rejects(): ?RejectStore
+    {
+        return null;
+    }
+
+    #[Override]
+    public function settle(bool $clean): void {}
 
     /** @return Generator<array{DemoVideo, string, int}> */
     private function filled(): Generator

@@ -12,6 +12,8 @@ use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Sources\LineFragment;
+use TrendVault\Writer\Sources\RejectStore;
+use TrendVault\Writer\Sources\RejectStoreFailure;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 
@@ -40,18 +42,18 @@ final readonly class Ingestion
     }
 
     /**
-     * @param Tally $tally counts up as batches are committed, so that it is right after a failure, too
+     * @param LineCounts $counts counts up as batches are committed, so that it is right after a failure, too
      * @param Closure(?float): void $progress is told how far it is, from 0 to 1
      * @throws SourceFailure when the source stopped early; what it gave is stored
-     * @throws SetAsideFailure
+     * @throws RejectStoreFailure
      */
-    public function ingest(Source $source, SetAside $aside, Tally $tally, Closure $progress): void
+    public function ingest(Source $source, RejectStore $rejects, LineCounts $counts, Closure $progress): void
     {
         foreach (Batches::of($source) as $batch) {
-            $this->storeBatch($batch, $aside, $tally);
+            $this->storeBatch($batch, $rejects, $counts);
             $progress($source->progress());
         }
-        if (isset($tally->rejections()[RejectionReason::CutOff->value])) {
+        if (isset($counts->rejections()[RejectionReason::CutOff->value])) {
             throw SourceFailure::cutOff($source->name());
         }
     }
@@ -60,17 +62,17 @@ final readonly class Ingestion
      * Stores in the order of video ids, which is the order of the velocity table: each of its pages is then
      * written once for a batch, wherever its videos stand in the source.
      */
-    private function storeBatch(Batch $batch, SetAside $aside, Tally $tally): void
+    private function storeBatch(Batch $batch, RejectStore $rejects, LineCounts $counts): void
     {
-        $rejected = new Tally();
-        $observations = $this->parse($batch, $aside, $rejected);
+        $rejected = new LineCounts();
+        $observations = $this->parse($batch, $rejects, $rejected);
         if ($rejected->rejected() > 0) {
-            $tally->add($this->database->transaction(fn(): Tally => $this->record($rejected)));
+            $counts->add($this->database->transaction(fn(): LineCounts => $this->record($rejected)));
         }
         foreach (array_chunk(self::sorted($observations), self::OBSERVATIONS_A_COMMIT, true) as $chunk) {
-            $tally->add(
+            $counts->add(
                 $this->database->transaction(
-                    fn(): Tally => $this->record($this->store($chunk, $batch, $aside)),
+                    fn(): LineCounts => $this->record($this->store($chunk, $batch, $rejects)),
                 ),
             );
         }
@@ -89,12 +91,12 @@ final readonly class Ingestion
     }
 
     /** @return array<int, Observation> by index in the batch */
-    private function parse(Batch $batch, SetAside $aside, Tally $tally): array
+    private function parse(Batch $batch, RejectStore $rejects, LineCounts $counts): array
     {
         $observations = [];
         foreach ($batch->lines() as $index => $line) {
             if ($line instanceof LineFragment) {
-                $this->keepFragment($batch->numberOf($index), $line, $aside, $tally);
+                $this->keepFragment($batch->numberOf($index), $line, $rejects, $counts);
                 continue;
             }
             try {
@@ -103,7 +105,7 @@ final readonly class Ingestion
                     $batch->letGo($index); // Nothing can be said against it any more.
                 }
             } catch (RejectedLine $rejected) {
-                $this->setAside($batch->numberOf($index), $line, $rejected, $aside, $tally);
+                $this->setAside($batch->numberOf($index), $line, $rejected, $rejects, $counts);
             }
         }
 
@@ -111,50 +113,60 @@ final readonly class Ingestion
     }
 
     /** @param array<int, Observation> $observations by index in the batch */
-    private function store(array $observations, Batch $batch, SetAside $aside): Tally
+    private function store(array $observations, Batch $batch, RejectStore $rejects): LineCounts
     {
-        $tally = new Tally();
+        $counts = new LineCounts();
         $this->store->prepareFor($observations);
         foreach ($observations as $index => $observation) {
             try {
-                $tally->count($this->store->add($observation));
+                $counts->count($this->store->add($observation));
             } catch (RejectedLine $rejected) {
-                $this->setAside($batch->numberOf($index), $batch->lines()[$index], $rejected, $aside, $tally);
+                $this->setAside(
+                    $batch->numberOf($index),
+                    $batch->lines()[$index],
+                    $rejected,
+                    $rejects,
+                    $counts,
+                );
             }
         }
 
-        return $tally;
+        return $counts;
     }
 
     private function setAside(
         int $number,
         string $line,
         RejectedLine $rejected,
-        SetAside $aside,
-        Tally $tally,
+        RejectStore $rejects,
+        LineCounts $counts,
     ): void {
-        $aside->keep("$line\n");
-        $this->reject($number, $rejected->reason, $rejected->getMessage(), $aside, $tally);
+        $rejects->keep("$line\n");
+        $this->reject($number, $rejected->reason, $rejected->getMessage(), $rejects, $counts);
     }
 
-    private function keepFragment(int $number, LineFragment $fragment, SetAside $aside, Tally $tally): void
-    {
-        $aside->keep($fragment->bytes);
+    private function keepFragment(
+        int $number,
+        LineFragment $fragment,
+        RejectStore $rejects,
+        LineCounts $counts,
+    ): void {
+        $rejects->keep($fragment->bytes);
         match ($fragment->end) {
             null => null,
             RejectionReason::CutOff => $this->reject(
                 $number,
                 $fragment->end,
                 'expected the rest of the line',
-                $aside,
-                $tally,
+                $rejects,
+                $counts,
             ),
             default => $this->reject(
                 $number,
                 $fragment->end,
                 'expected at most 1 MiB a line',
-                $aside,
-                $tally,
+                $rejects,
+                $counts,
             ),
         };
     }
@@ -163,21 +175,23 @@ final readonly class Ingestion
         int $number,
         RejectionReason $reason,
         string $expected,
-        SetAside $aside,
-        Tally $tally,
+        RejectStore $rejects,
+        LineCounts $counts,
     ): void {
-        $aside->report($number, $reason, $expected);
-        $tally->reject($reason);
+        $rejects->report($number, $reason, $expected);
+        $counts->reject($reason);
     }
 
-    private function record(Tally $tally): Tally
+    private function record(LineCounts $counts): LineCounts
     {
-        $counts = array_map($tally->of(...), Outcome::cases());
-        $this->database->run(self::COUNT_RUN, [...$counts, $this->run->id]);
-        foreach ($tally->rejections() as $reason => $count) {
+        $this->database->run(self::COUNT_RUN, [
+            ...array_map($counts->of(...), Outcome::cases()),
+            $this->run->id,
+        ]);
+        foreach ($counts->rejections() as $reason => $count) {
             $this->database->run(self::COUNT_REJECTIONS, [$this->run->id, $reason, $count]);
         }
 
-        return $tally;
+        return $counts;
     }
 }

@@ -38,7 +38,7 @@ final readonly class Shift
         try {
             return $parser->parse($line)->observedAt;
         } catch (RejectedLine) {
-            return null; // Ingesting sets it aside.
+            return null; // Ingesting rejects it.
         }
     }
 }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Observations;
 
-/** Why a line was set aside. The list is closed: `status` and monitors count by it. */
+/** Why a line was rejected. The list is closed: `status` and monitors count by it. */
 enum RejectionReason: string
 {
     case TooLong = 'too_long';

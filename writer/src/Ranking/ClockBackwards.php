@@ -4,11 +4,10 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\Failure;
 use TrendVault\Writer\Time\Rfc3339;
+use TrendVault\Writer\WriterException;
 
-final class ClockBackwards extends Failure
+final class ClockBackwards extends WriterException
 {
     public static function before(int $now, int $publishedAt): self
     {
@@ -17,7 +16,6 @@ final class ClockBackwards extends Failure
         return new self(
             "Cannot publish: the clock says $clock, but the newest generation is of $newest. Set the clock;" .
                 ' if it was wrong then and is right now, run `writer rank --at now` once.',
-            ExitCode::ClockBackwards,
         );
     }
 }

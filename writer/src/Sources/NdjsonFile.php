@@ -42,4 +42,13 @@ final class NdjsonFile implements Source
     {
         return $this->stream === null ? 1.0 : ftell($this->stream) / max(1, (int) filesize($this->path));
     }
+
+    #[Override]
+    public function rejects(): ?RejectStore
+    {
+        return null;
+    }
+
+    #[Override]
+    public function settle(bool $clean): void {}
 }

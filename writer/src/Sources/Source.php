@@ -18,6 +18,17 @@ interface Source
      */
     public function lines(): iterable;
 
-    /** What share of it was read, from 0 to 1; null when nobody knows. */
+    /** What share of it was read, from 0 to 1; null when that is not known. */
     public function progress(): ?float;
+
+    /** Where this source keeps what was rejected of it; null for the folder of the run. */
+    public function rejects(): ?RejectStore;
+
+    /**
+     * Is called once, after all lines that were given are committed or rejected.
+     *
+     * @param bool $clean whether the source was read to its end and every line stored
+     * @throws SourceFailure
+     */
+    public function settle(bool $clean): void;
 }

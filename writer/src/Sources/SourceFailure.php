@@ -4,10 +4,9 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources;
 
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\Failure;
+use TrendVault\Writer\WriterException;
 
-final class SourceFailure extends Failure
+final class SourceFailure extends WriterException
 {
     public static function missing(string $path): self
     {
@@ -34,7 +33,7 @@ final class SourceFailure extends Failure
     public static function cutOff(string $name): self
     {
         return self::because(
-            "Source $name stopped in the middle of a line: that line was set aside, all before it is stored.",
+            "Source $name stopped in the middle of a line: that line was rejected, all lines before it are stored.",
         );
     }
 
@@ -45,6 +44,6 @@ final class SourceFailure extends Failure
 
     public static function because(string $sentence): self
     {
-        return new self($sentence, ExitCode::SourceFailed);
+        return new self($sentence);
     }
 }

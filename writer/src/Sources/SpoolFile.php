@@ -5,14 +5,13 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources;
 
 use Override;
-use TrendVault\Writer\Ingest\SetAside;
 
 /**
  * A file that a producer has renamed into a spool folder. It leaves the folder after its lines are committed,
  * so a crash before that has it read again; lines that were stored are then found unchanged, and the report is
  * written anew. Nothing is lost, nothing counts twice.
  */
-final readonly class SpoolFile implements Source, Settles
+final readonly class SpoolFile implements Source
 {
     private const string DONE = 'done';
     private const string REJECTED = 'rejected';
@@ -61,10 +60,14 @@ final readonly class SpoolFile implements Source, Settles
         return $this->file->progress();
     }
 
-    /** The report alone: the lines are in the file, which it will stand beside. */
-    public function setAside(): SetAside
+    /** The report alone: the lines are in the file, which moves to the same folder. */
+    #[Override]
+    public function rejects(): RejectStore
     {
-        return SetAside::reportOnly("$this->folder/" . self::REJECTED, "$this->fingerprint-$this->fileName");
+        return RejectStore::reportOnly(
+            "$this->folder/" . self::REJECTED,
+            "$this->fingerprint-$this->fileName",
+        );
     }
 
     /**

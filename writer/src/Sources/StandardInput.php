@@ -29,4 +29,13 @@ final readonly class StandardInput implements Source
     {
         return null;
     }
+
+    #[Override]
+    public function rejects(): ?RejectStore
+    {
+        return null;
+    }
+
+    #[Override]
+    public function settle(bool $clean): void {}
 }

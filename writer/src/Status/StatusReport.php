@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Status;
 
-use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Time\Rfc3339;
 
@@ -27,6 +26,7 @@ final readonly class StatusReport
      * @param ?array<string, mixed> $generation
      * @param list<array<string, mixed>> $regions
      * @param array<string, int> $rejections by reason
+     * @param array<int, string> $exitCodeLabels
      */
     private function __construct(
         private int $now,
@@ -35,10 +35,14 @@ final readonly class StatusReport
         private ?array $generation,
         private array $regions,
         private array $rejections,
+        private array $exitCodeLabels,
     ) {}
 
-    /** @param int $now UTC seconds */
-    public static function of(Database $database, string $path, int $now): self
+    /**
+     * @param int $now UTC seconds
+     * @param array<int, string> $exitCodeLabels what each exit code is called
+     */
+    public static function of(Database $database, string $path, int $now, array $exitCodeLabels): self
     {
         return new self(
             $now,
@@ -51,6 +55,7 @@ final readonly class StatusReport
                 'lines',
                 'reason',
             ),
+            $exitCodeLabels,
         );
     }
 
@@ -105,7 +110,7 @@ final readonly class StatusReport
                 : "{$this->generation['id']}, {$this->age(
                     $this->generationAgeSeconds(),
                 )} old, {$this->generation['video_count']} videos, {$this->generation['formula']}"),
-            'Set aside   ' .
+            'Rejected    ' .
             ($this->rejections === []
                 ? 'no line in the last day'
                 : 'in the last day: ' . $this->rejectionsText()),
@@ -138,11 +143,7 @@ final readonly class StatusReport
             'exit_code' => $code,
             'error' => $error,
         ] = $this->lastRun;
-        $result =
-            $code === null
-                ? 'running or killed'
-                : strtolower(preg_replace('/(?<!^)[A-Z]/', ' $0', ExitCode::from($code)->name)) .
-                    " (exit code $code)";
+        $result = $code === null ? 'running or killed' : "{$this->exitCodeLabels[$code]} (exit code $code)";
 
         return "$command, {$this->age($this->now - $started)} ago: $result" .
             ($error === null ? '' : "\n            $error");

@@ -14,7 +14,7 @@ use TrendVault\Writer\Tests\Support\Process;
 final class IngestTest extends TestCase
 {
     #[Test]
-    public function bad_lines_are_set_aside_with_number_and_reason_and_the_rest_is_stored(): void
+    public function bad_lines_are_rejected_with_number_and_reason_and_the_rest_is_stored(): void
     {
         $installation = Installation::migrated();
         $lines = [
@@ -59,7 +59,7 @@ final class IngestTest extends TestCase
             file_get_contents(str_replace('.report', '', $report)),
         );
         self::assertStringContainsString('2 accepted', $result->message('ingested'));
-        self::assertStringContainsString('7 set aside', $result->message('ingested'));
+        self::assertStringContainsString('7 rejected', $result->message('ingested'));
         self::assertSame(7, $installation->value('SELECT sum(line_count) FROM rejections'));
     }
 
@@ -178,7 +178,7 @@ final class IngestTest extends TestCase
     }
 
     #[Test]
-    public function what_is_set_aside_of_two_sources_of_one_name_is_kept_apart(): void
+    public function rejected_lines_of_two_sources_of_one_name_are_in_separate_files(): void
     {
         $installation = Installation::migrated();
         $one = $installation->folder->write('views.ndjson', "first nonsense\n");

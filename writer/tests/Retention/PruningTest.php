@@ -87,7 +87,7 @@ final class PruningTest extends TestCase
     }
 
     #[Test]
-    public function what_old_runs_did_is_forgotten_with_what_they_set_aside(): void
+    public function old_runs_are_deleted_together_with_their_rejections(): void
     {
         foreach ([29, 27] as $days) {
             $this->database->run("INSERT INTO runs (command, started_at) VALUES ('cron', ?)", [

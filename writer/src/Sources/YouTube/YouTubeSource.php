@@ -6,13 +6,13 @@ namespace TrendVault\Writer\Sources\YouTube;
 
 use Generator;
 use Override;
-use TrendVault\Writer\Sources\Settles;
+use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Time\Clock;
 
 /** The most popular videos of every market, as YouTube's Data API v3 tells them. */
-final class YouTubeSource implements Source, Settles
+final class YouTubeSource implements Source
 {
     /** A chart has at most 200 videos. */
     private const int MOST_PAGES = 4;
@@ -57,6 +57,12 @@ final class YouTubeSource implements Source, Settles
 
     #[Override]
     public function progress(): ?float
+    {
+        return null;
+    }
+
+    #[Override]
+    public function rejects(): ?RejectStore
     {
         return null;
     }

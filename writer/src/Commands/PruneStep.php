@@ -2,17 +2,18 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Retention;
+namespace TrendVault\Writer\Commands;
 
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Retention\Pruning;
 
-/** Prunes by the settings and says what went. */
-final readonly class PruneJob
+/** Prunes by the settings and logs what was deleted. */
+final readonly class PruneStep
 {
     public function __construct(private Context $context, private Database $database) {}
 
-    public function prune(): void
+    public function run(): void
     {
         $settings = $this->context->settings;
         $pruned = new Pruning($this->database)->prune(

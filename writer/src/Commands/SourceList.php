@@ -2,18 +2,23 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Sources;
+namespace TrendVault\Writer\Commands;
 
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Cli\YouTubeSettings;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Demo\DemoSource;
+use TrendVault\Writer\Sources\NdjsonFile;
+use TrendVault\Writer\Sources\Source;
+use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\SpoolFile;
+use TrendVault\Writer\Sources\StandardInput;
 use TrendVault\Writer\Sources\YouTube\Api;
 use TrendVault\Writer\Sources\YouTube\Http;
 use TrendVault\Writer\Sources\YouTube\KnownPages;
 use TrendVault\Writer\Sources\YouTube\Patience;
-use TrendVault\Writer\Sources\YouTube\YouTubeSettings;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 
 /** From the word that names a source, on the command line or in SOURCES, to sources. */

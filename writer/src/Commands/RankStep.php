@@ -2,13 +2,16 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Ranking;
+namespace TrendVault\Writer\Commands;
 
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Ranking\ClockBackwards;
+use TrendVault\Writer\Ranking\Forecast;
+use TrendVault\Writer\Ranking\Ranking;
 
-/** Publishes a generation and says so. */
-final readonly class RankJob
+/** Publishes a generation and logs it. */
+final readonly class RankStep
 {
     public function __construct(private Context $context, private Database $database) {}
 
@@ -16,7 +19,7 @@ final readonly class RankJob
      * @param ?int $at UTC seconds; null for now, if the clock can be believed
      * @throws ClockBackwards
      */
-    public function rank(?int $at = null): void
+    public function run(?int $at = null): void
     {
         $started = hrtime(true);
         $ranking = new Ranking($this->database, $this->context->settings->leaveAfterHours);

@@ -2,12 +2,11 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Sources\YouTube;
+namespace TrendVault\Writer\Cli;
 
 use SensitiveParameter;
-use TrendVault\Writer\Cli\Settings;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\YouTube\Api;
 
 /** What the environment says about YouTube. */
 final readonly class YouTubeSettings

@@ -6,8 +6,8 @@ namespace TrendVault\Writer\Ingest;
 
 use TrendVault\Writer\Observations\RejectionReason;
 
-/** Counts of lines. */
-final class Tally
+/** How many lines had which outcome, and how many were rejected for which reason. */
+final class LineCounts
 {
     /** @var array<string, int> by Outcome value */
     private array $outcomes = [];

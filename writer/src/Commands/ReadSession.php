@@ -2,9 +2,13 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Database;
+namespace TrendVault\Writer\Commands;
 
 use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\Migrator;
+use TrendVault\Writer\Database\SchemaMismatch;
 
 /** What a command needs that only looks: the database, there already and of this writer's schema. */
 final readonly class ReadSession
@@ -20,7 +24,7 @@ final readonly class ReadSession
             throw DatabaseFailure::missing($path);
         }
         $database = Database::openForReading($path, $context->settings->busyTimeoutMilliseconds);
-        Migrator::of($database, $context)->expectCurrent();
+        Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->expectCurrent();
 
         return $database;
     }

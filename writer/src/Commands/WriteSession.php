@@ -2,30 +2,37 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Database;
+namespace TrendVault\Writer\Commands;
 
 use Closure;
 use SQLite3Exception;
 use Throwable;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\Failure;
+use TrendVault\Writer\Cli\ExitCodes;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\Migrator;
+use TrendVault\Writer\Database\Regions;
+use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\Database\WriterLock;
+use TrendVault\Writer\WriterException;
 
 /** The frame of every command that writes: the lock, the schema, a row in runs. */
 final readonly class WriteSession
 {
     /** How long a command that a person typed waits for the cron run of that minute. */
-    private const int PATIENCE_SECONDS = 10;
+    private const int LOCK_TIMEOUT_SECONDS = 10;
 
     /**
      * @param Closure(Database, Run): ExitCode $work
-     * @throws Failure|SQLite3Exception
+     * @throws WriterException|SQLite3Exception
      */
     public static function run(
         string $command,
         Context $context,
         Closure $work,
-        int $waitSeconds = self::PATIENCE_SECONDS,
+        int $waitSeconds = self::LOCK_TIMEOUT_SECONDS,
     ): ExitCode {
         $path = $context->settings->databasePath;
         if (!is_file($path) && is_dir(dirname($path))) {
@@ -37,7 +44,7 @@ final readonly class WriteSession
             $context,
             $work,
         ): ExitCode {
-            Migrator::of($database, $context)->expectCurrent();
+            Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->expectCurrent();
 
             return self::record($command, $database, $context, $work);
         });
@@ -47,13 +54,13 @@ final readonly class WriteSession
      * As run(), but makes the database or brings its schema up to date first.
      *
      * @param Closure(Database, Run): ExitCode $work
-     * @throws Failure|SQLite3Exception
+     * @throws WriterException|SQLite3Exception
      */
     public static function migrateAndRun(
         string $command,
         Context $context,
         Closure $work,
-        int $waitSeconds = self::PATIENCE_SECONDS,
+        int $waitSeconds = self::LOCK_TIMEOUT_SECONDS,
     ): ExitCode {
         $context->settings->makeDefaultFolder();
 
@@ -62,7 +69,10 @@ final readonly class WriteSession
             $context,
             $work,
         ): ExitCode {
-            foreach (Migrator::of($database, $context)->migrate() as $migration) {
+            foreach (
+                Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate()
+                as $migration
+            ) {
                 $context->log->info('migrated', "Applied migration {$migration->label()}.", [
                     'version' => $migration->version,
                 ]);
@@ -107,7 +117,7 @@ final readonly class WriteSession
         $run = Run::start($database, $command, $context->clock);
         try {
             $exitCode = $work($database, $run);
-            $run->finish($exitCode, null);
+            $run->finish($exitCode->value, null);
 
             return $exitCode;
         } catch (Throwable $error) {
@@ -115,10 +125,7 @@ final readonly class WriteSession
                 $error instanceof SQLite3Exception
                     ? DatabaseFailure::from($error, $context->settings->databasePath)
                     : $error;
-            $run->tryToFinish(
-                $failure instanceof Failure ? $failure->exitCode : ExitCode::Internal,
-                $failure->getMessage(),
-            );
+            $run->tryToFinish(ExitCodes::of($failure)->value, $failure->getMessage());
             throw $failure;
         }
     }

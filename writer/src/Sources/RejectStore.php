@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Ingest;
+namespace TrendVault\Writer\Sources;
 
 use TrendVault\Writer\Observations\RejectionReason;
 
@@ -10,7 +10,7 @@ use TrendVault\Writer\Observations\RejectionReason;
  * Keeps what could not be stored: the lines as they were, to be mended and ingested again,
  * and beside them a report of line numbers and reasons. Makes no file while there is nothing to keep.
  */
-final class SetAside
+final class RejectStore
 {
     private const string LINES = '.ndjson';
     private const string REPORT = '.report.ndjson';
@@ -49,7 +49,7 @@ final class SetAside
         return new self($folder, $stem, false);
     }
 
-    /** @throws SetAsideFailure */
+    /** @throws RejectStoreFailure */
     public function keep(string $bytes): void
     {
         if ($this->keepsLines) {
@@ -57,7 +57,7 @@ final class SetAside
         }
     }
 
-    /** @throws SetAsideFailure */
+    /** @throws RejectStoreFailure */
     public function report(int $line, RejectionReason $reason, string $expected): void
     {
         $entry = ['line' => $line, 'reason' => $reason->value, 'expected' => $expected];
@@ -67,30 +67,30 @@ final class SetAside
         );
     }
 
-    /** Where the report is, null when nothing was set aside. */
+    /** Where the report is, null when nothing was rejected. */
     public function reportPath(): ?string
     {
         return $this->files === [] ? null : "$this->folder/$this->stem" . self::REPORT;
     }
 
     /**
-     * PHP hands every write to the kernel at once, so what is set aside survives a kill
+     * PHP hands every write to the kernel at once, so a rejected line survives a kill
      * before the commit that counts it.
      *
-     * @throws SetAsideFailure
+     * @throws RejectStoreFailure
      */
     private function write(string $suffix, string $bytes): void
     {
         $path = "$this->folder/$this->stem$suffix";
         $file = $this->files[$suffix] ??= $this->create($path);
         if (@fwrite($file, $bytes) !== strlen($bytes)) {
-            throw SetAsideFailure::at($path);
+            throw RejectStoreFailure::at($path);
         }
     }
 
     /**
      * @return resource
-     * @throws SetAsideFailure
+     * @throws RejectStoreFailure
      */
     private function create(string $path): mixed
     {
@@ -98,6 +98,6 @@ final class SetAside
             @mkdir($this->folder, 0o750, true);
         }
 
-        return @fopen($path, 'wb') ?: throw SetAsideFailure::at($path);
+        return @fopen($path, 'wb') ?: throw RejectStoreFailure::at($path);
     }
 }

@@ -1,0 +1,41 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Cli;
+
+use Throwable;
+use TrendVault\Writer\Database\AlreadyRunning;
+use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\DatabaseFault;
+use TrendVault\Writer\Database\SchemaMismatch;
+use TrendVault\Writer\Ranking\ClockBackwards;
+use TrendVault\Writer\Sources\RejectStoreFailure;
+use TrendVault\Writer\Sources\SourceFailure;
+
+/** The one map from an exception to an exit code. What is not in it is a bug. */
+final readonly class ExitCodes
+{
+    public static function of(Throwable $error): ExitCode
+    {
+        return match (true) {
+            $error instanceof UsageError => ExitCode::Usage,
+            $error instanceof AlreadyRunning => ExitCode::AlreadyRunning,
+            $error instanceof SourceFailure, $error instanceof RejectStoreFailure => ExitCode::SourceFailed,
+            $error instanceof DatabaseFailure => self::ofDatabase($error->fault),
+            $error instanceof SchemaMismatch => ExitCode::SchemaMismatch,
+            $error instanceof ClockBackwards => ExitCode::ClockBackwards,
+            default => ExitCode::Internal,
+        };
+    }
+
+    private static function ofDatabase(DatabaseFault $fault): ExitCode
+    {
+        return match ($fault) {
+            DatabaseFault::Unavailable => ExitCode::DatabaseUnavailable,
+            DatabaseFault::Busy => ExitCode::DatabaseBusy,
+            DatabaseFault::DiskFull => ExitCode::DiskFull,
+            DatabaseFault::Unknown => ExitCode::Internal,
+        };
+    }
+}

@@ -1,0 +1,111 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Commands;
+
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\ExitCodes;
+use TrendVault\Writer\Cli\ProgressBar;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Regions;
+use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\Ingest\Ingestion;
+use TrendVault\Writer\Ingest\Outcome;
+use TrendVault\Writer\Ingest\SourceIngestion;
+use TrendVault\Writer\Ingest\SourceResult;
+use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\WriterException;
+
+/** Ingests sources one after the other and logs each; one that fails does not keep the others from being read. */
+final readonly class IngestStep
+{
+    public function __construct(private Context $context, private Database $database, private Run $run) {}
+
+    /**
+     * @param list<string> $words what names the sources
+     * @param int $shiftSeconds what every time is moved by
+     */
+    public function run(array $words, int $shiftSeconds = 0): ExitCode
+    {
+        $parser = new ObservationParser(
+            array_fill_keys(Regions::codes($this->database), true),
+            $this->context->clock->now(),
+            $shiftSeconds,
+        );
+        $ingestion = new SourceIngestion(
+            new Ingestion($this->database, $this->run, $parser),
+            $this->context->settings->rejectedFolder(),
+            $this->run->id,
+        );
+        $exitCode = ExitCode::Ok;
+        foreach ($words as $word) {
+            $exitCode = $this->ingestWord($word, $ingestion) ?? $exitCode;
+        }
+
+        return $exitCode;
+    }
+
+    /** Null when all went well. */
+    private function ingestWord(string $word, SourceIngestion $ingestion): ?ExitCode
+    {
+        try {
+            $sources = SourceList::open($word, $this->context, $this->database);
+        } catch (SourceFailure $failure) {
+            return $this->logFailure($word, $failure);
+        }
+        $exitCode = null;
+        foreach ($sources as $source) {
+            $bar = ProgressBar::onStandardError("Reading {$source->name()}");
+            $result = $ingestion->ingest($source, $bar->advance(...));
+            $bar->finish();
+            $this->logResult($result);
+            $exitCode =
+                $result->failure === null ? $exitCode : $this->logFailure($result->source, $result->failure);
+        }
+
+        return $exitCode;
+    }
+
+    private function logResult(SourceResult $result): void
+    {
+        $counts = [];
+        foreach (Outcome::cases() as $outcome) {
+            $counts[$outcome->value] = $result->counts->of($outcome);
+        }
+        $counts['rejected'] = $result->counts->rejected();
+        $this->context->log->info('ingested', self::sentence($result, $counts), [
+            'source' => $result->source,
+            ...$counts,
+            'seconds' => round($result->seconds, 3),
+        ]);
+        if ($result->reportPath !== null) {
+            $this->context->log->warn(
+                'lines_rejected',
+                "Which lines of $result->source were rejected, and why: $result->reportPath",
+                ['report' => $result->reportPath, 'reasons' => $result->counts->rejections()],
+            );
+        }
+    }
+
+    /** @param array<string, int> $counts by what became of the lines */
+    private static function sentence(SourceResult $result, array $counts): string
+    {
+        $phrases = array_map(
+            static fn(string $name, int $count): string => number_format($count) . " $name",
+            array_keys($counts),
+            $counts,
+        );
+
+        return sprintf('%s: %s, in %.1f s.', $result->source, implode(', ', $phrases), $result->seconds);
+    }
+
+    private function logFailure(string $source, WriterException $failure): ExitCode
+    {
+        $this->context->log->error('source_failed', $failure->getMessage(), ['source' => $source]);
+
+        return ExitCodes::of($failure);
+    }
+}

@@ -1,0 +1,72 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Cli;
+
+use FilesystemIterator;
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use RecursiveDirectoryIterator;
+use RecursiveIteratorIterator;
+use ReflectionClass;
+use RuntimeException;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\ExitCodes;
+use TrendVault\Writer\Cli\Settings;
+use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\WriterException;
+
+final class ExitCodesTest extends TestCase
+{
+    #[Test]
+    public function every_exception_class_that_reaches_an_operator_has_an_exit_code(): void
+    {
+        $classes = self::exceptionClasses();
+
+        self::assertContains(SourceFailure::class, $classes);
+        foreach (array_diff($classes, [DatabaseFailure::class]) as $class) {
+            $failure = new ReflectionClass($class)->newInstanceWithoutConstructor();
+            self::assertNotSame(ExitCode::Internal, ExitCodes::of($failure), "$class has no entry");
+        }
+    }
+
+    #[Test]
+    public function a_failure_of_the_database_has_an_exit_code_for_each_fault(): void
+    {
+        $failure = DatabaseFailure::missing('/no/such.db');
+
+        self::assertSame(ExitCode::DatabaseUnavailable, ExitCodes::of($failure));
+    }
+
+    #[Test]
+    public function an_exception_that_is_not_the_writers_own_is_a_bug(): void
+    {
+        self::assertSame(ExitCode::Internal, ExitCodes::of(new RuntimeException('a bug')));
+    }
+
+    /** @return list<class-string<WriterException>> every class in src that extends WriterException */
+    private static function exceptionClasses(): array
+    {
+        $source = Settings::projectRoot() . '/writer/src/';
+        $classes = [];
+        foreach (
+            new RecursiveIteratorIterator(
+                new RecursiveDirectoryIterator($source, FilesystemIterator::SKIP_DOTS),
+            )
+            as $file
+        ) {
+            $relative = substr($file->getPathname(), strlen($source));
+            $class = 'TrendVault\\Writer\\' . strtr(substr($relative, 0, -strlen('.php')), '/', '\\');
+            if (
+                $file->getExtension() === 'php' &&
+                str_contains((string) file_get_contents($file->getPathname()), 'extends WriterException')
+            ) {
+                $classes[] = $class;
+            }
+        }
+
+        return $classes;
+    }
+}
