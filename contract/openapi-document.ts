@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponseObject } from "zod-openapi";
-import { type ProblemKind, problemContentType, problems } from "./problem.ts";
+import { type ProblemKind, problemContentType, problemKinds, problems } from "./problem.ts";
 import { ProblemDocument, PublicKeys, RegionList, TrendingPage, Video } from "./responses.ts";
 import { TrendingQuery } from "./trending-query.ts";
+import { videoIdPattern } from "./video-id.ts";
 
 /** The OpenAPI 3.1 description of the origin, made from the schemas. openapi.json is this, written down. */
 export function createOpenapiDocument() {
@@ -19,6 +20,7 @@ export function createOpenapiDocument() {
   });
 }
 
+const exampleVideo = "demo-video_1";
 const strongTag = z.string().meta({ description: "Strong, one per content coding (RFC 9110)" });
 
 const prepared = {
@@ -60,7 +62,15 @@ const paths: ZodOpenApiPathsObject = {
     get: {
       operationId: "readVideo",
       summary: "One video, where it trends and how its views grew",
-      requestParams: { path: z.object({ id: z.string().min(1).max(64) }), header: conditions() },
+      requestParams: {
+        path: z.object({
+          id: z
+            .string()
+            .regex(videoIdPattern)
+            .meta({ examples: [exampleVideo] }),
+        }),
+        header: conditions(),
+      },
       responses: { ...success(Video), ...failures("invalid-parameter", "not-found") },
     },
   },
@@ -88,6 +98,17 @@ const paths: ZodOpenApiPathsObject = {
       responses: {
         ...success(PublicKeys, {}, "application/jwk-set+json"),
         ...failures("invalid-parameter"),
+      },
+    },
+  },
+  "/problems/{kind}": {
+    get: {
+      operationId: "explainProblem",
+      summary: "What a problem type means and what to do about it",
+      requestParams: { path: z.object({ kind: z.enum(problemKinds) }), header: conditions() },
+      responses: {
+        ...success(z.string(), {}, "text/html"),
+        ...failures("invalid-parameter", "not-found"),
       },
     },
   },

@@ -1,13 +1,15 @@
 import * as z from "zod";
-import { problems } from "./problem.ts";
+import { problemKinds, problemType } from "./problem.ts";
 import { regionCodes } from "./regions.ts";
 import { largestLimit, windows } from "./trending-query.ts";
+import { videoIdPattern } from "./video-id.ts";
 
 /** Rows of the database carry plain strings: that a region is one of the markets is its foreign key's promise. */
 type Widened<T> = T extends string ? string : T extends object ? { [K in keyof T]: Widened<T[K]> } : T;
 
 /** What the origin answers. The OpenAPI document is made from these; the origin's types are inferred from them. */
 
+const videoId = z.string().regex(videoIdPattern);
 const region = z.enum(regionCodes).meta({ id: "Region", description: "A market, ISO 3166-1 alpha-2" });
 const window = z.enum(windows).meta({
   id: "Window",
@@ -22,7 +24,7 @@ const viewsPerHour = z.number().min(0);
 
 export const TrendingItem = z
   .strictObject({
-    id: z.string().min(1).max(64),
+    id: videoId,
     rank: z.int().min(1),
     title: z.string(),
     channel: z.string(),
@@ -63,7 +65,7 @@ export type TrendingPage = Widened<z.infer<typeof TrendingPage>>;
 
 export const Video = z
   .strictObject({
-    id: z.string().min(1).max(64),
+    id: videoId,
     title: z.string(),
     channel: z.string(),
     category: z.string().nullable(),
@@ -129,7 +131,7 @@ export const PublicKeys = z
 
 export const ProblemDocument = z
   .strictObject({
-    type: z.enum(Object.keys(problems).map((kind) => `urn:trendvault:problem:${kind}`)),
+    type: z.enum(problemKinds.map(problemType)),
     title: z.string(),
     status: z.int(),
     detail: z.string(),

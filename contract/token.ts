@@ -2,12 +2,12 @@ import { equalInConstantTime, hmacSha256 } from "./hmac.ts";
 import { type KeyRing, signingKey } from "./key-ring.ts";
 
 /**
- * The analytics token says: this list was served by us, for this market, about now.
+ * The analytics token says: this list was served by us, for this region, about now.
  *
  *     v1.<kid>.<region>.<count>.<minute>.<mac>
  *
  * minute is Unix time / 60, whole; mac the first 22 characters of
- * base64url(HMAC-SHA-256(key[kid], everything before the last dot)). Nothing in it depends on who asks.
+ * base64url(HMAC-SHA-256(key[kid], everything before the last dot)). Nothing in it depends on the client.
  */
 export type TokenClaims = { kid: string; region: string; count: number; minute: number };
 
@@ -16,9 +16,10 @@ export type TokenVerdict = "valid" | "malformed" | "unknown-key" | "tampered" | 
 /** A well-formed token taken apart. `payload` is the text under the mac. */
 export type TokenParts = TokenClaims & { payload: string; mac: string };
 
+/** A token is valid from 1 minute before its own minute (its signer's clock is ahead) to 15 minutes after it. */
+export const tokenWindowMinutes = { ahead: 1, behind: 15 } as const;
+
 const macLength = 22; // base64url characters: 132 bits
-const earliestMinutes = 1;
-const latestMinutes = 15;
 const tokenPattern =
   /^(v1\.([A-Za-z0-9]{1,16})\.([A-Z]{2})\.(0|[1-9][0-9]{0,2})\.([1-9][0-9]{0,9}))\.([A-Za-z0-9_-]{22})$/;
 
@@ -46,8 +47,9 @@ export function readToken(token: string): TokenParts | null {
 /** Judges a token against the HMAC (base64url) that its payload should have, at a minute. The mac comes first. */
 export function judgeToken(parts: TokenParts, against: { hmac: string; minute: number }): TokenVerdict {
   if (!equalInConstantTime(parts.mac, against.hmac.slice(0, macLength))) return "tampered";
-  if (against.minute < parts.minute - earliestMinutes) return "not-yet-valid";
-  return against.minute <= parts.minute + latestMinutes ? "valid" : "expired"; // also without a clock (NaN)
+  if (against.minute < parts.minute - tokenWindowMinutes.ahead) return "not-yet-valid";
+  const isFresh = against.minute <= parts.minute + tokenWindowMinutes.behind; // false without a clock (NaN), too
+  return isFresh ? "valid" : "expired";
 }
 
 export async function signToken(claims: Omit<TokenClaims, "kid">, ring: KeyRing): Promise<string> {

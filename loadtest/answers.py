@@ -100,7 +100,7 @@ class AnswerCheck:
         problem = _parse_json(response.body)
         _require(isinstance(problem, dict), "an error without a problem document")
         _require(problem.get("status") == response.status, "a problem document with another status")
-        _require(problem.get("type") == f"urn:trendvault:problem:{kind}", "a problem of another type")
+        _require(problem.get("type") == f"/problems/{kind}", "a problem of another type")
 
     def _read_page(self, asked: Asked, response: Response) -> Page:
         _require_digest(response)

@@ -68,7 +68,7 @@ type Said = { type?: string; status?: number };
 /** `said`: another content type, or another status in the body. */
 function problemWith(status: number, kind: string, said: Said = {}): OriginAnswer {
   const problem = {
-    type: `urn:trendvault:problem:${kind}`,
+    type: `/problems/${kind}`,
     status: said.status ?? status,
     title: "t",
     detail: "d",

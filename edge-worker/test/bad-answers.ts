@@ -53,8 +53,8 @@ export function badAnswers(others: Others): Record<string, Behaviour> {
     "the body of another region": () => others.region,
     "the body of another window": () => others.window,
     "a longer body": () => others.limit,
-    "a problem of another kind": () => problem(400, "urn:trendvault:problem:edge-signature"),
-    "a refused signature": () => problem(403, "urn:trendvault:problem:edge-signature"),
+    "a problem of another kind": () => problem(400, "/problems/edge-signature"),
+    "a refused signature": () => problem(403, "/problems/edge-signature"),
     "a closed connection": (_answer, _target, response) => {
       response.destroy();
       return "handled";

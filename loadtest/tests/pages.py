@@ -66,7 +66,7 @@ def response(body: Any, status: int = 200, headers: Mapping[str, str] | None = N
 
 def problem(kind: str, status: int) -> dict[str, Any]:
     return {
-        "type": f"urn:trendvault:problem:{kind}",
+        "type": f"/problems/{kind}",
         "title": "Something is wrong",
         "status": status,
         "detail": "expected something else",

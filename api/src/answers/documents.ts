@@ -1,21 +1,23 @@
+import { problemKinds, problemType } from "@trendvault/contract/problem";
+import { problemPageContentType, renderProblemPage } from "@trendvault/contract/problem-page";
 import { draftText } from "../serving/draft.ts";
-import { fixedContent, type Resource } from "./resource.ts";
+import { fixedContent, type Resource, type RouteName } from "./resource.ts";
 import type { ResponseSigner } from "./response-signer.ts";
 
-/** What does not depend on the data: the description of the API and the public keys. */
-export type Documents = { openapi: Resource; jwks: Resource };
+/** What does not depend on the data, by path: the description of the API, the public keys, the problems' pages. */
+export type Documents = ReadonlyMap<string, Resource>;
 
 export function documents(signer: ResponseSigner, readOpenapi: () => string): Documents {
-  return {
-    openapi: {
-      url: "/openapi.json",
-      route: "openapi",
-      read: () => fixedContent(draftText(readOpenapi(), "application/json")),
-    },
-    jwks: {
-      url: "/.well-known/jwks.json",
-      route: "jwks",
-      read: () => fixedContent(draftText(JSON.stringify(signer.publicKeys), "application/jwk-set+json")),
-    },
-  };
+  const pages = problemKinds.map((kind) =>
+    document(problemType(kind), "problem", problemPageContentType, () => renderProblemPage(kind)),
+  );
+  const openapi = document("/openapi.json", "openapi", "application/json", readOpenapi);
+  const jwks = document("/.well-known/jwks.json", "jwks", "application/jwk-set+json", () =>
+    JSON.stringify(signer.publicKeys),
+  );
+  return new Map([openapi, jwks, ...pages].map((resource) => [resource.url, resource]));
+}
+
+function document(url: string, route: RouteName, contentType: string, text: () => string): Resource {
+  return { url, route, read: () => fixedContent(draftText(text(), contentType)) };
 }

@@ -2,7 +2,15 @@ import type { Generation } from "../database/generation.ts";
 import type { Refusal } from "../http/refusal.ts";
 import type { Draft } from "../serving/draft.ts";
 
-export type RouteName = "trending" | "video" | "regions" | "openapi" | "jwks" | "healthz" | "none";
+export type RouteName =
+  | "trending"
+  | "video"
+  | "regions"
+  | "openapi"
+  | "jwks"
+  | "problem"
+  | "healthz"
+  | "none";
 
 /** What one canonical URL names. */
 export type Resource = {

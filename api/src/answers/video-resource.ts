@@ -1,4 +1,5 @@
 import type { Video } from "@trendvault/contract/responses";
+import { isVideoId } from "@trendvault/contract/video-id";
 import type { Generation } from "../database/generation.ts";
 import type { VideoRecord } from "../database/video-rows.ts";
 import { Refusal } from "../http/refusal.ts";
@@ -8,14 +9,12 @@ import { formatTime, formatTimeOrNull } from "./time-text.ts";
 
 export type VideoReader = { readVideo(id: string, generation: number): VideoRecord | null };
 
-const longestId = 64; // characters, as in the table
-
 /** One video, or a refusal when the path's last part cannot be an id. `part` is still percent-encoded. */
 export function videoResource(part: string, reader: VideoReader): Resource | Refusal {
   const id = decode(part);
-  if (id === null || id.length > longestId) return unknownVideo();
+  if (id === null || !isVideoId(id)) return unknownVideo();
   return {
-    url: `/api/videos/${encodeURIComponent(id)}`,
+    url: `/api/videos/${id}`,
     route: "video",
     read(generation) {
       const record = reader.readVideo(id, generation.id);

@@ -1,3 +1,4 @@
+import { isReadMethod, longestTarget, refusalDetails } from "@trendvault/contract/http-rules";
 import type { Resource, RouteName } from "../answers/resource.ts";
 import { DatabaseUnreadable } from "../database/fault.ts";
 import { make } from "../serving/make.ts";
@@ -10,8 +11,6 @@ import { splitTarget } from "./request-target.ts";
 import { findRoute } from "./routes.ts";
 import { findRepresentation, send } from "./send.ts";
 
-const longestTarget = 2048; // characters of path and query
-
 /** Everything but a warm GET: other methods, errors, what has to be parsed or made first. */
 export function answerUncommon(request: Request, state: State): Response | Promise<Response> {
   const target = splitTarget(request.url);
@@ -21,7 +20,7 @@ export function answerUncommon(request: Request, state: State): Response | Promi
   const found = findRoute(target.path);
   if (found === null) return refuse("none", unknownPath, state);
   if (request.method === "OPTIONS") return finish(found.route, allowedMethods(), state);
-  if (!isReading(request)) return refuse(found.route, otherMethod, state);
+  if (!isReadMethod(request.method)) return refuse(found.route, otherMethod, state);
   const resource = found.find(target, state);
   if (resource instanceof Refusal) return refuse(found.route, resource, state);
   return serve({ resource, request, state });
@@ -30,7 +29,7 @@ export function answerUncommon(request: Request, state: State): Response | Promi
 // Needs no edge signature: load balancers ask for it.
 function answerHealth(request: Request, state: State): Response {
   if (request.method === "OPTIONS") return finish("healthz", allowedMethods(), state);
-  if (!isReading(request)) return refuse("healthz", otherMethod, state);
+  if (!isReadMethod(request.method)) return refuse("healthz", otherMethod, state);
   return finish("healthz", describeHealth(state.draining), state);
 }
 
@@ -84,17 +83,13 @@ function close(response: Response, { draining }: State): Response {
   return response;
 }
 
-function isReading({ method }: Request): boolean {
-  return method === "GET" || method === "HEAD";
-}
-
 const unsignedRequest = new Refusal(
   "edge-signature",
-  "Ask the edge: this origin answers only what it has signed.",
+  "This origin answers only requests that the edge has signed.",
 );
-const tooLong = new Refusal("uri-too-long", `Path and query may have ${longestTarget} characters together.`);
-const unknownPath = new Refusal("not-found", "There is no such path. What there is stands in /openapi.json.");
-const otherMethod = new Refusal("method-not-allowed", "Only GET, HEAD and OPTIONS are allowed here.");
+const tooLong = new Refusal("uri-too-long", refusalDetails["uri-too-long"]);
+const unknownPath = new Refusal("not-found", refusalDetails["not-found"]);
+const otherMethod = new Refusal("method-not-allowed", refusalDetails["method-not-allowed"]);
 const everyCodingRefused = new Refusal("not-acceptable", "Accept one of identity, br, zstd, gzip.");
 const nothingPublished = new Refusal("not-ready", "Nothing was published yet.");
 const unreadable = new Refusal(

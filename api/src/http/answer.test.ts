@@ -114,7 +114,7 @@ test("a cursor from a pruned generation is answered with 410 and where to start 
   const response = await origin.ask(`/api/trending?region=DE&limit=5&cursor=${old}-24`);
   expect(response.status).toBe(410);
   expect(await json(response)).toMatchObject({
-    type: "urn:trendvault:problem:generation-gone",
+    type: "/problems/generation-gone",
     restart: "/api/trending?region=DE&limit=5",
   });
 });

@@ -1,3 +1,4 @@
+import { allowedMethods } from "@trendvault/contract/http-rules";
 import { describeProblem, type ProblemKind, problemContentType } from "@trendvault/contract/problem";
 import { notStored } from "./cache-policy.ts";
 import type { Refusal } from "./refusal.ts";
@@ -17,7 +18,7 @@ export function problemResponse({ kind, detail, more }: Refusal): Response {
 }
 
 const extraFields: Partial<Record<ProblemKind, Record<string, string>>> = {
-  "method-not-allowed": { allow: "GET, HEAD, OPTIONS" },
+  "method-not-allowed": { allow: allowedMethods },
   "not-acceptable": { vary: "Accept-Encoding" },
   busy: { "retry-after": "1" },
   "not-ready": { "retry-after": "5" },

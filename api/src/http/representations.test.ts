@@ -198,3 +198,17 @@ test("an unexpected failure is 500 with an id that leads to the log, and nothing
   expect(logged?.fields.trace_id).toBe("4bf92f3577b34da6a3ce929d0e0e4736");
   expect(`urn:uuid:${logged?.fields.request_id}`).toBe(problem.instance);
 });
+
+test("the type of a problem is the address of a signed page that explains it", async () => {
+  const { type } = (await (await origin.ask("/api/videos/none")).json()) as { type: string };
+  const { status, headers, body } = await askIn("br", type);
+  expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  expect(new TextDecoder().decode(body)).toContain("HTTP status 404, type <code>/problems/not-found</code>");
+  expect(await verifyResponse({ status, headers, body }, await publicKeys())).toBe("valid");
+  const again = await origin.ask(type, {
+    headers: { "accept-encoding": "br", "if-none-match": headers.get("etag") ?? "" },
+  });
+  expect(again.status).toBe(304);
+  expect((await origin.ask("/problems/none")).status).toBe(404);
+  expect((await origin.ask(`${type}?x=1`)).status).toBe(400);
+});

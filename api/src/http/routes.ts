@@ -1,3 +1,4 @@
+import { refusalDetails } from "@trendvault/contract/http-rules";
 import { regionsResource } from "../answers/regions-resource.ts";
 import type { Resource, RouteName } from "../answers/resource.ts";
 import { trendingResource } from "../answers/trending-resource.ts";
@@ -9,18 +10,20 @@ import type { Target } from "./request-target.ts";
 export type Found = { route: RouteName; find: (target: Target, state: State) => Resource | Refusal };
 
 const videoPrefix = "/api/videos/";
+const problemPrefix = "/problems/";
 
 /** What a path leads to, or null. */
 export function findRoute(path: string): Found | null {
   if (path.startsWith(videoPrefix)) return { route: "video", find: findVideo };
+  if (path.startsWith(problemPrefix)) return { route: "problem", find: findDocument };
   return fixedRoutes.get(path) ?? null;
 }
 
 const fixedRoutes = new Map<string, Found>([
   ["/api/trending", { route: "trending", find: ({ search }, state) => trendingResource(search, state) }],
   ["/api/regions", { route: "regions", find: withoutParameters(({ lists }) => regionsResource(lists)) }],
-  ["/openapi.json", { route: "openapi", find: withoutParameters(({ documents }) => documents.openapi) }],
-  ["/.well-known/jwks.json", { route: "jwks", find: withoutParameters(({ documents }) => documents.jwks) }],
+  ["/openapi.json", { route: "openapi", find: findDocument }],
+  ["/.well-known/jwks.json", { route: "jwks", find: findDocument }],
 ]);
 
 function findVideo(target: Target, state: State): Resource | Refusal {
@@ -28,6 +31,11 @@ function findVideo(target: Target, state: State): Resource | Refusal {
     target,
     state,
   );
+}
+
+function findDocument(target: Target, state: State): Resource | Refusal {
+  const document = state.documents.get(target.path) ?? new Refusal("not-found", refusalDetails["not-found"]);
+  return withoutParameters(() => document)(target, state);
 }
 
 function withoutParameters(find: (state: State) => Resource | Refusal): Found["find"] {

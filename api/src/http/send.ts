@@ -1,7 +1,7 @@
+import { matchesEntityTag } from "@trendvault/contract/if-none-match";
 import type { Representation } from "../serving/representation.ts";
 import type { Slot } from "../serving/slot.ts";
 import type { State } from "../serving/state.ts";
-import { matchesEntityTag } from "./if-none-match.ts";
 
 /** The representation to answer with, or undefined when it is not made yet or every coding was refused. */
 export function findRepresentation(slot: Slot, request: Request, state: State): Representation | undefined {

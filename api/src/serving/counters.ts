@@ -14,7 +14,7 @@ export type CounterSnapshot = {
   latency: { buckets: number[]; sum: number };
 };
 
-const routes: RouteName[] = ["trending", "video", "regions", "openapi", "jwks", "healthz", "none"];
+const routes: RouteName[] = ["trending", "video", "regions", "openapi", "jwks", "problem", "healthz", "none"];
 
 /** What was sent from prepared answers, for one route. */
 export type Tally = { ok: number; notModified: number; bytes: number };

@@ -1,0 +1,30 @@
+import type { ProblemKind } from "./problem.ts";
+
+/** What origin and edge refuse and allow alike, in one place so that a client cannot tell which of them answered. */
+
+/** Characters of path and query together; a longer request target is 414. */
+export const longestTarget = 2048;
+
+/** The value of Allow, on every path. */
+export const allowedMethods = "GET, HEAD, OPTIONS";
+
+/** Whether a method asks for a representation: GET, or HEAD for its fields alone. */
+export function isReadMethod(method: string): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+/** The header fields of the answer (204) to OPTIONS, for people and for CORS preflights. */
+export const preflightFields = {
+  allow: allowedMethods,
+  "access-control-allow-origin": "*",
+  "access-control-allow-methods": allowedMethods,
+  "access-control-allow-headers": "If-None-Match",
+  "access-control-max-age": "86400",
+} as const;
+
+/** The `detail` of the problems that both give. */
+export const refusalDetails = {
+  "not-found": "No such path; see /openapi.json.",
+  "method-not-allowed": "Only GET, HEAD and OPTIONS are allowed.",
+  "uri-too-long": `Path and query may have at most ${longestTarget} characters together.`,
+} as const satisfies Partial<Record<ProblemKind, string>>;
