@@ -31,9 +31,21 @@ export const table: readonly SourceRoot[] = [
   { root: "edge-worker/src", layers: [["main.ts"]], mayImport: ["contract"], held: false },
   {
     root: "writer/src",
-    layers: [["main.php"], ["Commands"], ["Database"], ["Time"]],
+    layers: [
+      ["main.php"],
+      ["Cli/Application.php"],
+      ["Commands"],
+      ["Cli"],
+      ["Backtest", "Explain", "Retention", "Status"],
+      ["Ingest"],
+      ["Demo", "Ranking", "Sources/YouTube"],
+      ["Sources"],
+      ["Observations"],
+      ["Database"],
+      ["Time", "WriterException.php", "autoload.php"],
+    ],
     mayImport: [],
-    held: false,
+    held: true,
   },
   { root: "contract", layers: [["."]], mayImport: [], held: true },
   {

@@ -63,7 +63,7 @@ final readonly class Migrator
                 $this->migrations[$version] ??
                 throw SchemaMismatch::newer(max(array_column($applied, 'version')), count($this->migrations));
             if ($migration->checksum !== $checksum) {
-                throw SchemaMismatch::checksum($migration);
+                throw SchemaMismatch::checksum($migration->label());
             }
         }
 

@@ -9,10 +9,10 @@ use TrendVault\Writer\WriterException;
 /** The database's migrations are not the ones that this writer knows. */
 final class SchemaMismatch extends WriterException
 {
-    public static function checksum(Migration $migration): self
+    public static function checksum(string $migration): self
     {
         return new self(
-            "Cannot use the database: migration {$migration->label()} was changed after it was applied (checksum differs)." .
+            "Cannot use the database: migration $migration was changed after it was applied (checksum differs)." .
                 ' Put the file back as it was, and make the change in a new migration.',
         );
     }
