@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Takes up what was raised in package.json, versions.sh or requirements.in: npm-hashes.txt as
-# the npm registry has it now, requirements.txt as uv resolves it for every platform.
+# Takes up what was raised in package.json, versions.sh or pyproject.toml: npm-hashes.txt as
+# the npm registry has it now, requirements.txt as uv resolves the dependency groups for every platform.
 set -euo pipefail
 PART=relock
 # shellcheck source=toolchain/part.sh
@@ -12,7 +12,7 @@ main() {
   npm_hashes >npm-hashes.new
   mv -- npm-hashes.new npm-hashes.txt
   uv pip compile --quiet --upgrade --universal --python-version "$PYTHON_MINIMUM" --generate-hashes --no-annotate \
-    --custom-compile-command toolchain/relock.sh --output-file requirements.txt requirements.in
+    --custom-compile-command toolchain/relock.sh --group ../pyproject.toml:dev --output-file requirements.txt
 }
 
 # The packages are those of the present list.

@@ -1,6 +1,6 @@
-# Every version that bin/setup decides by. Elsewhere stand only Bun's (package.json,
+# Every version that bin/setup decides by. Elsewhere are only Bun's (package.json,
 # "packageManager"), the hashes of npm packages (npm-hashes.txt) and the Python packages
-# (requirements.in, locked in requirements.txt).
+# (pyproject.toml, locked in requirements.txt).
 # shellcheck shell=bash disable=SC2034  # read by the scripts that source this file
 
 BUN_VERSION=$(sed -n 's/.*"packageManager": *"bun@\([^"+]*\).*/\1/p' "$ROOT/package.json")

@@ -26,8 +26,11 @@ test_an_environment_that_pip_could_not_fill_is_not_linked() {
   absent "$CLONE/.tools/bin/locust"
 }
 
-test_the_lock_holds_every_version_that_requirements_in_names() {
-  while read -r requirement _; do
+test_the_lock_holds_every_version_that_pyproject_names() {
+  local requirements
+  mapfile -t requirements < <(grep -o '[a-z-]*==[0-9.]*' "$ROOT/pyproject.toml")
+  ((${#requirements[@]} > 5))
+  for requirement in "${requirements[@]}"; do
     says "$requirement " "$(<"$ROOT/toolchain/requirements.txt")"
-  done < <(grep '==' "$ROOT/toolchain/requirements.in")
+  done
 }
