@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # PHP and PHPUnit: the system's if they are new enough and have the extensions, else those of
 # Debian $DEBIAN_SUITE, unpacked into .tools/php. They run on the libc and the libraries they
-# were built with, so an older Debian serves them unchanged.
+# were built with, so an older Debian serves them unchanged. The writer's PHP libraries and
+# Composer come from there in any case; Composer then writes writer/vendor/autoload.php.
 set -euo pipefail
 PART=php
 # shellcheck source=toolchain/part.sh
@@ -9,18 +10,37 @@ PART=php
 # shellcheck source=toolchain/debian.sh
 . "$ROOT/toolchain/debian.sh"
 
+LIBRARY_NAMES='^(composer|jsonlint|php-.*|phpunit.*)$'
+
 main() {
   start
+  phpunit=$PLACE/usr/bin/phpunit composer=$PLACE/usr/bin/composer
   if first_on_path php is_usable_php; then
     use_system_php "$("$FOUND" -r 'echo PHP_BINARY;')"
   else
     bring_php
   fi
-  printf '#!/bin/sh\nexec %q %q "$@"\n' "$TOOLS/bin/php" "$phpunit" | wrap phpunit
-  stamp_covers "$PART" "$phpunit"
+  wrap_php phpunit "$phpunit"
+  wrap_php composer "$composer"
   run "PHP does not start from .tools/bin/php: remove .tools and run bin/setup again." is_usable_php "$TOOLS/bin/php"
   run "PHPUnit does not start from .tools/bin/phpunit: remove .tools and run bin/setup again." is_usable_phpunit "$phpunit"
+  [[ $composer != "$PLACE/"* ]] || dump_autoloader
+  stamp_covers "$PART" "$ROOT/writer/vendor/autoload.php"
   finish
+}
+
+# Puts a program that is PHP into .tools/bin as NAME.
+wrap_php() {
+  printf '#!/bin/sh\nexec %q %q "$@"\n' "$TOOLS/bin/php" "$2" | wrap "$1"
+  stamp_covers "$PART" "$2"
+}
+
+# Needs no network: the libraries load themselves, what Composer writes finds our own classes.
+dump_autoloader() {
+  run "Composer could not write writer/vendor/autoload.php: is there space left, and is the folder yours?" \
+    env COMPOSER_HOME="$NEW.composer" COMPOSER_ALLOW_SUPERUSER=1 \
+    "$TOOLS/bin/composer" dump-autoload --dev --no-interaction --no-plugins --working-dir "$ROOT/writer"
+  rm -rf -- "$NEW.composer"
 }
 
 is_usable_php() {
@@ -37,42 +57,55 @@ is_usable_phpunit() {
 use_system_php() {
   php=$1
   say "using $php, $("$php" -r 'echo PHP_VERSION;')"
-  if first_on_path phpunit is_usable_phpunit; then
-    phpunit=$FOUND
-  else
-    need_apt "PHPUnit $PHPUNIT_MINIMUM or newer"
-    say "downloading PHPUnit from Debian $DEBIAN_SUITE (12 MB)"
-    unpack_debian '^php(unit)?-|^phpunit$' phpunit
-    unfix_paths
-    phpunit=$PLACE/usr/bin/phpunit
-  fi
+  if type -P apt-get dpkg-deb >/dev/null; then bring_libraries; else install_libraries; fi
   place
   link php "$php"
 }
 
+bring_libraries() {
+  local packages=$PHP_LIBRARIES
+  if first_on_path phpunit is_usable_phpunit; then
+    phpunit=$FOUND
+  else
+    packages+=' phpunit'
+  fi
+  say "downloading ${packages// /, } from Debian $DEBIAN_SUITE (5 MB)"
+  # shellcheck disable=SC2086  # a list of package names
+  unpack_debian "$LIBRARY_NAMES" $packages
+  unfix_paths
+}
+
+# Where there is no apt, Composer brings them from its own registry, PHPUnit among them.
+install_libraries() {
+  type -P composer >/dev/null ||
+    fail "The writer's libraries are needed, and without apt only Composer can fetch them: install it (on macOS: brew install composer) and run bin/setup again."
+  composer=$(type -P composer) phpunit=$ROOT/writer/vendor/bin/phpunit
+  say "installing the writer's libraries with $composer"
+  run "Composer could not install what writer/composer.json requires: look at the network and run bin/setup again." \
+    "$composer" install --no-interaction --working-dir "$ROOT/writer"
+}
+
 bring_php() {
-  need_apt "PHP ${PHP_MINIMUM%.0} or newer with ${PHP_EXTENSIONS// /, }"
+  type -P apt-get dpkg-deb >/dev/null ||
+    fail "PHP ${PHP_MINIMUM%.0} or newer with ${PHP_EXTENSIONS// /, } is needed, and without apt it cannot be fetched privately: install it (on macOS: brew install php composer) and run bin/setup again."
   ! type -P php >/dev/null || say "$(type -P php) is older than $PHP_MINIMUM or lacks one of $PHP_EXTENSIONS"
   ! apt-cache show php8.4-cli >/dev/null 2>&1 ||
     say "PHP is an ordinary package here and would be used: apt-get install $PHP_PACKAGES phpunit"
-  say "downloading PHP and PHPUnit from Debian $DEBIAN_SUITE (35 MB)"
-  # shellcheck disable=SC2086  # a list of package names
-  unpack_debian '^(lib|php|zlib1g|openssl-provider)' $PHP_PACKAGES phpunit
+  say "downloading PHP, PHPUnit and the writer's libraries from Debian $DEBIAN_SUITE (45 MB)"
+  # shellcheck disable=SC2086  # lists of package names
+  unpack_debian "$LIBRARY_NAMES|^(lib|php|zlib1g|openssl-provider)" $PHP_PACKAGES $PHP_LIBRARIES phpunit
   unfix_paths
   place
   php_on_its_own_libc | wrap php
-  phpunit=$PLACE/usr/bin/phpunit
 }
 
-need_apt() {
-  type -P apt-get dpkg-deb >/dev/null ||
-    fail "$1 is needed, and without apt it cannot be fetched privately: install it (on macOS: brew install php phpunit) and run bin/setup again."
-}
-
-# Debian's PHPUnit finds its parts under /usr/share/php; here they lie beside each other.
+# Debian's libraries find each other under /usr/share/php; here they lie beside each other.
 unfix_paths() {
-  grep -rlZ --include=autoload.php "'/usr/share/php/" "$NEW/usr/share/php" |
-    xargs -0 sed -i "s|'/usr/share/php/|dirname(__DIR__, 2) . '/|"
+  local file slashes folder=$NEW/usr/share/php
+  while IFS= read -r file; do
+    slashes=$(tr -cd / <<<"${file#"$folder/"}")
+    sed -i "s|'/usr/share/php/|dirname(__DIR__, ${#slashes}) . '/|" "$file"
+  done < <(grep -rl --include=autoload.php "'/usr/share/php/" "$folder")
 }
 
 # One exec and nothing before it: PHP's start is on the path of every cron and every test.

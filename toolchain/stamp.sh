@@ -36,7 +36,8 @@ decisive_files() {
   printf '%s\n' "$folder/versions.sh" "$folder/part.sh" "$folder/$1.sh"
   case $1 in
     bun | node) printf '%s\n' "$folder/npm.sh" "$folder/npm-hashes.txt" ;;
-    php | bench) printf '%s\n' "$folder/debian.sh" ;;
+    php) printf '%s\n' "$folder/debian.sh" "$ROOT/writer/composer.json" ;;
+    bench) printf '%s\n' "$folder/debian.sh" ;;
     python) printf '%s\n' "$folder/debian.sh" "$folder/requirements.txt" ;;
   esac
 }

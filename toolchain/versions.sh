@@ -13,9 +13,11 @@ NPM_VERSION=10.9.9
 # pinned here; .tools/php/PACKAGES says what came.
 DEBIAN_SUITE=trixie
 PHP_MINIMUM=8.4.0
-PHP_PACKAGES='php8.4-cli php8.4-curl php8.4-mbstring php8.4-opcache php8.4-sqlite3 php8.4-xml'
+PHP_PACKAGES='php8.4-cli php8.4-curl php8.4-intl php8.4-mbstring php8.4-opcache php8.4-sqlite3 php8.4-xml'
+# The writer's libraries, and Composer for its autoloader.
+PHP_LIBRARIES='php-symfony-console php-symfony-http-client php-psr-log php-psr-clock composer'
 PHPUNIT_MINIMUM=11.5.0
-# What a PHP must have to be used: the writer's extensions, then PHPUnit's.
-PHP_EXTENSIONS='curl mbstring pcntl posix sqlite3 zlib ctype dom tokenizer xml xmlwriter'
+# What a PHP must have to be used: the writer's extensions, its libraries' (intl), then PHPUnit's.
+PHP_EXTENSIONS='curl mbstring intl pcntl posix sqlite3 zlib ctype dom tokenizer xml xmlwriter'
 
 PYTHON_MINIMUM=3.11 # locust needs it

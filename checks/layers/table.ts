@@ -42,7 +42,7 @@ export const table: readonly SourceRoot[] = [
       ["Sources"],
       ["Observations"],
       ["Database"],
-      ["Time", "WriterException.php", "autoload.php"],
+      ["Time", "WriterException.php", "libraries.php"],
     ],
     mayImport: [],
     held: true,

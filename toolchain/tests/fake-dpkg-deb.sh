@@ -20,9 +20,11 @@ LOADER
     mkdir -p -- "$folder/usr/lib/php/20240924"
     put usr/bin/php8.4 <"$(dirname -- "$0")/php-8.4"
     ;;
-  phpunit_*)
-    put usr/bin/phpunit </dev/null
-    echo "require_once '/usr/share/php/Y/autoload.php';" | put usr/share/php/Vendor/X/autoload.php
+  phpunit_*) put usr/bin/phpunit </dev/null ;;
+  composer_*)
+    put usr/bin/composer </dev/null
+    echo "require_once '/usr/share/php/Y/autoload.php';" |
+      tee >(put usr/share/php/Vendor/X/autoload.php) | put usr/share/php/Vendor/autoload.php
     ;;
   python3-pip-whl_*) echo wheel | put usr/share/python-wheels/pip-25.whl ;;
 esac

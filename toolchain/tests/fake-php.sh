@@ -16,5 +16,9 @@ case "$*" in
     for name; do [[ " $extensions " == *" $name "* ]] || exit 1; done
     ;;
   *phpunit*' --version') echo 'PHPUnit 11.5.19 by Sebastian Bergmann and contributors.' ;;
+  *composer' dump-autoload '*)
+    mkdir -p -- "${!#}/vendor"
+    echo "$*" >"${!#}/vendor/autoload.php"
+    ;;
   *) printf 'fake php %s\n' "$version" ;;
 esac

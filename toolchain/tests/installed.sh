@@ -20,6 +20,15 @@ test_the_installed_PHP_opens_databases_and_can_start_itself_again() {
   [[ $said == '422 1' ]]
 }
 
+test_the_writer_finds_its_libraries() {
+  # shellcheck disable=SC2016  # PHP code
+  "$ROOT/.tools/bin/php" -r '
+    require $argv[1];
+    exit(class_exists(Symfony\Component\Console\Application::class) && class_exists(Symfony\Component\HttpClient\HttpClient::class)
+      && interface_exists(Psr\Log\LoggerInterface::class) && interface_exists(Psr\Clock\ClockInterface::class) ? 0 : 1);' \
+    "$ROOT/writer/vendor/autoload.php"
+}
+
 test_the_installed_Python_finds_the_packages_from_any_folder() {
   cd /
   "$ROOT/.tools/bin/python" -c 'import pytest'

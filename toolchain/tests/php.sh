@@ -1,23 +1,63 @@
 # PHP and PHPUnit: the system's or Debian's.
 # shellcheck shell=bash disable=SC2153
 
-test_a_new_PHP_and_PHPUnit_of_the_system_are_used_and_nothing_is_downloaded() {
+test_a_new_PHP_and_PHPUnit_of_the_system_are_used_and_only_the_libraries_come_from_Debian() {
   new_sandbox php-new
   fake_debian
   fake_php 8.5.0
   : | fake phpunit
   says "using $FAKES/php, 8.5.0" "$(setup php)"
-  [[ ! -s $CALLS ]]
+  calls=$(<"$CALLS")
+  says 'php-symfony-console php-symfony-http-client php-psr-log php-psr-clock composer' "$calls"
+  [[ $calls != *download*php8.4-cli* && $calls != *download*phpunit* ]]
   says 'PHPUnit 11.5.19' "$("$CLONE/.tools/bin/phpunit" --version)"
 }
 
-test_a_new_PHP_without_PHPUnit_gets_only_that_from_Debian() {
+test_a_new_PHP_without_PHPUnit_gets_that_and_the_libraries_from_Debian() {
   new_sandbox php-only
   fake_debian
   fake_php 8.4.1
   setup php
-  says 'download phpunit' "$(<"$CALLS")"
+  says 'composer phpunit' "$(grep ' download ' "$CALLS")"
   says 'fake php 8.4.1' "$("$CLONE/.tools/bin/php")"
+}
+
+test_Composer_writes_the_autoloader_and_one_that_is_gone_is_written_again() {
+  new_sandbox php-autoloader
+  fake_debian
+  setup php
+  says 'dump-autoload' "$(<"$CLONE/writer/vendor/autoload.php")"
+  rm -r "$CLONE/writer/vendor"
+  setup php
+  says 'dump-autoload' "$(<"$CLONE/writer/vendor/autoload.php")"
+}
+
+test_a_changed_composer_json_is_taken_up() {
+  new_sandbox php-composer-json
+  fake_debian
+  setup php
+  : >"$CALLS"
+  setup php
+  [[ ! -s $CALLS ]]
+  echo >>"$CLONE/writer/composer.json"
+  setup php
+  says 'download' "$(<"$CALLS")"
+}
+
+test_without_apt_the_systems_Composer_installs_the_libraries_and_PHPUnit() {
+  new_sandbox php-composer
+  fake_php 8.4.1
+  says 'install composer' "$(complaint php)"
+  fake composer <<'COMPOSER'
+#!/bin/sh
+[ "$1" = install ]
+mkdir -p "$4/vendor/bin"
+: >"$4/vendor/bin/phpunit"
+echo installed >"$4/vendor/autoload.php"
+COMPOSER
+  setup php
+  says 'PHPUnit 11.5.19' "$("$CLONE/.tools/bin/phpunit" --version)"
+  says 'installed' "$(<"$CLONE/writer/vendor/autoload.php")"
 }
 
 test_an_old_PHP_on_PATH_is_refused_and_a_private_one_brought() {
@@ -48,11 +88,12 @@ test_a_private_PHP_takes_only_what_it_runs_on_from_the_systems_mirror() {
   says 'php8.4-cli_1_all.deb' "$(<"$CLONE/.tools/php/PACKAGES")"
 }
 
-test_PHPUnits_parts_find_each_other_where_they_were_unpacked() {
+test_the_libraries_find_each_other_where_they_were_unpacked() {
   new_sandbox php-paths
   fake_debian
   setup php
   says "dirname(__DIR__, 2) . '/Y/autoload.php'" "$(<"$CLONE/.tools/php/usr/share/php/Vendor/X/autoload.php")"
+  says "dirname(__DIR__, 1) . '/Y/autoload.php'" "$(<"$CLONE/.tools/php/usr/share/php/Vendor/autoload.php")"
 }
 
 test_without_apt_the_error_says_to_install_PHP() {

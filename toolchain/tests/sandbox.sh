@@ -4,7 +4,7 @@
 # shellcheck shell=bash disable=SC2034
 
 BASIC_COMMANDS='awk basename bash cat chmod cksum cp cut dirname env find flock grep gzip head
-  ldd ln ls mkdir mktemp mv paste rm sed sh sleep sort tail tar touch tr uname xargs'
+  ldd ln ls mkdir mktemp mv paste rm sed sh sleep sort tail tar tee touch tr uname xargs'
 
 # Makes the folder of basic commands that all sandboxes share.
 make_system() {
@@ -20,10 +20,11 @@ make_system() {
 # Enters a new sandbox; sets CLONE, FAKES (first on PATH) and CALLS.
 new_sandbox() {
   CLONE="$SCRATCH/$1/my clone" FAKES=$SCRATCH/$1/bin CALLS=$SCRATCH/$1/calls
-  mkdir -p -- "$CLONE/bin" "$FAKES"
+  mkdir -p -- "$CLONE/bin" "$CLONE/writer" "$FAKES"
   : >"$CALLS"
   cp -R -- "$ROOT/toolchain" "$CLONE/toolchain"
   cp -- "$ROOT/bin/setup" "$CLONE/bin/setup"
+  cp -- "$ROOT/writer/composer.json" "$CLONE/writer/composer.json"
   fake npm <"$TESTS/fake-npm.sh"
   fake_node 20.0.0
   : >"$CLONE/toolchain/npm-hashes.txt"

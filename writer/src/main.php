@@ -10,8 +10,17 @@ if (PHP_VERSION_ID < 80400 || !extension_loaded('sqlite3') || !extension_loaded(
     fwrite(STDERR, 'writer: needs PHP 8.4 with sqlite3 and mbstring, this is PHP ' . PHP_VERSION . ".\n");
     exit(70);
 }
-
-require __DIR__ . '/autoload.php';
+$loader = dirname(__DIR__) . '/vendor/autoload.php';
+if (is_file($loader)) {
+    require $loader;
+}
+if (!class_exists(Symfony\Component\Console\Application::class)) {
+    fwrite(
+        STDERR,
+        "writer: its libraries are missing. Run bin/setup, or composer install --no-dev in writer/.\n",
+    );
+    exit(70);
+}
 
 ini_set('display_errors', 'stderr');
 set_error_handler(static function (int $level, string $message, string $file, int $line): bool {
