@@ -10,14 +10,19 @@ test("without arguments the demo source fills data/trendvault.db, with the edge 
     port: 3000,
     edge: true,
     edgePort: 8787,
+    envFile: "/srv/trendvault/.env",
     fresh: false,
     help: false,
   });
 });
 
 test("paths are taken from where the command was typed", () => {
-  const options = parseOptions(["--source", "views.ndjson.gz", "--db=x.db"], places);
-  expect(options).toMatchObject({ source: "/home/somebody/views.ndjson.gz", db: "/home/somebody/x.db" });
+  const options = parseOptions(["--source", "views.ndjson.gz", "--db=x.db", "--env-file=k.env"], places);
+  expect(options).toMatchObject({
+    source: "/home/somebody/views.ndjson.gz",
+    db: "/home/somebody/x.db",
+    envFile: "/home/somebody/k.env",
+  });
 });
 
 test.each(["0", "65536", "http", "3e3", ""])("--port %p is refused with the range", (port) => {

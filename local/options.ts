@@ -10,11 +10,13 @@ export type Options = {
   /** Whether the edge runs in front of the origin, and where. */
   edge: boolean;
   edgePort: number;
+  /** Absolute path of the file with the local keys. */
+  envFile: string;
   fresh: boolean;
   help: boolean;
 };
 
-export const usage = `bin/up [--source FILE|DIR] [--db PATH] [--port N] [--edge-port N | --no-edge] [--fresh]
+export const usage = `bin/up [--source FILE|DIR] [--db PATH] [--port N] [--edge-port N | --no-edge] [--env-file PATH] [--fresh]
 
 Installs what is missing, then runs TrendVault on this machine: fills an empty database, ranks it,
 starts the origin and the edge, and runs the writer every minute. Ctrl-C stops everything it started.
@@ -24,7 +26,8 @@ starts the origin and the edge, and runs the writer every minute. Ctrl-C stops e
   --db PATH          the database file (default data/trendvault.db)
   --port N           the origin's port (default 3000)
   --edge-port N      the edge's port (default 8787)
-  --no-edge          leave the edge out
+  --no-edge          leave the edge out; the origin then answers every client (with an edge, only that)
+  --env-file PATH    the file with the local keys, made when it is missing (default .env)
   --fresh            delete the database first and fill it again
   --help             this text
 `;
@@ -39,6 +42,7 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
       port: { type: "string", default: "3000" },
       "edge-port": { type: "string", default: "8787" },
       "no-edge": { type: "boolean", default: false },
+      "env-file": { type: "string" },
       fresh: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -53,6 +57,7 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
     port,
     edge,
     edgePort,
+    envFile: values["env-file"] === undefined ? resolve(root, ".env") : resolve(cwd, values["env-file"]),
     fresh: values.fresh,
     help: values.help,
   };

@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { forgetFilling } from "./claim.ts";
+import { forgetFilledFrom } from "./database-files.ts";
 
-/** Throws when somebody else listens on the port; `option` is what chooses another. */
+/** Throws when another process listens on the port; `option` is the option that chooses another. */
 export async function assertPortFree(
   host: string,
   { port, option }: { port: number; option: string },
@@ -40,7 +40,7 @@ export function removeDatabase(path: string): void {
     throw new Error(`Will not delete ${path}: it is not a TrendVault database`);
   }
   for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
-  forgetFilling(path);
+  forgetFilledFrom(path);
 }
 
 function isTrendVaultDatabase(path: string): boolean {

@@ -1,19 +1,19 @@
-import { Part, type PartPlan } from "./part.ts";
+import { Service, type ServiceSpec } from "./service.ts";
 
-export type Watch = {
+export type StackOptions = {
   /** Ends the stack. */
   signal: AbortSignal;
-  /** Runs beside the parts once all of them answer, and ends when its signal aborts. */
+  /** Runs beside the services once all of them answer, and ends when its signal aborts. */
   whenReady: (stopped: AbortSignal) => Promise<void>;
 };
 
 /**
- * Starts the parts in their order, each when the one before it answers, and stops them in the reverse order.
- * Resolves with null when the signal aborted, or with a sentence that says which part died and why.
+ * Starts the services in their order, each when the one before it answers, and stops them in the reverse order.
+ * Resolves with null when the signal aborted, or with a sentence that says which service ended and why.
  */
 export async function runStack(
-  plans: readonly PartPlan[],
-  { signal, whenReady }: Watch,
+  specs: readonly ServiceSpec[],
+  { signal, whenReady }: StackOptions,
 ): Promise<string | null> {
   const end = Promise.withResolvers<string | null>();
   const stopped = new AbortController();
@@ -21,21 +21,22 @@ export async function runStack(
   if (signal.aborted) end.resolve(null);
   signal.addEventListener("abort", () => end.resolve(null), { once: true });
 
-  const parts: Part[] = [];
+  const services: Service[] = [];
   const startAll = async (): Promise<boolean> => {
-    for (const plan of plans) {
-      const part = new Part(plan);
-      parts.push(part);
-      part.died().then(end.resolve);
-      const answered = await Promise.race([part.ready(stopped.signal), end.promise.then(() => false)]);
-      // Where it has ended already, its reason stands.
-      if (!answered) end.resolve(`The ${plan.name} did not answer at ${plan.readyUrl} in time.`);
+    for (const spec of specs) {
+      const service = new Service(spec);
+      services.push(service);
+      service.exited().then(end.resolve);
+      const ready = service.ready({ signal: stopped.signal });
+      const answered = await Promise.race([ready, end.promise.then(() => false)]);
+      // Has no effect when the service has exited: the first reason counts.
+      if (!answered) end.resolve(`The ${spec.name} did not answer at ${spec.readyUrl} in 5 minutes.`);
       if (!answered) return false;
     }
     return true;
   };
   if (await startAll()) await whenReady(stopped.signal);
   const reason = await end.promise;
-  for (const part of parts.toReversed()) await part.stop();
+  for (const service of services.toReversed()) await service.stop();
   return reason;
 }

@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { claimDatabase, rememberFilling, wasFilledByDemo } from "./claim.ts";
+import { dirname } from "node:path";
+import { isFilledFromDemo, lockDatabase, rememberFilledFrom } from "./database-files.ts";
 import { readOrMakeKeys } from "./key-file.ts";
 import type { Options } from "./options.ts";
-import { edgePlan, HOST, originPlan } from "./plans.ts";
 import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
+import { edgeService, HOST, originService } from "./services.ts";
 import { runStack } from "./stack.ts";
 import {
   countVideos,
@@ -20,8 +20,9 @@ const MINUTE_MS = 60_000;
 
 /**
  * Brings the stack up and keeps it up until the signal aborts (resolves with null)
- * or a part dies (resolves with a sentence that says which and why).
- * Whatever is wrong with the arguments is thrown before anything has been started or deleted.
+ * or a service ends (resolves with a sentence that says which and why).
+ *
+ * @throws Error when an option is wrong, before anything has been started or deleted, or when filling fails
  */
 export async function up(
   options: Options,
@@ -31,7 +32,7 @@ export async function up(
   if (options.edge) await assertPortFree(HOST, { port: options.edgePort, option: "--edge-port" });
   if (options.source !== null) assertReadable(options.source);
   mkdirSync(dirname(options.db), { recursive: true });
-  const release = claimDatabase(options.db);
+  const release = lockDatabase(options.db);
   try {
     return await fillAndRun(options, { root, signal });
   } catch (error) {
@@ -47,24 +48,24 @@ async function fillAndRun(
   { root, signal }: { root: string; signal: AbortSignal },
 ): Promise<string | null> {
   if (options.fresh) removeDatabase(options.db);
-  const { settings, made } = readOrMakeKeys(join(root, ".env"));
-  if (made.length > 0) console.log(`Made local keys in .env (git ignores it): ${made.join(", ")}`);
+  const { settings, made } = readOrMakeKeys(options.envFile);
+  if (made.length > 0) console.log(`Made local keys in ${options.envFile}: ${made.join(", ")}`);
   const env = { ...definedEnv(), ...settings, DB_PATH: options.db };
   const writer = { root, db: options.db, env, signal };
   await fill(options, writer);
 
-  const sources = wasFilledByDemo(options.db) ? "demo" : "";
+  const sources = isFilledFromDemo(options.db) ? "demo" : "";
   const cron = { ...writer, env: { ...env, SOURCES: sources } };
   const [busiest] = await countVideos(writer);
-  const plans = [
-    originPlan(options, { root, env }),
-    ...(options.edge ? [edgePlan(options, { root, env })] : []),
+  const services = [
+    originService(options, { root, env }),
+    ...(options.edge ? [edgeService(options, { root, env })] : []),
   ];
   const whenReady = (stopped: AbortSignal) => {
     console.log(welcome(options, busiest?.region ?? "GB"));
     return runEvery(MINUTE_MS, cron, stopped);
   };
-  return runStack(plans, { signal, whenReady });
+  return runStack(services, { signal, whenReady });
 }
 
 /** Leaves a migrated, ranked database; fills it first when it is empty. */
@@ -74,21 +75,24 @@ async function fill({ source, db }: Options, writer: WriterOptions): Promise<voi
     await fillEmpty(source, writer);
   } else if (source !== null) {
     console.log(`${db} holds observations already: ${source} was not read. --fresh starts over.`);
-  } else if (!wasFilledByDemo(db)) {
+  } else if (!isFilledFromDemo(db)) {
     console.log(`${db} holds view counts that are not the demo's: nothing is added. --fresh starts over.`);
   }
   await runWriter(["rank"], writer);
 }
 
-/** Ingests into an empty database. Half a filling is taken away again; a source that broke off is said, and kept. */
+/**
+ * Ingests into an empty database. When that fails, the database is deleted again; what a source gave before it broke
+ * off is kept, with a message.
+ */
 async function fillEmpty(source: string | null, writer: WriterOptions): Promise<void> {
-  rememberFilling(writer.db, source);
+  rememberFilledFrom(writer.db, source);
   try {
     await runWriter(["ingest", ...(source === null ? ["demo"] : ["--shift-to-now", source])], writer);
   } catch (error) {
     const brokeOff = error instanceof WriterFailed && error.exitCode === SOURCE_FAILED;
     if (brokeOff && !(await isEmpty(writer))) {
-      console.error("The source broke off: what it gave before that is served.");
+      console.error("The source broke off: what it gave until then is served.");
       return;
     }
     removeDatabase(writer.db);
@@ -97,15 +101,18 @@ async function fillEmpty(source: string | null, writer: WriterOptions): Promise<
 }
 
 function welcome({ port, edge, edgePort, db }: Options, region: string): string {
-  const url = `http://${HOST}:${port}/api/trending`;
-  const edgeLine = edge ? `\n  edge      http://${HOST}:${edgePort}/api/trending` : "";
+  const [originUrl, edgeUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${edgePort}`];
+  const addresses = edge
+    ? `edge      ${edgeUrl}/api/trending
+  origin    ${originUrl} answers the edge only; bin/up --no-edge opens it`
+    : `origin    ${originUrl}/api/trending, open to every client of this machine (--no-edge)`;
   return `
 TrendVault is up.
 
-  origin    ${url}${edgeLine}
+  ${addresses}
   database  ${db}; the writer runs every minute
 
-  curl '${url}?region=${region}&limit=3'
+  curl '${edge ? edgeUrl : originUrl}/api/trending?region=${region}&limit=3'
 
 Ctrl-C stops everything.
 `;

@@ -11,7 +11,7 @@ export class WriterFailed extends Error {
     command: string,
     readonly exitCode: number,
   ) {
-    super(`writer ${command} failed (exit code ${exitCode}); what it said stands above`);
+    super(`writer ${command} failed (exit code ${exitCode}); see its message above`);
   }
 }
 
@@ -21,7 +21,7 @@ export async function runWriter(words: readonly string[], options: WriterOptions
   if (exitCode !== 0) throw new WriterFailed(words[0] ?? "", exitCode);
 }
 
-/** How many videos the database knows of each market, most first. Throws WriterFailed. */
+/** How many videos the database has of each region, most first. Throws WriterFailed. */
 export async function countVideos(options: WriterOptions): Promise<{ region: string; videos: number }[]> {
   const child = spawnWriter(["status", "--json"], options, "pipe");
   const output = await new Response(child.stdout).text();

@@ -53,8 +53,8 @@ export const table: readonly SourceRoot[] = [
     layers: [
       ["main.ts"],
       ["up.ts"],
-      ["plans.ts", "preflight.ts", "stack.ts"],
-      ["claim.ts", "key-file.ts", "options.ts", "part.ts", "writer.ts"],
+      ["preflight.ts", "services.ts", "stack.ts"],
+      ["database-files.ts", "key-file.ts", "options.ts", "service.ts", "writer.ts"],
     ],
     mayImport: ["contract"],
     held: true,

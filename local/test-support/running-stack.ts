@@ -6,11 +6,15 @@ import { join, resolve } from "node:path";
 const main = resolve(import.meta.dir, "../main.ts");
 const running: Bun.Subprocess[] = [];
 
-/** Runs `bin/up` (without its set-up) with these words; on a new database and without the edge unless they say so. */
-export function start(words: string[]) {
-  const db = words.includes("--db") ? [] : ["--db", newDatabasePath()];
-  const edge = words.includes("--edge-port") ? [] : ["--no-edge"];
-  const command = [process.execPath, main, ...words, ...db, ...edge];
+/**
+ * Runs `bin/up` (without its set-up) with these arguments. Unless they say otherwise, with a new database and new keys
+ * in a temporary folder, and without the edge.
+ */
+export function start(args: string[]) {
+  const db = args.includes("--db") ? [] : ["--db", newDatabasePath()];
+  const edge = args.includes("--edge-port") ? [] : ["--no-edge"];
+  const envFile = args.includes("--env-file") ? [] : ["--env-file", newEnvFile()];
+  const command = [process.execPath, "--no-env-file", main, ...args, ...db, ...edge, ...envFile];
   const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
     stdin: "ignore",
     stdout: "pipe",
@@ -63,6 +67,11 @@ export async function stopAll(): Promise<void> {
 /** A path in a new folder, whose `data` is still to be made. */
 export function newDatabasePath(): string {
   return join(mkdtempSync(join(tmpdir(), "trendvault-up-")), "data/trendvault.db");
+}
+
+/** A path in a new folder, for the file with the keys. */
+export function newEnvFile(): string {
+  return join(mkdtempSync(join(tmpdir(), "trendvault-keys-")), "local.env");
 }
 
 /** The cumulative views of one video in GB, hour by hour from noon of 2017-09-13. */

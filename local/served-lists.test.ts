@@ -1,11 +1,19 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { resolve } from "node:path";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { tokenMinute, verifyToken } from "@trendvault/contract/token";
 import { readOrMakeKeys } from "./key-file.ts";
-import { freePort, newDatabasePath, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
+import {
+  freePort,
+  newDatabasePath,
+  newEnvFile,
+  sourceFile,
+  start,
+  stopAll,
+} from "./test-support/running-stack.ts";
 
 const root = resolve(import.meta.dir, "..");
+setDefaultTimeout(120_000); // real processes on a busy machine
 afterEach(stopAll);
 
 type Page = {
@@ -16,10 +24,12 @@ type Page = {
   items: { id: string; rank: number }[];
 };
 
-test("a walk through next finds every video once, while the writer publishes between its pages", async () => {
+test("following next finds every video once, while the writer publishes between its pages", async () => {
   const port = await freePort();
   const db = newDatabasePath();
-  await start(["--source", sourceFile(videos(120, 0)), "--db", db, "--port", String(port)]).prints("is up.");
+  await start(["--source", sourceFile(videos(120, 0)), "--db", db, "--port", String(port)]).prints(
+    "TrendVault is up.",
+  );
 
   const pages: Page[] = [];
   for (
@@ -40,18 +50,19 @@ test("a walk through next finds every video once, while the writer publishes bet
 });
 
 test("the token of a served list verifies with the local keys, and not with others", async () => {
-  const port = await freePort();
-  await start(["--source", sourceFile(videos(3, 0)), "--port", String(port)]).prints("is up.");
+  const [port, envFile] = [await freePort(), newEnvFile()];
+  const args = ["--source", sourceFile(videos(3, 0)), "--port", String(port), "--env-file", envFile];
+  await start(args).prints("TrendVault is up.");
   const { token } = await getPage(port, "/api/trending?region=gb");
 
   const minute = tokenMinute(Date.now());
-  const ring = parseKeyRing(readOrMakeKeys(resolve(root, ".env")).settings.TOKEN_KEYS ?? "");
+  const ring = parseKeyRing(readOrMakeKeys(envFile).settings.TOKEN_KEYS ?? "");
   expect(await verifyToken(token, { ring, minute })).toBe("valid");
   const other = parseKeyRing(`k1:${Buffer.alloc(32, 7).toString("base64url")}`);
   expect(await verifyToken(token, { ring: other, minute })).toBe("tampered");
 });
 
-/** Videos that gain steadily; each turn reverses who gains most, and all stand higher. */
+/** Videos that gain views steadily; each turn reverses which gains most, and adds to all of them. */
 function videos(count: number, turn: number) {
   return Array.from({ length: count }, (_, index) => {
     const gain = turn % 2 === 0 ? index + 1 : count - index;
@@ -66,7 +77,7 @@ async function publishAnother(db: string, { port, newer }: { port: number; newer
     const run = Bun.spawnSync([resolve(root, "writer/bin/writer"), ...words, "--db", db]);
     if (run.exitCode !== 0) throw new Error(run.stderr.toString());
   }
-  const deadline = Date.now() + 5_000;
+  const deadline = Date.now() + 60_000;
   while ((await getPage(port, "/api/trending")).generation === before) {
     if (Date.now() > deadline) throw new Error(`generation ${before} is still served`);
     await Bun.sleep(10);
