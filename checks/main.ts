@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Options, parseOptions, usage } from "./options.ts";
+import { type Options, parseOptions } from "./options.ts";
 import { describeOutput, describeResult, summarize } from "./report.ts";
 import { type Result, runSuite } from "./run-suite.ts";
 import { type Suite, suites } from "./suites.ts";
@@ -15,8 +15,9 @@ process.exitCode = await main(Bun.argv.slice(2)).catch((error: unknown) => {
 
 async function main(argv: string[]): Promise<number> {
   const options = parseOptions(argv);
-  if (options.help) return print(usage);
-  const chosen = suites.filter(({ part }) => options.parts.length === 0 || options.parts.includes(part));
+  const chosen = suites
+    .filter(({ part }) => options.parts.length === 0 || options.parts.includes(part))
+    .filter(({ name }) => name.startsWith(options.only));
   if (options.list)
     return print(
       chosen.map(({ part, name, command }) => `${part}: ${name}: ${command.join(" ")}\n`).join(""),

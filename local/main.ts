@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type Options, parseOptions, usage } from "./options.ts";
+import { type Options, parseOptions } from "./options.ts";
 import { up } from "./up.ts";
 
 const root = resolve(import.meta.dir, "..");
@@ -7,8 +7,7 @@ const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => stop.abort());
 
 const options = readOptions();
-if (options?.help) process.stdout.write(usage);
-else if (options !== null) await run(options);
+if (options !== null) await run(options);
 
 function readOptions(): Options | null {
   try {

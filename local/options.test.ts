@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseOptions } from "./options.ts";
 
 const places = { cwd: "/home/somebody", root: "/srv/trendvault" };
@@ -12,7 +14,6 @@ test("without arguments the demo source fills data/trendvault.db, with the edge 
     edgePort: 8787,
     envFile: "/srv/trendvault/.env",
     fresh: false,
-    help: false,
   });
 });
 
@@ -36,4 +37,13 @@ test("an unknown option is refused by name", () => {
 test("one port for both origin and edge is refused, unless there is no edge", () => {
   expect(() => parseOptions(["--port=8787"], places)).toThrow("expected two ports");
   expect(parseOptions(["--port=8787", "--no-edge"], places).port).toBe(8787);
+});
+
+test("every option of the usage is accepted", () => {
+  const usage = readFileSync(join(import.meta.dir, "usage.txt"), "utf8");
+  const options = [...usage.matchAll(/^ {2}(--\S+)( [A-Z])?/gm)].filter(([, name]) => name !== "--help");
+  expect(options).toHaveLength(7);
+  for (const [, name = "", value] of options) {
+    expect(() => parseOptions(value ? [name, "4000"] : [name], places)).not.toThrow();
+  }
 });

@@ -13,26 +13,13 @@ export type Options = {
   /** Absolute path of the file with the local keys. */
   envFile: string;
   fresh: boolean;
-  help: boolean;
 };
 
-export const usage = `bin/up [--source FILE|DIR] [--db PATH] [--port N] [--edge-port N | --no-edge] [--env-file PATH] [--fresh]
-
-Installs what is missing, then runs TrendVault on this machine: fills an empty database, ranks it,
-starts the origin and the edge, and runs the writer every minute. Ctrl-C stops everything it started.
-
-  --source FILE|DIR  fill an empty database from NDJSON observations (plain or .gz), moved in time so
-                     that the newest is now, instead of from the demo source
-  --db PATH          the database file (default data/trendvault.db)
-  --port N           the origin's port (default 3000)
-  --edge-port N      the edge's port (default 8787)
-  --no-edge          leave the edge out; the origin then answers every client (with an edge, only that)
-  --env-file PATH    the file with the local keys, made when it is missing (default .env)
-  --fresh            delete the database first and fill it again
-  --help             this text
-`;
-
-/** Paths are resolved against `cwd`; `root` is the project's folder. Throws an Error that says what was expected. */
+/**
+ * Paths are resolved against `cwd`; `root` is the project's folder.
+ *
+ * @throws Error that says what was expected
+ */
 export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: string; root: string }): Options {
   const { values } = parseArgs({
     args: [...argv],
@@ -44,7 +31,6 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
       "no-edge": { type: "boolean", default: false },
       "env-file": { type: "string" },
       fresh: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
     },
   });
   const [port, edgePort] = [parsePort(values.port, "--port"), parsePort(values["edge-port"], "--edge-port")];
@@ -59,7 +45,6 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
     edgePort,
     envFile: values["env-file"] === undefined ? resolve(root, ".env") : resolve(cwd, values["env-file"]),
     fresh: values.fresh,
-    help: values.help,
   };
 }
 

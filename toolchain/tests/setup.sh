@@ -9,6 +9,19 @@ test_an_unknown_part_is_named_together_with_the_parts_there_are() {
   absent "$CLONE/.tools"
 }
 
+test_an_unknown_option_is_refused_by_bin_setup_up_and_test_before_anything_is_downloaded() {
+  new_sandbox options
+  cp -- "$ROOT/bin/up" "$ROOT/bin/test" "$CLONE/bin/"
+  mkdir "$CLONE/local" "$CLONE/checks"
+  cp -- "$ROOT/local/usage.txt" "$CLONE/local/" && cp -- "$ROOT/checks/usage.txt" "$CLONE/checks/"
+  for words in 'setup --prot' 'up --prot 1' 'up --port 1 --prot=2' 'test --jbos 3' 'test --jobs 3 apy' 'up now'; do
+    # shellcheck disable=SC2086  # a command and its arguments
+    if said=$("$CLONE/bin/"$words 2>&1); then return 1; else [[ $? -eq 2 ]]; fi
+    says "bin/${words%% *} --help shows what there is." "$said"
+  done
+  absent "$CLONE/.tools"
+}
+
 test_help_names_every_part_and_brings_nothing() {
   new_sandbox help
   said=$(setup --help)
@@ -60,7 +73,7 @@ test_a_failed_download_ends_in_a_sentence_on_what_to_do() {
   says 'npm error network' "$said"
   says 'npm could not fetch @oven/bun-' "$said"
   says 'run bin/setup again' "$said"
-  says 'Not everything could be brought, as said above: bun.' "$said"
+  says 'These parts failed, for the reasons above: bun.' "$said"
   absent "$CLONE/.tools/bin/bun"
 }
 
@@ -84,7 +97,7 @@ test_a_second_setup_waits_for_the_first() {
   exec 8>>"$CLONE/.tools/lock"
   flock 8
   setup bun >"$SCRATCH/together/said" 8>&- &
-  await grep -q 'another bin/setup is at work' "$SCRATCH/together/said"
+  await grep -q 'another bin/setup is running' "$SCRATCH/together/said"
   [[ ! -s $CALLS ]]
   exec 8>&-
   wait $!

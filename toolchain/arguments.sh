@@ -1,0 +1,31 @@
+# Sourced by the scripts in bin/: answers --help and refuses what cannot be meant, before anything is
+# downloaded. What there is, the usage text says: one line per option, indented by two spaces, with the
+# option's value in capitals, and a line "PART … one of: a, b, c" when there are words besides options.
+# shellcheck shell=bash
+
+# check_arguments COMMAND USAGE_FILE ARGUMENT…
+check_arguments() {
+  local command=$1 usage=$2 words word line is_value=
+  shift 2
+  for word in "$@"; do
+    case $word in --help | -h) cat -- "$usage" && exit ;; esac
+  done
+  words=$(sed -n 's/^  PART.* of: *//p' "$usage")
+  for word in "$@"; do
+    if [[ -n $is_value ]]; then
+      is_value=
+    elif [[ $word == -* ]]; then
+      line=$(grep -m 1 -E -- "^  ${word%%=*}( |\$)" "$usage") || refuse "$command" "There is no option ${word%%=*}"
+      [[ $word == *=* || ! ${line#  } =~ ^-[^\ ]*\ [A-Z] ]] || is_value=1
+    elif [[ -z $words ]]; then
+      refuse "$command" "It takes options only, not \"$word\""
+    elif [[ " ${words//,/} " != *" $word "* ]]; then
+      refuse "$command" "There is no part \"$word\": the parts are $words"
+    fi
+  done
+}
+
+refuse() {
+  printf '%s: %s.\n%s --help shows what there is.\n' "$1" "$2" "$1" >&2
+  exit 2
+}
