@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Bench;
 
 use SQLite3;
 
-/** The figures that the writer promises. Each scenario is a database of its own. */
+/** The figures that the writer promises. Each scenario has a database of its own. */
 final class Scenarios
 {
     public const array NAMES = ['ingest', 'cron', 'history', 'videos', 'wal'];
@@ -41,33 +41,33 @@ final class Scenarios
     private function ingest(): void
     {
         foreach ([2, 10] as $minutes) {
-            $workshop = new Workshop();
-            $file = self::file($workshop, self::VIDEOS, $minutes, 0);
-            $measured = $workshop->run(['ingest', $file]);
+            $environment = new BenchEnvironment();
+            $file = self::file($environment, self::VIDEOS, $minutes, 0);
+            $measured = $environment->run(['ingest', $file]);
             $lines = self::VIDEOS * $minutes;
-            $this->least(
+            $this->atLeast(
                 "ingest $lines lines, observations a second",
                 $lines / $measured->wallSeconds,
                 40_000,
             );
-            $this->least('the same in CPU time', $lines / $measured->cpuSeconds, 40_000);
-            $this->most('its peak memory, MB', $measured->peakMegabytes, 64);
+            $this->atLeast('the same in CPU time', $lines / $measured->cpuSeconds, 40_000);
+            $this->atMost('its peak memory, MB', $measured->peakMegabytes, 64);
         }
     }
 
     private function cron(): void
     {
         $measured = self::freshMinute(self::VIDEOS, minutesBefore: 4);
-        $this->most('cron with 50,000 fresh observations, s', $measured->wallSeconds, 4);
-        $this->most('the same in CPU time, s', $measured->cpuSeconds, 4);
-        $this->most('its rank and publish, s', $measured->steps['published'], 2);
+        $this->atMost('cron with 50,000 fresh observations, s', $measured->wallSeconds, 4);
+        $this->atMost('the same in CPU time, s', $measured->cpuSeconds, 4);
+        $this->atMost('its rank and publish, s', $measured->steps['published'], 2);
     }
 
     private function history(): void
     {
         $little = self::freshMinute(self::VIDEOS, minutesBefore: 3);
         $much = self::freshMinute(self::VIDEOS, minutesBefore: 30);
-        $this->most(
+        $this->atMost(
             'cron with ten times the history, times as slow (CPU)',
             $much->cpuSeconds / $little->cpuSeconds,
             1.2,
@@ -78,7 +78,7 @@ final class Scenarios
     {
         $few = self::freshMinute(self::VIDEOS, minutesBefore: 2);
         $many = self::freshMinute(10 * self::VIDEOS, minutesBefore: 2);
-        $this->most(
+        $this->atMost(
             'cron with 500,000 videos, times as slow (CPU)',
             $many->cpuSeconds / $few->cpuSeconds,
             12,
@@ -87,25 +87,29 @@ final class Scenarios
         $this->note('its peak memory, MB', $many->peakMegabytes);
     }
 
-    /** An hour of minute runs of the demo, as fast as they go, while a reader never stops reading. */
+    /** Sixty runs of the demo without a pause, while a reader reads all the time. */
     private function wal(): void
     {
-        $workshop = new Workshop();
-        $workshop->run(['ingest', 'demo']);
-        $reader = self::startReader($workshop->database);
+        $environment = new BenchEnvironment();
+        $environment->run(['ingest', 'demo']);
+        $reader = self::startReader($environment->database);
         $largest = 0.0;
         for ($run = 0; $run < self::RUNS_OF_AN_HOUR; $run++) {
-            $workshop->run(['cron'], ['SOURCES' => 'demo']);
-            $largest = max($largest, $workshop->walMegabytes());
+            $environment->run(['cron'], ['SOURCES' => 'demo']);
+            $largest = max($largest, $environment->walMegabytes());
         }
         posix_kill($reader, SIGKILL);
         pcntl_waitpid($reader, $status);
-        $workshop->run(['cron'], ['SOURCES' => 'demo']);
-        $this->most('WAL after each of 60 runs with a reader, MB', $largest, 64);
-        $this->most('WAL when the reader pauses, MB', $workshop->walMegabytes(), 0);
+        $environment->run(['cron'], ['SOURCES' => 'demo']);
+        $this->atMost('WAL after each of 60 runs with a reader, MB', $largest, 64);
+        $this->atMost('WAL when the reader pauses, MB', $environment->walMegabytes(), 0);
     }
 
-    /** Reads a list as the origin does: in a short transaction, all the time. */
+    /**
+     * Reads a list in short transactions, as the origin does, until it is killed.
+     *
+     * @return int process id
+     */
     private static function startReader(string $path): int
     {
         $process = pcntl_fork();
@@ -125,20 +129,24 @@ final class Scenarios
         }
     }
 
-    private static function freshMinute(int $videos, int $minutesBefore): Measured
+    private static function freshMinute(int $videos, int $minutesBefore): ProcessUsage
     {
-        $workshop = new Workshop();
-        $workshop->run(['ingest', self::file($workshop, $videos, $minutesBefore, 1)]);
-        $workshop->run(['rank']);
+        $environment = new BenchEnvironment();
+        $environment->run(['ingest', self::file($environment, $videos, $minutesBefore, 1)]);
+        $environment->run(['rank']);
 
-        return $workshop->run(['cron'], ['SOURCES' => self::file($workshop, $videos, 1, 0)]);
+        return $environment->run(['cron'], ['SOURCES' => self::file($environment, $videos, 1, 0)]);
     }
 
     /** @param int $minutesLater how many minutes come after these */
-    private static function file(Workshop $workshop, int $videos, int $minutes, int $minutesLater): string
-    {
-        $path = "$workshop->folder/views.ndjson";
-        Lines::write(
+    private static function file(
+        BenchEnvironment $environment,
+        int $videos,
+        int $minutes,
+        int $minutesLater,
+    ): string {
+        $path = "$environment->folder/views.ndjson";
+        ObservationFile::write(
             $path,
             $videos,
             $minutes,
@@ -148,7 +156,7 @@ final class Scenarios
         return $path;
     }
 
-    private function least(string $what, float $figure, float $target): void
+    private function atLeast(string $what, float $figure, float $target): void
     {
         $this->figures[] = [
             'what' => $what,
@@ -158,7 +166,7 @@ final class Scenarios
         ];
     }
 
-    private function most(string $what, float $figure, float $target): void
+    private function atMost(string $what, float $figure, float $target): void
     {
         $this->figures[] = [
             'what' => $what,

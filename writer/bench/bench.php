@@ -4,9 +4,9 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Bench;
 
-require __DIR__ . '/Lines.php';
-require __DIR__ . '/Measured.php';
-require __DIR__ . '/Workshop.php';
+require __DIR__ . '/ObservationFile.php';
+require __DIR__ . '/ProcessUsage.php';
+require __DIR__ . '/BenchEnvironment.php';
 require __DIR__ . '/Scenarios.php';
 
 $arguments = array_slice($argv, 1);

@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Backtest;
 use Closure;
 use TrendVault\Writer\Observations\Observation;
 
-/** How well each day's ranking named the next day's gainers, over all days of a recording. */
+/** Measures how well each day's ranking predicts the next day's gains, over all days of a recording. */
 final readonly class Backtest
 {
     private const int DAY_SECONDS = 86_400;
@@ -17,8 +17,8 @@ final readonly class Backtest
     /**
      * @param list<Observation> $observations in any order; all of them are held in memory
      * @param int $from UTC seconds; days before are history only
-     * @param Closure(float): void $progress is told the share that is done
-     * @return array<string, list<array<string, Quality>>> by region, a day each, by formula
+     * @param Closure(float): void $progress is called with the share that is done, from 0 to 1
+     * @return array<string, list<array<string, RankingQuality>>> by region, a day each, by formula
      */
     public function run(array $observations, int $from, Closure $progress): array
     {

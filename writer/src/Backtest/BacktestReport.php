@@ -6,15 +6,15 @@ namespace TrendVault\Writer\Backtest;
 
 use TrendVault\Writer\Ranking\Forecast;
 
-/** The result as a table for people or as JSON. */
+/** The result of a backtest as a table or as JSON. */
 final readonly class BacktestReport
 {
-    /** @var array<string, array<string, Quality>> by region and formula, the mean over days */
+    /** @var array<string, array<string, RankingQuality>> by region and formula, the mean over days */
     private array $means;
     /** @var array<string, int> by region */
     private array $days;
 
-    /** @param array<string, list<array<string, Quality>>> $results by region, a day each, by formula */
+    /** @param array<string, list<array<string, RankingQuality>>> $results by region, a day each, by formula */
     public function __construct(array $results)
     {
         $this->days = array_map(count(...), $results);
@@ -22,7 +22,9 @@ final readonly class BacktestReport
             static fn(array $days): array => array_combine(
                 array_keys($days[0]),
                 array_map(
-                    static fn(string $formula): Quality => Quality::mean(array_column($days, $formula)),
+                    static fn(string $formula): RankingQuality => RankingQuality::mean(
+                        array_column($days, $formula),
+                    ),
                     array_keys($days[0]),
                 ),
             ),
@@ -34,12 +36,12 @@ final readonly class BacktestReport
     {
         $text = '';
         foreach ($this->means as $region => $means) {
-            uasort($means, static fn(Quality $a, Quality $b): int => $b->recall <=> $a->recall);
+            uasort($means, static fn(RankingQuality $a, RankingQuality $b): int => $b->recall <=> $a->recall);
             $text .= sprintf(
                 "%-26s %9s  %7s\n",
                 "$region, {$this->days[$region]} days",
-                'recall@' . Quality::RANKS,
-                'NDCG@' . Quality::RANKS,
+                'recall@' . RankingQuality::RANKS,
+                'NDCG@' . RankingQuality::RANKS,
             );
             foreach ($means as $formula => $mean) {
                 $label = $formula === Replay::OURS ? 'ours, ' . Forecast::VERSION : $formula;
@@ -58,7 +60,7 @@ final readonly class BacktestReport
                 'region' => $region,
                 'days' => $this->days[$region],
                 'formulas' => array_map(
-                    static fn(string $formula, Quality $mean): array => [
+                    static fn(string $formula, RankingQuality $mean): array => [
                         'formula' => $formula,
                         'recall_at_24' => $mean->recall,
                         'ndcg_at_24' => $mean->ndcg,

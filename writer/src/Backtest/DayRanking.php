@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Backtest;
 
-/** What every formula said of a market on a day. Videos go by "#" and their id, which PHP might take for a number. */
+/** The scores of every formula in one region on one day. Keys are "#" and the video id: PHP would turn digits into integers. */
 final readonly class DayRanking
 {
     /**
@@ -14,9 +14,9 @@ final readonly class DayRanking
     public function __construct(private array $scores, private array $views) {}
 
     /**
-     * Asks about the videos that were seen on both days. One that a formula did not rank comes last.
+     * Compares the videos that were seen on both days. A video that a formula did not rank comes last.
      *
-     * @return array<string, Quality> by formula; empty when no video was seen on both days
+     * @return array<string, RankingQuality> by formula; empty when no video was seen on both days
      */
     public function comparedWith(self $nextDay): array
     {
@@ -26,7 +26,7 @@ final readonly class DayRanking
         }
 
         return array_map(
-            static fn(array $scores): Quality => Quality::of(
+            static fn(array $scores): RankingQuality => RankingQuality::of(
                 array_map(
                     static fn(string $video): array => [
                         'id' => substr($video, 1),

@@ -8,13 +8,13 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\RejectedLine;
-use TrendVault\Writer\Ranking\Ranking;
+use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Ranking\Window;
 
-/** Lives through recorded days once more: stores each day as it came, ranks, and tells what the ranking said. */
+/** Replays recorded days: stores each day's observations, ranks, and returns the scores of that day. */
 final class Replay
 {
-    /** Our own, beside the ones in Formula. */
+    /** The name of our own formula, beside those of Baseline. */
     public const string OURS = 'ours';
 
     private const string RANKED = <<<'SQL'
@@ -23,14 +23,14 @@ final class Replay
     SQL;
 
     private readonly ObservationStore $store;
-    private readonly Ranking $ranking;
-    /** @var array<string, array<string, History>> by region and video */
+    private readonly RankingPublisher $ranking;
+    /** @var array<string, array<string, VideoHistory>> by region and video */
     private array $histories = [];
 
     public function __construct(private readonly Database $database, int $leaveAfterHours)
     {
         $this->store = new ObservationStore($database, now: 0);
-        $this->ranking = new Ranking($database, $leaveAfterHours);
+        $this->ranking = new RankingPublisher($database, $leaveAfterHours);
     }
 
     /**
@@ -80,11 +80,13 @@ final class Replay
     {
         $history = $this->histories[$observation->region]["#$observation->videoId"] ?? null;
         $history === null
-            ? ($this->histories[$observation->region]["#$observation->videoId"] = new History($observation))
+            ? ($this->histories[$observation->region]["#$observation->videoId"] = new VideoHistory(
+                $observation,
+            ))
             : $history->add($observation, $sameDay);
     }
 
-    /** @param array<string, History> $histories of the videos seen on this day */
+    /** @param array<string, VideoHistory> $histories of the videos seen on this day */
     private function scores(int $generation, string $region, array $histories): DayRanking
     {
         $ranked = $this->database->rows(self::RANKED, [$generation, $region, Window::Day->value]);
@@ -92,13 +94,13 @@ final class Replay
         foreach ($ranked as ['video_id' => $videoId, 'score' => $score]) {
             $scores[self::OURS]["#$videoId"] = $score;
         }
-        foreach (Formula::cases() as $formula) {
+        foreach (Baseline::cases() as $formula) {
             $scores[$formula->value] = array_map($formula->score(...), $histories);
         }
 
         return new DayRanking(
             $scores,
-            array_map(static fn(History $history): int => $history->last()->views, $histories),
+            array_map(static fn(VideoHistory $history): int => $history->last()->views, $histories),
         );
     }
 }

@@ -15,7 +15,7 @@ use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\Run;
-use TrendVault\Writer\Ingest\Shift;
+use TrendVault\Writer\Ingest\TimeShift;
 use TrendVault\Writer\Observations\ObservationParser;
 
 final readonly class Ingest implements Command
@@ -73,13 +73,13 @@ final readonly class Ingest implements Command
     {
         $sources = array_merge(
             ...array_map(
-                static fn(string $word): array => SourceList::open($word, $context, $database),
+                static fn(string $word): array => SourceFactory::open($word, $context, $database),
                 $words,
             ),
         );
         $now = $context->clock->now();
 
-        return Shift::toNow(
+        return TimeShift::toNow(
             $sources,
             new ObservationParser(array_fill_keys(Regions::codes($database), true), $now),
             $now,

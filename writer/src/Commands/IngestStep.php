@@ -11,7 +11,7 @@ use TrendVault\Writer\Cli\ProgressBar;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\Run;
-use TrendVault\Writer\Ingest\Ingestion;
+use TrendVault\Writer\Ingest\BatchStore;
 use TrendVault\Writer\Ingest\Outcome;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Ingest\SourceResult;
@@ -36,7 +36,7 @@ final readonly class IngestStep
             $shiftSeconds,
         );
         $ingestion = new SourceIngestion(
-            new Ingestion($this->database, $this->run, $parser),
+            new BatchStore($this->database, $this->run, $parser),
             $this->context->settings->rejectedFolder(),
             $this->run->id,
         );
@@ -52,7 +52,7 @@ final readonly class IngestStep
     private function ingestWord(string $word, SourceIngestion $ingestion): ?ExitCode
     {
         try {
-            $sources = SourceList::open($word, $this->context, $this->database);
+            $sources = SourceFactory::open($word, $this->context, $this->database);
         } catch (SourceFailure $failure) {
             return $this->logFailure($word, $failure);
         }

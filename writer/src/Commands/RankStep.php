@@ -8,7 +8,7 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ranking\ClockBackwards;
 use TrendVault\Writer\Ranking\Forecast;
-use TrendVault\Writer\Ranking\Ranking;
+use TrendVault\Writer\Ranking\RankingPublisher;
 
 /** Publishes a generation and logs it. */
 final readonly class RankStep
@@ -22,7 +22,7 @@ final readonly class RankStep
     public function run(?int $at = null): void
     {
         $started = hrtime(true);
-        $ranking = new Ranking($this->database, $this->context->settings->leaveAfterHours);
+        $ranking = new RankingPublisher($this->database, $this->context->settings->leaveAfterHours);
         $generation =
             $at === null ? $ranking->publish($this->context->clock->now()) : $ranking->publishAt($at);
         $seconds = (hrtime(true) - $started) / 1e9;

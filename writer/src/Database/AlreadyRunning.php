@@ -8,11 +8,11 @@ use TrendVault\Writer\WriterException;
 
 final class AlreadyRunning extends WriterException
 {
-    /** @param string $holder what the lock file says about who has it */
-    public static function as(string $holder, string $databasePath): self
+    /** @param string $holder what the lock file says about the process that has the lock; may be empty */
+    public static function heldBy(string $holder, string $databasePath): self
     {
-        $who = $holder === '' ? 'another writer' : $holder;
+        $process = $holder === '' ? 'another writer' : $holder;
 
-        return new self("Already running on $databasePath: $who. This run stops without writing.");
+        return new self("Already running on $databasePath: $process. This run stops without writing.");
     }
 }

@@ -12,16 +12,16 @@ use SQLite3Stmt;
 use Throwable;
 
 /**
- * One connection, and the few things that every query of the writer needs. Statements are prepared once.
- * Errors of SQLite pass through as SQLite3Exception; DatabaseFailure turns them into sentences at the edge.
+ * One connection, and what the writer's queries need. Statements are prepared once.
+ * Errors of SQLite pass through as SQLite3Exception; WriteSession and Application turn them into DatabaseFailure.
  */
 final class Database
 {
     /** Frames after which a commit checkpoints: 16 MB of WAL at 4 KiB a page. */
     private const int CHECKPOINT_EVERY_PAGES = 4000;
-    /** What the WAL file is cut down to when it starts over. */
+    /** The WAL file is truncated to this size when SQLite starts it over. */
     private const int WAL_SIZE_LIMIT_BYTES = 16 * 1024 * 1024;
-    private const int PATIENCE_WITH_READERS_MILLISECONDS = 200;
+    private const int CHECKPOINT_BUSY_TIMEOUT_MILLISECONDS = 200;
     private const int CACHE_KIB = 8 * 1024;
 
     /** @var array<string, SQLite3Stmt> by SQL */
@@ -37,7 +37,7 @@ final class Database
 
     /**
      * Opens for writing; makes the file when it is missing. synchronous=FULL, because a spool file leaves its folder
-     * after the commit: a power cut must not undo what is read nowhere again. It costs a sync for some thousand lines.
+     * after the commit: a power cut must not undo lines that are never read again. It costs one sync per commit of some thousand lines.
      *
      * @throws DatabaseFailure|SQLite3Exception
      */
@@ -71,7 +71,7 @@ final class Database
         return $database;
     }
 
-    /** Runs SQL that returns nothing of interest; may be several statements. */
+    /** Runs SQL whose result is not needed; may be several statements. */
     public function execute(string $sql): void
     {
         $this->connection->exec($sql);
@@ -144,13 +144,13 @@ final class Database
     }
 
     /**
-     * Moves the WAL into the database and cuts it to nothing.
+     * Moves the WAL into the database and truncates it to zero bytes.
      *
-     * @return bool false when a reader was in the way: no failure, the next run does it
+     * @return bool false when a reader prevented it: no failure, the next run does it
      */
     public function truncateWal(): bool
     {
-        $this->connection->busyTimeout(self::PATIENCE_WITH_READERS_MILLISECONDS);
+        $this->connection->busyTimeout(self::CHECKPOINT_BUSY_TIMEOUT_MILLISECONDS);
         try {
             return $this->connection->querySingle('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
         } finally {
@@ -158,7 +158,7 @@ final class Database
         }
     }
 
-    /** Gives the file back, so that the lock can be given back after it. */
+    /** Closes the file, so that the lock can be released after it. */
     public function close(): void
     {
         array_map(static fn(SQLite3Stmt $statement): bool => $statement->close(), $this->statements);

@@ -8,7 +8,7 @@ use SQLite3Exception;
 use Throwable;
 use TrendVault\Writer\WriterException;
 
-/** What SQLite's result codes (https://sqlite.org/rescode.html) mean to the person who runs the writer. */
+/** Turns SQLite's result codes (https://sqlite.org/rescode.html) into advice for the operator. */
 final class DatabaseFailure extends WriterException
 {
     private const int BUSY = 5;
@@ -33,11 +33,11 @@ final class DatabaseFailure extends WriterException
         [$fault, $sentence] = match ($error->getCode() & 0xff) {
             self::BUSY, self::LOCKED => [
                 DatabaseFault::Busy,
-                "Cannot write $path: another process holds a lock on it. Nothing of the unfinished step was kept; run again when it is done.",
+                "Cannot write $path: another process holds a lock on it. The unfinished step was rolled back; run again when that process is done.",
             ],
             self::FULL => [
                 DatabaseFault::DiskFull,
-                "Cannot write $path: the disk is full. The last generation stays served; make room and run again.",
+                "Cannot write $path: the disk is full. The last generation is still served; free some space and run again.",
             ],
             self::READ_ONLY => [
                 DatabaseFault::Unavailable,
@@ -100,7 +100,7 @@ final class DatabaseFailure extends WriterException
     }
 
     /**
-     * A full disk shows as an input/output error where SQLite was growing its shared memory file.
+     * SQLite reports an input/output error, not a full disk, when it cannot grow its shared memory file.
      *
      * @return array{DatabaseFault, string}
      */
@@ -111,7 +111,7 @@ final class DatabaseFailure extends WriterException
         return $free !== false && $free < 1_048_576
             ? [
                 DatabaseFault::DiskFull,
-                "Cannot write $path: the disk is full. The last generation stays served; make room and run again.",
+                "Cannot write $path: the disk is full. The last generation is still served; free some space and run again.",
             ]
             : [
                 DatabaseFault::Unavailable,

@@ -9,7 +9,7 @@ use TrendVault\Writer\Time\Clock;
 /** Brings a database to the schema of db/migrations: in order, one transaction each, never the same one twice. */
 final readonly class Migrator
 {
-    private const string HISTORY = <<<'SQL'
+    private const string MIGRATIONS_TABLE = <<<'SQL'
     CREATE TABLE schema_migrations (
       version INTEGER NOT NULL PRIMARY KEY,
       name TEXT NOT NULL,
@@ -84,11 +84,11 @@ final readonly class Migrator
         return $tables === [] ? [] : throw SchemaMismatch::foreign();
     }
 
-    /** The history is made with the first migration, so that a file has both or neither. */
+    /** The table of migrations is made with the first migration, so that a file has both or neither. */
     private function apply(Migration $migration): void
     {
         if ($migration->version === 1) {
-            $this->database->execute(self::HISTORY);
+            $this->database->execute(self::MIGRATIONS_TABLE);
         }
         $this->database->execute($migration->sql);
         $this->database->run(

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Database;
 
-/** The markets, as db/regions.json lists them. */
+/** The regions, as db/regions.json lists them. */
 final readonly class Regions
 {
     private const string SEED = <<<'SQL'
@@ -13,7 +13,11 @@ final readonly class Regions
       WHERE name IS NOT excluded.name OR languages IS NOT excluded.languages
     SQL;
 
-    /** Adds and renames; a market that is no longer listed stays, its history names it. */
+    /**
+     * Adds and renames; a region that is no longer listed stays, because its history refers to it.
+     *
+     * @return int rows changed
+     */
     public static function seed(Database $database, string $file): int
     {
         $regions = json_decode((string) file_get_contents($file), true, flags: JSON_THROW_ON_ERROR);

@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Database;
 use SQLite3Exception;
 use TrendVault\Writer\Time\Clock;
 
-/** A row in runs: what one command did, for `writer status`. */
+/** A row of the table runs: one command, for `writer status`. */
 final readonly class Run
 {
     private function __construct(
@@ -35,7 +35,7 @@ final readonly class Run
         ]);
     }
 
-    /** For a run that failed: when the database is what failed, the row stays unfinished, as after a kill. */
+    /** For a run that failed. When the database itself failed, the row stays unfinished, as after a kill. */
     public function tryToFinish(int $exitCode, string $error): void
     {
         try {

@@ -5,17 +5,17 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Database;
 
 /**
- * One writing process per database: flock(2) on a file beside it, which the kernel gives back
+ * One writing process per database: flock(2) on a file beside it, which the kernel releases
  * when the process ends, however it ends. SQLite before 3.51.3 may damage a WAL that two
  * connections write or checkpoint at once, so SQLite's own locks are not enough.
  */
 final class WriterLock
 {
     private const int POLL_MICROSECONDS = 50_000;
-    /** The holder signs right after it has the lock. */
-    private const int POLLS_FOR_SIGNATURE = 20;
+    /** The holder writes its name right after it has the lock. */
+    private const int POLLS_FOR_HOLDER = 20;
 
-    /** @param resource $file kept open: closing it gives the lock back */
+    /** @param resource $file kept open: closing it releases the lock */
     private function __construct(private mixed $file) {}
 
     /** @throws AlreadyRunning|DatabaseFailure */
@@ -29,7 +29,7 @@ final class WriterLock
             $polls--
         ) {
             if ($polls <= 0) {
-                throw AlreadyRunning::as(self::signature($file), $databasePath);
+                throw AlreadyRunning::heldBy(self::holder($file), $databasePath);
             }
             usleep(self::POLL_MICROSECONDS);
         }
@@ -42,7 +42,7 @@ final class WriterLock
         return new self($file);
     }
 
-    /** Takes the signature off first: it must not be read as that of the next holder. */
+    /** Empties the file first, so that the next holder is not taken for this one. */
     public function release(): void
     {
         ftruncate($this->file, 0);
@@ -51,14 +51,14 @@ final class WriterLock
     }
 
     /**
-     * Who holds the lock; '' when it does not say so in time.
+     * What the holder wrote about itself; '' when it did not write in time.
      *
      * @param resource $file
      */
-    private static function signature(mixed $file): string
+    private static function holder(mixed $file): string
     {
         for (
-            $polls = self::POLLS_FOR_SIGNATURE;
+            $polls = self::POLLS_FOR_HOLDER;
             ($text = trim((string) stream_get_contents($file, null, 0))) === '' && $polls > 0;
             $polls--
         ) {

@@ -11,22 +11,22 @@ use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Time\Rfc3339;
 
 /**
- * A made-up video site to try everything with. What it says of a video at a time depends on the seed,
- * the video and the time alone: run it again, or elsewhere, and the same lines come out.
+ * A made-up video site to try the product with. The view count of a video depends on the seed, the video and
+ * the time alone: the same seed and time give the same lines on every machine.
  */
 final class DemoSource implements Source
 {
     private const int VIDEOS = 50_000;
-    /** The first fill looks back, so that videos have a history and a velocity. */
+    /** The first fill has earlier counts, too, so that videos have a history and a velocity. */
     private const array FILL_SECONDS_AGO = [43_200, 7_200, 0];
-    /** A run counts these anew in each market, and one in SHARE of all others. */
-    private const int HOT_VIDEOS = 50;
+    /** A run counts this many in each region, and one in SHARE of all others. */
+    private const int TOP_GAINERS = 50;
     private const int SHARE = 120;
     private const int MINUTE_SECONDS = 60;
     /** New videos are counted at once. */
     private const int FRESH_SECONDS = 600;
 
-    private int $visited = 0;
+    private int $generated = 0;
 
     /**
      * @param int $now UTC seconds
@@ -49,15 +49,15 @@ final class DemoSource implements Source
     public function lines(): iterable
     {
         $number = 0;
-        foreach ($this->fill ? $this->filled() : $this->minute() as [$video, $market, $time]) {
-            yield ++$number => $this->line($video, $market, $time);
+        foreach ($this->fill ? $this->filled() : $this->minute() as [$video, $region, $time]) {
+            yield ++$number => $this->line($video, $region, $time);
         }
     }
 
     #[Override]
     public function progress(): ?float
     {
-        return $this->fill ? $this->visited / $this->videos / count(self::FILL_SECONDS_AGO) : null;
+        return $this->fill ? $this->generated / $this->videos / count(self::FILL_SECONDS_AGO) : null;
     }
 
     #[Override]
@@ -74,9 +74,9 @@ final class DemoSource implements Source
     {
         foreach (self::FILL_SECONDS_AGO as $ago) {
             foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
-                $this->visited++;
-                foreach ($video->bornAt > $this->now - $ago ? [] : $video->markets() as $market) {
-                    yield [$video, $market, $this->now - $ago];
+                $this->generated++;
+                foreach ($video->publishedAt > $this->now - $ago ? [] : $video->regions() as $region) {
+                    yield [$video, $region, $this->now - $ago];
                 }
             }
         }
@@ -86,38 +86,39 @@ final class DemoSource implements Source
     private function minute(): array
     {
         $turn = intdiv($this->now, self::MINUTE_SECONDS) % self::SHARE;
-        $counted = $hot = [];
+        $counted = $top = [];
         foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
             $due =
-                $video->number % self::SHARE === $turn || $video->bornAt > $this->now - self::FRESH_SECONDS;
-            foreach ($video->markets() as $market) {
+                $video->number % self::SHARE === $turn ||
+                $video->publishedAt > $this->now - self::FRESH_SECONDS;
+            foreach ($video->regions() as $region) {
                 if ($due) {
-                    $counted[] = [$video, $market, $this->now];
+                    $counted[] = [$video, $region, $this->now];
                 } else {
-                    ($hot[$market] ??= new Hottest(self::HOT_VIDEOS))->offer(
-                        $video->gain($market, $this->now - self::FRESH_SECONDS, $this->now),
+                    ($top[$region] ??= new TopGainers(self::TOP_GAINERS))->offer(
+                        $video->gain($region, $this->now - self::FRESH_SECONDS, $this->now),
                         $video,
                     );
                 }
             }
         }
-        foreach ($hot as $market => $hottest) {
-            foreach ($hottest->videos() as $video) {
-                $counted[] = [$video, $market, $this->now];
+        foreach ($top as $region => $gainers) {
+            foreach ($gainers->videos() as $video) {
+                $counted[] = [$video, $region, $this->now];
             }
         }
 
         return $counted;
     }
 
-    private function line(DemoVideo $video, string $market, int $time): string
+    private function line(DemoVideo $video, string $region, int $time): string
     {
-        $views = $video->views($market, $time);
+        $views = $video->views($region, $time);
 
         return json_encode(
             [
                 'id' => $video->id,
-                'region' => $market,
+                'region' => $region,
                 'observed_at' => Rfc3339::format($time),
                 'views' => $views,
                 'likes' => intdiv($views, 25 + ($video->number % 40)),

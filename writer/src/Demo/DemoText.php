@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Demo;
 
-/** What a video is called, in a language: a template of its category, filled with words of that language. */
+/** The title and channel of a video: a template of its category, filled with words of its language. */
 final class DemoText
 {
     /** In each language. */
@@ -19,11 +19,11 @@ final class DemoText
         public readonly string $category,
     ) {}
 
-    /** @param string $key what the text follows from */
+    /** @param string $key the seed of the text */
     public static function of(string $key, string $language): self
     {
         $words = self::$vocabularies[$language] ??= self::vocabulary($language);
-        [$category, $template, $channel] = Dice::roll("$key text");
+        [$category, $template, $channel] = Rng::numbers("$key text");
         $category = self::pick(array_keys($words['titles']), $category);
         $channelKey = "$language $category " . (int) ($channel * self::CHANNELS_PER_CATEGORY);
 
@@ -32,7 +32,7 @@ final class DemoText
             channel: self::fill(
                 self::pick(
                     [...$words['channels']['any'], ...$words['channels'][$category] ?? []],
-                    Dice::roll($channelKey)[0],
+                    Rng::numbers($channelKey)[0],
                 ),
                 $words['words'],
                 $channelKey,
@@ -52,9 +52,9 @@ final class DemoText
     }
 
     /**
-     * No word comes twice: nobody is called "Kuba & Kuba".
+     * Never uses a word twice, as in "Kuba & Kuba".
      *
-     * @param array<string, list<string>> $words by the name that stands in braces
+     * @param array<string, list<string>> $words by the name in braces
      */
     private static function fill(string $template, array $words, string $key): string
     {
@@ -64,7 +64,7 @@ final class DemoText
             preg_replace_callback(
                 '/\{(\w+)\}/',
                 static function (array $match) use ($words, $key, &$used): string {
-                    $number = Dice::roll("$key " . count($used))[0];
+                    $number = Rng::numbers("$key " . count($used))[0];
 
                     return $used[] =
                         $match[1] === 'number'

@@ -8,28 +8,28 @@ use Generator;
 use TrendVault\Writer\Time\Rfc3339;
 
 /**
- * One video of the demo. Its number says when it was born: one every 12 seconds since 1970,
- * so every minute brings five, and the 50,000 newest are those of the last seven days.
+ * One video of the demo. Its number gives its time of publication: one video every 12 seconds since 1970,
+ * so five a minute, and the 50,000 newest are those of the last seven days.
  */
 final readonly class DemoVideo
 {
-    private const int BIRTH_EVERY_SECONDS = 12;
+    private const int PUBLISH_INTERVAL_SECONDS = 12;
     private const int HOUR_SECONDS = 3600;
 
     private const float LEAST_VIEWS = 400.0;
     private const float SIZE_EXPONENT = 1.3;
     private const float VIRAL_SHARE = 0.7;
-    /** A wave may be far larger than what its video had before. */
+    /** A viral wave may be far larger than all views before it. */
     private const float LEAST_WAVE_VIEWS = 3000.0;
     private const float WAVE_EXPONENT = 1.1;
     private const float CROSSES_BORDER_SHARE = 0.3;
     private const float WORLDWIDE_SHARE = 0.004;
 
-    public int $bornAt;
+    public int $publishedAt;
     public string $id;
     private string $home;
     private string $language;
-    /** Views in the end, without going viral, in a market of middling size. */
+    /** Final views in a region of medium size, without a viral wave. */
     private float $size;
     private float $taperHours;
     private float $decay;
@@ -40,10 +40,10 @@ final readonly class DemoVideo
 
     public function __construct(private int $seed, public int $number)
     {
-        [$home, $language, $size, $this->reach] = Dice::roll("$seed $number who");
-        [$viral, $viralAge, $viralSize, $viralHours] = Dice::roll("$seed $number viral");
-        [$taper, $decay] = Dice::roll("$seed $number how");
-        $this->bornAt = $number * self::BIRTH_EVERY_SECONDS;
+        [$home, $language, $size, $this->reach] = Rng::numbers("$seed $number who");
+        [$viral, $viralAge, $viralSize, $viralHours] = Rng::numbers("$seed $number viral");
+        [$taper, $decay] = Rng::numbers("$seed $number how");
+        $this->publishedAt = $number * self::PUBLISH_INTERVAL_SECONDS;
         $this->id = substr(
             strtr(
                 base64_encode(
@@ -55,52 +55,52 @@ final readonly class DemoVideo
             0,
             11,
         );
-        $this->home = Market::pick($home);
-        $this->language = Market::language($this->home, $language);
-        $this->size = Dice::pareto($size, self::LEAST_VIEWS, self::SIZE_EXPONENT);
+        $this->home = DemoRegion::pick($home);
+        $this->language = DemoRegion::language($this->home, $language);
+        $this->size = Rng::pareto($size, self::LEAST_VIEWS, self::SIZE_EXPONENT);
         $this->taperHours = 3 + 12 * $taper;
         $this->decay = 0.6 + 0.8 * $decay;
         $this->viralAt =
             $viral < self::VIRAL_SHARE
-                ? $this->bornAt + (int) (60 * self::HOUR_SECONDS * $viralAge ** 2)
+                ? $this->publishedAt + (int) (60 * self::HOUR_SECONDS * $viralAge ** 2)
                 : null;
-        $this->viralSize = Dice::pareto($viralSize, self::LEAST_WAVE_VIEWS, self::WAVE_EXPONENT);
+        $this->viralSize = Rng::pareto($viralSize, self::LEAST_WAVE_VIEWS, self::WAVE_EXPONENT);
         $this->viralHours = 0.1 + 0.9 * $viralHours ** 2;
     }
 
     /** @return Generator<self> the newest ones at a time, oldest first */
     public static function newest(int $count, int $seed, int $time): Generator
     {
-        $newest = intdiv($time, self::BIRTH_EVERY_SECONDS);
+        $newest = intdiv($time, self::PUBLISH_INTERVAL_SECONDS);
         for ($number = $newest - $count + 1; $number <= $newest; $number++) {
             yield new self($seed, $number);
         }
     }
 
-    /** @return list<string> where it is watched, its home first */
-    public function markets(): array
+    /** @return list<string> the regions where it is watched, its home first */
+    public function regions(): array
     {
         return match (true) {
             $this->reach < self::WORLDWIDE_SHARE => array_values(
-                array_unique([$this->home, ...Market::all()]),
+                array_unique([$this->home, ...DemoRegion::all()]),
             ),
             $this->reach < self::CROSSES_BORDER_SHARE => [
                 $this->home,
-                ...Market::neighbours($this->home, $this->language),
+                ...DemoRegion::neighbours($this->home, $this->language),
             ],
             default => [$this->home],
         };
     }
 
-    /** Cumulative views; grows with time, never falls. */
-    public function views(string $market, int $time): int
+    /** Cumulative views at a time; never falls. */
+    public function views(string $region, int $time): int
     {
-        return (int) ($this->share($market) * $this->audience($time));
+        return (int) ($this->share($region) * $this->audience($time));
     }
 
-    public function gain(string $market, int $from, int $to): float
+    public function gain(string $region, int $from, int $to): float
     {
-        return $this->share($market) * ($this->audience($to) - $this->audience($from));
+        return $this->share($region) * ($this->audience($to) - $this->audience($from));
     }
 
     /** @return array<string, string|int> */
@@ -113,24 +113,24 @@ final readonly class DemoVideo
             'channel' => $text->channel,
             'category' => $text->category,
             'language' => $this->language,
-            'published_at' => Rfc3339::format($this->bornAt),
+            'published_at' => Rfc3339::format($this->publishedAt),
             'duration_seconds' => 30 + (($this->number * 7919) % 2400),
             'thumb_base' => "https://thumbs.example/$this->id",
         ];
     }
 
-    private function share(string $market): float
+    private function share(string $region): float
     {
-        return Market::audience($market) * ($market === $this->home ? 1.0 : 0.35);
+        return DemoRegion::audience($region) * ($region === $this->home ? 1.0 : 0.35);
     }
 
     /**
-     * The rate falls as a power of age; a viral video adds a wave that rises within minutes and ebbs as the inverse cube.
-     * Both are written as their integrals, so the count at any time follows without the counts before.
+     * The rate falls as a power of age; a viral video adds a wave that rises within minutes and falls as the inverse cube.
+     * Both are written as their integrals, so the count at a time does not need the counts before it.
      */
     private function audience(int $time): float
     {
-        $ageHours = max(0, $time - $this->bornAt) / self::HOUR_SECONDS;
+        $ageHours = max(0, $time - $this->publishedAt) / self::HOUR_SECONDS;
         $viralHours =
             $this->viralAt === null
                 ? 0.0

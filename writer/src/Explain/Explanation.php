@@ -11,17 +11,16 @@ use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Time\Rfc3339;
 
-/** Why a video stands where it stands: what was seen, what the forecast makes of it, where that puts it. */
+/** Why a video has its ranks in a region: the view counts, the forecast from them, the rank that follows. */
 final readonly class Explanation
 {
     private const int HOUR_SECONDS = 3600;
     private const int OBSERVATIONS = 10;
 
-    private const string STATE = <<<'SQL'
-    SELECT v.title, v.channel, v.category, v.published_at,
-           y.first_observed_at, y.last_observed_at, y.observation_count, y.views, y.views_per_hour, y.rated_at, y.previous_views_per_hour
-    FROM videos AS v JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1
-    SQL;
+    private const string STATE =
+        'SELECT v.title, v.channel, v.category, v.published_at, ' .
+        Velocity::COLUMNS .
+        ' FROM videos AS v JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1';
     private const string RANKS = <<<'SQL'
     SELECT window, rank, score, (SELECT count(*) FROM trending WHERE generation = t.generation AND region = t.region AND window = t.window AND category = '') AS total
     FROM trending AS t WHERE generation = ?3 AND video_id = ?1 AND region = ?2 AND category = ''
@@ -39,7 +38,7 @@ final readonly class Explanation
     SQL;
 
     /**
-     * @param array<string, mixed> $video
+     * @param array<string, mixed> $video the columns of STATE
      * @param array<string, array{rank: int, score: float, total: int}> $ranks by window
      * @param list<array{observed_at: int, views: int}> $history newest first
      */
@@ -53,7 +52,7 @@ final readonly class Explanation
         private array $history,
     ) {}
 
-    /** Null when the video is not known in that market, or nothing was published yet. */
+    /** Null when the video was not observed in that region, or nothing was published yet. */
     public static function find(Database $database, string $region, string $videoId): ?self
     {
         $state = $database->rows(self::STATE, [$videoId, $region])[0] ?? null;
@@ -64,8 +63,8 @@ final readonly class Explanation
             ? null
             : new self(
                 $region,
-                array_slice($state, 0, 4),
-                new Velocity(...array_values(array_slice($state, 4))),
+                $state,
+                Velocity::fromRow($state),
                 $generation['id'],
                 $generation['published_at'],
                 array_column(
@@ -131,7 +130,7 @@ final readonly class Explanation
         $born =
             $this->video['published_at'] === null
                 ? sprintf(
-                    'publication unknown: taken to be %.0f h old when first seen',
+                    'time of publication unknown, assumed to be %.0f h old when first seen',
                     Forecast::ASSUMED_AGE_HOURS,
                 )
                 : 'published ' . Rfc3339::format($this->video['published_at']);
@@ -152,7 +151,7 @@ final readonly class Explanation
             ),
             sprintf(
                 '  limit     at most %d videos of a channel in the first %d',
-                ChannelLimit::MOST_VIDEOS,
+                ChannelLimit::MAX_VIDEOS,
                 ChannelLimit::WITHIN_RANKS,
             ),
         ];

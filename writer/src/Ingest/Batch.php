@@ -6,11 +6,11 @@ namespace TrendVault\Writer\Ingest;
 
 use TrendVault\Writer\Sources\LineFragment;
 
-/** Lines that wait to be stored. A line can be let go before the batch is done: they are most of its memory. */
+/** Lines that wait to be stored. A line can be released before the batch is done: lines are most of its memory. */
 final class Batch
 {
-    private const int MOST_LINES = 16_000;
-    private const int MOST_BYTES = 8 * 1024 * 1024;
+    private const int MAX_LINES = 16_000;
+    private const int MAX_BYTES = 8 * 1024 * 1024;
 
     /** @var list<int> line numbers in the source */
     private array $numbers = [];
@@ -27,7 +27,7 @@ final class Batch
 
     public function isFull(): bool
     {
-        return count($this->numbers) >= self::MOST_LINES || $this->bytes >= self::MOST_BYTES;
+        return count($this->numbers) >= self::MAX_LINES || $this->bytes >= self::MAX_BYTES;
     }
 
     public function numberOf(int $index): int
@@ -41,7 +41,7 @@ final class Batch
         return $this->lines;
     }
 
-    public function letGo(int $index): void
+    public function release(int $index): void
     {
         unset($this->lines[$index]);
     }

@@ -14,18 +14,16 @@ use TrendVault\Writer\Ranking\VelocityModel;
 
 /**
  * Stores one observation: its video when that is new or has changed, the history, the running state.
- * This is what a run does once a line, so it works on prepared statements without a layer between;
- * the caller holds the transaction.
+ * A run does this once for each line, so it uses prepared statements directly; the caller holds the transaction.
  */
 final class ObservationStore
 {
-    /** The parameter is a JSON array of market and video, as in "GB dQw4w9WgXcQ". */
-    private const string FIND_VELOCITIES = <<<'SQL'
-    SELECT key.value, y.description_hash,
-           y.first_observed_at, y.last_observed_at, y.observation_count, y.views, y.views_per_hour, y.rated_at, y.previous_views_per_hour
-    FROM json_each(?1) AS key
-    CROSS JOIN velocity AS y ON y.video_id = substr(key.value, 4) AND y.region = substr(key.value, 1, 2)
-    SQL;
+    /** The parameter is a JSON array of region and video, as in "GB dQw4w9WgXcQ". */
+    private const string FIND_VELOCITIES =
+        'SELECT key.value AS key, y.description_hash, ' .
+        Velocity::COLUMNS .
+        ' FROM json_each(?1) AS key' .
+        ' CROSS JOIN velocity AS y ON y.video_id = substr(key.value, 4) AND y.region = substr(key.value, 1, 2)';
     private const string FIND_VIDEO = <<<'SQL'
     SELECT title, channel, thumb_base, category, language, published_at, duration_seconds FROM videos WHERE id = ?
     SQL;
@@ -51,10 +49,12 @@ final class ObservationStore
 
     private readonly SQLite3Stmt $addObservation;
     private readonly SQLite3Stmt $saveVelocity;
-    /** @var array<string, ?array{int, Velocity}> of the batch, by market and video: what was last said of the video, its state */
-    private array $known = [];
+    /** @var array<string, ?Velocity> by region and video of the batch; null for a video that is new in its region */
+    private array $velocities = [];
+    /** @var array<string, int> of the last line about each of these videos */
+    private array $descriptionHashes = [];
 
-    /** @param int $now UTC seconds, when a new video is first seen */
+    /** @param int $now UTC seconds, stored as first_seen_at of a new video */
     public function __construct(private readonly Database $database, private readonly int $now)
     {
         $this->addObservation = $database->prepare(self::ADD_OBSERVATION);
@@ -62,45 +62,50 @@ final class ObservationStore
     }
 
     /**
-     * Looks up what is known of a batch, which is a third of the work when done line by line.
+     * Looks up the state of all videos of a batch at once: line by line it would be a third of the work.
      *
      * @param array<Observation> $observations
      */
     public function prepareFor(array $observations): void
     {
-        $this->known = [];
+        $this->velocities = $this->descriptionHashes = [];
         foreach ($observations as $observation) {
-            $this->known[self::key($observation)] = null;
+            $this->velocities[self::key($observation)] = null;
         }
         $statement = $this->database->prepare(self::FIND_VELOCITIES);
-        $statement->bindValue(1, json_encode(array_keys($this->known), JSON_THROW_ON_ERROR));
+        $statement->bindValue(1, json_encode(array_keys($this->velocities), JSON_THROW_ON_ERROR));
         $result = $statement->execute();
-        while (($row = $result->fetchArray(SQLITE3_NUM)) !== false) {
-            $this->known[$row[0]] = [$row[1], new Velocity(...array_slice($row, 2))];
+        while (($row = $result->fetchArray(SQLITE3_ASSOC)) !== false) {
+            $this->velocities[$row['key']] = Velocity::fromRow($row);
+            $this->descriptionHashes[$row['key']] = $row['description_hash'];
         }
         $result->finalize();
     }
 
     /**
-     * @param Observation $observation one of those that were prepared for
+     * @param Observation $observation one of those given to prepareFor()
      * @throws RejectedLine when a video is new and the line does not describe it
      */
     public function add(Observation $observation): Outcome
     {
-        [$said, $before] = $this->known[self::key($observation)] ?? [null, null];
+        $key = self::key($observation);
+        $before = $this->velocities[$key] ?? null;
         if ($before !== null && $observation->observedAt <= $before->lastObservedAt) {
             return $this->addToHistory($observation);
         }
-        $says = $observation->descriptionHash();
-        $publishedAt = $says === $said ? null : $this->saveVideo($observation);
-        $this->link($observation, $before?->lastObservedAt);
-        $this->saveVelocity(
-            $observation,
-            $says,
+        $descriptionHash = $observation->descriptionHash();
+        $publishedAt =
+            $descriptionHash === ($this->descriptionHashes[$key] ?? null)
+                ? null
+                : $this->saveVideo($observation);
+        $this->insert($observation, $before?->lastObservedAt);
+        $velocity =
             $before === null
                 ? VelocityModel::first($observation->observedAt, $observation->views, $publishedAt)
-                : VelocityModel::next($before, $observation->observedAt, $observation->views),
-        );
+                : VelocityModel::next($before, $observation->observedAt, $observation->views);
+        $this->saveVelocity($observation, $velocity, $descriptionHash);
+        $this->velocities[$key] = $velocity;
+        $this->descriptionHashes[$key] = $descriptionHash;
 
         return Outcome::Accepted;
     }
@@ -110,10 +115,10 @@ final class ObservationStore
         return "$observation->region $observation->videoId";
     }
 
-    /** An observation that is not the newest: the first view count of a time stays. */
+    /** An observation that is not the newest. When there is one of that time already, that one stays. */
     private function addToHistory(Observation $observation): Outcome
     {
-        if ($this->link($observation, null)) {
+        if ($this->insert($observation, null)) {
             return Outcome::Late;
         }
         $views = $this->database->value(self::FIND_VIEWS, [
@@ -126,9 +131,9 @@ final class ObservationStore
     }
 
     /**
-     * A line that leaves a field out says nothing about it: what is known stays.
+     * A field that the line leaves out keeps its stored value.
      *
-     * @return ?int when the video was published, as far as is known now
+     * @return ?int when the video was published, in UTC seconds; null when that is not known
      * @throws RejectedLine
      */
     private function saveVideo(Observation $observation): ?int
@@ -149,7 +154,13 @@ final class ObservationStore
         if ($new !== $known) {
             $this->database->run(self::SAVE_VIDEO, [
                 $observation->videoId,
-                ...array_values($new),
+                $new['title'],
+                $new['channel'],
+                $new['thumb_base'],
+                $new['category'],
+                $new['language'],
+                $new['published_at'],
+                $new['duration_seconds'],
                 $this->now,
             ]);
         }
@@ -158,10 +169,10 @@ final class ObservationStore
     }
 
     /**
-     * @param ?int $previousObservedAt the video's observation before this one; null for its first, and outside the chain
-     * @return bool false when there was one of that time
+     * @param ?int $previousObservedAt of the video's observation before this one; null for its first and for a late one
+     * @return bool false when there is one of that time already
      */
-    private function link(Observation $observation, ?int $previousObservedAt): bool
+    private function insert(Observation $observation, ?int $previousObservedAt): bool
     {
         $statement = $this->addObservation;
         $statement->bindValue(1, $observation->observedAt);
@@ -176,9 +187,8 @@ final class ObservationStore
         return $this->database->connection->changes() === 1;
     }
 
-    private function saveVelocity(Observation $observation, int $descriptionHash, Velocity $velocity): void
+    private function saveVelocity(Observation $observation, Velocity $velocity, int $descriptionHash): void
     {
-        $this->known[self::key($observation)] = [$descriptionHash, $velocity];
         $statement = $this->saveVelocity;
         $statement->bindValue(1, $observation->videoId, SQLITE3_TEXT);
         $statement->bindValue(2, $observation->region, SQLITE3_TEXT);

@@ -4,15 +4,15 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ingest;
 
-/** What became of an observation that was well formed. */
+/** What storing a valid observation did. */
 enum Outcome: string
 {
-    /** New, and the newest of its video in its market. */
+    /** New, and the newest of its video in its region. */
     case Accepted = 'accepted';
     /** Stored before. */
     case Unchanged = 'unchanged';
-    /** New, but older than what is known: in the history, not in the forecast. */
+    /** New, but older than the newest one: in the history, not in the forecast. */
     case Late = 'late';
-    /** Its time is taken by another view count, which stays: a ranking may have used it. */
+    /** There is another view count of the same time, which stays: a ranking may have used it. */
     case Conflicting = 'conflicting';
 }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ingest;
 
 use Closure;
+use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\RejectStoreFailure;
 use TrendVault\Writer\Sources\Source;
@@ -15,7 +16,7 @@ final readonly class SourceIngestion
 {
     /** @param string $rejectedFolder where rejected lines go, unless the source itself keeps them */
     public function __construct(
-        private Ingestion $ingestion,
+        private BatchStore $store,
         private string $rejectedFolder,
         private int $runId,
     ) {}
@@ -30,7 +31,7 @@ final readonly class SourceIngestion
         $rejects =
             $source->rejects() ?? RejectStore::lines($this->rejectedFolder, "{$source->name()}-$this->runId");
         [$counts, $started] = [new LineCounts(), hrtime(true)];
-        $failure = self::attempt(fn() => $this->ingestion->ingest($source, $rejects, $counts, $progress));
+        $failure = self::attempt(fn() => $this->storeLines($source, $rejects, $counts, $progress));
         $seconds = (hrtime(true) - $started) / 1e9;
         if (!($failure instanceof RejectStoreFailure)) {
             $clean = $failure === null && $counts->rejected() === 0;
@@ -38,6 +39,26 @@ final readonly class SourceIngestion
         }
 
         return new SourceResult($source->name(), $counts, $rejects->reportPath(), $seconds, $failure);
+    }
+
+    /**
+     * @param Closure(?float): void $progress
+     * @throws SourceFailure when the source stopped early; the lines that it gave are stored
+     * @throws RejectStoreFailure
+     */
+    private function storeLines(
+        Source $source,
+        RejectStore $rejects,
+        LineCounts $counts,
+        Closure $progress,
+    ): void {
+        foreach (BatchReader::batches($source) as $batch) {
+            $this->store->store($batch, $rejects, $counts);
+            $progress($source->progress());
+        }
+        if (isset($counts->rejections()[RejectionReason::CutOff->value])) {
+            throw SourceFailure::cutOff($source->name());
+        }
     }
 
     /** @param Closure(): void $work */

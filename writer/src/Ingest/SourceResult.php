@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Ingest;
 
 use TrendVault\Writer\WriterException;
 
-/** What became of a source. */
+/** The counts and the failure, if any, of one source. */
 final readonly class SourceResult
 {
     /**

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Observations;
 
 /**
- * A video's view count in one market at one time. Times are UTC seconds, counts are cumulative.
- * Null in what describes the video means that the line did not say.
+ * A video's view count in one region at one time. Times are UTC seconds, counts are cumulative.
+ * Null means that the line did not have the field.
  */
 final readonly class Observation
 {
@@ -26,17 +26,17 @@ final readonly class Observation
         public ?int $durationSeconds = null,
     ) {}
 
-    /** Whether it says all that must be known of a video that is new. */
+    /** Whether it has every field that a new video needs. */
     public function describesVideo(): bool
     {
         return $this->title !== null && $this->channel !== null && $this->thumbBase !== null;
     }
 
-    /** A number that changes with anything that is said about the video itself. */
+    /** A 64-bit hash of the fields that describe the video, not of its counts. */
     public function descriptionHash(): int
     {
-        $said = "$this->title\n$this->channel\n$this->thumbBase\n$this->category\n$this->language\n$this->publishedAt\n$this->durationSeconds";
+        $description = "$this->title\n$this->channel\n$this->thumbBase\n$this->category\n$this->language\n$this->publishedAt\n$this->durationSeconds";
 
-        return unpack('q', hash('xxh3', $said, true))[1];
+        return unpack('q', hash('xxh3', $description, true))[1];
     }
 }

@@ -6,22 +6,22 @@ namespace TrendVault\Writer\Observations;
 
 use TrendVault\Writer\Time\Rfc3339;
 
-/** A line of NDJSON to an observation. Every rule about what may be stored is here, or a CHECK in db/migrations. */
+/** Parses a line of NDJSON. Every rule about what may be stored is here, or a CHECK in db/migrations. */
 final readonly class ObservationParser
 {
-    /** What a producer's clock may be ahead of ours. */
+    /** How far a producer's clock may be ahead of ours. */
     private const int FUTURE_SECONDS = 300;
-    /** The largest integer that JSON readers agree on (RFC 8259, section 6). */
-    private const int MOST = 9_007_199_254_740_991;
-    private const int MOST_NESTING = 16;
-    /** Characters that need no escaping in a path (RFC 3986, section 3.3), and no `.` in front. */
-    private const string ID = '/^[A-Za-z0-9_-][A-Za-z0-9_.~:-]{0,63}$/D';
+    /** The largest integer that all JSON readers read exactly (RFC 8259, section 6). */
+    private const int MAX_COUNT = 9_007_199_254_740_991;
+    private const int MAX_NESTING = 16;
+    /** Characters that need no escaping in a path (RFC 3986, section 3.3), and no `. ~ :` in front; openapi.json has the same. */
+    public const string ID = '/^[A-Za-z0-9_-][A-Za-z0-9_.~:-]{0,63}$/D';
     private const string CONTROL = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
     private const string LANGUAGE = '/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/D';
     private const string THUMB_BASE = '~^https?://[^\x00-\x20"<>\\\\^`{|}\x7f]+$~D';
 
     /**
-     * @param array<string, true> $regions the known markets
+     * @param array<string, true> $regions the known regions
      * @param int $now UTC seconds
      * @param int $shiftSeconds what every time is moved by, for archived data
      */
@@ -55,7 +55,7 @@ final readonly class ObservationParser
      */
     private function decode(string $line): array
     {
-        $fields = json_decode($line, true, self::MOST_NESTING);
+        $fields = json_decode($line, true, self::MAX_NESTING);
         if (is_array($fields) && ltrim($line)[0] === '{') {
             return $fields;
         }
@@ -89,7 +89,7 @@ final readonly class ObservationParser
     /** @param array<mixed> $fields */
     private function region(array $fields): string
     {
-        $region = $fields['region'] ?? throw self::missing('region', 'the market');
+        $region = $fields['region'] ?? throw self::missing('region', 'the region');
 
         return is_string($region) && isset($this->regions[$region])
             ? $region
@@ -135,11 +135,11 @@ final readonly class ObservationParser
     {
         $value = $fields[$name] ?? null;
 
-        return $value === null || (is_int($value) && $value >= 0 && $value <= self::MOST)
+        return $value === null || (is_int($value) && $value >= 0 && $value <= self::MAX_COUNT)
             ? $value
             : throw new RejectedLine(
                 RejectionReason::BadCount,
-                "$name: expected a whole number from 0 to " . self::MOST,
+                "$name: expected a whole number from 0 to " . self::MAX_COUNT,
             );
     }
 
@@ -188,7 +188,7 @@ final readonly class ObservationParser
             );
     }
 
-    /** Characters are counted only when there are more bytes than may be characters. */
+    /** Counts characters only when the number of bytes does not answer already. */
     private static function fits(string $text, int $mostCharacters): bool
     {
         return strlen($text) <= $mostCharacters || mb_strlen($text) <= $mostCharacters;

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
-/** A video on its way into a list. */
+/** A video that may get into a list. */
 final readonly class Candidate
 {
     public function __construct(

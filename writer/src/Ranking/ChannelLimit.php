@@ -4,16 +4,16 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
-/** Keeps a channel from flooding the first page. */
+/** Limits how many videos of one channel are on the first page. */
 final readonly class ChannelLimit
 {
-    public const int MOST_VIDEOS = 3;
+    public const int MAX_VIDEOS = 3;
     public const int WITHIN_RANKS = 24;
 
     /**
-     * Moves what a channel has too many of behind the first ranks, where it keeps its order among the rest.
-     * When there are not enough other channels to fill the first ranks, the list ends there:
-     * the promise is about those ranks, so the rest has no rank to stand at.
+     * Moves the videos above a channel's limit behind the first ranks, where they keep their order.
+     * When there are not enough other channels to fill the first ranks, the list ends early:
+     * any further video would get one of these ranks and break the limit.
      *
      * @param list<Candidate> $candidates in order
      * @return list<Candidate>
@@ -27,16 +27,16 @@ final readonly class ChannelLimit
 
     /**
      * @param list<Candidate> $candidates in order
-     * @return array<int, Candidate> who stands in the first ranks, by the place among all
+     * @return array<int, Candidate> those in the first ranks, by index in the list
      */
     public static function first(array $candidates): array
     {
         $first = $counts = [];
-        foreach ($candidates as $place => $candidate) {
+        foreach ($candidates as $index => $candidate) {
             $channel = "#$candidate->channel";
             $counts[$channel] = ($counts[$channel] ?? 0) + 1;
-            if ($counts[$channel] <= self::MOST_VIDEOS) {
-                $first[$place] = $candidate;
+            if ($counts[$channel] <= self::MAX_VIDEOS) {
+                $first[$index] = $candidate;
             }
             if (count($first) === self::WITHIN_RANKS) {
                 break;

@@ -15,11 +15,11 @@ namespace TrendVault\Writer\Ranking;
  */
 final class Forecast
 {
-    /** Stands in generations.formula. A change of the formula or of a constant is a new version. */
+    /** Is stored in generations.formula. A change of the formula or of a constant is a new version. */
     public const string VERSION = 'inverse-square-1';
     /** Fitted. */
     public const float TAPER_HOURS = 7.0;
-    /** Fitted: how old a video is taken to be when first seen, if its source does not tell. */
+    /** Fitted: how old a video is assumed to be when first seen, if its source does not say. */
     public const float ASSUMED_AGE_HOURS = 76.0;
 
     private const int HOUR_SECONDS = 3600;

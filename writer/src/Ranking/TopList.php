@@ -5,14 +5,14 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ranking;
 
 /**
- * A list while it is made: the best of any number of candidates, under the channel limit. Holds no more than
- * twice as many as are wanted, and a page.
+ * A list while it is built: the best of any number of candidates, under the channel limit. Holds at most
+ * 2 · size + ChannelLimit::WITHIN_RANKS candidates.
  */
 final class TopList
 {
     /** @var list<Candidate> */
     private array $candidates = [];
-    /** Scores below cannot get in. */
+    /** A candidate with a lower score cannot get into the list. */
     private float $threshold = 0.0;
 
     public function __construct(private readonly int $size) {}
@@ -26,11 +26,11 @@ final class TopList
     {
         $this->candidates[] = $candidate;
         if (count($this->candidates) >= 2 * $this->size + ChannelLimit::WITHIN_RANKS) {
-            $this->dropHopeless();
+            $this->dropUnreachable();
         }
     }
 
-    /** @return list<Candidate> by rank, at most as many as wanted */
+    /** @return list<Candidate> by rank, at most `size` */
     public function ranked(): array
     {
         usort($this->candidates, Candidate::compare(...));
@@ -39,10 +39,10 @@ final class TopList
     }
 
     /**
-     * Besides the best, those stay that the channel limit has moved into the first ranks: few channels may hold
-     * all of the best. Who is in neither cannot get there any more, whoever comes.
+     * Keeps the best, and the candidates that the channel limit moves into the first ranks: few channels may hold
+     * all of the best. A candidate that is in neither cannot get into the list, whatever is added later.
      */
-    private function dropHopeless(): void
+    private function dropUnreachable(): void
     {
         usort($this->candidates, Candidate::compare(...));
         $first = ChannelLimit::first($this->candidates);

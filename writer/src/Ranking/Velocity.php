@@ -4,18 +4,35 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
-/** The running state of a video in a market: all that the forecast knows of its history. Times are UTC seconds. */
+/** The running state of a video in a region: all that the forecast knows of its history. Times are UTC seconds. */
 final readonly class Velocity
 {
+    /** What fromRow() reads, of the table velocity as y. */
+    public const string COLUMNS = 'y.first_observed_at, y.last_observed_at, y.observation_count, y.views, y.views_per_hour, y.rated_at, y.previous_views_per_hour';
+
     public function __construct(
         public int $firstObservedAt,
         public int $lastObservedAt,
         public int $observationCount,
         public int $views,
         public float $viewsPerHour,
-        /** The moment that the rate is about: the weighted middle of what it averages. */
+        /** The time that the rate is about: the weighted mean of the times that it averages over. UTC seconds. */
         public float $ratedAt,
-        /** A slower average of earlier rates, for people to compare with; the forecast does not use it. */
+        /** A slower average of earlier rates, shown for comparison; the forecast does not use it. */
         public ?float $previousViewsPerHour,
     ) {}
+
+    /** @param array<string, int|float|string|null> $row by column name; has at least COLUMNS */
+    public static function fromRow(array $row): self
+    {
+        return new self(
+            firstObservedAt: $row['first_observed_at'],
+            lastObservedAt: $row['last_observed_at'],
+            observationCount: $row['observation_count'],
+            views: $row['views'],
+            viewsPerHour: $row['views_per_hour'],
+            ratedAt: $row['rated_at'],
+            previousViewsPerHour: $row['previous_views_per_hour'],
+        );
+    }
 }

@@ -10,12 +10,12 @@ final class VelocityModel
     /** How fast a new measurement replaces the rate. */
     public const float RATE_HALF_LIFE_HOURS = 1.0;
     public const float PREVIOUS_HALF_LIFE_HOURS = 6.0;
-    /** A first rate is never views divided by less. */
+    /** The least age that a first rate divides by. */
     public const float MINIMUM_AGE_HOURS = 1.0;
 
     private const int HOUR_SECONDS = 3600;
 
-    /** The first rate is the average since publication, or over the age that a video without a time of it is taken to have. */
+    /** The first rate is the average since publication; Forecast::bornAt() says what is assumed when that is unknown. */
     public static function first(int $observedAt, int $views, ?int $publishedAt): Velocity
     {
         $ageHours = ($observedAt - Forecast::bornAt($observedAt, $publishedAt)) / self::HOUR_SECONDS;
@@ -32,7 +32,7 @@ final class VelocityModel
     }
 
     /**
-     * Counts that go down are corrections by the platform: nothing gained, never a negative rate.
+     * A count that goes down is a correction by the platform and counts as no gain, so a rate is never negative.
      *
      * @param int $observedAt after the last observation
      */

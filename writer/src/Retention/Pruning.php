@@ -6,10 +6,10 @@ namespace TrendVault\Writer\Retention;
 
 use TrendVault\Writer\Database\Database;
 
-/** Drops what is past keeping, in transactions of bounded size, and then gives the WAL's room back. */
+/** Deletes what is older than the settings keep, in transactions of bounded size, then truncates the WAL. */
 final readonly class Pruning
 {
-    private const int ROWS_AT_ONCE = 10_000;
+    private const int ROWS_PER_COMMIT = 10_000;
     private const int DAY_SECONDS = 86_400;
 
     private const string OBSERVATIONS = <<<'SQL'
@@ -20,7 +20,7 @@ final readonly class Pruning
     private const string VELOCITY = <<<'SQL'
     DELETE FROM velocity WHERE (video_id, region) IN (SELECT video_id, region FROM velocity WHERE last_observed_at < ?1 LIMIT ?2)
     SQL;
-    /** A video that a kept generation names is still shown. CROSS JOIN has the few generations looped over, not the lists. */
+    /** A video that a kept generation lists is still shown. CROSS JOIN makes SQLite loop over the few generations, not the lists. */
     private const string VIDEOS = <<<'SQL'
     DELETE FROM videos WHERE id IN (
       SELECT v.id FROM videos AS v
@@ -34,7 +34,7 @@ final readonly class Pruning
     public function __construct(private Database $database) {}
 
     /** @param int $now UTC seconds */
-    public function prune(int $now, int $keepDays, int $keepGenerations): Pruned
+    public function prune(int $now, int $keepDays, int $keepGenerations): PruneResult
     {
         $cutoff = $now - $keepDays * self::DAY_SECONDS;
         $generations = $this->dropGenerations($keepGenerations);
@@ -43,7 +43,7 @@ final readonly class Pruning
         $videos = $this->deleteAll(self::VIDEOS, []);
         $this->deleteAll(self::RUNS, [$cutoff]);
 
-        return new Pruned($generations, $observations, $videos, $this->database->truncateWal());
+        return new PruneResult($generations, $observations, $videos, $this->database->truncateWal());
     }
 
     /** One transaction each: a reader sees all of a generation or none of it. */
@@ -64,16 +64,16 @@ final readonly class Pruning
         return count($old);
     }
 
-    /** @param list<int> $values what the statement's first parameters are; the last one is how many rows at once */
+    /** @param list<int> $values the statement's first parameters; its last one is the number of rows */
     private function deleteAll(string $sql, array $values): int
     {
         $total = 0;
         do {
             $deleted = $this->database->transaction(
-                fn(): int => $this->database->run($sql, [...$values, self::ROWS_AT_ONCE]),
+                fn(): int => $this->database->run($sql, [...$values, self::ROWS_PER_COMMIT]),
             );
             $total += $deleted;
-        } while ($deleted === self::ROWS_AT_ONCE);
+        } while ($deleted === self::ROWS_PER_COMMIT);
 
         return $total;
     }

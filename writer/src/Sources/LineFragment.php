@@ -6,9 +6,9 @@ namespace TrendVault\Writer\Sources;
 
 use TrendVault\Writer\Observations\RejectionReason;
 
-/** A piece of a line that is not worth holding in memory, or that stopped midway. */
+/** A piece of a line that is too long to hold in memory, or of one that was cut off. */
 final readonly class LineFragment
 {
-    /** @param ?RejectionReason $end what is wrong with the line, on its last piece */
+    /** @param ?RejectionReason $end why the line is rejected, on its last piece */
     public function __construct(public string $bytes, public ?RejectionReason $end) {}
 }

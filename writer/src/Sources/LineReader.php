@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Sources;
 use Generator;
 use TrendVault\Writer\Observations\RejectionReason;
 
-/** Cuts chunks of bytes into lines and never holds more than one chunk and one line of the longest size. */
+/** Splits chunks of bytes into lines; holds at most one chunk and one line of LONGEST_BYTES. */
 final readonly class LineReader
 {
     public const int LONGEST_BYTES = 1024 * 1024;

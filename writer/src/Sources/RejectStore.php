@@ -7,8 +7,8 @@ namespace TrendVault\Writer\Sources;
 use TrendVault\Writer\Observations\RejectionReason;
 
 /**
- * Keeps what could not be stored: the lines as they were, to be mended and ingested again,
- * and beside them a report of line numbers and reasons. Makes no file while there is nothing to keep.
+ * Keeps rejected lines as they were, to be corrected and ingested again, and beside them a report of
+ * line numbers and reasons. Makes no file while no line is rejected.
  */
 final class RejectStore
 {
@@ -25,9 +25,9 @@ final class RejectStore
     ) {}
 
     /**
-     * Beside what is there already: two sources may have one name, and a new database counts its runs from 1.
+     * Chooses file names that are not taken: two sources may have one name, and a new database counts its runs from 1.
      *
-     * @param string $stem what both files' names start with
+     * @param string $stem the start of both files' names
      */
     public static function lines(string $folder, string $stem): self
     {
@@ -43,7 +43,7 @@ final class RejectStore
         return new self($folder, $unused, true);
     }
 
-    /** For a source that is kept whole beside its report, which is written anew when the source is read again. */
+    /** For a source whose file is kept whole beside the report, which is overwritten when the source is read again. */
     public static function reportOnly(string $folder, string $stem): self
     {
         return new self($folder, $stem, false);
@@ -74,8 +74,7 @@ final class RejectStore
     }
 
     /**
-     * PHP hands every write to the kernel at once, so a rejected line survives a kill
-     * before the commit that counts it.
+     * PHP does not buffer the write, so a rejected line survives a kill before the commit that counts it.
      *
      * @throws RejectStoreFailure
      */

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources;
 
-/** Something that gives view counts as lines of NDJSON; all of them go the same way from there. */
+/** Something that gives view counts as lines of NDJSON. */
 interface Source
 {
     /** Short, fit for a file name. */

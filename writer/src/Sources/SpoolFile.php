@@ -8,8 +8,8 @@ use Override;
 
 /**
  * A file that a producer has renamed into a spool folder. It leaves the folder after its lines are committed,
- * so a crash before that has it read again; lines that were stored are then found unchanged, and the report is
- * written anew. Nothing is lost, nothing counts twice.
+ * so after a crash it is read again; lines that were stored are then counted as unchanged, and the report is
+ * overwritten. No line is lost or counted twice.
  */
 final readonly class SpoolFile implements Source
 {
@@ -17,7 +17,7 @@ final readonly class SpoolFile implements Source
     private const string REJECTED = 'rejected';
 
     private NdjsonFile $file;
-    /** Tells files apart that come under the same name. */
+    /** Distinguishes files of the same name. */
     private string $fingerprint;
 
     private function __construct(private string $folder, private string $fileName)

@@ -7,10 +7,10 @@ namespace TrendVault\Writer\Status;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Time\Rfc3339;
 
-/** The state of a database, for people and for monitors. Reads only. */
+/** The state of a database, as text and as JSON. Only reads. */
 final readonly class StatusReport
 {
-    private const int REJECTIONS_OF_SECONDS = 86_400;
+    private const int REJECTIONS_PERIOD_SECONDS = 86_400;
 
     private const string REGIONS = <<<'SQL'
     SELECT r.code AS region, count(y.video_id) AS videos, max(y.last_observed_at) AS newest_observed_at
@@ -51,7 +51,7 @@ final readonly class StatusReport
             $database->rows('SELECT * FROM generations ORDER BY id DESC LIMIT 1')[0] ?? null,
             $database->rows(self::REGIONS),
             array_column(
-                $database->rows(self::REJECTIONS, [$now - self::REJECTIONS_OF_SECONDS]),
+                $database->rows(self::REJECTIONS, [$now - self::REJECTIONS_PERIOD_SECONDS]),
                 'lines',
                 'reason',
             ),

@@ -9,7 +9,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
-use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 
 final class BacktestTest extends TestCase
 {
@@ -83,7 +83,7 @@ final class BacktestTest extends TestCase
                 ];
             }
         }
-        $file = $installation->folder->write('days.ndjson', Line::many($lines));
+        $file = $installation->folder->write('days.ndjson', NdjsonLine::many($lines));
         $result = json_decode(
             $installation->run(['backtest', '--json', '--from', '2025-11-02', $file])->output,
             true,
@@ -139,6 +139,6 @@ final class BacktestTest extends TestCase
             $lines[] = ['id' => 'b', 'observed_at' => "2025-11-0{$day}T12:00:00Z", 'views' => $day * 20];
         }
 
-        return Line::many($lines);
+        return NdjsonLine::many($lines);
     }
 }

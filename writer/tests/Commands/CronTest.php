@@ -8,7 +8,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
-use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 
 final class CronTest extends TestCase
 {
@@ -18,7 +18,7 @@ final class CronTest extends TestCase
         $installation = new Installation();
         $installation->environment['SOURCES'] = $installation->folder->write(
             'views.ndjson',
-            Line::many([['observed_at' => Line::ago(60)]]),
+            NdjsonLine::many([['observed_at' => NdjsonLine::ago(60)]]),
         );
 
         self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
@@ -62,7 +62,10 @@ final class CronTest extends TestCase
     public function a_source_that_fails_does_not_keep_the_others_from_being_published(): void
     {
         $installation = new Installation();
-        $file = $installation->folder->write('views.ndjson', Line::many([['observed_at' => Line::ago(60)]]));
+        $file = $installation->folder->write(
+            'views.ndjson',
+            NdjsonLine::many([['observed_at' => NdjsonLine::ago(60)]]),
+        );
         $installation->environment['SOURCES'] = "/no/such/file, $file";
         $result = $installation->run(['cron']);
 

@@ -8,7 +8,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
-use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 
 final class ExplainTest extends TestCase
 {
@@ -18,15 +18,15 @@ final class ExplainTest extends TestCase
         $installation = Installation::migrated();
         $installation->run(
             ['ingest', '-'],
-            Line::many([
+            NdjsonLine::many([
                 [
-                    'observed_at' => Line::ago(7200),
+                    'observed_at' => NdjsonLine::ago(7200),
                     'views' => 1000,
                     'title' => 'The video',
-                    'published_at' => Line::ago(36_000),
+                    'published_at' => NdjsonLine::ago(36_000),
                 ],
-                ['observed_at' => Line::ago(3600), 'views' => 3500],
-                ['observed_at' => Line::ago(3600), 'id' => 'other', 'views' => 1, 'channel' => 'B'],
+                ['observed_at' => NdjsonLine::ago(3600), 'views' => 3500],
+                ['observed_at' => NdjsonLine::ago(3600), 'id' => 'other', 'views' => 1, 'channel' => 'B'],
             ]),
         );
         $installation->run(['rank']);
@@ -55,7 +55,7 @@ final class ExplainTest extends TestCase
         $installation = Installation::migrated();
         $installation->run(
             ['ingest', '-'],
-            Line::of(['observed_at' => Line::ago(3600), 'views' => 777_777]) . "\n",
+            NdjsonLine::of(['observed_at' => NdjsonLine::ago(3600), 'views' => 777_777]) . "\n",
         );
         $installation->run(['rank']);
         $text = $installation->run(['explain', 'GB', 'video-1'])->output;

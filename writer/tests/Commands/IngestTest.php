@@ -8,7 +8,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
-use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 use TrendVault\Writer\Tests\Support\Process;
 
 final class IngestTest extends TestCase
@@ -18,15 +18,15 @@ final class IngestTest extends TestCase
     {
         $installation = Installation::migrated();
         $lines = [
-            Line::of(['id' => 'good-1', 'observed_at' => Line::ago(60)]),
+            NdjsonLine::of(['id' => 'good-1', 'observed_at' => NdjsonLine::ago(60)]),
             '{"broken": ',
-            Line::of(['id' => 'no-views', 'views' => null]),
-            Line::of(['id' => 'negative', 'views' => -1]),
-            Line::of(['id' => 'nowhere', 'region' => 'XX']),
+            NdjsonLine::of(['id' => 'no-views', 'views' => null]),
+            NdjsonLine::of(['id' => 'negative', 'views' => -1]),
+            NdjsonLine::of(['id' => 'nowhere', 'region' => 'XX']),
             "{\"id\": \"\xff\"}",
-            Line::of(['id' => 'huge', 'title' => str_repeat('x', 10_000_000)]),
-            Line::of(['id' => 'unknown', 'title' => null, 'observed_at' => Line::ago(60)]),
-            Line::of(['id' => 'good-2', 'observed_at' => Line::ago(60)]),
+            NdjsonLine::of(['id' => 'huge', 'title' => str_repeat('x', 10_000_000)]),
+            NdjsonLine::of(['id' => 'unknown', 'title' => null, 'observed_at' => NdjsonLine::ago(60)]),
+            NdjsonLine::of(['id' => 'good-2', 'observed_at' => NdjsonLine::ago(60)]),
         ];
         $result = $installation->run(['ingest', '-'], implode("\n", $lines) . "\n");
 
@@ -69,10 +69,10 @@ final class IngestTest extends TestCase
         $installation = Installation::migrated();
         $file = $installation->folder->write(
             'views.ndjson',
-            Line::many([
-                ['id' => 'a', 'observed_at' => Line::ago(7200), 'views' => 10],
-                ['id' => 'a', 'observed_at' => Line::ago(3600), 'views' => 30],
-                ['id' => 'b', 'observed_at' => Line::ago(3600)],
+            NdjsonLine::many([
+                ['id' => 'a', 'observed_at' => NdjsonLine::ago(7200), 'views' => 10],
+                ['id' => 'a', 'observed_at' => NdjsonLine::ago(3600), 'views' => 30],
+                ['id' => 'b', 'observed_at' => NdjsonLine::ago(3600)],
             ]),
         );
         $tables = ['SELECT * FROM videos', 'SELECT * FROM observations', 'SELECT * FROM velocity'];
@@ -90,7 +90,7 @@ final class IngestTest extends TestCase
         $installation = Installation::migrated();
         $file = $installation->folder->write(
             'views.ndjson',
-            Line::many([
+            NdjsonLine::many([
                 [
                     'id' => 'a',
                     'observed_at' => '2017-09-13T12:00:00Z',
@@ -124,7 +124,7 @@ final class IngestTest extends TestCase
         $installation = Installation::migrated();
         $result = $installation->run(
             ['ingest', '-'],
-            Line::of(['observed_at' => Line::ago(60)]) . "\n{\"id\": \"vid",
+            NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]) . "\n{\"id\": \"vid",
         );
 
         self::assertSame(ExitCode::SourceFailed, $result->exitCode);
@@ -140,7 +140,10 @@ final class IngestTest extends TestCase
     public function a_source_that_is_empty_missing_or_damaged_is_named_and_the_others_are_stored(): void
     {
         $installation = Installation::migrated();
-        $good = $installation->folder->write('good.ndjson', Line::many([['observed_at' => Line::ago(60)]]));
+        $good = $installation->folder->write(
+            'good.ndjson',
+            NdjsonLine::many([['observed_at' => NdjsonLine::ago(60)]]),
+        );
         $empty = $installation->folder->write('empty.ndjson', '');
         $damaged = $installation->folder->write(
             'damaged.ndjson.gz',
@@ -163,11 +166,11 @@ final class IngestTest extends TestCase
         mkdir("{$installation->folder->path}/days");
         $installation->folder->write(
             'days/2.ndjson',
-            Line::many([['observed_at' => Line::ago(60), 'views' => 20]]),
+            NdjsonLine::many([['observed_at' => NdjsonLine::ago(60), 'views' => 20]]),
         );
         $installation->folder->write(
             'days/1.ndjson.gz',
-            (string) gzencode(Line::many([['observed_at' => Line::ago(120), 'views' => 10]])),
+            (string) gzencode(NdjsonLine::many([['observed_at' => NdjsonLine::ago(120), 'views' => 10]])),
         );
         $installation->folder->write('days/notes.txt', 'not ours');
         $result = $installation->run(['ingest', "{$installation->folder->path}/days"]);
@@ -215,7 +218,7 @@ final class IngestTest extends TestCase
 
         self::assertSame(ExitCode::AlreadyRunning, $second->exitCode);
         self::assertMatchesRegularExpression('/writer ingest, process \d+, since/', $second->message());
-        fwrite($producer, Line::of(['observed_at' => Line::ago(60)]) . "\n");
+        fwrite($producer, NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]) . "\n");
         fclose($producer);
         self::assertSame(ExitCode::Ok, $waiting->wait()->exitCode);
         self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);

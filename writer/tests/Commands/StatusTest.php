@@ -8,7 +8,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
-use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 
 final class StatusTest extends TestCase
 {
@@ -104,7 +104,10 @@ final class StatusTest extends TestCase
     private static function withOneGeneration(): Installation
     {
         $installation = Installation::migrated();
-        $installation->run(['ingest', '-'], Line::of(['observed_at' => Line::ago(60)]) . "\nx\ny\n{}\n");
+        $installation->run(
+            ['ingest', '-'],
+            NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]) . "\nx\ny\n{}\n",
+        );
         $installation->run(['rank']);
 
         return $installation;

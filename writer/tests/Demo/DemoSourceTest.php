@@ -11,7 +11,7 @@ use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Demo\DemoSource;
 use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Observations\ObservationParser;
-use TrendVault\Writer\Ranking\Ranking;
+use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 
@@ -80,7 +80,7 @@ final class DemoSourceTest extends TestCase
     public function a_list_that_is_watched_for_five_minutes_visibly_moves(): void
     {
         $database = MigratedDatabase::inMemory();
-        $ranking = new Ranking($database, 48);
+        $ranking = new RankingPublisher($database, 48);
         for ($minute = 0; $minute <= 5; $minute++) {
             self::ingest($database, self::NOON + 60 * $minute, fill: $minute === 0);
             $ranking->publish(self::NOON + 60 * $minute);

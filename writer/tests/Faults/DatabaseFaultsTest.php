@@ -9,9 +9,9 @@ use PHPUnit\Framework\TestCase;
 use SQLite3;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
-use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 use TrendVault\Writer\Tests\Support\Process;
-use TrendVault\Writer\Tests\Support\Result;
+use TrendVault\Writer\Tests\Support\ProcessResult;
 
 final class DatabaseFaultsTest extends TestCase
 {
@@ -23,14 +23,18 @@ final class DatabaseFaultsTest extends TestCase
         $installation = Installation::migrated(['DB_BUSY_TIMEOUT_MS' => '50']);
         $other = new SQLite3($installation->database);
         $other->exec('BEGIN IMMEDIATE');
-        $result = $installation->run(['ingest', '-'], Line::of(['observed_at' => Line::ago(60)]) . "\n");
+        $result = $installation->run(
+            ['ingest', '-'],
+            NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]) . "\n",
+        );
 
         self::assertSame(ExitCode::DatabaseBusy, $result->exitCode);
         self::assertStringContainsString('another process holds a lock', $result->message());
         $other->exec('ROLLBACK');
         self::assertSame(
             ExitCode::Ok,
-            $installation->run(['ingest', '-'], Line::of(['observed_at' => Line::ago(60)]) . "\n")->exitCode,
+            $installation->run(['ingest', '-'], NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]) . "\n")
+                ->exitCode,
         );
     }
 
@@ -157,7 +161,7 @@ final class DatabaseFaultsTest extends TestCase
     private static function withOneGeneration(): Installation
     {
         $installation = Installation::migrated();
-        $installation->run(['ingest', '-'], Line::of(['observed_at' => Line::ago(60)]) . "\n");
+        $installation->run(['ingest', '-'], NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]) . "\n");
         $installation->run(['rank']);
 
         return $installation;
@@ -168,7 +172,7 @@ final class DatabaseFaultsTest extends TestCase
      *
      * @param list<string> $words
      */
-    private static function runWithoutPrivileges(Installation $installation, array $words): Result
+    private static function runWithoutPrivileges(Installation $installation, array $words): ProcessResult
     {
         if (posix_getuid() !== 0) {
             return $installation->run($words);

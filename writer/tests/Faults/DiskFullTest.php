@@ -8,7 +8,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
-use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
 final class DiskFullTest extends TestCase
@@ -69,12 +69,12 @@ final class DiskFullTest extends TestCase
 
     private static function lines(int $count, int $ago): string
     {
-        return Line::many(
+        return NdjsonLine::many(
             array_map(
                 static fn(int $i): array => [
                     'id' => "v$i",
                     'channel' => "Channel $i",
-                    'observed_at' => Line::ago($ago),
+                    'observed_at' => NdjsonLine::ago($ago),
                 ],
                 range(1, $count),
             ),

@@ -8,7 +8,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
-use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 
 final class KillTest extends TestCase
 {
@@ -106,7 +106,7 @@ final class KillTest extends TestCase
                 'views' => $minute * ($line % 97),
             ];
         }
-        $installation->folder->write('spool/.new', Line::many($lines));
+        $installation->folder->write('spool/.new', NdjsonLine::many($lines));
         rename(
             "{$installation->folder->path}/spool/.new",
             "{$installation->folder->path}/spool/" . sprintf('%03d.ndjson', $file),

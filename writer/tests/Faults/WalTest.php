@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Tests\Faults;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Tests\Support\Installation;
-use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 use TrendVault\Writer\Tests\Support\Process;
 
 /** An hour of it, against 64 MB, is in writer/bench. */
@@ -59,12 +59,12 @@ final class WalTest extends TestCase
 
     private static function lines(int $ago): string
     {
-        return Line::many(
+        return NdjsonLine::many(
             array_map(
                 static fn(int $video): array => [
                     'id' => "v$video",
                     'channel' => 'Channel ' . $video % 999,
-                    'observed_at' => Line::ago($ago),
+                    'observed_at' => NdjsonLine::ago($ago),
                     'views' => 10_000 - $ago,
                 ],
                 range(1, self::VIDEOS),

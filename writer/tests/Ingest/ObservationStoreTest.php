@@ -15,7 +15,7 @@ use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
-use TrendVault\Writer\Tests\Support\Stored;
+use TrendVault\Writer\Tests\Support\StoredObservations;
 
 final class ObservationStoreTest extends TestCase
 {
@@ -32,10 +32,10 @@ final class ObservationStoreTest extends TestCase
     public function observations_of_a_video_are_linked_from_the_newest_backwards(): void
     {
         $this->add(
-            Stored::observation(observedAt: self::NOON - 120),
-            Stored::observation(observedAt: self::NOON - 60),
+            StoredObservations::observation(observedAt: self::NOON - 120),
+            StoredObservations::observation(observedAt: self::NOON - 60),
         );
-        $this->add(Stored::observation(observedAt: self::NOON));
+        $this->add(StoredObservations::observation(observedAt: self::NOON));
 
         self::assertSame(
             [null, self::NOON - 120, self::NOON - 60],
@@ -57,12 +57,18 @@ final class ObservationStoreTest extends TestCase
     #[Test]
     public function a_late_observation_is_kept_outside_the_chain_and_moves_no_velocity(): void
     {
-        $this->add(Stored::observation(observedAt: self::NOON));
+        $this->add(StoredObservations::observation(observedAt: self::NOON));
         $before = $this->database->rows('SELECT * FROM velocity');
 
         self::assertSame(
             [Outcome::Late],
-            $this->add(Stored::observation(observedAt: self::NOON - 60, views: 5, title: 'An older title')),
+            $this->add(
+                StoredObservations::observation(
+                    observedAt: self::NOON - 60,
+                    views: 5,
+                    title: 'An older title',
+                ),
+            ),
         );
         self::assertSame($before, $this->database->rows('SELECT * FROM velocity'));
         self::assertSame(
@@ -76,16 +82,16 @@ final class ObservationStoreTest extends TestCase
     public function the_first_view_count_of_a_time_stays_and_another_one_is_counted_as_conflicting(): void
     {
         $this->add(
-            Stored::observation(observedAt: self::NOON - 60, views: 10),
-            Stored::observation(observedAt: self::NOON, views: 20),
+            StoredObservations::observation(observedAt: self::NOON - 60, views: 10),
+            StoredObservations::observation(observedAt: self::NOON, views: 20),
         );
 
         self::assertSame(
             [Outcome::Unchanged, Outcome::Conflicting, Outcome::Conflicting],
             $this->add(
-                Stored::observation(views: 20),
-                Stored::observation(views: 21),
-                Stored::observation(observedAt: self::NOON - 60, views: 11),
+                StoredObservations::observation(views: 20),
+                StoredObservations::observation(views: 21),
+                StoredObservations::observation(observedAt: self::NOON - 60, views: 11),
             ),
         );
         self::assertSame(
@@ -101,7 +107,7 @@ final class ObservationStoreTest extends TestCase
     public function a_video_keeps_what_a_later_line_leaves_out_and_takes_what_it_says(): void
     {
         $this->add(
-            Stored::observation(
+            StoredObservations::observation(
                 observedAt: self::NOON - 60,
                 category: 'Music',
                 publishedAt: self::NOON - 3600,
@@ -120,10 +126,10 @@ final class ObservationStoreTest extends TestCase
     #[Test]
     public function what_is_known_of_a_video_in_one_market_moves_nothing_in_another(): void
     {
-        $this->add(Stored::observation(region: 'GB', observedAt: self::NOON - 60, views: 900));
+        $this->add(StoredObservations::observation(region: 'GB', observedAt: self::NOON - 60, views: 900));
         $this->add(
-            Stored::observation(region: 'DE', views: 10),
-            Stored::observation(region: 'GB', views: 1000),
+            StoredObservations::observation(region: 'DE', views: 10),
+            StoredObservations::observation(region: 'GB', views: 1000),
         );
 
         self::assertSame(
@@ -172,7 +178,10 @@ final class ObservationStoreTest extends TestCase
     {
         self::assertSame(
             [Outcome::Accepted, Outcome::Accepted],
-            $this->add(Stored::observation(region: 'GB'), new Observation('video-1', 'DE', self::NOON, 70)),
+            $this->add(
+                StoredObservations::observation(region: 'GB'),
+                new Observation('video-1', 'DE', self::NOON, 70),
+            ),
         );
     }
 
@@ -198,10 +207,10 @@ final class ObservationStoreTest extends TestCase
     public function ids_that_look_like_numbers_stay_text(): void
     {
         $this->add(
-            Stored::observation(videoId: '12345', observedAt: self::NOON - 60),
-            Stored::observation(videoId: '012345'),
+            StoredObservations::observation(videoId: '12345', observedAt: self::NOON - 60),
+            StoredObservations::observation(videoId: '012345'),
         );
-        $this->add(Stored::observation(videoId: '12345', views: 3000));
+        $this->add(StoredObservations::observation(videoId: '12345', views: 3000));
 
         self::assertSame(
             ['012345', '12345'],
@@ -216,6 +225,6 @@ final class ObservationStoreTest extends TestCase
     /** @return list<Outcome> */
     private function add(Observation ...$observations): array
     {
-        return Stored::in($this->database, $observations);
+        return StoredObservations::in($this->database, $observations);
     }
 }

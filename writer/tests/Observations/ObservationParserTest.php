@@ -11,7 +11,7 @@ use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Tests\Support\FixedClock;
-use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 use TrendVault\Writer\Time\Rfc3339;
 
 final class ObservationParserTest extends TestCase
@@ -20,7 +20,7 @@ final class ObservationParserTest extends TestCase
     public function every_field_is_read(): void
     {
         $observation = self::parser()->parse(
-            Line::of([
+            NdjsonLine::of([
                 'likes' => 5,
                 'comments' => 0,
                 'category' => 'Music',
@@ -55,7 +55,7 @@ final class ObservationParserTest extends TestCase
     #[DataProvider('goodFields')]
     public function a_value_at_the_edge_of_what_is_allowed_is_taken(array $fields): void
     {
-        self::parser()->parse(Line::of($fields));
+        self::parser()->parse(NdjsonLine::of($fields));
         $this->addToAssertionCount(1);
     }
 
@@ -104,21 +104,21 @@ final class ObservationParserTest extends TestCase
         yield 'a number' => ['1', RejectionReason::NotAnObject, 'one JSON object'];
         foreach (['id', 'region', 'observed_at', 'views'] as $field) {
             yield "no $field" => [
-                Line::of([$field => null]),
+                NdjsonLine::of([$field => null]),
                 RejectionReason::MissingField,
                 "$field: expected",
             ];
         }
         foreach (['', 'a b', '.a', str_repeat('a', 65), "a\n", 'ä', 'a/b', 7] as $id) {
             yield 'the id ' . json_encode($id) => [
-                Line::of(['id' => $id]),
+                NdjsonLine::of(['id' => $id]),
                 RejectionReason::BadId,
                 'id: expected 1 to 64',
             ];
         }
         foreach (['XX', 'gb', 'GBR', 7] as $region) {
             yield 'the region ' . json_encode($region) => [
-                Line::of(['region' => $region]),
+                NdjsonLine::of(['region' => $region]),
                 RejectionReason::UnknownRegion,
                 'DE, FR, GB',
             ];
@@ -128,45 +128,49 @@ final class ObservationParserTest extends TestCase
             as $time
         ) {
             yield 'the time ' . json_encode($time) => [
-                Line::of(['observed_at' => $time]),
+                NdjsonLine::of(['observed_at' => $time]),
                 RejectionReason::BadTime,
                 'observed_at: expected an RFC 3339 time',
             ];
         }
         yield 'a second too far ahead' => [
-            Line::of(['observed_at' => Rfc3339::format(FixedClock::NOON + 301)]),
+            NdjsonLine::of(['observed_at' => Rfc3339::format(FixedClock::NOON + 301)]),
             RejectionReason::InTheFuture,
             'at most 5 minutes after now',
         ];
         foreach ([-1, 1.5, '100', true, 9_007_199_254_740_992, [1]] as $views) {
             yield 'the views ' . json_encode($views) => [
-                Line::of(['views' => $views]),
+                NdjsonLine::of(['views' => $views]),
                 RejectionReason::BadCount,
                 'views: expected a whole number',
             ];
         }
-        yield 'negative likes' => [Line::of(['likes' => -1]), RejectionReason::BadCount, 'likes'];
+        yield 'negative likes' => [NdjsonLine::of(['likes' => -1]), RejectionReason::BadCount, 'likes'];
         yield 'a negative duration' => [
-            Line::of(['duration_seconds' => -1]),
+            NdjsonLine::of(['duration_seconds' => -1]),
             RejectionReason::BadCount,
             'duration_seconds',
         ];
         foreach (['', str_repeat('a', 301), "tab\there", "a\0b", ['x']] as $title) {
             yield 'the title ' . substr((string) json_encode($title), 0, 20) => [
-                Line::of(['title' => $title]),
+                NdjsonLine::of(['title' => $title]),
                 RejectionReason::BadText,
                 'title: expected text of 1 to 300 characters',
             ];
         }
         yield 'a long channel' => [
-            Line::of(['channel' => str_repeat('é', 201)]),
+            NdjsonLine::of(['channel' => str_repeat('é', 201)]),
             RejectionReason::BadText,
             'channel',
         ];
-        yield 'an empty category' => [Line::of(['category' => '']), RejectionReason::BadText, 'category'];
+        yield 'an empty category' => [
+            NdjsonLine::of(['category' => '']),
+            RejectionReason::BadText,
+            'category',
+        ];
         foreach (['english please', 'e', str_repeat('en-', 12) . 'gb'] as $language) {
             yield "the language $language" => [
-                Line::of(['language' => $language]),
+                NdjsonLine::of(['language' => $language]),
                 RejectionReason::BadLanguage,
                 'BCP 47',
             ];
@@ -184,7 +188,7 @@ final class ObservationParserTest extends TestCase
             as $base
         ) {
             yield 'the thumb base ' . substr($base, 0, 20) => [
-                Line::of(['thumb_base' => $base]),
+                NdjsonLine::of(['thumb_base' => $base]),
                 RejectionReason::BadThumbBase,
                 'http or https address',
             ];
@@ -195,7 +199,10 @@ final class ObservationParserTest extends TestCase
     public function archived_times_are_moved_together(): void
     {
         $observation = new ObservationParser(['GB' => true], FixedClock::NOON, shiftSeconds: 3600)->parse(
-            Line::of(['observed_at' => '2025-11-20T11:00:00Z', 'published_at' => '2025-11-20T10:00:00Z']),
+            NdjsonLine::of([
+                'observed_at' => '2025-11-20T11:00:00Z',
+                'published_at' => '2025-11-20T10:00:00Z',
+            ]),
         );
 
         self::assertSame(FixedClock::NOON, $observation->observedAt);

@@ -8,10 +8,10 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Observations\Observation;
-use TrendVault\Writer\Ranking\Ranking;
+use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
-use TrendVault\Writer\Tests\Support\Stored;
+use TrendVault\Writer\Tests\Support\StoredObservations;
 
 final class RankingTest extends TestCase
 {
@@ -28,11 +28,11 @@ final class RankingTest extends TestCase
     #[Test]
     public function a_list_is_ordered_by_score_then_id_with_ranks_from_one_without_gaps(): void
     {
-        Stored::in($this->database, [
-            Stored::observation('small', views: 10),
-            Stored::observation('tie-b', views: 500),
-            Stored::observation('large', views: 9000),
-            Stored::observation('tie-a', views: 500),
+        StoredObservations::in($this->database, [
+            StoredObservations::observation('small', views: 10),
+            StoredObservations::observation('tie-b', views: 500),
+            StoredObservations::observation('large', views: 9000),
+            StoredObservations::observation('tie-a', views: 500),
         ]);
         $this->publish();
 
@@ -42,9 +42,9 @@ final class RankingTest extends TestCase
     #[Test]
     public function a_video_is_ranked_only_in_markets_that_it_was_observed_in_and_in_its_category(): void
     {
-        Stored::in($this->database, [
-            Stored::observation('a', region: 'GB', category: 'Music'),
-            Stored::observation('b', region: 'DE'),
+        StoredObservations::in($this->database, [
+            StoredObservations::observation('a', region: 'GB', category: 'Music'),
+            StoredObservations::observation('b', region: 'DE'),
         ]);
         $this->publish();
 
@@ -68,12 +68,19 @@ final class RankingTest extends TestCase
     {
         $observations = [];
         for ($video = 0; $video < 6; $video++) {
-            $observations[] = Stored::observation("flood-$video", views: 90_000 - $video, channel: 'Flood');
+            $observations[] = StoredObservations::observation(
+                "flood-$video",
+                views: 90_000 - $video,
+                channel: 'Flood',
+            );
         }
         for ($video = 0; $video < 25; $video++) {
-            $observations[] = Stored::observation(sprintf('other-%02d', $video), views: 1000 - $video);
+            $observations[] = StoredObservations::observation(
+                sprintf('other-%02d', $video),
+                views: 1000 - $video,
+            );
         }
-        Stored::in($this->database, $observations);
+        StoredObservations::in($this->database, $observations);
         $this->publish();
         $ids = array_column($this->ranks(), 1);
 
@@ -86,10 +93,10 @@ final class RankingTest extends TestCase
     #[Test]
     public function a_list_ends_where_only_channels_at_their_limit_are_left(): void
     {
-        Stored::in(
+        StoredObservations::in(
             $this->database,
             array_map(
-                static fn(int $video): Observation => Stored::observation(
+                static fn(int $video): Observation => StoredObservations::observation(
                     "v$video",
                     views: 100 - $video,
                     channel: 'The only one',
@@ -105,10 +112,10 @@ final class RankingTest extends TestCase
     #[Test]
     public function a_video_leaves_when_its_market_was_observed_without_it_for_the_configured_time(): void
     {
-        Stored::in($this->database, [
-            Stored::observation('deleted', observedAt: self::NOON - 49 * 3600),
-            Stored::observation('slow', observedAt: self::NOON - 47 * 3600),
-            Stored::observation('alive', observedAt: self::NOON),
+        StoredObservations::in($this->database, [
+            StoredObservations::observation('deleted', observedAt: self::NOON - 49 * 3600),
+            StoredObservations::observation('slow', observedAt: self::NOON - 47 * 3600),
+            StoredObservations::observation('alive', observedAt: self::NOON),
         ]);
         $this->publish();
 
@@ -118,7 +125,10 @@ final class RankingTest extends TestCase
     #[Test]
     public function an_outage_of_the_source_does_not_empty_the_list(): void
     {
-        Stored::in($this->database, [Stored::observation('a'), Stored::observation('b')]);
+        StoredObservations::in($this->database, [
+            StoredObservations::observation('a'),
+            StoredObservations::observation('b'),
+        ]);
         $this->publish(self::NOON + 10 * 86_400);
 
         self::assertCount(2, $this->ranks());
@@ -129,10 +139,10 @@ final class RankingTest extends TestCase
     {
         // Every number once, in an order that has some of the best come late.
         $views = array_map(static fn(int $video): int => 10_000 + (($video * 7919) % 1300), range(0, 1299));
-        Stored::in(
+        StoredObservations::in(
             $this->database,
             array_map(
-                static fn(int $video): Observation => Stored::observation(
+                static fn(int $video): Observation => StoredObservations::observation(
                     sprintf('v%04d', $video),
                     views: $views[$video],
                     category: 'Music',
@@ -153,7 +163,7 @@ final class RankingTest extends TestCase
     {
         // More than are held at once of two channels, then, before and after them, a few of others.
         $flood = array_map(
-            static fn(int $video): Observation => Stored::observation(
+            static fn(int $video): Observation => StoredObservations::observation(
                 sprintf('flood-%04d', $video),
                 views: 90_000 - $video,
                 channel: 'Flood ' . $video % 2,
@@ -161,13 +171,17 @@ final class RankingTest extends TestCase
             range(0, 1499),
         );
         $others = array_map(
-            static fn(int $video): Observation => Stored::observation(
+            static fn(int $video): Observation => StoredObservations::observation(
                 sprintf('other-%02d', $video),
                 views: 1000 - $video,
             ),
             range(0, 29),
         );
-        Stored::in($this->database, [...array_slice($others, 0, 10), ...$flood, ...array_slice($others, 10)]);
+        StoredObservations::in($this->database, [
+            ...array_slice($others, 0, 10),
+            ...$flood,
+            ...array_slice($others, 10),
+        ]);
         $this->publish();
         $ids = array_column($this->ranks(), 1);
 
@@ -178,7 +192,7 @@ final class RankingTest extends TestCase
 
     private function publish(int $now = self::NOON): void
     {
-        new Ranking($this->database, self::LEAVE_AFTER_HOURS)->publish($now);
+        new RankingPublisher($this->database, self::LEAVE_AFTER_HOURS)->publish($now);
     }
 
     /** @return list<array{int, string}> rank and video of the newest list */

@@ -7,12 +7,12 @@ namespace TrendVault\Writer\Tests\Retention;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Ranking\Ranking;
-use TrendVault\Writer\Retention\Pruned;
+use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Retention\PruneResult;
 use TrendVault\Writer\Retention\Pruning;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
-use TrendVault\Writer\Tests\Support\Stored;
+use TrendVault\Writer\Tests\Support\StoredObservations;
 
 final class PruningTest extends TestCase
 {
@@ -30,10 +30,10 @@ final class PruningTest extends TestCase
     #[Test]
     public function what_was_not_observed_within_the_time_is_gone_and_the_rest_stays(): void
     {
-        Stored::in($this->database, [
-            Stored::observation('gone', observedAt: self::NOON - 29 * self::DAY_SECONDS),
-            Stored::observation('stays', observedAt: self::NOON - 29 * self::DAY_SECONDS),
-            Stored::observation('stays', observedAt: self::NOON - 27 * self::DAY_SECONDS),
+        StoredObservations::in($this->database, [
+            StoredObservations::observation('gone', observedAt: self::NOON - 29 * self::DAY_SECONDS),
+            StoredObservations::observation('stays', observedAt: self::NOON - 29 * self::DAY_SECONDS),
+            StoredObservations::observation('stays', observedAt: self::NOON - 27 * self::DAY_SECONDS),
         ]);
         $pruned = $this->prune();
 
@@ -52,10 +52,10 @@ final class PruningTest extends TestCase
     #[Test]
     public function a_video_that_a_kept_generation_names_goes_with_the_generation(): void
     {
-        Stored::in($this->database, [
-            Stored::observation('old', observedAt: self::NOON - 29 * self::DAY_SECONDS),
+        StoredObservations::in($this->database, [
+            StoredObservations::observation('old', observedAt: self::NOON - 29 * self::DAY_SECONDS),
         ]);
-        $ranking = new Ranking($this->database, 48);
+        $ranking = new RankingPublisher($this->database, 48);
         $ranking->publish(self::NOON);
 
         self::assertSame(0, $this->prune()->videos);
@@ -67,8 +67,8 @@ final class PruningTest extends TestCase
     #[Test]
     public function the_newest_generations_stay_whole(): void
     {
-        Stored::in($this->database, [Stored::observation()]);
-        $ranking = new Ranking($this->database, 48);
+        StoredObservations::in($this->database, [StoredObservations::observation()]);
+        $ranking = new RankingPublisher($this->database, 48);
         for ($generation = 1; $generation <= 5; $generation++) {
             $ranking->publish(self::NOON);
         }
@@ -118,7 +118,7 @@ final class PruningTest extends TestCase
         self::assertSame(0, $this->database->value('SELECT count(*) FROM observations'));
     }
 
-    private function prune(): Pruned
+    private function prune(): PruneResult
     {
         return new Pruning($this->database)->prune(self::NOON, self::KEEP_DAYS, keepGenerations: 2);
     }

@@ -8,7 +8,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
-use TrendVault\Writer\Tests\Support\Line;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 
 final class SpoolFileTest extends TestCase
 {
@@ -26,10 +26,10 @@ final class SpoolFileTest extends TestCase
     #[Test]
     public function a_clean_file_is_ingested_once_and_moved_to_done(): void
     {
-        $this->put('a.ndjson', Line::many([['observed_at' => Line::ago(60)]]));
+        $this->put('a.ndjson', NdjsonLine::many([['observed_at' => NdjsonLine::ago(60)]]));
         $this->put(
             'b.ndjson.gz',
-            (string) gzencode(Line::many([['id' => 'zipped', 'observed_at' => Line::ago(60)]])),
+            (string) gzencode(NdjsonLine::many([['id' => 'zipped', 'observed_at' => NdjsonLine::ago(60)]])),
         );
 
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
@@ -43,7 +43,7 @@ final class SpoolFileTest extends TestCase
     #[Test]
     public function a_file_with_bad_lines_is_moved_to_rejected_beside_a_report_and_its_good_lines_are_in(): void
     {
-        $content = Line::of(['observed_at' => Line::ago(60)]) . "\nnonsense\n";
+        $content = NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]) . "\nnonsense\n";
         $this->put('a.ndjson', $content);
 
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
@@ -61,11 +61,11 @@ final class SpoolFileTest extends TestCase
     public function a_damaged_file_does_not_come_back_every_minute(): void
     {
         $zipped = (string) gzencode(
-            Line::many(
+            NdjsonLine::many(
                 array_map(
                     static fn(int $i): array => [
                         'id' => "v$i",
-                        'observed_at' => Line::ago(60),
+                        'observed_at' => NdjsonLine::ago(60),
                         'title' => bin2hex(random_bytes(50)),
                     ],
                     range(1, 500),
@@ -97,7 +97,7 @@ final class SpoolFileTest extends TestCase
     public function two_files_of_the_same_name_do_not_replace_each_other(): void
     {
         foreach ([60, 30] as $ago) {
-            $this->put('a.ndjson', Line::many([['observed_at' => Line::ago($ago)]]));
+            $this->put('a.ndjson', NdjsonLine::many([['observed_at' => NdjsonLine::ago($ago)]]));
             $this->installation->run(['cron']);
         }
 
@@ -107,7 +107,7 @@ final class SpoolFileTest extends TestCase
     #[Test]
     public function a_file_whose_lines_were_stored_before_a_crash_is_only_moved(): void
     {
-        $lines = Line::of(['observed_at' => Line::ago(60)]) . "\nnonsense\n";
+        $lines = NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]) . "\nnonsense\n";
         $this->put('a.ndjson', $lines);
         $this->installation->run(['cron']);
         [$moved, $report] = glob("$this->spool/rejected/*");

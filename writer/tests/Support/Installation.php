@@ -34,7 +34,7 @@ final class Installation
     }
 
     /** @param list<string> $words */
-    public function run(array $words, string $input = ''): Result
+    public function run(array $words, string $input = ''): ProcessResult
     {
         $process = $this->start($words, $input);
 

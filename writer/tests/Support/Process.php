@@ -47,11 +47,15 @@ final class Process
         proc_close($this->process);
     }
 
-    public function wait(): Result
+    public function wait(): ProcessResult
     {
         $exitCode = proc_close($this->process);
 
-        return new Result(ExitCode::from($exitCode), $this->read($this->output), $this->read($this->errors));
+        return new ProcessResult(
+            ExitCode::from($exitCode),
+            $this->read($this->output),
+            $this->read($this->errors),
+        );
     }
 
     /** @param resource $file */

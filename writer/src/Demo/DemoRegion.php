@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Demo;
 
-/** Where the demo's videos come from, what is spoken there, and who watches across the border. */
-final readonly class Market
+/** The regions of the demo: their share of videos, their languages, and which share a language. */
+final readonly class DemoRegion
 {
-    /** How many of a hundred videos come from a market. */
+    /** How many of a hundred videos come from each region. */
     private const array WEIGHTS = [
         'GB' => 16,
         'DE' => 15,
@@ -51,10 +51,10 @@ final readonly class Market
     public static function pick(float $number): string
     {
         $left = $number * array_sum(self::WEIGHTS);
-        foreach (self::WEIGHTS as $market => $weight) {
+        foreach (self::WEIGHTS as $region => $weight) {
             $left -= $weight;
             if ($left < 0) {
-                return $market;
+                return $region;
             }
         }
 
@@ -62,15 +62,15 @@ final readonly class Market
     }
 
     /** @param float $number from 0 to below 1 */
-    public static function language(string $market, float $number): string
+    public static function language(string $region, float $number): string
     {
-        return self::LANGUAGES[$market][(int) ($number * count(self::LANGUAGES[$market]))];
+        return self::LANGUAGES[$region][(int) ($number * count(self::LANGUAGES[$region]))];
     }
 
-    /** @return list<string> other markets of the language */
-    public static function neighbours(string $market, string $language): array
+    /** @return list<string> other regions of the language */
+    public static function neighbours(string $region, string $language): array
     {
-        return array_values(array_diff(self::NEIGHBOURS[$language] ?? [], [$market]));
+        return array_values(array_diff(self::NEIGHBOURS[$language] ?? [], [$region]));
     }
 
     /** @return list<string> */
@@ -79,9 +79,9 @@ final readonly class Market
         return array_keys(self::WEIGHTS);
     }
 
-    /** Viewers, relative to a market of middling size. */
-    public static function audience(string $market): float
+    /** Viewers, relative to a region of medium size. */
+    public static function audience(string $region): float
     {
-        return self::WEIGHTS[$market] / 7;
+        return self::WEIGHTS[$region] / 7;
     }
 }

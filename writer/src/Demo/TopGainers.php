@@ -6,10 +6,10 @@ namespace TrendVault\Writer\Demo;
 
 use SplPriorityQueue;
 
-/** The videos that gained most, of any number. */
-final class Hottest
+/** The videos that gained most, out of any number. */
+final class TopGainers
 {
-    /** @var SplPriorityQueue<float, DemoVideo> the one that gained least on top */
+    /** @var SplPriorityQueue<float, DemoVideo> the one that gained least first */
     private SplPriorityQueue $queue;
 
     public function __construct(private readonly int $size)

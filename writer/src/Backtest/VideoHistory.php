@@ -7,8 +7,8 @@ namespace TrendVault\Writer\Backtest;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Ranking\Forecast;
 
-/** A video in a market as it was known on a day: the last observation of each day until then. */
-final class History
+/** A video in a region as it was known on a day: the last observation of each day until then. */
+final class VideoHistory
 {
     private const int HOUR_SECONDS = 3600;
 
@@ -20,7 +20,7 @@ final class History
         $this->observations = [$first];
     }
 
-    /** @param Observation $later of a later day, or of the same and then it counts instead */
+    /** @param Observation $later of a later day; one of the same day replaces the last */
     public function add(Observation $later, bool $sameDay): void
     {
         if ($sameDay) {
@@ -59,7 +59,7 @@ final class History
         return ($later->observedAt - $earlier->observedAt) / self::HOUR_SECONDS;
     }
 
-    /** UTC seconds. Every formula is told the same about videos without a time of publication. */
+    /** UTC seconds. Every formula gets the same assumption about videos without a time of publication. */
     public function bornAt(): int
     {
         return Forecast::bornAt($this->observations[0]->observedAt, $this->last()->publishedAt);

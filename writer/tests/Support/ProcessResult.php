@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Tests\Support;
 use TrendVault\Writer\Cli\ExitCode;
 
 /** What a writer process left behind. */
-final readonly class Result
+final readonly class ProcessResult
 {
     public function __construct(public ExitCode $exitCode, public string $output, public string $errors) {}
 

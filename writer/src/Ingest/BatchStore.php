@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ingest;
 
-use Closure;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Observations\Observation;
@@ -14,11 +13,9 @@ use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Sources\LineFragment;
 use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\RejectStoreFailure;
-use TrendVault\Writer\Sources\Source;
-use TrendVault\Writer\Sources\SourceFailure;
 
-/** Takes a source's lines into the database, in transactions of bounded size. */
-final readonly class Ingestion
+/** Stores batches of lines in transactions of bounded size; each transaction also counts its lines in runs. */
+final readonly class BatchStore
 {
     private const string COUNT_RUN = <<<'SQL'
     UPDATE runs SET accepted = accepted + ?, unchanged = unchanged + ?, late = late + ?, conflicting = conflicting + ? WHERE id = ?
@@ -29,7 +26,7 @@ final readonly class Ingestion
     SQL;
 
     /** Bounds what one commit adds to the WAL. */
-    private const int OBSERVATIONS_A_COMMIT = 4000;
+    private const int OBSERVATIONS_PER_COMMIT = 4000;
 
     private ObservationStore $store;
 
@@ -42,39 +39,27 @@ final readonly class Ingestion
     }
 
     /**
-     * @param LineCounts $counts counts up as batches are committed, so that it is right after a failure, too
-     * @param Closure(?float): void $progress is told how far it is, from 0 to 1
-     * @throws SourceFailure when the source stopped early; what it gave is stored
+     * Stores in the order of video ids, which is the order of the velocity table: each of its pages is then
+     * written once for a batch, in whichever order the source has its videos.
+     *
+     * @param LineCounts $counts is added to after each commit, so it is right after a failure, too
      * @throws RejectStoreFailure
      */
-    public function ingest(Source $source, RejectStore $rejects, LineCounts $counts, Closure $progress): void
-    {
-        foreach (Batches::of($source) as $batch) {
-            $this->storeBatch($batch, $rejects, $counts);
-            $progress($source->progress());
-        }
-        if (isset($counts->rejections()[RejectionReason::CutOff->value])) {
-            throw SourceFailure::cutOff($source->name());
-        }
-    }
-
-    /**
-     * Stores in the order of video ids, which is the order of the velocity table: each of its pages is then
-     * written once for a batch, wherever its videos stand in the source.
-     */
-    private function storeBatch(Batch $batch, RejectStore $rejects, LineCounts $counts): void
+    public function store(Batch $batch, RejectStore $rejects, LineCounts $counts): void
     {
         $rejected = new LineCounts();
         $observations = $this->parse($batch, $rejects, $rejected);
         if ($rejected->rejected() > 0) {
-            $counts->add($this->database->transaction(fn(): LineCounts => $this->record($rejected)));
+            $this->database->transaction(fn() => $this->record($rejected));
+            $counts->add($rejected);
         }
-        foreach (array_chunk(self::sorted($observations), self::OBSERVATIONS_A_COMMIT, true) as $chunk) {
-            $counts->add(
-                $this->database->transaction(
-                    fn(): LineCounts => $this->record($this->store($chunk, $batch, $rejects)),
-                ),
-            );
+        foreach (array_chunk(self::sorted($observations), self::OBSERVATIONS_PER_COMMIT, true) as $chunk) {
+            $committed = new LineCounts();
+            $this->database->transaction(function () use ($chunk, $batch, $rejects, $committed): void {
+                $this->storeChunk($chunk, $batch, $rejects, $committed);
+                $this->record($committed);
+            });
+            $counts->add($committed);
         }
     }
 
@@ -96,16 +81,16 @@ final readonly class Ingestion
         $observations = [];
         foreach ($batch->lines() as $index => $line) {
             if ($line instanceof LineFragment) {
-                $this->keepFragment($batch->numberOf($index), $line, $rejects, $counts);
+                self::rejectFragment($batch->numberOf($index), $line, $rejects, $counts);
                 continue;
             }
             try {
                 $observations[$index] = $this->parser->parse($line);
                 if ($observations[$index]->describesVideo()) {
-                    $batch->letGo($index); // Nothing can be said against it any more.
+                    $batch->release($index); // Storing it cannot reject it any more.
                 }
-            } catch (RejectedLine $rejected) {
-                $this->setAside($batch->numberOf($index), $line, $rejected, $rejects, $counts);
+            } catch (RejectedLine $rejection) {
+                self::reject($batch->numberOf($index), "$line\n", $rejection, $rejects, $counts);
             }
         }
 
@@ -113,76 +98,60 @@ final readonly class Ingestion
     }
 
     /** @param array<int, Observation> $observations by index in the batch */
-    private function store(array $observations, Batch $batch, RejectStore $rejects): LineCounts
-    {
-        $counts = new LineCounts();
+    private function storeChunk(
+        array $observations,
+        Batch $batch,
+        RejectStore $rejects,
+        LineCounts $counts,
+    ): void {
         $this->store->prepareFor($observations);
         foreach ($observations as $index => $observation) {
             try {
                 $counts->count($this->store->add($observation));
-            } catch (RejectedLine $rejected) {
-                $this->setAside(
-                    $batch->numberOf($index),
-                    $batch->lines()[$index],
-                    $rejected,
-                    $rejects,
-                    $counts,
-                );
+            } catch (RejectedLine $rejection) {
+                $bytes = "{$batch->lines()[$index]}\n";
+                self::reject($batch->numberOf($index), $bytes, $rejection, $rejects, $counts);
             }
         }
-
-        return $counts;
     }
 
-    private function setAside(
-        int $number,
-        string $line,
-        RejectedLine $rejected,
-        RejectStore $rejects,
-        LineCounts $counts,
-    ): void {
-        $rejects->keep("$line\n");
-        $this->reject($number, $rejected->reason, $rejected->getMessage(), $rejects, $counts);
-    }
-
-    private function keepFragment(
+    /** The last fragment of a line says why the line is rejected. */
+    private static function rejectFragment(
         int $number,
         LineFragment $fragment,
         RejectStore $rejects,
         LineCounts $counts,
     ): void {
-        $rejects->keep($fragment->bytes);
         match ($fragment->end) {
-            null => null,
-            RejectionReason::CutOff => $this->reject(
+            null => $rejects->keep($fragment->bytes),
+            default => self::reject(
                 $number,
-                $fragment->end,
-                'expected the rest of the line',
-                $rejects,
-                $counts,
-            ),
-            default => $this->reject(
-                $number,
-                $fragment->end,
-                'expected at most 1 MiB a line',
+                $fragment->bytes,
+                new RejectedLine(
+                    $fragment->end,
+                    $fragment->end === RejectionReason::CutOff
+                        ? 'expected the rest of the line'
+                        : 'expected at most 1 MiB a line',
+                ),
                 $rejects,
                 $counts,
             ),
         };
     }
 
-    private function reject(
+    private static function reject(
         int $number,
-        RejectionReason $reason,
-        string $expected,
+        string $bytes,
+        RejectedLine $rejection,
         RejectStore $rejects,
         LineCounts $counts,
     ): void {
-        $rejects->report($number, $reason, $expected);
-        $counts->reject($reason);
+        $rejects->keep($bytes);
+        $rejects->report($number, $rejection->reason, $rejection->getMessage());
+        $counts->reject($rejection->reason);
     }
 
-    private function record(LineCounts $counts): LineCounts
+    private function record(LineCounts $counts): void
     {
         $this->database->run(self::COUNT_RUN, [
             ...array_map($counts->of(...), Outcome::cases()),
@@ -191,7 +160,5 @@ final readonly class Ingestion
         foreach ($counts->rejections() as $reason => $count) {
             $this->database->run(self::COUNT_REJECTIONS, [$this->run->id, $reason, $count]);
         }
-
-        return $counts;
     }
 }

@@ -7,19 +7,18 @@ namespace TrendVault\Writer\Ranking;
 use TrendVault\Writer\Database\Database;
 
 /** Makes a generation from the running state and publishes it in one transaction. */
-final readonly class Ranking
+final readonly class RankingPublisher
 {
-    /** What a clock may be set back by without a word. */
+    /** A clock that was set back by less is no failure. */
     private const int CLOCK_TOLERANCE_SECONDS = 300;
 
     private const string NEWEST_BY_REGION = <<<'SQL'
     SELECT r.code, max(y.last_observed_at) AS newest FROM regions AS r LEFT JOIN velocity AS y ON y.region = r.code GROUP BY r.code ORDER BY r.code
     SQL;
-    private const string STATES = <<<'SQL'
-    SELECT y.region, y.video_id, v.channel, v.category, v.published_at,
-           y.first_observed_at, y.last_observed_at, y.observation_count, y.views, y.views_per_hour, y.rated_at, y.previous_views_per_hour
-    FROM velocity AS y JOIN videos AS v ON v.id = y.video_id
-    SQL;
+    private const string STATES =
+        'SELECT y.region, y.video_id, v.channel, v.category, v.published_at, ' .
+        Velocity::COLUMNS .
+        ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id';
     private const string ADD_GENERATION = <<<'SQL'
     INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks) VALUES (?, ?, ?, ?, ?)
     SQL;
@@ -29,7 +28,7 @@ final readonly class Ranking
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
 
-    /** @param int $leaveAfterHours a video leaves when its market was observed for so long without it */
+    /** @param int $leaveAfterHours a video leaves when its region was observed for so long without it */
     public function __construct(private Database $database, private int $leaveAfterHours) {}
 
     /**
@@ -48,7 +47,7 @@ final readonly class Ranking
         return $this->publishAt(max($now, $newest));
     }
 
-    /** As publish(), at a time that the caller vouches for. */
+    /** As publish(), but does not compare the time with the newest generation's. */
     public function publishAt(int $now): Generation
     {
         $newestByRegion = array_column($this->database->rows(self::NEWEST_BY_REGION), 'newest', 'code');
@@ -64,7 +63,7 @@ final readonly class Ranking
                 $now,
                 Forecast::VERSION,
                 array_sum($counts),
-                ChannelLimit::MOST_VIDEOS,
+                ChannelLimit::MAX_VIDEOS,
                 ChannelLimit::WITHIN_RANKS,
             ]);
             $id = $this->database->connection->lastInsertRowID();
@@ -78,7 +77,7 @@ final readonly class Ranking
 
     /**
      * @param array<string, ?int> $newestByRegion
-     * @return array{Lists, array<string, int>} the lists, and how many videos each region ranks
+     * @return array{RankedLists, array<string, int>} the lists, and how many videos each region ranks
      */
     private function collect(array $newestByRegion, int $now): array
     {
@@ -86,18 +85,18 @@ final readonly class Ranking
             fn(?int $newest): int => ($newest ?? 0) - $this->leaveAfterHours * 3600,
             $newestByRegion,
         );
-        [$lists, $counts] = [new Lists($now), []];
+        [$lists, $counts] = [new RankedLists($now), []];
         $states = $this->database->prepare(self::STATES)->execute();
-        while (($row = $states->fetchArray(SQLITE3_NUM)) !== false) {
-            [$region, $videoId, $channel, $category, $publishedAt] = $row;
-            if ($row[6] >= $leaveBefore[$region]) {
+        while (($row = $states->fetchArray(SQLITE3_ASSOC)) !== false) {
+            $region = $row['region'];
+            if ($row['last_observed_at'] >= $leaveBefore[$region]) {
                 $lists->offer(
                     $region,
-                    $videoId,
-                    $channel,
-                    $category,
-                    $publishedAt,
-                    new Velocity(...array_slice($row, 5)),
+                    $row['video_id'],
+                    $row['channel'],
+                    $row['category'],
+                    $row['published_at'],
+                    Velocity::fromRow($row),
                 );
                 $counts[$region] = ($counts[$region] ?? 0) + 1;
             }
@@ -108,7 +107,7 @@ final readonly class Ranking
     }
 
     /** @return int rows */
-    private function write(int $generation, Lists $lists): int
+    private function write(int $generation, RankedLists $lists): int
     {
         $insert = $this->database->prepare(self::ADD_RANK);
         $insert->bindValue(1, $generation);

@@ -9,11 +9,11 @@ use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 
-/** Makes archived data current: its newest observation becomes now, everything else moves along. */
-final readonly class Shift
+/** Moves archived data to the present: the newest observation is now, all others keep their distance to it. */
+final readonly class TimeShift
 {
     /**
-     * @param list<Source> $sources read once here, so they must be readable twice
+     * @param list<Source> $sources read once here and once by ingest, so standard input is impossible
      * @return int seconds to add to every time
      * @throws SourceFailure when there is not one observation
      */

@@ -6,12 +6,12 @@ namespace TrendVault\Writer\Ranking;
 
 use Generator;
 
-/** All lists of a generation while it is made: by region, window and category, '' for all categories together. */
-final class Lists
+/** All lists of a generation while it is built: by region, window and category, '' for all categories together. */
+final class RankedLists
 {
     private const string ALL_CATEGORIES = '';
-    private const int MOST_RANKS = 500;
-    private const int MOST_RANKS_OF_CATEGORY = 100;
+    private const int MAX_RANKS = 500;
+    private const int MAX_RANKS_OF_CATEGORY = 100;
 
     /** @var array<string, array<string, array<string, TopList>>> by region, window, category */
     private array $lists = [];
@@ -56,11 +56,11 @@ final class Lists
     private function listsFor(string $region, Window $window, ?string $category): array
     {
         $lists = [
-            ($this->lists[$region][$window->value][self::ALL_CATEGORIES] ??= new TopList(self::MOST_RANKS)),
+            ($this->lists[$region][$window->value][self::ALL_CATEGORIES] ??= new TopList(self::MAX_RANKS)),
         ];
         if ($category !== null) {
             $lists[] = $this->lists[$region][$window->value][$category] ??= new TopList(
-                self::MOST_RANKS_OF_CATEGORY,
+                self::MAX_RANKS_OF_CATEGORY,
             );
         }
 

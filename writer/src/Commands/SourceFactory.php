@@ -22,7 +22,7 @@ use TrendVault\Writer\Sources\YouTube\Patience;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 
 /** From the word that names a source, on the command line or in SOURCES, to sources. */
-final readonly class SourceList
+final readonly class SourceFactory
 {
     private const string SPOOL = 'spool:';
 
@@ -43,7 +43,7 @@ final readonly class SourceList
         };
     }
 
-    /** The first time, a few observations of every video; from then on, what a minute would bring. */
+    /** On an empty database a few observations of every video, later those of one minute. */
     private static function demo(Context $context, Database $database): DemoSource
     {
         return new DemoSource(

@@ -10,7 +10,7 @@ use TrendVault\Writer\Ingest\Outcome;
 use TrendVault\Writer\Observations\Observation;
 
 /** Puts observations into a database; what a test does not care about is filled in. */
-final class Stored
+final class StoredObservations
 {
     public static function observation(
         string $videoId = 'video-1',

@@ -6,8 +6,8 @@ namespace TrendVault\Writer\Bench;
 
 use RuntimeException;
 
-/** A database in a temporary folder, and the real program working on it. */
-final class Workshop
+/** A database in a temporary folder, and the real program to run on it. */
+final class BenchEnvironment
 {
     private const string PROGRAM = __DIR__ . '/../bin/writer';
 
@@ -30,10 +30,12 @@ final class Workshop
     }
 
     /**
+     * Runs the writer and measures the process.
+     *
      * @param list<string> $words
      * @param array<string, string> $environment
      */
-    public function run(array $words, array $environment = []): Measured
+    public function run(array $words, array $environment = []): ProcessUsage
     {
         $log = "$this->folder/log";
         $started = hrtime(true);
@@ -55,7 +57,7 @@ final class Workshop
             );
         }
 
-        return new Measured(
+        return new ProcessUsage(
             (hrtime(true) - $started) / 1e9,
             $usage['ru_utime.tv_sec'] +
                 $usage['ru_stime.tv_sec'] +

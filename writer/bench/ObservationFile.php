@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Bench;
 
-/** Observations of any number of videos, every one in one of 14 markets, once a minute. */
-final class Lines
+/** Writes a file of observations: any number of videos, each in one of 14 regions, once a minute. */
+final class ObservationFile
 {
     private const array REGIONS = [
         'GB',

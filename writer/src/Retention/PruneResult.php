@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Retention;
 
-/** What pruning dropped, and whether no reader kept the WAL from being cut to nothing. */
-final readonly class Pruned
+/** How many rows pruning deleted, and whether the WAL could be truncated: a reader may prevent it. */
+final readonly class PruneResult
 {
     public function __construct(
         public int $generations,

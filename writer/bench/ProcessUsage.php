@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Bench;
 
-/** What one process took. */
-final readonly class Measured
+/** The time and memory that one process used. */
+final readonly class ProcessUsage
 {
     /** @param array<string, float> $steps seconds by event, as the process itself logged them */
     public function __construct(

@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Backtest;
 
-/** How well an order of videos names the ones that gained most, and how good the order is. */
-final readonly class Quality
+/** Recall and NDCG of a ranking, measured against the views that its videos gained. */
+final readonly class RankingQuality
 {
     /** The first page. */
     public const int RANKS = 24;
@@ -13,9 +13,9 @@ final readonly class Quality
     public function __construct(public float $recall, public float $ndcg) {}
 
     /**
-     * Recall: of the RANKS videos that gained most, the share that the formula's first RANKS name.
+     * Recall: of the RANKS videos that gained most, the share that is in the first RANKS of the ranking.
      * NDCG with ln(1 + views gained) as the gain and 1 / log2(rank + 1) as the discount (Järvelin and Kekäläinen, 2002).
-     * Ties go by id, in both orders.
+     * Ties are ordered by id, in both rankings.
      *
      * @param non-empty-list<array{id: string, score: float, gained: int}> $videos
      */

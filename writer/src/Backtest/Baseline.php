@@ -7,10 +7,10 @@ namespace TrendVault\Writer\Backtest;
 use TrendVault\Writer\Observations\Observation;
 
 /**
- * What others rank by, to compare with. Votes are likes, for lack of better; nothing is known of dislikes.
- * Each is written as its source has it at the time of writing.
+ * Published formulas to compare with. Votes are likes, because observations have no dislikes.
+ * Each is written as its source had it at the time of writing.
  */
-enum Formula: string
+enum Baseline: string
 {
     case LastGain = 'last gain';
     case TotalViews = 'total views';
@@ -24,7 +24,7 @@ enum Formula: string
     private const float DAY_HOURS = 24.0;
     private const float WEEK_HOURS = 168.0;
 
-    public function score(History $history): float
+    public function score(VideoHistory $history): float
     {
         return match ($this) {
             self::LastGain => self::lastGain($history),
@@ -39,7 +39,7 @@ enum Formula: string
     }
 
     /** Views an hour since the observation before; for the first, all of them in a day. */
-    private static function lastGain(History $history): float
+    private static function lastGain(VideoHistory $history): float
     {
         $before = $history->daysBefore(1);
 
@@ -50,13 +50,13 @@ enum Formula: string
     }
 
     /** Views of the last seven days: groupForTrending in PeerTube's videos-id-list-query-builder.ts. */
-    private static function peerTubeTrending(History $history): float
+    private static function peerTubeTrending(VideoHistory $history): float
     {
         return (float) self::gain($history->last(), $history->hoursBefore(self::WEEK_HOURS));
     }
 
     /** groupForHotOrBest in the same file, with its weights of likes, views and comments. */
-    private static function peerTubeHot(History $history): float
+    private static function peerTubeHot(VideoHistory $history): float
     {
         $last = $history->last();
 
@@ -67,19 +67,19 @@ enum Formula: string
     }
 
     /** r2/lib/db/_sorts.pyx in reddit-archive/reddit. */
-    private static function reddit(History $history): float
+    private static function reddit(VideoHistory $history): float
     {
         return log10(max(1, $history->last()->likes ?? 0)) + ($history->bornAt() - 1_134_028_003) / 45_000;
     }
 
     /** news.arc, as it is commonly quoted. */
-    private static function hackerNews(History $history): float
+    private static function hackerNews(VideoHistory $history): float
     {
         return max(0, ($history->last()->likes ?? 0) - 1) / ($history->ageHours() + 2) ** 1.8;
     }
 
     /** r.hot_rank in Lemmy's migrations: nothing after a week. */
-    private static function lemmy(History $history): float
+    private static function lemmy(VideoHistory $history): float
     {
         $age = $history->ageHours();
 
@@ -89,7 +89,7 @@ enum Formula: string
     }
 
     /** Trends::Links in Mastodon: views of this day against those of the day before, without its hold of two days. */
-    private static function mastodonLinks(History $history): float
+    private static function mastodonLinks(VideoHistory $history): float
     {
         $observed = self::gain($history->last(), $history->daysBefore(1));
         $expected =

@@ -8,14 +8,14 @@ use Generator;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 
-/** Collects lines before they are stored, so that no transaction is open while a source is waited for. */
-final readonly class Batches
+/** Collects lines before they are stored, so that no transaction is open while the writer waits for a source. */
+final readonly class BatchReader
 {
     /**
      * @return Generator<Batch>
      * @throws SourceFailure after the last lines that the source gave
      */
-    public static function of(Source $source): Generator
+    public static function batches(Source $source): Generator
     {
         $batch = new Batch();
         try {

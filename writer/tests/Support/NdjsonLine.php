@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Tests\Support;
 use TrendVault\Writer\Time\Rfc3339;
 
 /** Makes lines of NDJSON; what a test does not care about is filled in. */
-final class Line
+final class NdjsonLine
 {
     /** @param array<string, mixed> $fields what differs; null leaves a field out */
     public static function of(array $fields = []): string

@@ -4,17 +4,17 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Demo;
 
-/** Numbers that look random and follow from a text alone, so that nothing needs to be remembered. */
-final readonly class Dice
+/** Pseudo-random numbers that follow from a seed text alone, so that no state is needed. */
+final readonly class Rng
 {
-    private const int SIDES = 4_294_967_296;
+    private const int RANGE = 4_294_967_296;
 
     /** @return list<float> four numbers from 0 to below 1 */
-    public static function roll(string $text): array
+    public static function numbers(string $seed): array
     {
         return array_map(
-            static fn(int $number): float => $number / self::SIDES,
-            array_values((array) unpack('N4', hash('murmur3f', $text, true))),
+            static fn(int $number): float => $number / self::RANGE,
+            array_values((array) unpack('N4', hash('murmur3f', $seed, true))),
         );
     }
 
