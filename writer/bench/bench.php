@@ -4,10 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Bench;
 
-require __DIR__ . '/ObservationFile.php';
-require __DIR__ . '/ProcessUsage.php';
-require __DIR__ . '/BenchEnvironment.php';
-require __DIR__ . '/Scenarios.php';
+require __DIR__ . '/../vendor/autoload.php';
 
 $arguments = array_slice($argv, 1);
 $wanted = array_values(array_diff($arguments, ['--json']));

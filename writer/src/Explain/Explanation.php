@@ -15,7 +15,7 @@ use TrendVault\Writer\Time\Rfc3339;
 final readonly class Explanation
 {
     private const int HOUR_SECONDS = 3600;
-    private const int OBSERVATIONS = 10;
+    private const int MAX_OBSERVATIONS = 10;
 
     private const string STATE =
         'SELECT v.title, v.channel, v.category, v.published_at, ' .
@@ -25,22 +25,12 @@ final readonly class Explanation
     SELECT window, rank, score, (SELECT count(*) FROM trending WHERE generation = t.generation AND region = t.region AND window = t.window AND category = '') AS total
     FROM trending AS t WHERE generation = ?3 AND video_id = ?1 AND region = ?2 AND category = ''
     SQL;
-    private const string HISTORY = <<<'SQL'
-    WITH RECURSIVE chain (observed_at, views, previous_observed_at, step) AS (
-      SELECT o.observed_at, o.views, o.previous_observed_at, 1
-      FROM velocity AS y JOIN observations AS o ON o.observed_at = y.last_observed_at AND o.region = y.region AND o.video_id = y.video_id
-      WHERE y.video_id = ?1 AND y.region = ?2
-      UNION ALL
-      SELECT o.observed_at, o.views, o.previous_observed_at, step + 1
-      FROM chain JOIN observations AS o ON o.observed_at = chain.previous_observed_at AND o.region = ?2 AND o.video_id = ?1
-      WHERE step < ?3
-    ) SELECT observed_at, views FROM chain
-    SQL;
+    private const string HISTORY_FILE = __DIR__ . '/../../../db/queries/video-history.sql';
 
     /**
      * @param array<string, mixed> $video the columns of STATE
      * @param array<string, array{rank: int, score: float, total: int}> $ranks by window
-     * @param list<array{observed_at: int, views: int}> $history newest first
+     * @param list<array{region: string, observed_at: int, views: int}> $history newest first
      */
     private function __construct(
         private string $region,
@@ -72,7 +62,11 @@ final readonly class Explanation
                     null,
                     'window',
                 ),
-                $database->rows(self::HISTORY, [$videoId, $region, self::OBSERVATIONS]),
+                $database->rows((string) file_get_contents(self::HISTORY_FILE), [
+                    $videoId,
+                    self::MAX_OBSERVATIONS,
+                    $region,
+                ]),
             );
     }
 

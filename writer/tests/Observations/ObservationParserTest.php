@@ -12,6 +12,7 @@ use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
+use TrendVault\Writer\Tests\Support\OpenApi;
 use TrendVault\Writer\Time\Rfc3339;
 
 final class ObservationParserTest extends TestCase
@@ -49,6 +50,14 @@ final class ObservationParserTest extends TestCase
             ],
             array_values((array) $observation),
         );
+    }
+
+    #[Test]
+    public function the_pattern_of_a_video_id_is_that_of_the_api(): void
+    {
+        $pattern = OpenApi::parameter('/api/videos/{id}', 'id')['pattern'];
+
+        self::assertSame("/$pattern/D", ObservationParser::ID);
     }
 
     #[Test]
