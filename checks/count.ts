@@ -1,6 +1,6 @@
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 
-export type Count = { passed: number; failed: number; skipped: readonly Skipped[] };
+export type TestCount = { passed: number; failed: number; skipped: readonly Skipped[] };
 
 /** `reason` is null where the report gives none. */
 type Skipped = { name: string; reason: string | null };
@@ -12,7 +12,7 @@ type Element = Record<string, unknown>;
  * `<testcase>` with an optional `<failure>`, `<error>` or `<skipped>` inside is what they share).
  * Throws when the text is not a whole XML document: a runner that died leaves half a report.
  */
-export function countJunit(xml: string): Count {
+export function countJunit(xml: string): TestCount {
   const valid = XMLValidator.validate(xml);
   if (valid !== true) throw new Error(`the JUnit report is not whole: ${valid.err.msg}`);
   const parser = new XMLParser({
@@ -31,7 +31,7 @@ export function countJunit(xml: string): Count {
 }
 
 /** Reads the last line of the form "N passed, N failed"; null where there is none. */
-export function countClosingLine(output: string): Count | null {
+export function countClosingLine(output: string): TestCount | null {
   const found = [...output.matchAll(/^(\d+) passed, (\d+) failed$/gm)].at(-1);
   return found ? { passed: Number(found[1]), failed: Number(found[2]), skipped: [] } : null;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Options, parseOptions } from "./options.ts";
 import { describeOutput, describeResult, summarize } from "./report.ts";
-import { type Result, runSuite } from "./run-suite.ts";
+import { runSuite, type SuiteResult } from "./run-suite.ts";
 import { type Suite, suites } from "./suites.ts";
 
 const root = resolve(import.meta.dir, "..");
@@ -29,10 +29,10 @@ async function main(argv: string[]): Promise<number> {
 }
 
 /** Runs the suites in their order, `jobs` at a time, and reports each as it ends. */
-async function runAll(chosen: readonly Suite[], { jobs }: Options): Promise<Result[]> {
+async function runAll(chosen: readonly Suite[], { jobs }: Options): Promise<SuiteResult[]> {
   const reports = await mkdtemp(join(tmpdir(), "trendvault-test-"));
   const waiting = [...chosen.entries()];
-  const results: Result[] = [];
+  const results: SuiteResult[] = [];
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [index, suite] = next;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { describeOutput, summarize } from "./report.ts";
-import type { Result } from "./run-suite.ts";
+import type { SuiteResult } from "./run-suite.ts";
 
 const suite = { part: "x", name: "y", counting: "junit", command: [] } as const;
-const result = (rest: Partial<Result>): Result => ({
+const result = (rest: Partial<SuiteResult>): SuiteResult => ({
   ...{ suite, seconds: 1, output: "", passed: 0, failed: 0, skipped: [] },
   ...rest,
 });

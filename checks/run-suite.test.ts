@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Result, runSuite } from "./run-suite.ts";
+import { runSuite, type SuiteResult } from "./run-suite.ts";
 import type { Counting } from "./suites.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trendvault-checks-"));
 
-function runShell(script: string, counting: Counting): Promise<Result> {
+function runShell(script: string, counting: Counting): Promise<SuiteResult> {
   const report = join(folder, `${Bun.randomUUIDv7()}.xml`);
   const command = ["sh", "-c", script, "REPORT", "REPORT"];
   return runSuite({ part: "x", name: "y", counting, command }, { root: folder, report });
@@ -24,19 +24,19 @@ test("a check that exits with another code has failed, and its output on both st
 
 test("a suite whose report holds no test has failed", async () => {
   const result = await runShell('echo "<testsuites></testsuites>" > "$1"', "junit");
-  expect(result).toMatchObject({ failed: 1, trouble: "it ran no test" });
+  expect(result).toMatchObject({ failed: 1, failureReason: "it ran no test" });
 });
 
 test("a suite that leaves no report has failed", async () => {
   expect(await runShell("exit 0", "junit")).toMatchObject({
     failed: 1,
-    trouble: expect.stringContaining("no count"),
+    failureReason: expect.stringContaining("no count"),
   });
 });
 
 test("a suite that dies after its tests passed has failed", async () => {
   const result = await runShell('echo "<a><testcase name=\\"t\\"/></a>" > "$1"; exit 139', "junit");
-  expect(result).toMatchObject({ passed: 1, failed: 1, trouble: expect.stringContaining("139") });
+  expect(result).toMatchObject({ passed: 1, failed: 1, failureReason: expect.stringContaining("139") });
 });
 
 test("a closing line that counts nothing is a failure", async () => {

@@ -4,7 +4,7 @@ import { parseEnv } from "node:util";
 
 const comment = "# Local keys, made by bin/up. Git ignores this file; .env.example explains each setting.\n";
 
-/** The keys that one machine needs, each with a way to make its own: no default key exists. */
+/** The keys that one machine needs, with a function that makes each: no key has a default. */
 const newKeys: Record<string, () => string> = {
   TOKEN_KEYS: () => `k1:${randomKey()}`,
   SIGNING_KEY: randomKey,
@@ -26,12 +26,13 @@ export function readOrMakeKeys(path: string): { settings: Record<string, string>
   return { settings: { ...present, ...Object.fromEntries(made) }, made: made.map(([name]) => name) };
 }
 
-function randomKey(): string {
-  return randomBytes(32).toString("base64url");
-}
-
-function definedOnly(settings: NodeJS.Dict<string>): Record<string, string> {
+/** Without the names that have no value. */
+export function definedOnly(settings: NodeJS.Dict<string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
+}
+
+function randomKey(): string {
+  return randomBytes(32).toString("base64url");
 }

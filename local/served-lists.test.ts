@@ -13,7 +13,7 @@ import {
 } from "./test-support/running-stack.ts";
 
 const root = resolve(import.meta.dir, "..");
-setDefaultTimeout(120_000); // real processes on a busy machine
+setDefaultTimeout(300_000); // real processes on a busy machine
 afterEach(stopAll);
 
 type Page = {
@@ -73,8 +73,8 @@ function videos(count: number, turn: number) {
 /** Ingests newer view counts, ranks them, and waits until the origin serves the new generation. */
 async function publishAnother(db: string, { port, newer }: { port: number; newer: string }): Promise<void> {
   const before = (await getPage(port, "/api/trending")).generation;
-  for (const words of [["ingest", "--shift-to-now", newer], ["rank"]]) {
-    const run = Bun.spawnSync([resolve(root, "writer/bin/writer"), ...words, "--db", db]);
+  for (const command of [["ingest", "--shift-to-now", newer], ["rank"]]) {
+    const run = Bun.spawnSync([resolve(root, "writer/bin/writer"), ...command, "--db", db]);
     if (run.exitCode !== 0) throw new Error(run.stderr.toString());
   }
   const deadline = Date.now() + 60_000;

@@ -13,7 +13,7 @@ import {
   stopAll,
 } from "./test-support/running-stack.ts";
 
-setDefaultTimeout(120_000); // real processes on a busy machine
+setDefaultTimeout(300_000); // real processes on a busy machine
 afterEach(stopAll);
 
 /** Over three hours one video gains more and more, the other less and less. */
@@ -24,11 +24,12 @@ const twoVideos = [
 
 test("an NDJSON source is up with its list, moved to now; Ctrl-C stops all of it with exit code 0", async () => {
   const port = await freePort();
+  const startedAt = Math.floor(Date.now() / 1000) * 1000;
   const stack = start(["--source", sourceFile(twoVideos), "--port", String(port)]);
   await stack.prints("TrendVault is up.");
   const list = await getList(port);
   expect(list.items.map((item) => item.id)).toEqual(["rising", "falling"]);
-  expect(Date.now() - Date.parse(list.newest_observed_at)).toBeLessThan(60_000);
+  expect(Date.parse(list.newest_observed_at)).toBeWithin(startedAt, Date.now());
 
   expect(await stack.stop("SIGINT")).toBe(0);
   await expect(getList(port)).rejects.toThrow();
@@ -36,13 +37,13 @@ test("an NDJSON source is up with its list, moved to now; Ctrl-C stops all of it
 
 test("a second run serves the same database without reading the source again", async () => {
   const port = await freePort();
-  const words = ["--source", sourceFile(twoVideos), "--db", newDatabasePath(), "--port", String(port)];
-  const first = start(words);
+  const args = ["--source", sourceFile(twoVideos), "--db", newDatabasePath(), "--port", String(port)];
+  const first = start(args);
   await first.prints("TrendVault is up.");
   const before = await getList(port);
   await first.stop("SIGTERM");
 
-  const second = start(words);
+  const second = start(args);
   await second.prints("--fresh starts over");
   await second.prints("TrendVault is up.");
   expect((await getList(port)).newest_observed_at).toBe(before.newest_observed_at);
@@ -60,8 +61,8 @@ test("an origin that is killed takes the stack down, and is named", async () => 
 test("the edge answers, the origin behind it answers nobody else, and both stop", async () => {
   const [port, edgePort] = [await freePort(), await freePort()];
   const db = newDatabasePath();
-  const words = ["--db", db, "--port", String(port), "--edge-port", String(edgePort)];
-  const stack = start(["--source", sourceFile(twoVideos), ...words]);
+  const args = ["--db", db, "--port", String(port), "--edge-port", String(edgePort)];
+  const stack = start(["--source", sourceFile(twoVideos), ...args]);
   await stack.prints("TrendVault is up.");
   const list = await getList(edgePort);
   expect(list.items.map((item) => item.id)).toEqual(["rising", "falling"]);

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { isFilledFromDemo, lockDatabase, rememberFilledFrom } from "./database-files.ts";
-import { readOrMakeKeys } from "./key-file.ts";
+import { definedOnly, readOrMakeKeys } from "./key-file.ts";
 import type { Options } from "./options.ts";
 import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
 import { edgeService, HOST, originService } from "./services.ts";
@@ -50,7 +50,7 @@ async function fillAndRun(
   if (options.fresh) removeDatabase(options.db);
   const { settings, made } = readOrMakeKeys(options.envFile);
   if (made.length > 0) console.log(`Made local keys in ${options.envFile}: ${made.join(", ")}`);
-  const env = { ...definedEnv(), ...settings, DB_PATH: options.db };
+  const env = { ...definedOnly(process.env), ...settings, DB_PATH: options.db };
   const writer = { root, db: options.db, env, signal };
   await fill(options, writer);
 
@@ -116,10 +116,4 @@ TrendVault is up.
 
 Ctrl-C stops everything.
 `;
-}
-
-function definedEnv(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
 }

@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 
 /** Aborting the signal ends the command that runs. */
 export type WriterOptions = { root: string; db: string; env: Record<string, string>; signal: AbortSignal };
 
-/** A source that broke off or is missing; what it gave is stored (docs/operations.md, exit codes). */
+/** The exit code when a source broke off or is missing; what it gave is stored (docs/operations.md). */
 export const SOURCE_FAILED = 4;
 
 export class WriterFailed extends Error {
@@ -15,13 +16,21 @@ export class WriterFailed extends Error {
   }
 }
 
-/** Runs one writer command; what it says goes to our standard error. Throws WriterFailed. */
-export async function runWriter(words: readonly string[], options: WriterOptions): Promise<void> {
-  const exitCode = await untilExit(spawnWriter(words, options, "ignore"), options.signal);
-  if (exitCode !== 0) throw new WriterFailed(words[0] ?? "", exitCode);
+/**
+ * Runs one writer command; its messages go to our standard error.
+ *
+ * @throws WriterFailed
+ */
+export async function runWriter(args: readonly string[], options: WriterOptions): Promise<void> {
+  const exitCode = await untilExit(spawnWriter(args, options, "ignore"), options.signal);
+  if (exitCode !== 0) throw new WriterFailed(args[0] ?? "", exitCode);
 }
 
-/** How many videos the database has of each region, most first. Throws WriterFailed. */
+/**
+ * How many videos the database has of each region, most first.
+ *
+ * @throws WriterFailed
+ */
 export async function countVideos(options: WriterOptions): Promise<{ region: string; videos: number }[]> {
   const child = spawnWriter(["status", "--json"], options, "pipe");
   const output = await new Response(child.stdout).text();
@@ -30,7 +39,11 @@ export async function countVideos(options: WriterOptions): Promise<{ region: str
   return status.regions.sort((left, right) => right.videos - left.videos);
 }
 
-/** True when the database holds no observation yet. Throws WriterFailed. */
+/**
+ * True when the database holds no observation yet.
+ *
+ * @throws WriterFailed
+ */
 export async function isEmpty(options: WriterOptions): Promise<boolean> {
   return (await countVideos(options)).every(({ videos }) => videos === 0);
 }
@@ -41,7 +54,7 @@ export async function runEvery(
   options: WriterOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  while (await pause(intervalMs, signal)) {
+  while (await sleep(intervalMs, signal)) {
     const exitCode = await untilExit(spawnWriter(["cron"], options, "ignore"), signal);
     if (exitCode !== 0 && !signal.aborted) {
       console.error(`The writer's run failed (exit code ${exitCode}); it runs again in a minute.`);
@@ -59,22 +72,11 @@ async function untilExit(child: Bun.Subprocess, signal: AbortSignal): Promise<nu
 }
 
 /** Resolves with true after the time, with false as soon as the signal aborts. */
-function pause(ms: number, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return Promise.resolve(false);
-  return new Promise((done) => {
-    const timer = setTimeout(() => done(true), ms);
-    signal.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        done(false);
-      },
-      { once: true },
-    );
-  });
+function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
+  return setTimeout(ms, true, { signal }).catch(() => false);
 }
 
-function spawnWriter(words: readonly string[], { root, db, env }: WriterOptions, stdout: "ignore" | "pipe") {
-  const command = [join(root, "writer/bin/writer"), ...words, "--db", db];
+function spawnWriter(args: readonly string[], { root, db, env }: WriterOptions, stdout: "ignore" | "pipe") {
+  const command = [join(root, "writer/bin/writer"), ...args, "--db", db];
   return Bun.spawn(command, { env, detached: true, stdin: "ignore", stdout, stderr: "inherit" });
 }

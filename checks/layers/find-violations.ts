@@ -1,4 +1,4 @@
-import { findCircles } from "./circles.ts";
+import { findCycles } from "./cycles.ts";
 import type { Imports } from "./read-imports.ts";
 import type { SourceRoot } from "./table.ts";
 
@@ -9,8 +9,8 @@ export function findViolations(sourceRoot: SourceRoot, imports: Imports): string
   const wrong = inRoot.flatMap(([file, imported]) =>
     imported.flatMap((target) => describeImport(sourceRoot, file, target)),
   );
-  const circles = findCircles(new Map(inRoot)).map((circle) => `a circle: ${circle.join(" imports ")}`);
-  return [...describeTable(sourceRoot, files), ...wrong, ...circles];
+  const cycles = findCycles(new Map(inRoot)).map((cycle) => `an import cycle: ${cycle.join(" imports ")}`);
+  return [...describeTable(sourceRoot, files), ...wrong, ...cycles];
 }
 
 /** Files and folders without an entry, and entries without a file. */

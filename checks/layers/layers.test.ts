@@ -114,24 +114,24 @@ test("another root is imported only where the table says so", () => {
   ]);
 });
 
-test("a circle of TypeScript files is named with all its files, type-only imports included", () => {
-  const circle = {
+test("an import cycle of TypeScript files is named with all its files, type-only imports included", () => {
+  const cycle = {
     "api/src/http/a.ts": 'import { b } from "./b.ts";',
     "api/src/http/b.ts": 'import type { C } from "./c.ts";',
     "api/src/http/c.ts": 'import { a } from "./a.ts";',
   };
-  expect(check(origin, circle)).toEqual([
-    "a circle: api/src/http/a.ts imports api/src/http/b.ts imports api/src/http/c.ts imports api/src/http/a.ts",
+  expect(check(origin, cycle)).toEqual([
+    "an import cycle: api/src/http/a.ts imports api/src/http/b.ts imports api/src/http/c.ts imports api/src/http/a.ts",
   ]);
 });
 
-test("a circle of PHP files is named, also within a namespace, where nothing needs `use`", () => {
-  const circle = {
+test("an import cycle of PHP files is named, also within a namespace, where nothing needs `use`", () => {
+  const cycle = {
     "writer/src/Time/A.php": php("Time", "class A { public function b(): B { return new B(); } }"),
     "writer/src/Time/B.php": php("Time", "class B { public function __construct(private ?A $a) {} }"),
   };
-  expect(check(writer, circle)).toEqual([
-    "a circle: writer/src/Time/A.php imports writer/src/Time/B.php imports writer/src/Time/A.php",
+  expect(check(writer, cycle)).toEqual([
+    "an import cycle: writer/src/Time/A.php imports writer/src/Time/B.php imports writer/src/Time/A.php",
   ]);
 });
 

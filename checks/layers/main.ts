@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { trackedFiles } from "../tracked-files.ts";
 import { findViolations } from "./find-violations.ts";
 import { readImports, readPhpNames } from "./read-imports.ts";
 import { table } from "./table.ts";
@@ -27,11 +28,5 @@ function findUnformattable(): string[] {
 }
 
 function listFiles(patterns: readonly string[]): string[] {
-  const command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", ...patterns];
-  const { stdout, exitCode, stderr } = Bun.spawnSync(command, { cwd: root });
-  if (exitCode !== 0) throw new Error(`Cannot list the files to check: ${stderr}`);
-  return stdout
-    .toString()
-    .split("\n")
-    .filter((file) => /\.(ts|php)$/.test(file) && Bun.file(resolve(root, file)).size > 0);
+  return trackedFiles(patterns, root).filter((file) => /\.(ts|php)$/.test(file));
 }
