@@ -28,7 +28,12 @@ export const table: readonly SourceRoot[] = [
     mayImport: ["contract"],
     held: false,
   },
-  { root: "edge-worker/src", layers: [["main.ts"]], mayImport: ["contract"], held: false },
+  {
+    root: "edge-worker/src",
+    layers: [["main.ts"], ["services.ts"], ["http", "settings.ts"], ["cache"], ["origin"], ["rules", "log"]],
+    mayImport: ["contract"],
+    held: true,
+  },
   {
     root: "writer/src",
     layers: [

@@ -1,20 +1,26 @@
-import { answer } from "./edge.ts";
-import type { Finder } from "./find-copy.ts";
-import { openIsolate } from "./isolate.ts";
-import { refuse } from "./problem-response.ts";
-import { visitOf } from "./visit.ts";
+import type { EdgeServices } from "./cache/read-through.ts";
+import { handleRequest } from "./http/handle-request.ts";
+import { refuse } from "./http/problem-response.ts";
+import { createRequestContext } from "./http/request-context.ts";
+import { logToConsole } from "./log/logger.ts";
+import { createServices } from "./services.ts";
 
-let isolate: Finder | undefined;
+let services: EdgeServices | undefined;
 
 // biome-ignore lint/style/noDefaultExport: a Worker's handlers are its default export
 export default {
   async fetch(request, env, context) {
     try {
-      isolate ??= openIsolate(env);
-      return await answer(request, visitOf(request, env, context), isolate);
+      services ??= createServices(env, logToConsole);
+      return await handleRequest(request, createRequestContext(request, env, context), services);
     } catch (error) {
-      console.error(error);
-      return refuse("internal", "The request failed here.");
+      logToConsole({
+        level: "error",
+        event: "request_failed",
+        message: "The edge failed to answer a request.",
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
+      return refuse("internal", "The request failed at the edge.");
     }
   },
 } satisfies ExportedHandler<Env>;

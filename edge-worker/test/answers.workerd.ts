@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { makeWorld, type World } from "./world.ts";
+import { startTestStack, type TestStack } from "./test-stack.ts";
 
 /** Of the connection, or about how one of the two works. */
 const fieldsOfItsOwn = new Set([
@@ -13,14 +13,14 @@ const fieldsOfItsOwn = new Set([
 ]);
 
 describe("an answer of the edge", () => {
-  let world: World;
+  let stack: TestStack;
   before(async () => {
-    world = await makeWorld();
+    stack = await startTestStack();
   });
-  after(() => world.close());
+  after(() => stack.close());
 
   const target = "/api/trending?region=ES&limit=5";
-  const get = (headers: Record<string, string> = {}) => world.edge.fetch(target, { headers });
+  const get = (headers: Record<string, string> = {}) => stack.edge.fetch(target, { headers });
 
   test("can be checked like the origin's: it has its entity tag, digest, signature and links", async () => {
     const response = await get({ "accept-encoding": "identity" });
@@ -64,7 +64,7 @@ describe("an answer of the edge", () => {
   });
 
   test("to HEAD has the fields of GET and no body", async () => {
-    const [head, whole] = [await world.edge.fetch(target, { method: "HEAD" }), await get()];
+    const [head, whole] = [await stack.edge.fetch(target, { method: "HEAD" }), await get()];
     assert.equal(head.status, 200);
     assert.equal(await head.text(), "");
     for (const name of [
@@ -92,47 +92,68 @@ describe("an answer of the edge", () => {
     ["GET", "/api/trending?limit=51", 400],
     ["GET", "/api/regions?x=1", 400],
     ["GET", `/api/trending?category=${"a".repeat(2100)}`, 414],
+    ["OPTIONS", "/problems/not-found", 204],
+    ["POST", "/problems/not-found", 405],
+    ["GET", "/problems/not-found?x=1", 400],
+    ["GET", "/problems/unheard-of", 404],
+    ["GET", "/problems/", 404],
   ];
   for (const [method, path, status] of parity) {
     test(`to ${method} ${path.slice(0, 40)} is what the origin says, without asking it`, async () => {
-      world.network.asked = [];
-      const [edge, origin] = [await world.edge.fetch(path, { method }), await world.origin.ask(path, method)];
+      stack.network.asked = [];
+      const [edge, origin] = [await stack.edge.fetch(path, { method }), await stack.origin.ask(path, method)];
       assert.equal(edge.status, status);
       assert.deepEqual(withoutDetail(await edge.text()), withoutDetail(await origin.text()));
       for (const [name, value] of origin.headers) {
         if (fieldsOfItsOwn.has(name)) continue;
         assert.equal(edge.headers.get(name), value, name);
       }
-      assert.deepEqual([edge.status, world.network.asked], [origin.status, []]);
+      assert.deepEqual([edge.status, stack.network.asked], [origin.status, []]);
     });
   }
 
+  test("whose body is a problem names a type with a page, which the edge gives without the origin", async () => {
+    const { type } = (await (await stack.edge.fetch("/api/trending?x=1")).json()) as { type: string };
+    stack.network.asked = [];
+    const [page, head] = [await stack.edge.fetch(type), await stack.edge.fetch(type, { method: "HEAD" })];
+    const originPage = await stack.origin.ask(type);
+    assert.equal(await page.text(), await originPage.text());
+    assert.equal(await head.text(), "");
+    for (const { status, headers } of [page, head]) {
+      assert.equal(status, 200);
+      assert.equal(headers.get("content-type"), originPage.headers.get("content-type"));
+      assert.equal(headers.get("cache-control"), "public, max-age=86400");
+      assert.equal(headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'");
+    }
+    assert.deepEqual(stack.network.asked, []);
+  });
+
   test("is readable by any site, errors too", async () => {
     for (const path of [target, "/api/trending?x=1", "/nothing"]) {
-      const { headers } = await world.edge.fetch(path);
+      const { headers } = await stack.edge.fetch(path);
       assert.equal(headers.get("access-control-allow-origin"), "*", path);
       assert.match(headers.get("access-control-expose-headers") ?? "", /ETag, Link/, path);
     }
   });
 
   test("to a cursor whose generation is gone is the origin's 410, with where to start again", async () => {
-    const response = await world.edge.fetch("/api/trending?region=ES&cursor=999-24");
+    const response = await stack.edge.fetch("/api/trending?region=ES&cursor=999-24");
     assert.equal(response.status, 410);
     assert.equal(JSON.parse(await response.text()).restart, "/api/trending?region=ES");
   });
 
   test("gives the other documents too, from the cache the second time", async () => {
     for (const path of ["/api/regions", "/openapi.json", "/.well-known/jwks.json", "/api/videos/es-3"]) {
-      const first = await world.edge.fetch(path);
+      const first = await stack.edge.fetch(path);
       assert.equal(first.status, 200, path);
-      assert.ok(world.network.bodies.get(path)?.has(await first.text()), path);
+      assert.ok(stack.network.bodies.get(path)?.has(await first.text()), path);
       assert.match(
-        (await world.edge.fetch(path)).headers.get("cache-status") ?? "",
+        (await stack.edge.fetch(path)).headers.get("cache-status") ?? "",
         /^trendvault; hit/,
         path,
       );
     }
-    assert.equal((await world.edge.fetch("/api/videos/none")).status, 404);
+    assert.equal((await stack.edge.fetch("/api/videos/none")).status, 404);
   });
 });
 

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { makeWorld, type World } from "./world.ts";
+import { startTestStack, type TestStack } from "./test-stack.ts";
 
 const tooMany = 429;
 
 describe("cache-busting", () => {
-  let world: World;
+  let stack: TestStack;
   before(async () => {
-    world = await makeWorld();
-    await world.edge.fetch("/api/trending?region=DE&window=week&limit=10");
-    world.network.asked = [];
+    stack = await startTestStack();
+    await stack.edge.fetch("/api/trending?region=DE&window=week&limit=10");
+    stack.network.asked = [];
   });
-  after(() => world.close());
+  after(() => stack.close());
 
   const busting: [string, number, string[]][] = [
     ["unknown parameters", 400, Array.from({ length: 100 }, (_, n) => `?x=${n + 1}`)],
@@ -46,29 +46,29 @@ describe("cache-busting", () => {
   for (const [name, status, endings] of busting) {
     test(`with ${name}: ${status}, and the origin sees nothing of it`, async () => {
       for (const ending of endings) {
-        const response = await world.edge.fetch(`/api/trending${ending}`);
+        const response = await stack.edge.fetch(`/api/trending${ending}`);
         await response.body?.cancel();
         assert.equal(response.status, status, ending);
         if (status === 200) assert.match(response.headers.get("cache-status") ?? "", /^trendvault; hit; /);
       }
-      assert.deepEqual(world.network.asked, []);
+      assert.deepEqual(stack.network.asked, []);
     });
   }
 
   test("with addresses of any length: 414, and the origin sees nothing of it", async () => {
-    const response = await world.edge.fetch(`/api/trending?category=${"a".repeat(3000)}`);
+    const response = await stack.edge.fetch(`/api/trending?category=${"a".repeat(3000)}`);
     assert.equal(response.status, 414);
-    assert.deepEqual(world.network.asked, []);
+    assert.deepEqual(stack.network.asked, []);
   });
 
   test("with what the origin refuses: it is asked once in a while, not every time", async () => {
     for (let times = 0; times < 20; times++) {
-      const response = await world.edge.fetch("/api/trending?region=DE&category=Nonsense");
+      const response = await stack.edge.fetch("/api/trending?region=DE&category=Nonsense");
       assert.equal(response.status, 400);
       assert.equal(response.headers.get("cache-control"), "no-store");
       assert.match(JSON.parse(await response.text()).detail, /expected one of Gaming, Music/);
     }
-    assert.deepEqual(world.network.asked, ["/api/trending?region=DE&category=Nonsense"]);
+    assert.deepEqual(stack.network.asked, ["/api/trending?region=DE&category=Nonsense"]);
   });
 
   test("with countless good lists: a visitor has so many misses a minute, and all hits they want", async () => {
@@ -77,12 +77,12 @@ describe("cache-busting", () => {
     const headers = { "cf-connecting-ip": "2001:db8:1:2:3::1" };
     const others = { "cf-connecting-ip": "2001:db8:1:3::1" };
     const misses = Array.from({ length: 130 }, (_, n) => `/api/trending?region=FR&cursor=1-${n + 1}`);
-    const seen = await world.edge.crowd(misses.map((target) => ({ target, headers })));
+    const seen = await stack.edge.crowd(misses.map((target) => ({ target, headers })));
     assert.equal(seen.filter(({ status }) => status === 200).length, 120);
     assert.equal(seen.filter(({ status }) => status === tooMany).length, 10);
     const next = { target: "/api/trending?region=FR&cursor=1-1&limit=7" };
     const hit = { target: "/api/trending?region=DE&window=week&limit=10" };
-    const again = await world.edge.crowd(
+    const again = await stack.edge.crowd(
       [
         { ...next, headers },
         { ...hit, headers },

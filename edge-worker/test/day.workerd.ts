@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Outcome, Traffic } from "./busy-worker.ts";
 import { europeOf } from "./countries.ts";
 import { Edge } from "./edge.ts";
 import { withLifetimes } from "./lifetimes.ts";
-import { makeWorld, type World } from "./world.ts";
+import { startTestStack, type TestStack } from "./test-stack.ts";
+import type { Outcome, Traffic } from "./traffic-worker.ts";
 
 // What 5,000 requests a second are in 24 s, as fast as it goes. Lifetimes are half of the origin's own, and what is
 // published first is so old that every list goes stale once while the visitors come.
@@ -18,34 +18,34 @@ const places = Object.entries(europeOf).flatMap(([region, placed]) =>
 );
 
 describe("a day in miniature, in three data centres", () => {
-  let world: World;
+  let stack: TestStack;
   let edges: Edge[] = [];
   before(async () => {
-    world = await makeWorld({}, rankedSecondsAgo);
-    world.network.behaviour = withLifetimes(lifetimes);
-    const others = [Edge.start(world.network.url), Edge.start(world.network.url)];
-    edges = [world.edge, ...(await Promise.all(others))];
+    stack = await startTestStack({}, rankedSecondsAgo);
+    stack.network.behaviour = withLifetimes(lifetimes);
+    const others = [Edge.start(stack.network.url), Edge.start(stack.network.url)];
+    edges = [stack.edge, ...(await Promise.all(others))];
   });
   after(async () => {
     await Promise.all(edges.slice(1).map((edge) => edge.close()));
-    await world.close();
+    await stack.close();
   });
 
   test("brings the origin one request in a thousand, and never more than lists and lifetimes allow", async (context) => {
     const started = Date.now();
     const visits = Promise.all(edges.map((edge, index) => edge.busy(trafficOf(index))));
     await sleep(2000);
-    world.database.publish();
+    stack.database.publish();
     const outcomes = await visits;
     const seconds = (Date.now() - started) / 1000;
     const handled = addUp(outcomes);
-    const asked = world.network.asked.length;
+    const asked = stack.network.asked.length;
     context.diagnostic(`${requests} requests in ${seconds.toFixed(1)} s, ${asked} reached the origin`);
     context.diagnostic(JSON.stringify(handled));
 
     assert.ok(outcomes.every(({ wrong }) => wrong === 0));
     assert.ok(asked <= requests / 1000, `${asked} requests reached the origin`);
-    const lists = new Set(world.network.asked).size;
+    const lists = new Set(stack.network.asked).size;
     const lifetimesSeen = Math.ceil(seconds / lifetimes.fresh);
     assert.ok(asked <= lists * edges.length * (1 + lifetimesSeen), "once a lifetime, whatever the rate");
     assert.ok((handled["trendvault; hit; detail=stale-while-revalidate"] ?? 0) > 0, "nothing went stale");

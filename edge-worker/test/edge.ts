@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { createTestHarness, unstable_readConfig as readConfig, type TestHarness } from "wrangler";
-import type { Outcome, Traffic } from "./busy-worker.ts";
-import type { CrowdVisitor, Seen } from "./crowd-worker.ts";
+import type { CrowdVisitor, Seen } from "./clients-worker.ts";
 import { edgeKeys, keySet } from "./keys.ts";
+import type { Outcome, Traffic } from "./traffic-worker.ts";
 
 export const root = join(import.meta.dirname, "../..");
 export const wrangler = join(root, "edge-worker/node_modules/.bin/wrangler");
@@ -79,10 +79,10 @@ export class Edge {
     return this.#post("busy", traffic);
   }
 
-  /** The key-value store of last resort, to look into and to fill. */
-  async lastResort(): Promise<KVNamespace> {
-    const { LAST_RESORT } = await this.#harness.getWorker("trendvault-edge").getEnv();
-    return LAST_RESORT;
+  /** The KV namespace of the fallback, to read and to fill. */
+  async fallbackStore(): Promise<KVNamespace> {
+    const { FALLBACK } = await this.#harness.getWorker("trendvault-edge").getEnv();
+    return FALLBACK;
   }
 
   /** What the Workers have logged. */
@@ -113,14 +113,14 @@ const {
 
 const crowd = {
   name: "crowd",
-  main: join(import.meta.dirname, "crowd-worker.ts"),
+  main: join(import.meta.dirname, "clients-worker.ts"),
   compatibility_date,
   services: [{ binding: "EDGE", service: "trendvault-edge" }],
 };
 
 const busy = (vars: Record<string, string>) => ({
   name: "busy",
-  main: join(import.meta.dirname, "busy-worker.ts"),
+  main: join(import.meta.dirname, "traffic-worker.ts"),
   alias: { "the-deployed-bundle": join(bundle(), "main.js") },
   compatibility_date,
   kv_namespaces,

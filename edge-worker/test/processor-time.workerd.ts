@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { processorSeconds, workerdProcesses } from "./processor-time.ts";
-import { makeWorld, type World } from "./world.ts";
+import { startTestStack, type TestStack } from "./test-stack.ts";
 
 const visits = 20_000;
 const largest = 500; // microseconds
 
 describe("processor time in workerd", () => {
-  let world: World;
+  let stack: TestStack;
   let pids: number[]; // workerd runs twice: our Worker, and what stands in front of it locally
   before(async () => {
     const others = workerdProcesses();
-    world = await makeWorld();
+    stack = await startTestStack();
     pids = workerdProcesses().filter((pid) => !others.includes(pid));
   });
-  after(() => world.close());
+  after(() => stack.close());
 
   test("of a hit is well below a millisecond, the visitor's own included", async (context) => {
-    const visit = (requests: number) => world.edge.busy({ ...swiss, requests });
+    const visit = (requests: number) => stack.edge.busy({ ...swiss, requests });
     await visit(2000); // until the code is warm
     const before = processorSeconds(pids);
     const { wrong, handled } = await visit(visits);

@@ -1,0 +1,28 @@
+import { type StoredResponse, storedForm } from "../origin/stored-response.ts";
+
+/** The stored responses of this data centre, shared by its isolates (Cache API). It never decides about freshness. */
+export class DataCentreCache {
+  readonly #base: URL;
+
+  /** `base` makes URLs of targets; with the origin's, a stored response can be purged by its URL. */
+  constructor(base: URL) {
+    this.#base = base;
+  }
+
+  async match(target: string): Promise<StoredResponse | null> {
+    const cache = await caches.open(storedForm);
+    const response = await cache.match(new URL(target, this.#base));
+    return response === undefined ? null : response.json();
+  }
+
+  /**
+   * The Cache API ignores stale-while-revalidate and stale-if-error, so a response is put there for as long as it
+   * could be of any use; freshness.ts decides from the times inside.
+   */
+  async put(response: StoredResponse): Promise<void> {
+    const { maxAge, staleWhileRevalidate, staleIfError } = response.lifetimes;
+    const headers = { "cache-control": `max-age=${maxAge + Math.max(staleWhileRevalidate, staleIfError)}` };
+    const cache = await caches.open(storedForm);
+    await cache.put(new URL(response.target, this.#base), Response.json(response, { headers }));
+  }
+}

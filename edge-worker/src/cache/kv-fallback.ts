@@ -1,0 +1,62 @@
+import type { KVNamespace } from "@cloudflare/workers-types";
+import { type PublicKeySet, verifyResponse } from "@trendvault/contract/response-signature";
+import { type StoredResponse, storedForm } from "../origin/stored-response.ts";
+import { type CanonicalRequest, isFrontPage } from "../rules/canonical-request.ts";
+
+const expirationTtl = 7 * 86_400; // seconds
+
+/**
+ * The last good front page of each region and window, in Workers KV: what a data centre serves when it has nothing
+ * stored and the origin does not answer.
+ */
+export class KvFallback {
+  readonly #store: KVNamespace;
+  readonly #intervalSeconds: number;
+  readonly #keys: PublicKeySet;
+  readonly #lastChecked = new Map<string, number>();
+
+  /**
+   * `intervalSeconds`: how often a key is written at most, by all data centres together, give or take KV's delay.
+   * `keys`: what a page has to be signed with.
+   */
+  constructor(store: KVNamespace, options: { intervalSeconds: number; keys: PublicKeySet }) {
+    this.#store = store;
+    this.#intervalSeconds = options.intervalSeconds;
+    this.#keys = options.keys;
+  }
+
+  /** The page, or null when there is none. Throws when it is not the origin's: others than this write to KV. */
+  async get(request: CanonicalRequest): Promise<StoredResponse | null> {
+    const key = keyOf(request);
+    const stored = key === null ? null : await this.#store.get<StoredResponse>(key, "json");
+    if (stored === null) return null;
+    if (stored.target !== request.target) throw new Error(`${key} has the response to another request`);
+    const body = new Uint8Array(new TextEncoder().encode(stored.body));
+    const message = { status: 200, headers: new Headers(stored.headers), body };
+    const verdict = await verifyResponse(message, this.#keys);
+    if (verdict !== "valid") throw new Error(`the signature of ${key} is not valid: ${verdict}`);
+    return stored;
+  }
+
+  /** Writes a front page of a newer ranking, when the interval of its key is over. */
+  async putIfDue(request: CanonicalRequest, response: StoredResponse): Promise<void> {
+    const key = keyOf(request);
+    if (key === null) return;
+    if (response.fetchedAt < (this.#lastChecked.get(key) ?? 0) + this.#intervalSeconds) return;
+    this.#lastChecked.set(key, response.fetchedAt); // at once, so that this isolate checks once
+    const stored = await this.#store.get<StoredResponse>(key, "json");
+    if (stored !== null && !this.#isDue(response, stored)) return;
+    await this.#store.put(key, JSON.stringify(response), { expirationTtl });
+  }
+
+  #isDue(response: StoredResponse, stored: StoredResponse): boolean {
+    return (
+      response.generatedAt > stored.generatedAt &&
+      response.fetchedAt >= stored.fetchedAt + this.#intervalSeconds
+    );
+  }
+}
+
+function keyOf({ query }: CanonicalRequest): string | null {
+  return query !== null && isFrontPage(query) ? `${storedForm}/${query.region}/${query.window}` : null;
+}

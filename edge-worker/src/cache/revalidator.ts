@@ -1,0 +1,169 @@
+import type { Problem } from "@trendvault/contract/problem";
+import type { PublicKeySet } from "@trendvault/contract/response-signature";
+import type { Logger } from "../log/logger.ts";
+import { fetchFromOrigin, type OriginOptions, type OriginResponse } from "../origin/fetch-from-origin.ts";
+import type { StoredResponse } from "../origin/stored-response.ts";
+import { validateOriginResponse } from "../origin/validate-origin-response.ts";
+import { type CanonicalRequest, redactedTarget } from "../rules/canonical-request.ts";
+import { freshnessAt } from "../rules/freshness.ts";
+import { FailureBackoff, type RecentFailure } from "./failure-backoff.ts";
+import type { KvFallback } from "./kv-fallback.ts";
+import { nullOnError } from "./null-on-error.ts";
+import { SingleFlight } from "./single-flight.ts";
+import type { TieredCache } from "./tiered-cache.ts";
+
+/** How a revalidation ended. */
+export type RevalidationResult =
+  | { kind: "fetched"; response: StoredResponse; originSeconds: number }
+  /** Another isolate of the data centre had fetched it. */
+  | { kind: "already-fresh"; response: StoredResponse }
+  | { kind: "problem"; problem: Problem }
+  | { kind: "failure"; status: number | null; fallback: Fallback | null }
+  | { kind: "rate-limited"; fallback: Fallback | null };
+
+/** What is served when nothing better can be had. */
+export type Fallback = { response: StoredResponse; source: "stale-if-error" | "kv-fallback" };
+
+/** What belongs to one request of a client. */
+export type RequestContext = {
+  /** Keeps the Worker running until the work is done, after the response was sent. */
+  waitUntil: (work: Promise<unknown>) => void;
+  /** Whether this client may cause one more request to the origin; counts it. */
+  allowOriginFetch: () => Promise<boolean>;
+};
+
+export type RevalidatorOptions = {
+  cache: TieredCache;
+  fallback: KvFallback;
+  origin: OriginOptions;
+  keys: PublicKeySet;
+  /** How long the origin is not asked for a target after it has failed at it or refused it. */
+  backoffSeconds: number;
+  /** Unix seconds. */
+  clock: () => number;
+  log: Logger;
+};
+
+const cacheSeconds = 2; // what a revalidation may take beyond the origin's timeout
+
+/** Fetches newer responses: one request to the origin per target at a time, and none for a while after a failure. */
+export class Revalidator {
+  readonly #options: RevalidatorOptions;
+  readonly #flights: SingleFlight<RevalidationResult>;
+  readonly #backoff: FailureBackoff<RevalidationResult>;
+
+  constructor(options: RevalidatorOptions) {
+    this.#options = options;
+    this.#flights = new SingleFlight(options.origin.timeoutSeconds + cacheSeconds);
+    this.#backoff = new FailureBackoff(options.backoffSeconds, options.clock);
+  }
+
+  /** How the last revalidation ended, if it gave no response and that was not long ago. */
+  recentFailure(target: string): RecentFailure<RevalidationResult> | null {
+    return this.#backoff.recent(target);
+  }
+
+  /** Revalidates, or waits for a revalidation in flight (`collapsed`). */
+  async revalidate(
+    request: CanonicalRequest,
+    context: RequestContext,
+  ): Promise<{ result: RevalidationResult; collapsed: boolean }> {
+    const first = await this.#share(request, context);
+    // Another client was rate-limited; that must not become this one's refusal.
+    const retry = first.shared && first.value?.kind === "rate-limited";
+    const { value, shared } = retry ? await this.#share(request, context) : first;
+    return { result: value ?? (await this.#timedOut(request)), collapsed: shared };
+  }
+
+  /** Revalidates after the response, without counting it against the client. */
+  revalidateInBackground(request: CanonicalRequest, context: RequestContext): void {
+    if (this.recentFailure(request.target)?.isBackingOff || this.#flights.isInFlight(request.target)) return;
+    context.waitUntil(this.revalidate(request, { ...context, allowOriginFetch: async () => true }));
+  }
+
+  #share(request: CanonicalRequest, context: RequestContext) {
+    return this.#flights.run(request.target, () => {
+      const work = this.#revalidate(request, context);
+      context.waitUntil(work);
+      return work;
+    });
+  }
+
+  // The request that began the work was cancelled, and the work with it.
+  async #timedOut(request: CanonicalRequest): Promise<RevalidationResult> {
+    const { cache, clock } = this.#options;
+    const stored = onlyUsable(await cache.match(request.target), clock());
+    return { kind: "failure", status: null, fallback: await this.#fallbackFor(request, stored) };
+  }
+
+  async #revalidate(request: CanonicalRequest, context: RequestContext): Promise<RevalidationResult> {
+    const { cache, clock } = this.#options;
+    const stored = onlyUsable(await cache.matchNewest(request.target), clock());
+    if (stored !== null && freshnessAt(clock(), stored) === "fresh") {
+      return { kind: "already-fresh", response: stored };
+    }
+    if (!(await context.allowOriginFetch())) {
+      return { kind: "rate-limited", fallback: await this.#fallbackFor(request, stored) };
+    }
+    return this.#fetch(request, stored, context);
+  }
+
+  async #fetch(
+    request: CanonicalRequest,
+    stored: StoredResponse | null,
+    context: RequestContext,
+  ): Promise<RevalidationResult> {
+    const { origin, keys, clock } = this.#options;
+    const now = clock();
+    const received = await fetchFromOrigin(request.target, origin);
+    if (typeof received === "string") return this.#fail(request, stored, { status: null, reason: received });
+    const validated = await validateOriginResponse(received, { request, stored, now, keys });
+    if (validated.kind === "invalid") return this.#fail(request, stored, { ...received, ...validated });
+    if (validated.kind === "problem") return this.#backOff(request.target, validated);
+    this.#store(request, validated.response, context);
+    return { kind: "fetched", response: validated.response, originSeconds: clock() - now };
+  }
+
+  #store(request: CanonicalRequest, response: StoredResponse, context: RequestContext): void {
+    const { cache, fallback, log } = this.#options;
+    const written = Promise.all([cache.put(response), fallback.putIfDue(request, response)]);
+    this.#backoff.clear(request.target);
+    const entry = { event: "response_not_stored", message: "A response was served but not stored." };
+    context.waitUntil(nullOnError(written, log, entry));
+  }
+
+  async #fail(
+    request: CanonicalRequest,
+    stored: StoredResponse | null,
+    { status, reason }: { status: OriginResponse["status"] | null; reason: string },
+  ): Promise<RevalidationResult> {
+    const message = "The origin gave no response that can be served.";
+    this.#options.log({
+      level: "error",
+      event: "origin_failed",
+      message,
+      target: redactedTarget(request),
+      reason,
+    });
+    const fallback = await this.#fallbackFor(request, stored);
+    return this.#backOff(request.target, { kind: "failure", status, fallback });
+  }
+
+  #backOff(target: string, result: RevalidationResult): RevalidationResult {
+    this.#backoff.record(target, result);
+    return result;
+  }
+
+  async #fallbackFor(request: CanonicalRequest, stored: StoredResponse | null): Promise<Fallback | null> {
+    if (stored !== null) return { response: stored, source: "stale-if-error" };
+    const { fallback, log } = this.#options;
+    const entry = { event: "fallback_not_read", message: "The KV fallback could not be used." };
+    const response = await nullOnError(fallback.get(request), log, entry);
+    return response === null ? null : { response, source: "kv-fallback" };
+  }
+}
+
+// A response that may not be served any more is no lower bound: a database restored from a backup is older, and right.
+function onlyUsable(response: StoredResponse | null, now: number): StoredResponse | null {
+  return response !== null && freshnessAt(now, response) !== "unusable" ? response : null;
+}

@@ -1,9 +1,0 @@
-/** What every answer carries: readable by any site, and nothing that a browser could run, guess or leak. */
-export const everyAnswer: Readonly<Record<string, string>> = {
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": "ETag, Link, Age, Cache-Status, Content-Location",
-  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-  "cross-origin-resource-policy": "cross-origin",
-  "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
-};

@@ -1,0 +1,47 @@
+import type { InvalidParameter } from "@trendvault/contract/trending-query";
+import { type EdgeServices, readThrough, type UnavailableReason } from "../cache/read-through.ts";
+import type { RequestContext } from "../cache/revalidator.ts";
+import { canonicalize } from "../rules/canonical-request.ts";
+import { problemResponse, refuse } from "./problem-response.ts";
+import { respondFromCache } from "./respond-from-cache.ts";
+import { respondWithoutCache } from "./respond-without-cache.ts";
+
+/** From a request to its response. */
+export async function handleRequest(
+  request: Request,
+  context: RequestContext,
+  services: EdgeServices,
+): Promise<Response> {
+  const url = new URL(request.url);
+  const direct = respondWithoutCache(request, url);
+  if (direct !== null) return direct;
+  const { canonical, invalid } = canonicalize(url, countryOf(request));
+  if (canonical === null) return refuseParameters(invalid);
+  const result = await readThrough(canonical, context, services);
+  switch (result.kind) {
+    case "response":
+      return respondFromCache(result, { canonical, request, now: services.clock() });
+    case "problem":
+      return problemResponse(result.problem);
+    case "unavailable":
+      return refuseForNow(result.reason);
+  }
+}
+
+function refuseParameters(invalid: InvalidParameter[]): Response {
+  const detail = invalid.map((parameter) => `${parameter.name}: ${parameter.detail}`).join("; ");
+  return refuse("invalid-parameter", detail, { invalid });
+}
+
+function refuseForNow(reason: UnavailableReason): Response {
+  const headers = { "retry-after": "5" };
+  return reason === "origin-failed"
+    ? refuse("not-ready", "The origin does not answer and this list is in no cache.", { headers })
+    : refuse("too-many-requests", "Your network has requested too many lists that are in no cache.", {
+        headers,
+      });
+}
+
+function countryOf(request: Request): string | undefined {
+  return (request.cf as IncomingRequestCfProperties | undefined)?.country;
+}

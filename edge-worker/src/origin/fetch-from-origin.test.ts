@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import {
+  edgePayload,
+  edgeSignatureHeader,
+  judgeEdgeSignature,
+  readEdgeSignature,
+} from "@trendvault/contract/edge-signature";
+import { hmacSha256 } from "@trendvault/contract/hmac";
+import { parseKeyRing, signingKey } from "@trendvault/contract/key-ring";
+import { fetchFromOrigin } from "./fetch-from-origin.ts";
+
+// These run on Bun: local workerd turns a failed connection into an response with status 500.
+
+const edgeKeys = parseKeyRing(`e2:${"B".repeat(43)},e1:${"A".repeat(43)}`);
+const target = "/api/trending?region=DE&category=Film%20%26%20Animation";
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+async function fetchWith(listener: RequestListener, timeoutSeconds = 5) {
+  server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  return fetchFromOrigin(target, { url: new URL(`http://127.0.0.1:${port}`), edgeKeys, timeoutSeconds });
+}
+
+/** Responds to the first request in one way and to the others in another. */
+function first(
+  listener: RequestListener,
+  then: RequestListener,
+): { listener: RequestListener; requests: () => number } {
+  let requests = 0;
+  return {
+    listener: (...handed) => (requests++ === 0 ? listener : then)(...handed),
+    requests: () => requests,
+  };
+}
+
+const close: RequestListener = (request) => request.socket.destroy();
+const greet: RequestListener = (_, response) => response.end("hello");
+
+test("the request is signed over method, path and query with the first key, now", async () => {
+  let header: string | undefined;
+  await fetchWith((request, response) => {
+    header = request.headers[edgeSignatureHeader] as string;
+    response.end(request.url === target ? "" : "another target");
+  });
+  const signature = readEdgeSignature(header ?? "");
+  if (signature === null) throw new Error(`not a signature: ${header}`);
+  const { kid, key } = signingKey(edgeKeys);
+  expect(signature.kid).toBe(kid);
+  const hmac = await hmacSha256(key, edgePayload({ method: "GET", target }, signature));
+  expect(judgeEdgeSignature(signature, { hmac, seconds: Math.floor(Date.now() / 1000) })).toBe("valid");
+});
+
+describe("a connection that fails", () => {
+  test("once is retried", async () => {
+    const { listener, requests } = first(close, greet);
+    const response = await fetchWith(listener);
+    expect(response).toMatchObject({ status: 200, body: new TextEncoder().encode("hello") });
+    expect(requests()).toBe(2);
+  });
+
+  test("twice is not retried again", async () => {
+    const { listener, requests } = first(close, close);
+    expect(await fetchWith(listener)).toBe("unreachable");
+    expect(requests()).toBe(2);
+  });
+
+  test("between Cloudflare and the origin is retried", async () => {
+    const { listener } = first((_, response) => response.writeHead(521).end(), greet);
+    expect(await fetchWith(listener)).toMatchObject({ status: 200 });
+  });
+
+  test("half way through a body is retried", async () => {
+    const breakOff: RequestListener = (request, response) => {
+      response.writeHead(200, { "content-length": "1000" });
+      response.write("half", () => request.socket.destroy());
+    };
+    expect(await fetchWith(first(breakOff, greet).listener)).toMatchObject({ status: 200 });
+  });
+});
+
+test("an error of the origin is its response, and is not retried", async () => {
+  const { listener, requests } = first((_, response) => response.writeHead(500).end("broken"), greet);
+  expect(await fetchWith(listener)).toMatchObject({ status: 500 });
+  expect(requests()).toBe(1);
+});
+
+test("a redirect is not followed", async () => {
+  const redirect: RequestListener = (_, response) =>
+    response.writeHead(302, { location: "/elsewhere" }).end();
+  expect(await fetchWith(first(redirect, greet).listener)).toMatchObject({ status: 302 });
+});
+
+test("the timeout is for both tries and the body together", async () => {
+  const stall: RequestListener = (_, response) => response.writeHead(200).write("half");
+  const { listener, requests } = first(stall, greet);
+  expect(await fetchWith(listener, 2)).toBe("timed-out");
+  expect(requests()).toBe(1);
+});

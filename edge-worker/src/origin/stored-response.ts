@@ -1,0 +1,27 @@
+import type { Lifetimes } from "../rules/lifetimes.ts";
+
+/** Names the form of StoredResponse in the Cache API and in KV. Another form needs another name: both outlive a deployment. */
+export const storedForm = "stored-responses-2";
+
+/**
+ * A validated response of the origin, as plain data: it can be shared between requests, cached and put into KV.
+ * Times are Unix seconds.
+ */
+export type StoredResponse = {
+  /** Canonical path and query: what was requested, and the cache key. */
+  target: string;
+  body: string;
+  /** The origin's headers that belong to the body: its type, validator, signature and links. */
+  headers: Record<string, string>;
+  /** When the ranking was made that the body comes from. */
+  generatedAt: number;
+  /** When the origin was asked for it, and this was the newest. */
+  fetchedAt: number;
+  lifetimes: Lifetimes;
+};
+
+/** Whether a response comes from a later ranking than another, or from the same one later. */
+export function isNewer(response: StoredResponse, than: StoredResponse): boolean {
+  if (response.generatedAt !== than.generatedAt) return response.generatedAt > than.generatedAt;
+  return response.fetchedAt > than.fetchedAt;
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import { canonicalize, isFrontPage, redactedTarget } from "./canonical-request.ts";
+
+function read(search: string, country?: string) {
+  return canonicalize({ pathname: "/api/trending", search }, country);
+}
+
+function keyOf(search: string): string | null {
+  return read(search, "PL").canonical?.target ?? null;
+}
+
+describe("one and the same key", () => {
+  const key = "/api/trending?region=DE&window=week&category=Music&limit=10";
+  test.each([
+    "?region=DE&window=week&category=Music&limit=10",
+    "?limit=10&category=Music&window=week&region=DE",
+    "?region=de&window=week&category=Music&limit=10",
+    "?%72egion=%44E&window=week&category=%4Dusic&limit=1%30",
+    "?&region=DE&&window=week&category=Music&limit=10&",
+  ])("%s", (search) => {
+    expect(keyOf(search)).toBe(key);
+  });
+
+  test.each(["", "?", "?window=day", "?limit=24", "?window=day&limit=24&region=pl"])(
+    "defaults make no other key: '%s'",
+    (search) => {
+      expect(keyOf(search)).toBe("/api/trending?region=PL");
+    },
+  );
+});
+
+describe("no key at all", () => {
+  test.each([
+    "?x=1",
+    "?region=DE&region=DE",
+    "?region=DE&Region=DE",
+    "?region=US",
+    "?region=",
+    "?window=DAY",
+    "?limit=051",
+    "?limit=0",
+    "?limit=51",
+    "?limit=1e1",
+    "?category=",
+    "?cursor=1",
+    "?cursor=01-24",
+    "?utm_source=x",
+    "?_=1732096800",
+  ])("%s", (search) => {
+    const { canonical, invalid } = read(search, "PL");
+    expect(canonical).toBeNull();
+    expect(invalid).not.toEqual([]);
+  });
+});
+
+test("the country decides only where the URL does not", () => {
+  expect(read("", "CH").canonical).toMatchObject({
+    target: "/api/trending?region=DE",
+    regionFromCountry: true,
+  });
+  expect(read("?region=FR", "CH").canonical).toMatchObject({
+    target: "/api/trending?region=FR",
+    regionFromCountry: false,
+  });
+});
+
+test.each([
+  ["?region=DE", true],
+  ["?region=DE&window=now", true],
+  ["?region=DE&limit=10", false],
+  ["?region=DE&category=Music", false],
+  ["?region=DE&cursor=7-24", false],
+])("%s is a front page: %p", (search, expected) => {
+  const query = read(search).canonical?.query;
+  expect(query && isFrontPage(query)).toBe(expected);
+});
+
+test("what a visitor has typed stays out of the log", () => {
+  const logged = (search: string) => {
+    const { canonical } = read(search);
+    return canonical && redactedTarget(canonical);
+  };
+  expect(logged("?category=my+name&cursor=7-24")).toBe(
+    "/api/trending?region=GB&category=(hidden)&cursor=7-24",
+  );
+  expect(logged("?limit=10")).toBe("/api/trending?region=GB&limit=10");
+});
+
+describe("a document", () => {
+  test("is its path", () => {
+    const { canonical } = canonicalize({ pathname: "/api/regions", search: "" }, "DE");
+    expect(canonical).toEqual({ target: "/api/regions", query: null, regionFromCountry: false });
+  });
+
+  test("takes no parameters", () => {
+    expect(canonicalize({ pathname: "/openapi.json", search: "?x=1" }).canonical).toBeNull();
+  });
+});

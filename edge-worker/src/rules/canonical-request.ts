@@ -1,0 +1,55 @@
+import {
+  defaultLimit,
+  type InvalidParameter,
+  parseTrendingQuery,
+  type TrendingQuery,
+  trendingUrl,
+} from "@trendvault/contract/trending-query";
+import { trendingPath } from "./paths.ts";
+import { regionForCountry } from "./region-for-country.ts";
+
+/**
+ * What a request is for. `target` is the canonical path and query, the only cache key. A list's always names the
+ * region, so that one visitor's region never becomes another's.
+ */
+export type CanonicalRequest = {
+  target: string;
+  /** The parameters of a list; null for a document, which has only its path. */
+  query: TrendingQuery | null;
+  /** Whether the visitor's country chose the region, because the URL does not name one. */
+  regionFromCountry: boolean;
+};
+
+export type CanonicalizeResult =
+  | { canonical: CanonicalRequest; invalid: null }
+  | { canonical: null; invalid: InvalidParameter[] };
+
+/** Canonicalizes a served path and its query, with the origin's own parser. `country` is `request.cf.country`. */
+export function canonicalize(
+  { pathname, search }: Pick<URL, "pathname" | "search">,
+  country?: string,
+): CanonicalizeResult {
+  if (pathname === trendingPath) return canonicalizeList(search, country);
+  if (search !== "") {
+    return { canonical: null, invalid: [{ name: "(unknown)", detail: "expected no parameters" }] };
+  }
+  return { canonical: { target: pathname, query: null, regionFromCountry: false }, invalid: null };
+}
+
+/** Whether a query is for a list's first page as most visitors want it: all categories, the default length. */
+export function isFrontPage({ category, limit, cursor }: TrendingQuery): boolean {
+  return category === undefined && limit === defaultLimit && cursor === undefined;
+}
+
+/** The target for the log: without the category, which is whatever a visitor has typed. */
+export function redactedTarget({ query, target }: CanonicalRequest): string {
+  return query?.category === undefined ? target : trendingUrl({ ...query, category: "(hidden)" });
+}
+
+function canonicalizeList(search: string, country: string | undefined): CanonicalizeResult {
+  const parsed = parseTrendingQuery(search);
+  if (parsed.query === null) return { canonical: null, invalid: parsed.invalid };
+  const regionFromCountry = !new URLSearchParams(search).has("region");
+  const query = regionFromCountry ? { ...parsed.query, region: regionForCountry(country) } : parsed.query;
+  return { canonical: { query, target: trendingUrl(query), regionFromCountry }, invalid: null };
+}
