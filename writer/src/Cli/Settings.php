@@ -7,6 +7,13 @@ namespace TrendVault\Writer\Cli;
 /** What the environment says, read once. .env.example explains every name. */
 final readonly class Settings
 {
+    /** Names that settings had before, and what to do about each. */
+    private const array RENAMED = [
+        'DB_BUSY_TIMEOUT_MS' => 'DB_BUSY_TIMEOUT_SECONDS: rename it, and give seconds',
+        'YOUTUBE_DEADLINE_SECONDS' => 'YOUTUBE_TIMEOUT_SECONDS: rename it',
+        'YOUTUBE_EVERY_SECONDS' => 'YOUTUBE_INTERVAL_SECONDS: rename it',
+    ];
+
     /** @param array<string, string> $environment */
     private function __construct(
         private array $environment,
@@ -29,6 +36,8 @@ final readonly class Settings
      */
     public static function read(array $environment, ?string $databasePath): self
     {
+        self::refuseRenamed($environment);
+
         return new self(
             $environment,
             databasePath: self::absolute(
@@ -42,7 +51,9 @@ final readonly class Settings
             keepGenerations: self::integer($environment, 'KEEP_GENERATIONS', 10, 2, 1000),
             keepDays: self::integer($environment, 'KEEP_DAYS', 28, 1, 3650),
             leaveAfterHours: self::integer($environment, 'LEAVE_AFTER_HOURS', 48, 1, 8760),
-            busyTimeoutMilliseconds: self::integer($environment, 'DB_BUSY_TIMEOUT_MS', 5000, 0, 600_000),
+            busyTimeoutMilliseconds: (int) round(
+                1000 * self::seconds($environment, 'DB_BUSY_TIMEOUT_SECONDS', 5, 0, 600),
+            ),
         );
     }
 
@@ -89,6 +100,16 @@ final readonly class Settings
     }
 
     /** @param array<string, string> $environment */
+    private static function refuseRenamed(array $environment): void
+    {
+        foreach (self::RENAMED as $name => $advice) {
+            if (self::text($environment, $name) !== null) {
+                throw UsageError::because("$name is now $advice.");
+            }
+        }
+    }
+
+    /** @param array<string, string> $environment */
     private static function text(array $environment, string $name): ?string
     {
         $value = $environment[$name] ?? '';
@@ -115,6 +136,24 @@ final readonly class Settings
                 $value,
                 "a whole number from $least to $most, for example $default",
             )
+            : $number;
+    }
+
+    /** @param array<string, string> $environment */
+    private static function seconds(
+        array $environment,
+        string $name,
+        int $default,
+        int $least,
+        int $most,
+    ): float {
+        $value = self::text($environment, $name) ?? (string) $default;
+        $number = filter_var($value, FILTER_VALIDATE_FLOAT, [
+            'options' => ['min_range' => $least, 'max_range' => $most],
+        ]);
+
+        return $number === false
+            ? throw UsageError::setting($name, $value, "a number from $least to $most, for example $default")
             : $number;
     }
 

@@ -14,14 +14,14 @@ final readonly class YouTubeSettings
     /** YouTube API Services Developer Policies, III.E.4: refresh or delete after 30 calendar days. */
     private const int MOST_KEEP_DAYS = 30;
     /** 14 markets of 4 pages are 56 units of quota; every ten minutes they stay under the usual 10,000 a day. */
-    private const int EVERY_SECONDS = 600;
-    private const int DEADLINE_SECONDS = 40;
+    private const int INTERVAL_SECONDS = 600;
+    private const int TIMEOUT_SECONDS = 40;
 
     private function __construct(
         #[SensitiveParameter] public string $key,
         public string $url,
-        public int $everySeconds,
-        public int $deadlineSeconds,
+        public int $intervalSeconds,
+        public int $timeoutSeconds,
     ) {}
 
     /** @throws SourceFailure|UsageError */
@@ -39,8 +39,8 @@ final readonly class YouTubeSettings
                     'Cannot read youtube: YOUTUBE_API_KEY is not set. Expected a key for the YouTube Data API v3.',
                 ),
             $settings->sourceText('YOUTUBE_API_URL') ?? Api::URL,
-            $settings->sourceInteger('YOUTUBE_EVERY_SECONDS', self::EVERY_SECONDS, 0, 86_400),
-            $settings->sourceInteger('YOUTUBE_DEADLINE_SECONDS', self::DEADLINE_SECONDS, 1, 600),
+            $settings->sourceInteger('YOUTUBE_INTERVAL_SECONDS', self::INTERVAL_SECONDS, 0, 86_400),
+            $settings->sourceInteger('YOUTUBE_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 600),
         );
     }
 }

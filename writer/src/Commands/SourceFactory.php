@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Commands;
 
+use Symfony\Component\HttpClient\HttpClient;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\YouTubeSettings;
@@ -16,9 +17,8 @@ use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SpoolFile;
 use TrendVault\Writer\Sources\StandardInput;
 use TrendVault\Writer\Sources\YouTube\Api;
-use TrendVault\Writer\Sources\YouTube\Http;
 use TrendVault\Writer\Sources\YouTube\KnownPages;
-use TrendVault\Writer\Sources\YouTube\Patience;
+use TrendVault\Writer\Sources\YouTube\RetryPolicy;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 
 /** From the word that names a source, on the command line or in SOURCES, to sources. */
@@ -61,10 +61,15 @@ final readonly class SourceFactory
     {
         $settings = YouTubeSettings::of($context->settings);
         $known = new KnownPages($database);
-        if ($context->clock->now() < ($known->newestFetchAt() ?? 0) + $settings->everySeconds) {
+        if ($context->clock->now() < ($known->newestFetchAt() ?? 0) + $settings->intervalSeconds) {
             return [];
         }
-        $api = new Api(new Http(), Patience::of($settings->deadlineSeconds), $settings->key, $settings->url);
+        $api = new Api(
+            HttpClient::create(),
+            new RetryPolicy($settings->timeoutSeconds),
+            $settings->key,
+            $settings->url,
+        );
 
         return [new YouTubeSource($api, $known, Regions::codes($database), $context->clock)];
     }

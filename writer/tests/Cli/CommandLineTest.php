@@ -60,6 +60,19 @@ final class CommandLineTest extends TestCase
         ];
         yield [['KEEP_GENERATIONS' => '1'], 'from 2 to 1000'];
         yield [['DEMO_SEED' => '-1'], 'DEMO_SEED=-1'];
+        yield [['DB_BUSY_TIMEOUT_SECONDS' => 'long'], 'expected a number from 0 to 600, for example 5'];
+        yield [
+            ['YOUTUBE_EVERY_SECONDS' => '600'],
+            'YOUTUBE_EVERY_SECONDS is now YOUTUBE_INTERVAL_SECONDS: rename it.',
+        ];
+        yield [
+            ['YOUTUBE_DEADLINE_SECONDS' => '40'],
+            'YOUTUBE_DEADLINE_SECONDS is now YOUTUBE_TIMEOUT_SECONDS: rename it.',
+        ];
+        yield [
+            ['DB_BUSY_TIMEOUT_MS' => '5000'],
+            'DB_BUSY_TIMEOUT_MS is now DB_BUSY_TIMEOUT_SECONDS: rename it, and give seconds.',
+        ];
     }
 
     #[Test]

@@ -20,7 +20,7 @@ final class DatabaseFaultsTest extends TestCase
     #[Test]
     public function a_lock_that_somebody_else_holds_is_named_and_nothing_is_stored(): void
     {
-        $installation = Installation::migrated(['DB_BUSY_TIMEOUT_MS' => '50']);
+        $installation = Installation::migrated(['DB_BUSY_TIMEOUT_SECONDS' => '0.05']);
         $other = new SQLite3($installation->database);
         $other->exec('BEGIN IMMEDIATE');
         $result = $installation->run(

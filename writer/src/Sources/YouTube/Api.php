@@ -5,6 +5,11 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources\YouTube;
 
 use SensitiveParameter;
+use Symfony\Component\HttpClient\Exception\TransportException;
+use Symfony\Component\HttpClient\RetryableHttpClient;
+use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
+use Symfony\Contracts\HttpClient\HttpClientInterface;
+use Symfony\Contracts\HttpClient\ResponseInterface;
 use TrendVault\Writer\Sources\SourceFailure;
 
 /**
@@ -24,12 +29,27 @@ final readonly class Api
             'statistics(viewCount,likeCount,commentCount),contentDetails(duration))',
     ];
 
+    private const float IDLE_TIMEOUT_SECONDS = 10.0;
+    private const int MOST_BYTES = 8 * 1024 * 1024;
+
+    private HttpClientInterface $client;
+
     public function __construct(
-        private Http $http,
-        private Patience $patience,
-        #[SensitiveParameter] private string $key,
+        HttpClientInterface $client,
+        private RetryPolicy $retryPolicy,
+        #[SensitiveParameter] string $key,
         private string $url = self::URL,
-    ) {}
+    ) {
+        $this->client = new RetryableHttpClient(
+            $client,
+            $retryPolicy,
+            RetryPolicy::ATTEMPTS - 1,
+        )->withOptions([
+            'headers' => ['X-Goog-Api-Key' => $key, 'Accept' => 'application/json'],
+            'max_redirects' => 0,
+            'on_progress' => self::limitBytes(...),
+        ]);
+    }
 
     /**
      * @param ?string $pageToken null for the first page
@@ -38,93 +58,78 @@ final readonly class Api
      */
     public function page(string $region, ?string $pageToken, ?string $etag): Page
     {
-        $query = [
-            ...self::QUERY,
-            'regionCode' => $region,
-            ...$pageToken === null ? [] : ['pageToken' => $pageToken],
-        ];
-        $headers = [
-            "X-Goog-Api-Key: $this->key",
-            'Accept: application/json',
-            ...$etag === null ? [] : ["If-None-Match: $etag"],
-        ];
-        $response = $this->request("$this->url?" . http_build_query($query), $headers, $region);
+        $response = $this->request($region, $pageToken, $etag);
+        try {
+            [$status, $body] = [$response->getStatusCode(), $response->getContent(false)];
+        } catch (TransportExceptionInterface $failure) {
+            throw SourceFailure::because(
+                "YouTube does not answer for $region: " . self::reason($response, $failure) . '.',
+            );
+        }
 
-        return match ($response->status) {
-            200 => self::read($response, $region),
+        return match ($status) {
+            200 => self::read($body, $response->getHeaders()['etag'][0] ?? '', $region),
             304 => new Page(null, (string) $etag, null),
-            default => match (ApiError::of($response)) {
+            default => match (ApiError::of($status, $body)) {
                 ApiError::NoChart => new Page([], '', null),
                 ApiError::QuotaExceeded => throw Refused::quota(),
                 ApiError::KeyRefused => throw Refused::key(),
-                ApiError::Passing => throw SourceFailure::because(
-                    "YouTube does not answer for $region: status $response->status, after " .
-                        Patience::ATTEMPTS .
-                        ' attempts or the deadline.',
+                ApiError::Temporary => throw SourceFailure::because(
+                    "YouTube does not answer for $region: status $status, after " .
+                        RetryPolicy::ATTEMPTS .
+                        ' attempts or the timeout.',
                 ),
                 ApiError::Unexpected => throw SourceFailure::because(
-                    "YouTube refused the request for $region with status $response->status, which the documentation does not lead to expect.",
+                    "YouTube refused the request for $region with status $status, which the documentation does not lead to expect.",
                 ),
             },
         };
     }
 
-    /**
-     * The last answer, also when it is of their trouble.
-     *
-     * @param list<string> $headers
-     * @throws SourceFailure when there was none
-     */
-    private function request(string $url, array $headers, string $region): HttpResponse
+    /** @throws SourceFailure when no time is left */
+    private function request(string $region, ?string $pageToken, ?string $etag): ResponseInterface
     {
-        for ($attempt = 1; ; $attempt++) {
-            $seconds = $this->patience->requestSeconds();
-            if ($seconds <= 0) {
-                throw SourceFailure::because(
-                    "YouTube took too long: the deadline was reached before $region.",
-                );
-            }
-            try {
-                $response = $this->http->get($url, $headers, $seconds);
-                if (
-                    $response->status < 400 ||
-                    ApiError::of($response) !== ApiError::Passing ||
-                    !$this->patience->pauseAfter($attempt, self::retryAfter($response))
-                ) {
-                    return $response;
-                }
-            } catch (NoAnswer $reason) {
-                if (!$this->patience->pauseAfter($attempt, null)) {
-                    throw SourceFailure::because(
-                        "YouTube does not answer for $region: {$reason->getMessage()}, attempt $attempt.",
-                    );
-                }
-            }
+        $seconds = $this->retryPolicy->secondsLeft();
+        if ($seconds <= 0) {
+            throw SourceFailure::because("YouTube took too long: the timeout was reached before $region.");
+        }
+
+        return $this->client->request('GET', $this->url, [
+            'query' => [...self::QUERY, 'regionCode' => $region, 'pageToken' => $pageToken],
+            'headers' => $etag === null ? [] : ['If-None-Match' => $etag],
+            'timeout' => min(self::IDLE_TIMEOUT_SECONDS, $seconds),
+            'max_duration' => $seconds,
+        ]);
+    }
+
+    /** @throws TransportException */
+    private static function limitBytes(int $received): void
+    {
+        if ($received > self::MOST_BYTES) {
+            throw new TransportException('the answer is larger than ' . self::MOST_BYTES . ' bytes');
         }
     }
 
-    private static function retryAfter(HttpResponse $response): ?float
+    /** Without the address, which is long and says nothing that the region does not. */
+    private static function reason(ResponseInterface $response, TransportExceptionInterface $failure): string
     {
-        $value = $response->headers['retry-after'] ?? '';
+        $reason = preg_replace('/ for "[^"]*"\.?$/D', '', $failure->getMessage());
+        $attempt = 1 + (int) $response->getInfo('retry_count');
 
-        return ctype_digit($value) ? (float) $value : null;
+        return "$reason, attempt $attempt";
     }
 
     /** @throws SourceFailure */
-    private static function read(HttpResponse $response, string $region): Page
+    private static function read(string $json, string $etag, string $region): Page
     {
-        $body = json_decode($response->body, true);
+        $body = json_decode($json, true);
         $token = is_array($body) ? $body['nextPageToken'] ?? null : null;
 
         return is_array($body) &&
             is_array($body['items'] ?? null) &&
             array_is_list($body['items']) &&
             ($token === null || is_string($token))
-            ? new Page(
-                array_values(array_filter($body['items'], is_array(...))),
-                $response->headers['etag'] ?? '',
-                $token,
-            )
+            ? new Page(array_values(array_filter($body['items'], is_array(...))), $etag, $token)
             : throw SourceFailure::because(
                 "YouTube answered for $region with something else than the documented JSON.",
             );

@@ -12,8 +12,8 @@ enum ApiError
     case KeyRefused;
     /** The market has no chart. */
     case NoChart;
-    /** Too fast, or their trouble: worth another attempt. */
-    case Passing;
+    /** Too many requests, or a fault at their end: worth another attempt. */
+    case Temporary;
     case Unexpected;
 
     private const array QUOTA_REASONS = ['quotaExceeded', 'dailyLimitExceeded'];
@@ -27,19 +27,18 @@ enum ApiError
         'API_KEY_INVALID',
     ];
 
-    public static function of(HttpResponse $response): self
+    /** @param int $status 400 or more */
+    public static function of(int $status, string $body): self
     {
-        $reasons = self::reasons($response->body);
+        $reasons = self::reasons($body);
 
         return match (true) {
             array_intersect($reasons, self::QUOTA_REASONS) !== [] => self::QuotaExceeded,
-            $response->status >= 500,
-            $response->status === 429,
+            $status >= 500,
+            $status === 429,
             array_intersect($reasons, self::RATE_REASONS) !== []
-                => self::Passing,
-            $response->status === 401,
-            array_intersect($reasons, self::KEY_REASONS) !== []
-                => self::KeyRefused,
+                => self::Temporary,
+            $status === 401, array_intersect($reasons, self::KEY_REASONS) !== [] => self::KeyRefused,
             in_array('videoChartNotFound', $reasons, true) => self::NoChart,
             default => self::Unexpected,
         };

@@ -12,7 +12,7 @@ final class Refused extends Exception
     public static function quota(): self
     {
         return new self(
-            'YouTube\'s quota for today is used up; it is renewed at midnight Pacific time. Ask less often (YOUTUBE_EVERY_SECONDS) or for more quota.',
+            'YouTube\'s quota for today is used up; it is renewed at midnight Pacific time. Ask less often (YOUTUBE_INTERVAL_SECONDS) or for more quota.',
         );
     }
 

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// A stand-in for https://www.googleapis.com/youtube/v3/videos, run by PHP's own web server: checks the request as the
+// Plays https://www.googleapis.com/youtube/v3/videos, run by PHP's own web server: checks the request as the
 // documentation describes it, writes it down, and answers with the next of the scripted answers for its market and
 // page, the last one for ever. SCRIPT is a JSON file: {"GB 1": [{"status": 200, "etag": "…", "body": {…}}], …}.
 
@@ -12,6 +12,7 @@ $key = "{$_GET['regionCode']} " . substr($page, 5);
 file_put_contents(
     "$folder/requests.ndjson",
     json_encode([
+        'time' => microtime(true),
         'key' => $key,
         'query' => $_GET,
         'api_key' => $_SERVER['HTTP_X_GOOG_API_KEY'] ?? null,
@@ -42,7 +43,6 @@ if (isset($answer['etag']) && ($_SERVER['HTTP_IF_NONE_MATCH'] ?? '') === $answer
 
     return;
 }
-usleep($answer['delay_microseconds'] ?? 0);
 http_response_code($answer['status'] ?? 200);
 header('Content-Type: application/json');
 foreach ($answer['headers'] ?? [] as $name => $value) {
