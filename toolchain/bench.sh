@@ -19,7 +19,7 @@ main() {
   want wrk wrk is_there
   want nginx nginx is_there
   want php-fpm php8.4-fpm is_usable_fpm
-  [[ ${#missing[@]} -eq 0 ]] || bring_missing
+  [[ ${#missing[@]} -eq 0 ]] || install_missing
   place
   finish
 }
@@ -41,7 +41,7 @@ is_there() { [[ $1 != "$TOOLS/"* ]]; }
 
 is_usable_fpm() { is_there "$1" && at_least "$("$1" -n -v 2>/dev/null | awk 'NR == 1 { print $2 }')" "$PHP_MINIMUM"; }
 
-bring_missing() {
+install_missing() {
   local package packages=("${missing[@]}")
   type -P apt-get dpkg-deb >/dev/null ||
     fail "Without apt these cannot be fetched privately: install ${missing[*]} and run bin/bench again."

@@ -11,10 +11,10 @@ PART=bun
 main() {
   start
   if first_on_path bun is_pinned_bun; then
-    bun=$("$FOUND" -p process.execPath) # behind a version manager's shim stands the real one
+    bun=$("$FOUND" -p process.execPath) # the real program, not a version manager's shim
     say "using $bun, $BUN_VERSION"
   else
-    bring_bun
+    install_bun
   fi
   place
   link bun "$bun"
@@ -24,7 +24,7 @@ main() {
 
 is_pinned_bun() { [[ $("$1" --version 2>/dev/null) == "$BUN_VERSION" ]]; }
 
-bring_bun() {
+install_bun() {
   local package
   [[ -n $BUN_VERSION ]] || fail 'package.json names no version of Bun: it needs "packageManager": "bun@X.Y.Z".'
   package=$(package_for_platform) ||

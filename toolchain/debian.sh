@@ -1,6 +1,5 @@
-# A private view of Debian's archive: apt works on a state of its own in $NEW.apt, which knows
-# nothing but $DEBIAN_SUITE. It needs no root, reads the system's proxy settings and touches
-# nothing of the system. Signatures are checked against Debian's own keyring.
+# Reads Debian's archive with a private apt state in $NEW.apt that has $DEBIAN_SUITE only. It
+# needs no root, uses the system's proxy settings and changes nothing of the system. Signatures are checked against Debian's own keyring.
 # shellcheck shell=bash
 
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -28,8 +27,8 @@ in_folder() { (cd -- "$1" && shift && "$@"); }
 
 apt_get() { apt-get -c "$NEW.apt/apt.conf" "$@"; }
 
-# Reads the suite's package lists from the mirror the system uses; one that does not carry
-# the suite gives way to Debian's own.
+# Reads the suite's package lists from the mirror that the system uses, or from Debian's own
+# when that mirror does not have the suite.
 open_archive() {
   [[ -f $KEYRING ]] ||
     fail "$KEYRING is missing, so nothing from Debian's archive could be trusted: install debian-archive-keyring and run bin/setup again."

@@ -1,4 +1,4 @@
-# Sourced by every script in bin/: puts the tools that bin/setup brought first on PATH.
+# Sourced by every script in bin/: puts the tools that bin/setup installed first on PATH.
 # The location comes from this file, so it works from any folder.
 # shellcheck shell=bash
 

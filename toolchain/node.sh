@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Node, which wrangler runs on: the system's if it is new enough, else the binary package of
-# this platform from npm, with an npm of its own.
+# this platform from npm, with its own npm.
 set -euo pipefail
 PART=node
 # shellcheck source=toolchain/part.sh
@@ -13,7 +13,7 @@ main() {
   if first_on_path node is_new_node; then
     use_node "$("$FOUND" -p process.execPath)"
   else
-    bring_node
+    install_node
   fi
   place
   link node "$node"
@@ -32,7 +32,7 @@ use_node() {
   say "using $node, $("$node" -p process.versions.node)"
 }
 
-bring_node() {
+install_node() {
   local package
   package=$(package_for_platform) ||
     fail "Node.js $NODE_MINIMUM or newer is needed and there is no package of it for $(uname -sm): install it (on macOS: brew install node) and run bin/setup again."

@@ -1,20 +1,20 @@
-# Brings single packages from npm's registry, asking npm itself, so that the user's
-# registry, proxy and certificate settings count.
+# Fetches single packages from npm's registry through npm itself, so that the user's
+# registry, proxy and certificate settings apply.
 # shellcheck shell=bash
 
-# Unpacks NAME at VERSION into FOLDER if it is, bit for bit, what npm-hashes.txt names.
+# Unpacks NAME at VERSION into FOLDER if its hash is the one in npm-hashes.txt.
 unpack_npm() {
   local name=$1 version=$2 folder=$3 tarball
   type -P npm >/dev/null ||
     fail "Fetching $name needs npm: install Node.js 20 or newer with npm (on Debian: apt-get install npm) and run bin/setup again."
-  # npm insists on a cache; a user without a home folder gets a passing one.
+  # npm needs a cache; a user without a home folder gets a temporary one.
   [[ -w ${HOME:-/nowhere} ]] || export npm_config_cache=$NEW.npm
   mkdir -p -- "$folder"
   run "npm could not fetch $name@$version: look at the network and at \`npm config get registry\`, then run bin/setup again." \
     npm pack --pack-destination "$folder" -- "$name@$version"
   tarball=$(echo "$folder"/*.tgz)
   [[ $(sha512 "$tarball") == "$(pinned_sha512 "$name" "$version")" ]] ||
-    fail "$name@$version is not what toolchain/npm-hashes.txt expects: if the version was just raised, take up its hash as toolchain/README.md says; otherwise the registry serves something else than it did."
+    fail "$name@$version is not what toolchain/npm-hashes.txt expects: if the version was just raised, update the hash as toolchain/README.md says; otherwise the registry serves another file than before."
   run "$name@$version cannot be unpacked: is there space left in $TOOLS?" \
     tar -xzf "$tarball" --strip-components=1 -C "$folder"
   rm -rf -- "$tarball" "$NEW.npm"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The npm packages of the workspaces, exactly as bun.lock names them. It runs every time and
-# needs no stamp: Bun sees in a few milliseconds that nothing is to be done.
+# needs no stamp: Bun finds in a few milliseconds that nothing has changed.
 set -euo pipefail
 PART=packages
 # shellcheck source=toolchain/part.sh

@@ -1,7 +1,7 @@
-# Sourced by the script of each part, which sets PART first: where things lie, what is said,
-# and how a part goes from absent to done. It is built in $NEW and moved to $PLACE when
-# whole, so that a broken-off download is never taken for a finished one; $NEW also tells
-# that the part is at work.
+# Sourced by the script of each part, which sets PART first: paths, messages, and the steps of
+# an installation. A part is built in $NEW and moved to $PLACE when it is complete, so that an
+# interrupted download is never taken for a finished one. While $NEW exists, the part is being
+# installed.
 # shellcheck shell=bash
 
 ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
@@ -9,7 +9,7 @@ TOOLS=$ROOT/.tools
 PLACE=$TOOLS/$PART
 NEW=$TOOLS/$PART.new
 LOG=$TOOLS/log/$PART.log
-# What is looked for is what the system has, never what this or another checkout brought.
+# Only the system's own tools are looked up, not those that this or another checkout installed.
 PATH=$(tr ':' '\n' <<<"$PATH" | sed '/\/\.tools\/bin$/d' | paste -sd: -)
 # shellcheck source=toolchain/versions.sh
 . "$ROOT/toolchain/versions.sh"
@@ -19,7 +19,7 @@ PATH=$(tr ':' '\n' <<<"$PATH" | sed '/\/\.tools\/bin$/d' | paste -sd: -)
 # From here until `finish` the part counts as absent.
 start() {
   set -E
-  trap 'fail "toolchain/$PART.sh broke off (${BASH_SOURCE[0]##*/}, line $LINENO): please report it with .tools/log/$PART.log."' ERR
+  trap 'fail "toolchain/$PART.sh stopped (${BASH_SOURCE[0]##*/}, line $LINENO): please report it with .tools/log/$PART.log."' ERR
   mkdir -p -- "$TOOLS/bin" "$TOOLS/log"
   forget_stamp "$PART"
   rm -rf -- "$NEW" "$NEW".*
@@ -64,7 +64,7 @@ fail() {
   exit 1
 }
 
-# Runs a noisy COMMAND into the log; if it fails, the part ends with SENTENCE.
+# Runs COMMAND with its output in the log; if it fails, the part ends with SENTENCE.
 run() {
   local sentence=$1
   shift

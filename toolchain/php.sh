@@ -18,7 +18,7 @@ main() {
   if first_on_path php is_usable_php; then
     use_system_php "$("$FOUND" -r 'echo PHP_BINARY;')"
   else
-    bring_php
+    install_php
   fi
   wrap_php phpunit "$phpunit"
   wrap_php composer "$composer"
@@ -57,12 +57,12 @@ is_usable_phpunit() {
 use_system_php() {
   php=$1
   say "using $php, $("$php" -r 'echo PHP_VERSION;')"
-  if type -P apt-get dpkg-deb >/dev/null; then bring_libraries; else install_libraries; fi
+  if type -P apt-get dpkg-deb >/dev/null; then unpack_libraries; else install_libraries; fi
   place
   link php "$php"
 }
 
-bring_libraries() {
+unpack_libraries() {
   local packages=$PHP_LIBRARIES
   if first_on_path phpunit is_usable_phpunit; then
     phpunit=$FOUND
@@ -85,7 +85,7 @@ install_libraries() {
     "$composer" install --no-interaction --working-dir "$ROOT/writer"
 }
 
-bring_php() {
+install_php() {
   type -P apt-get dpkg-deb >/dev/null ||
     fail "PHP ${PHP_MINIMUM%.0} or newer with ${PHP_EXTENSIONS// /, } is needed, and without apt it cannot be fetched privately: install it (on macOS: brew install php composer) and run bin/setup again."
   ! type -P php >/dev/null || say "$(type -P php) is older than $PHP_MINIMUM or lacks one of $PHP_EXTENSIONS"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Takes up what was raised in package.json, versions.sh or pyproject.toml: npm-hashes.txt as
+# Updates the locks after a change of versions in package.json, versions.sh or pyproject.toml: npm-hashes.txt as
 # the npm registry has it now, requirements.txt as uv resolves the dependency groups for every platform.
 set -euo pipefail
 PART=relock

@@ -1,9 +1,9 @@
-# Remembers that a part is done. A stamp is a checksum over all that decided its outcome
-# (pins, lockfiles, scripts, machine, folder) and over the files it put into .tools/bin, as
-# they are at the end of their links: whatever changes of it, the part is looked at again.
+# Remembers that a part is installed. A stamp is a checksum over all that decided its outcome
+# (pins, lockfiles, scripts, machine, folder) and over the files it put into .tools/bin, with
+# links followed. When anything of that changes, the part is installed again.
 # shellcheck shell=bash
 
-# Is PART done, and nothing different since?
+# Is PART installed, and has nothing changed since?
 is_current() {
   [[ -f $TOOLS/stamps/$1 ]] && [[ $(fingerprint "$1") == "$(<"$TOOLS/stamps/$1")" ]]
 }

@@ -1,4 +1,4 @@
-# Every version that bin/setup decides by. Elsewhere are only Bun's (package.json,
+# The versions that bin/setup requires and installs. Only these are elsewhere: Bun's (package.json,
 # "packageManager"), the hashes of npm packages (npm-hashes.txt) and the Python packages
 # (pyproject.toml, locked in requirements.txt).
 # shellcheck shell=bash disable=SC2034  # read by the scripts that source this file
@@ -9,8 +9,8 @@ NODE_MINIMUM=22.18.0 # wrangler needs it
 NODE_VERSION=22.23.3
 NPM_VERSION=10.9.9
 
-# Debian's archive keeps only the newest build of a suite, so a suite is all that can be
-# pinned here; .tools/php/PACKAGES says what came.
+# Debian's archive keeps only the newest build of a suite, so only a suite can be
+# pinned here; .tools/php/PACKAGES lists what was installed.
 DEBIAN_SUITE=trixie
 PHP_MINIMUM=8.4.0
 PHP_PACKAGES='php8.4-cli php8.4-curl php8.4-intl php8.4-mbstring php8.4-opcache php8.4-sqlite3 php8.4-xml'

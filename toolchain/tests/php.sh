@@ -60,7 +60,7 @@ COMPOSER
   says 'installed' "$(<"$CLONE/writer/vendor/autoload.php")"
 }
 
-test_an_old_PHP_on_PATH_is_refused_and_a_private_one_brought() {
+test_an_old_PHP_on_PATH_is_refused_and_a_private_one_installed() {
   new_sandbox php-old
   fake_debian
   fake_php 8.3.99

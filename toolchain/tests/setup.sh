@@ -22,7 +22,7 @@ test_an_unknown_option_is_refused_by_bin_setup_up_and_test_before_anything_is_do
   absent "$CLONE/.tools"
 }
 
-test_help_names_every_part_and_brings_nothing() {
+test_help_names_every_part_and_installs_nothing() {
   new_sandbox help
   said=$(setup --help)
   for part in bun node php python packages; do says "  $part " "$said"; done
@@ -39,7 +39,7 @@ test_a_second_run_downloads_nothing_and_changes_nothing() {
   [[ $(snapshot) == "$before" ]]
 }
 
-test_a_removed_tool_is_brought_again() {
+test_a_removed_tool_is_installed_again() {
   new_sandbox removed
   setup bun
   rm -r "$CLONE/.tools/bun"
@@ -47,7 +47,7 @@ test_a_removed_tool_is_brought_again() {
   [[ $("$CLONE/.tools/bin/bun") == 1.2.3 ]]
 }
 
-test_a_raised_pin_brings_the_new_version_of_that_part_only() {
+test_a_raised_pin_installs_the_new_version_of_that_part_only() {
   new_sandbox raised
   setup bun node
   sed -i.orig '/@oven/d' "$CLONE/toolchain/npm-hashes.txt"
