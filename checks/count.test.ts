@@ -30,7 +30,7 @@ describe("a JUnit report", () => {
 });
 
 describe("a closing line", () => {
-  test("is read wherever it stands alone, the last one counting", () => {
+  test("is read where it is a line of its own, and the last one counts", () => {
     expect(countClosingLine("1 passed, 0 failed\nmore\n7 passed, 2 failed\n")).toEqual({
       passed: 7,
       failed: 2,

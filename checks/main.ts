@@ -31,17 +31,17 @@ async function main(argv: string[]): Promise<number> {
 /** Runs the suites in their order, `jobs` at a time, and reports each as it ends. */
 async function runAll(chosen: readonly Suite[], { jobs }: Options): Promise<SuiteResult[]> {
   const reports = await mkdtemp(join(tmpdir(), "trendvault-test-"));
-  const waiting = [...chosen.entries()];
+  const queue = [...chosen.entries()];
   const results: SuiteResult[] = [];
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+  const runFromQueue = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [index, suite] = next;
       const result = await runSuite(suite, { root, report: join(reports, `${index}.xml`) });
       console.log(describeResult(result));
       results.push(result);
     }
   };
-  await Promise.all(Array.from({ length: jobs }, work));
+  await Promise.all(Array.from({ length: jobs }, runFromQueue));
   await rm(reports, { recursive: true });
   return results;
 }

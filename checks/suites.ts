@@ -5,9 +5,9 @@ export type Suite = {
   part: string;
   name: string;
   counting: Counting;
-  /** argv; REPORT stands for the path of the JUnit report, FILES for the tracked files that `files` names. */
+  /** argv; REPORT is replaced by the path of the JUnit report, FILES by the tracked files that `files` names. */
   command: readonly string[];
-  /** Patterns for `git ls-files` that FILES stands for. */
+  /** Patterns for `git ls-files`, for FILES. */
   files?: readonly string[];
 };
 
@@ -15,7 +15,10 @@ const bunTest = (part: string, path: string, ...flags: string[]): Suite => ({
   part,
   name: "tests",
   counting: "junit",
-  command: ["bun", "test", `./${path}`, "--reporter=junit", "--reporter-outfile=REPORT", ...flags],
+  command: [
+    ...["bun", "test", `./${path}`, "--timeout=60000"], // for a busy machine; a quiet one needs milliseconds
+    ...["--reporter=junit", "--reporter-outfile=REPORT", ...flags],
+  ],
 });
 
 /** Slow suites first: with two jobs the quick ones fill the gaps. */

@@ -2,7 +2,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { resolve } from "node:path";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { tokenMinute, verifyToken } from "@trendvault/contract/token";
-import { readOrMakeKeys } from "./key-file.ts";
+import { loadOrCreateKeys } from "./key-file.ts";
 import {
   freePort,
   newDatabasePath,
@@ -27,7 +27,7 @@ type Page = {
 test("following next finds every video once, while the writer publishes between its pages", async () => {
   const port = await freePort();
   const db = newDatabasePath();
-  await start(["--source", sourceFile(videos(120, 0)), "--db", db, "--port", String(port)]).prints(
+  await start(["--source", sourceFile(videos(120, 0)), "--db", db, "--port", String(port)]).waitForOutput(
     "TrendVault is up.",
   );
 
@@ -52,11 +52,11 @@ test("following next finds every video once, while the writer publishes between 
 test("the token of a served list verifies with the local keys, and not with others", async () => {
   const [port, envFile] = [await freePort(), newEnvFile()];
   const args = ["--source", sourceFile(videos(3, 0)), "--port", String(port), "--env-file", envFile];
-  await start(args).prints("TrendVault is up.");
+  await start(args).waitForOutput("TrendVault is up.");
   const { token } = await getPage(port, "/api/trending?region=gb");
 
   const minute = tokenMinute(Date.now());
-  const ring = parseKeyRing(readOrMakeKeys(envFile).settings.TOKEN_KEYS ?? "");
+  const ring = parseKeyRing(loadOrCreateKeys(envFile).settings.TOKEN_KEYS ?? "");
   expect(await verifyToken(token, { ring, minute })).toBe("valid");
   const other = parseKeyRing(`k1:${Buffer.alloc(32, 7).toString("base64url")}`);
   expect(await verifyToken(token, { ring: other, minute })).toBe("tampered");

@@ -26,7 +26,7 @@ test("an NDJSON source is up with its list, moved to now; Ctrl-C stops all of it
   const port = await freePort();
   const startedAt = Math.floor(Date.now() / 1000) * 1000;
   const stack = start(["--source", sourceFile(twoVideos), "--port", String(port)]);
-  await stack.prints("TrendVault is up.");
+  await stack.waitForOutput("TrendVault is up.");
   const list = await getList(port);
   expect(list.items.map((item) => item.id)).toEqual(["rising", "falling"]);
   expect(Date.parse(list.newest_observed_at)).toBeWithin(startedAt, Date.now());
@@ -39,22 +39,22 @@ test("a second run serves the same database without reading the source again", a
   const port = await freePort();
   const args = ["--source", sourceFile(twoVideos), "--db", newDatabasePath(), "--port", String(port)];
   const first = start(args);
-  await first.prints("TrendVault is up.");
+  await first.waitForOutput("TrendVault is up.");
   const before = await getList(port);
   await first.stop("SIGTERM");
 
   const second = start(args);
-  await second.prints("--fresh starts over");
-  await second.prints("TrendVault is up.");
+  await second.waitForOutput("--fresh starts over");
+  await second.waitForOutput("TrendVault is up.");
   expect((await getList(port)).newest_observed_at).toBe(before.newest_observed_at);
 });
 
 test("an origin that is killed takes the stack down, and is named", async () => {
   const stack = start(["--source", sourceFile(twoVideos), "--port", String(await freePort())]);
-  await stack.prints("TrendVault is up.");
+  await stack.waitForOutput("TrendVault is up.");
   const [origin] = childrenOf(stack.pid);
   process.kill(Number(origin), "SIGKILL");
-  await stack.prints("The origin was killed by SIGKILL.");
+  await stack.waitForOutput("The origin was killed by SIGKILL.");
   expect(await stack.exited).toBe(1);
 });
 
@@ -63,7 +63,7 @@ test("the edge answers, the origin behind it answers nobody else, and both stop"
   const db = newDatabasePath();
   const args = ["--db", db, "--port", String(port), "--edge-port", String(edgePort)];
   const stack = start(["--source", sourceFile(twoVideos), ...args]);
-  await stack.prints("TrendVault is up.");
+  await stack.waitForOutput("TrendVault is up.");
   const list = await getList(edgePort);
   expect(list.items.map((item) => item.id)).toEqual(["rising", "falling"]);
   const direct = await fetch(`http://127.0.0.1:${port}/api/trending?region=GB`);
@@ -78,9 +78,9 @@ test("the edge answers, the origin behind it answers nobody else, and both stop"
 test("without the edge the origin answers every client, and bin/up says so", async () => {
   const [port, envFile] = [await freePort(), newEnvFile()];
   const stack = start(["--source", sourceFile(twoVideos), "--port", String(port), "--env-file", envFile]);
-  await stack.prints(`Made local keys in ${envFile}: TOKEN_KEYS, SIGNING_KEY, EDGE_KEYS`);
-  await stack.prints("open to every client of this machine");
-  await stack.prints("TrendVault is up.");
+  await stack.waitForOutput(`Created local keys in ${envFile}: TOKEN_KEYS, SIGNING_KEY, EDGE_KEYS`);
+  await stack.waitForOutput("open to every client of this machine");
+  await stack.waitForOutput("TrendVault is up.");
   expect((await getList(port)).items).toHaveLength(2);
 });
 
@@ -89,8 +89,8 @@ test("a source that breaks off gives a message, and what it gave until then is s
   appendFileSync(source, '{"id": "cut of');
   const port = await freePort();
   const stack = start(["--source", source, "--port", String(port)]);
-  await stack.prints("The source broke off");
-  await stack.prints("TrendVault is up.");
+  await stack.waitForOutput("The source broke off");
+  await stack.waitForOutput("TrendVault is up.");
   expect((await getList(port)).items).toHaveLength(2);
 });
 
@@ -105,20 +105,20 @@ test("Ctrl-C while the database is being filled ends it, and leaves no half-fill
 test("real view counts are not mixed with the demo's in a later run without a source", async () => {
   const db = newDatabasePath();
   const first = start(["--source", sourceFile(twoVideos), "--db", db, "--port", String(await freePort())]);
-  await first.prints("TrendVault is up.");
+  await first.waitForOutput("TrendVault is up.");
   await first.stop("SIGTERM");
   const second = start(["--db", db, "--port", String(await freePort())]);
-  await second.prints("nothing is added");
-  await second.prints("TrendVault is up.");
+  await second.waitForOutput("nothing is added");
+  await second.waitForOutput("TrendVault is up.");
   expect(isFilledFromDemo(db)).toBe(false);
 });
 
 test("a second bin/up on the same database is refused with the process of the first", async () => {
   const db = newDatabasePath();
   const first = start(["--source", sourceFile(twoVideos), "--db", db, "--port", String(await freePort())]);
-  await first.prints("TrendVault is up.");
+  await first.waitForOutput("TrendVault is up.");
   const second = start(["--db", db, "--port", String(await freePort())]);
-  await second.prints(`Another bin/up runs on ${db} (process ${first.pid})`);
+  await second.waitForOutput(`Another bin/up runs on ${db} (process ${first.pid})`);
   expect(await second.exited).toBe(1);
 });
 
@@ -128,7 +128,7 @@ test("a port in use is one sentence, and nothing is started or written", async (
   const { port } = server.address() as { port: number };
   const db = newDatabasePath();
   const stack = start(["--db", db, "--port", String(port)]);
-  await stack.prints(`bin/up: Port ${port} is in use`);
+  await stack.waitForOutput(`bin/up: Port ${port} is in use`);
   expect(await stack.exited).toBe(1);
   expect(await Bun.file(db).exists()).toBe(false);
   server.close();
@@ -144,12 +144,12 @@ test("a database of a newer schema is refused with what to do", async () => {
   database.run("INSERT INTO schema_migrations VALUES (99, 'the_future', 'x', 1)");
   const stack = start(["--db", db, "--port", String(await freePort())]);
   expect(await stack.exited).toBe(1);
-  await stack.prints("99");
+  await stack.waitForOutput("99");
 });
 
 test("an unknown option ends with exit code 2 and the way to the help", async () => {
   const stack = start(["--prot", "3000"]);
-  await stack.prints("bin/up --help shows what there is.");
+  await stack.waitForOutput("bin/up --help shows what there is.");
   expect(await stack.exited).toBe(2);
 });
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { isFilledFromDemo, lockDatabase, rememberFilledFrom } from "./database-files.ts";
-import { definedOnly, readOrMakeKeys } from "./key-file.ts";
+import { definedOnly, loadOrCreateKeys } from "./key-file.ts";
 import type { Options } from "./options.ts";
 import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
 import { edgeService, HOST, originService } from "./services.ts";
@@ -48,8 +48,8 @@ async function fillAndRun(
   { root, signal }: { root: string; signal: AbortSignal },
 ): Promise<string | null> {
   if (options.fresh) removeDatabase(options.db);
-  const { settings, made } = readOrMakeKeys(options.envFile);
-  if (made.length > 0) console.log(`Made local keys in ${options.envFile}: ${made.join(", ")}`);
+  const { settings, created } = loadOrCreateKeys(options.envFile);
+  if (created.length > 0) console.log(`Created local keys in ${options.envFile}: ${created.join(", ")}`);
   const env = { ...definedOnly(process.env), ...settings, DB_PATH: options.db };
   const writer = { root, db: options.db, env, signal };
   await fill(options, writer);

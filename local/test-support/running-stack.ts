@@ -25,7 +25,7 @@ export function start(args: string[]) {
     pid: child.pid,
     exited: child.exited,
     /** Resolves once the text has been printed; rejects, showing all output, when the process ends without it. */
-    prints: (text: string) => output.until(text),
+    waitForOutput: (text: string) => output.until(text),
     stop: (signal: NodeJS.Signals) => {
       child.kill(signal);
       return child.exited;
