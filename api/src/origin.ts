@@ -1,69 +1,131 @@
-import { documents } from "./answers/documents.ts";
-import { readOpenapi } from "./answers/openapi-text.ts";
-import { responseSigner } from "./answers/response-signer.ts";
-import { tokenSigner } from "./answers/token-signer.ts";
 import { GenerationWatch } from "./database/generation-watch.ts";
 import { ListReader } from "./database/list-reader.ts";
-import { answer } from "./http/answer.ts";
+import { RequestHandler } from "./http/answer.ts";
 import { edgeGuard } from "./http/edge-guard.ts";
 import { reportFailure } from "./http/failure.ts";
-import type { Logger } from "./process/log.ts";
+import { createRoutes } from "./http/routes.ts";
+import type { Logger } from "./logging/logger.ts";
+import { createDocuments } from "./resources/documents.ts";
+import { readOpenapi } from "./resources/openapi-text.ts";
 import { Builder } from "./serving/builder.ts";
-import { Counters } from "./serving/counters.ts";
-import { EditionKeeper } from "./serving/edition-keeper.ts";
-import { representationMaker } from "./serving/representation.ts";
-import { createState, type State } from "./serving/state.ts";
+import { Counters, type CounterValues } from "./serving/counters.ts";
+import { representationFactory } from "./serving/representation.ts";
+import { ResponseCache } from "./serving/response-cache.ts";
+import { SnapshotKeeper } from "./serving/snapshot-keeper.ts";
 import type { Settings } from "./settings.ts";
+import { responseSigner } from "./signing/response-signer.ts";
+import { tokenSigner } from "./signing/token-signer.ts";
 
-export type Surroundings = { log: Logger; clock?: () => number };
+type Environment = { log: Logger; clock?: () => number };
 
-/** An origin without a port: the database, what answers are made of, and what keeps them up to date. */
-export type Origin = { state: State; watch: GenerationWatch; keeper: EditionKeeper };
+/** What an origin is made of. */
+export type OriginParts = {
+  watch: GenerationWatch;
+  lists: ListReader;
+  counters: Counters;
+  cache: ResponseCache;
+  keeper: SnapshotKeeper;
+  handler: RequestHandler;
+  log: Logger;
+};
 
-/** Opens the database. Throws StoreUnusable. */
-export async function openOrigin(
-  settings: Settings,
-  { log, clock = Date.now }: Surroundings,
-): Promise<Origin> {
-  const watch = new GenerationWatch(settings.databasePath);
-  const signer = await responseSigner(settings.signingSeeds);
-  const counters = new Counters();
-  const represent = representationMaker(signer, () => Math.floor(clock() / 1000));
-  const state = createState({
-    builder: new Builder(represent, (milliseconds) => counters.built(milliseconds / 1000)),
-    counters,
-    log,
-    guard: settings.edgeKeys === null ? null : edgeGuard(settings.edgeKeys, clock),
-    lists: new ListReader(watch),
-    signToken: tokenSigner(settings.tokenKeys),
-    documents: documents(signer, readOpenapi),
-  });
-  const keeper = new EditionKeeper(watch, state);
-  keeper.tick(clock());
-  return { state, watch, keeper };
+/** How an origin is doing. */
+export type OriginStatus = {
+  counters: CounterValues;
+  /** The one that is served; null until something was published. `publishedAt` is Unix time in seconds. */
+  generation: { id: number; publishedAt: number } | null;
+  /** Why the last good generation is served instead of the newest; null when the newest is served. */
+  degradedReason: string | null;
+};
+
+/** An origin without a port: it answers requests from a database that it follows. */
+export class Origin {
+  readonly #parts: OriginParts;
+  #isNextTimed = false;
+
+  constructor(parts: OriginParts) {
+    this.#parts = parts;
+  }
+
+  /** What Bun.serve calls. */
+  readonly answer = (request: Request): Response | Promise<Response> =>
+    this.#isNextTimed ? this.#answerTimed(request) : this.#parts.handler.answer(request);
+
+  /** The answer to a request that failed before `answer`, or in it. */
+  readonly answerFailure = (error: unknown): Response =>
+    reportFailure(error, { request: null, route: "none", log: this.#parts.log });
+
+  /** Looks at the database and the clock (`now` in milliseconds). Call it every 50 milliseconds or so. */
+  tick(now: number): void {
+    this.#parts.keeper.tick(now);
+    this.#isNextTimed = true;
+  }
+
+  /** From now on every answer closes its connection. */
+  drain(): void {
+    this.#parts.handler.drain();
+  }
+
+  status(): OriginStatus {
+    const { cache, counters, watch } = this.#parts;
+    const { id, publishedAt } = cache.snapshot?.generation ?? {};
+    const generation = id === undefined || publishedAt === undefined ? null : { id, publishedAt };
+    return { counters: counters.read(), generation, degradedReason: watch.degradedReason };
+  }
+
+  get degradedReason(): string | null {
+    return this.#parts.watch.degradedReason;
+  }
+
+  // One a tick: two clock readings for each request would show in the figures that they are for.
+  #answerTimed(request: Request): Response | Promise<Response> {
+    const { counters, handler } = this.#parts;
+    this.#isNextTimed = false;
+    const started = performance.now();
+    const response = handler.answer(request);
+    const observe = () => counters.observe((performance.now() - started) / 1000);
+    if (response instanceof Promise) void response.finally(observe);
+    else observe();
+    return response;
+  }
 }
 
-/** Listens. Several processes may share the port. */
-export function listen({ state }: Origin, { host, port }: Pick<Settings, "host" | "port">) {
+/** Opens the database and begins to serve it. `clock` gives milliseconds. @throws StoreUnusable */
+export async function openOrigin(settings: Settings, environment: Environment): Promise<Origin> {
+  return new Origin(await assembleOrigin(settings, environment));
+}
+
+/** The parts of an origin, for tests that look into them. @throws StoreUnusable */
+export async function assembleOrigin(
+  settings: Settings,
+  { log, clock = Date.now }: Environment,
+): Promise<OriginParts> {
+  const watch = new GenerationWatch(settings.databasePath);
+  const lists = new ListReader(watch);
+  const signer = await responseSigner(settings.signingSeeds);
+  const counters = new Counters();
+  const representation = representationFactory(signer, () => Math.floor(clock() / 1000));
+  const builder = new Builder(representation, (seconds) => counters.countBuild(seconds));
+  const cache = new ResponseCache(builder, counters);
+  const keeper = new SnapshotKeeper({ watch, cache, builder, lists, log });
+  keeper.tick(clock());
+  const documents = createDocuments(signer, readOpenapi);
+  const findRoute = createRoutes({ lists, signToken: tokenSigner(settings.tokenKeys), documents });
+  const guard = settings.edgeKeys === null ? null : edgeGuard(settings.edgeKeys, clock);
+  const handler = new RequestHandler({ cache, counters, findRoute, guard, log });
+  return { watch, lists, counters, cache, keeper, handler, log };
+}
+
+/** Listens on a port, which several processes may share. */
+export function listen(origin: Origin, { host, port }: Pick<Settings, "host" | "port">) {
   return Bun.serve({
     hostname: host,
     port,
     development: false,
     reusePort: true,
-    idleTimeout: 60, // seconds: longer than the pause of an edge between two requests
+    idleTimeout: 60, // seconds: longer than an edge keeps a connection between two requests
     maxRequestBodySize: 1024, // no request needs a body
-    fetch: (request) => (state.timeNext ? answerTimed(request, state) : answer(request, state)),
-    error: (error) => reportFailure(error, { request: null, route: "none", log: state.log }),
+    fetch: origin.answer,
+    error: origin.answerFailure,
   });
-}
-
-// Few are timed: two clock readings for each would show in the figures that they are for.
-function answerTimed(request: Request, state: State): Response | Promise<Response> {
-  state.timeNext = false;
-  const started = performance.now();
-  const response = answer(request, state);
-  const observe = () => state.counters.observe((performance.now() - started) / 1000);
-  if (response instanceof Promise) void response.finally(observe);
-  else observe();
-  return response;
 }

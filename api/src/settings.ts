@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 const makeBytes = "openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
 
-/** What each variable means stands in .env.example. */
+/** .env.example says what each variable means. */
 const environment = z.object({
   HOST: z._default(hostName(), "127.0.0.1"),
   PORT: z._default(wholeNumber(0, 65_535), 3000),
@@ -37,14 +37,14 @@ export type Settings = {
   tokenKeys: KeyRing;
   /** Ed25519 seeds. The first signs. */
   signingSeeds: Uint8Array[];
-  /** Null: everybody may ask. */
+  /** Null: requests need no signature of the edge. */
   edgeKeys: KeyRing | null;
   workers: number;
   adminHost: string;
   adminPort: number;
 };
 
-/** Reads the settings. Throws an Error naming every bad variable, its problem and an example. */
+/** Reads the settings. @throws Error with a line for every bad variable: its name, what is wrong, an example */
 export function readSettings(env: Record<string, string | undefined>): Settings {
   const parsed = environment.safeParse(env);
   if (!parsed.success) throw new Error(parsed.error.issues.map(describeIssue).join("\n"));

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { testEnvironment } from "./origin-state.ts";
+import { testEnvironment } from "./test-origin.ts";
 import { until } from "./until.ts";
 
-type Line = { event: string; level: number } & Record<string, unknown>;
+type Line = { event: string; level: string; message: string; time: string } & Record<string, unknown>;
 
 /** The real program with its supervisor and workers, on free ports of the loopback. */
 export class OriginProcess {
@@ -97,7 +97,7 @@ export class OriginProcess {
     this.lines.push(line);
     if (line.event !== "listening") return;
     this.url = String(line.url);
-    this.admin = String(line.admin);
+    this.admin = String(line.admin_url);
     this.#listening.resolve();
   }
 }

@@ -19,6 +19,7 @@ export const table: readonly SourceRoot[] = [
     layers: [
       ["main.ts"],
       ["process"],
+      ["origin.ts"],
       ["http"],
       ["serving"],
       ["resources"],
@@ -26,7 +27,7 @@ export const table: readonly SourceRoot[] = [
       ["signing", "logging", "settings.ts"],
     ],
     mayImport: ["contract"],
-    held: false,
+    held: true,
   },
   {
     root: "edge-worker/src",

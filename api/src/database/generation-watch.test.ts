@@ -11,27 +11,27 @@ afterEach(() => builder.remove());
 
 test("a published generation is seen at the next look, and stays the same object until the next one", () => {
   const watch = new GenerationWatch(builder.path);
-  expect(watch.look(0)).toBeNull();
+  expect(watch.poll(0)).toBeNull();
   builder.publish([{ region: "GB", videos: videos(2) }]);
-  const first = watch.look(0);
+  const first = watch.poll(0);
   expect(first?.id).toBe(1);
   builder.database.run("INSERT INTO runs (command, started_at) VALUES ('ingest', 0)");
-  expect(watch.look(0)).toBe(first);
+  expect(watch.poll(0)).toBe(first);
   builder.publish([]);
-  expect(watch.look(0)?.id).toBe(2);
+  expect(watch.poll(0)?.id).toBe(2);
   watch.close();
 });
 
 test("a database replaced by rename is read from its new file", () => {
   builder.publish([]);
   const watch = new GenerationWatch(builder.path);
-  expect(watch.look(0)?.id).toBe(1);
+  expect(watch.poll(0)?.id).toBe(1);
   const other = new DatabaseBuilder();
   for (let i = 0; i < 5; i++) other.publish([]);
   other.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   other.database.close();
   builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)"); // else the old log would be read over the new file
   renameSync(other.path, builder.path);
-  expect(watch.look(0)?.id).toBe(5);
+  expect(watch.poll(0)?.id).toBe(5);
   watch.close();
 });

@@ -3,11 +3,11 @@ import { DatabaseUnreadable, explain, StoreUnusable } from "./fault.ts";
 import type { Generation } from "./generation.ts";
 import { Store } from "./store.ts";
 
-const retryAfter = 500; // milliseconds between attempts while the database is in trouble
+const retryIntervalMs = 500; // between two attempts while the database cannot be read
 
 /**
- * Follows the database: which generation is the newest, and whether it can be read. In trouble it keeps the
- * last good generation and tries again. `look` never throws; call it a few times a second.
+ * Follows the database: which generation is the newest, and whether it can be read. While it cannot, the last
+ * good generation is kept and the database tried again. `poll` never throws; call it a few times a second.
  */
 export class GenerationWatch {
   readonly #path: string;
@@ -15,37 +15,37 @@ export class GenerationWatch {
   #files: DatabaseFiles;
   #seen = Number.NaN;
   #newest: Generation | null = null;
-  #trouble: { reason: string; readable: boolean; retryAt: number } | null = null;
+  #degradation: { reason: string; readable: boolean; retryAt: number } | null = null;
 
-  /** Throws StoreUnusable. */
+  /** @throws StoreUnusable */
   constructor(path: string) {
     this.#path = path;
     this.#store = Store.open(path);
     this.#files = describeFiles(path);
   }
 
-  /** Why the last good generation is served instead of the newest; null when all is well. */
-  get trouble(): string | null {
-    return this.#trouble?.reason ?? null;
+  /** Why the last good generation is served instead of the newest; null while the newest is. */
+  get degradedReason(): string | null {
+    return this.#degradation?.reason ?? null;
   }
 
   /** The newest readable generation: the same object for as long as it is that. `now` is in milliseconds. */
-  look(now: number): Generation | null {
+  poll(now: number): Generation | null {
     try {
       this.#follow(now);
     } catch (error) {
-      this.#remember(error, now);
+      this.#degrade(error, now);
     }
     return this.#newest;
   }
 
-  /** Reads something. Throws DatabaseUnreadable, and then looks at the database anew. */
+  /** Reads something; after a failure the database is opened anew. @throws DatabaseUnreadable */
   read<T>(action: (store: Store) => T): T {
-    if (this.#trouble?.readable === false) throw new DatabaseUnreadable(this.#trouble.reason);
+    if (this.#degradation?.readable === false) throw new DatabaseUnreadable(this.#degradation.reason);
     try {
       return action(this.#store);
     } catch (error) {
-      this.#remember(error, 0);
+      this.#degrade(error, 0);
       throw new DatabaseUnreadable(explain(error), { cause: error });
     }
   }
@@ -56,9 +56,9 @@ export class GenerationWatch {
 
   #follow(now: number): void {
     const files = describeFiles(this.#path);
-    const changed = !isSameDatabase(files, this.#files);
-    if (changed || (this.#trouble !== null && now >= this.#trouble.retryAt)) this.#reopen(files);
-    if (this.#trouble !== null) return;
+    const hasChanged = !isSameDatabase(files, this.#files);
+    if (hasChanged || (this.#degradation !== null && now >= this.#degradation.retryAt)) this.#reopen(files);
+    if (this.#degradation !== null) return;
     const dataVersion = this.#store.dataVersion();
     if (dataVersion === this.#seen) return;
     this.#adopt(this.#store.newestGeneration());
@@ -67,8 +67,8 @@ export class GenerationWatch {
 
   // A connection does not notice that its files were replaced or overwritten; a new one reads them afresh.
   #reopen(files: DatabaseFiles): void {
-    const patience = 0;
-    const store = Store.open(this.#path, patience);
+    const busyTimeoutMs = 0; // requests would wait, too
+    const store = Store.open(this.#path, busyTimeoutMs);
     try {
       const newest = store.newestGeneration();
       if (files.inode !== this.#files.inode) this.#newest = null;
@@ -81,7 +81,7 @@ export class GenerationWatch {
     this.#store = store;
     this.#files = describeFiles(this.#path); // opening may have made the -wal
     this.#seen = Number.NaN;
-    this.#trouble = null;
+    this.#degradation = null;
   }
 
   #adopt(newest: Generation | null): void {
@@ -90,15 +90,15 @@ export class GenerationWatch {
   }
 
   // A removed file stays readable through the open connection; after anything else nothing can be trusted.
-  #remember(error: unknown, now: number): void {
+  #degrade(error: unknown, now: number): void {
     const readable = isRemoved(this.#path);
     const reason =
       error instanceof StoreUnusable ? error.message : `Cannot read ${this.#path}: ${explain(error)}`;
-    this.#trouble = { reason, readable, retryAt: now + retryAfter };
+    this.#degradation = { reason, readable, retryAt: now + retryIntervalMs };
   }
 }
 
-// Anything else that keeps a file from being looked at (a loop of links, a closed folder) is not that.
+// Other reasons why there is no file to see (a loop of links, a closed folder) throw.
 function isRemoved(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) === undefined;

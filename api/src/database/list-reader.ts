@@ -13,9 +13,8 @@ import type { ListSlice } from "./list-rows.ts";
 import type { VideoRecord } from "./video-rows.ts";
 
 /**
- * Reads lists, and keeps the first page of every market and window, and the categories, in memory for as long as
- * their generation is served: they are what is asked for, and they go on being answered when the database cannot
- * be read.
+ * Reads lists, and keeps the first page of every region and window, and the categories, in memory for as long as
+ * their generation is served: they are requested most, and stay available when the database cannot be read.
  */
 export class ListReader {
   readonly #watch: GenerationWatch;
@@ -26,7 +25,7 @@ export class ListReader {
     this.#watch = watch;
   }
 
-  /** The first ranks of a list, or null when its generation is gone. Throws DatabaseUnreadable. */
+  /** The first ranks of a list, or null when its generation is gone. @throws DatabaseUnreadable */
   readFirst(query: TrendingQuery, generation: Generation): ListSlice | null {
     const start = { generation: generation.id, afterRank: 0 };
     if (query.category !== undefined) return this.readSlice(query, start);
@@ -34,16 +33,17 @@ export class ListReader {
     return slice === null ? null : { ...slice, rows: slice.rows.slice(0, query.limit) };
   }
 
-  /** The ranks behind a cursor, or null when its generation is gone. Throws DatabaseUnreadable. */
+  /** The ranks behind a cursor, or null when its generation is gone. @throws DatabaseUnreadable */
   readSlice(query: TrendingQuery, start: PageStart): ListSlice | null {
     return this.#watch.read((store) => store.readSlice(query, start));
   }
 
+  /** A video, or null when it is unknown. @throws DatabaseUnreadable */
   readVideo(id: string, generation: number): VideoRecord | null {
     return this.#watch.read((store) => store.readVideo(id, generation));
   }
 
-  /** The categories that have a list in a generation. Throws DatabaseUnreadable. */
+  /** The categories that have a list in a generation. @throws DatabaseUnreadable */
   categoriesOf(generation: Generation): ReadonlySet<string> {
     const known = this.#categories.get(generation);
     if (known !== undefined) return known;
@@ -58,7 +58,7 @@ export class ListReader {
     return isWhole && this.#categories.has(generation);
   }
 
-  /** Brings what is kept of a generation into memory, a page with every step, as long as it can be read. */
+  /** Reads what is kept of a generation into memory, a page with every step, for as long as it can be read. */
   *load(generation: Generation): Generator<void, void> {
     try {
       for (const region of regionCodes) {

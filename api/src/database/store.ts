@@ -9,9 +9,9 @@ import { type VideoRecord, videoStatements } from "./video-rows.ts";
 /** The migrations this code was written for. A test compares it with db/migrations. */
 export const supportedSchemaVersion = 7;
 
-const pageCache = 256; // kilobytes: what is read once is kept as answers, not as pages
-const patienceAtStart = 2000; // milliseconds: the writer may be recovering the log
-const patienceWhileServing = 10; // a wait stops every request of this process
+const pageCacheKilobytes = 256; // what is read once is kept as answers, not as pages
+const startBusyTimeoutMs = 2000; // the writer may be recovering the log
+const busyTimeoutMs = 10; // a wait stops every request of this process
 
 /** One connection to the writer's database: read-only, it never migrates and cannot write. */
 export class Store {
@@ -21,15 +21,15 @@ export class Store {
   readonly #readVideo: ReturnType<typeof videoStatements>;
   readonly #readDataVersion: () => number;
 
-  /** Throws StoreUnusable, whose message is one sentence. */
-  static open(path: string, patience = patienceAtStart): Store {
+  /** `timeoutMs` is how long to wait for a lock. @throws StoreUnusable with a message of one sentence */
+  static open(path: string, timeoutMs = startBusyTimeoutMs): Store {
     if (statSync(path, { throwIfNoEntry: false }) === undefined) {
       throw new StoreUnusable(`Cannot open ${path}: there is no such file; run the writer first`);
     }
     let database: Database | null = null;
     try {
       database = new Database(path, { readonly: true, strict: true });
-      return new Store(path, database, patience);
+      return new Store(path, database, timeoutMs);
     } catch (error) {
       database?.close();
       if (error instanceof StoreUnusable) throw error;
@@ -37,18 +37,18 @@ export class Store {
     }
   }
 
-  private constructor(path: string, database: Database, patience: number) {
+  private constructor(path: string, database: Database, timeoutMs: number) {
     this.path = path;
     this.#database = database;
     database.run("PRAGMA query_only = 1");
-    database.run(`PRAGMA busy_timeout = ${patience}`);
-    database.run(`PRAGMA cache_size = -${pageCache}`); // reads the file: a lock has to be waited for already
+    database.run(`PRAGMA busy_timeout = ${timeoutMs}`);
+    database.run(`PRAGMA cache_size = -${pageCacheKilobytes}`); // reads the file: a lock has to be waited for already
     requireSchema(database, path);
     this.#readSlice = sliceStatements(database);
     this.#readVideo = videoStatements(database);
     const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
     this.#readDataVersion = () => dataVersion.get()?.data_version ?? 0;
-    database.run(`PRAGMA busy_timeout = ${patienceWhileServing}`);
+    database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   }
 
   /** Differs whenever another connection has committed; may differ without that. Costs about a microsecond. */
@@ -57,23 +57,23 @@ export class Store {
   }
 
   newestGeneration(): Generation | null {
-    return this.#snapshot(() => {
+    return this.#inTransaction(() => {
       requireSchema(this.#database, this.path);
       return readGeneration(this.#database);
     });
   }
 
   readCategories(generation: number): ReadonlySet<string> {
-    return this.#snapshot(() => readCategories(this.#database, generation));
+    return this.#inTransaction(() => readCategories(this.#database, generation));
   }
 
   /** A page's rows of one pinned generation, or null when that generation is gone. */
   readSlice(query: TrendingQuery, start: PageStart): ListSlice | null {
-    return this.#snapshot(() => this.#readSlice(query, start));
+    return this.#inTransaction(() => this.#readSlice(query, start));
   }
 
   readVideo(id: string, generation: number): VideoRecord | null {
-    return this.#snapshot(() => this.#readVideo(id, generation));
+    return this.#inTransaction(() => this.#readVideo(id, generation));
   }
 
   close(): void {
@@ -81,7 +81,7 @@ export class Store {
   }
 
   // One short transaction: left open, it would keep the writer's checkpoints from shortening the log.
-  #snapshot<T>(read: () => T): T {
+  #inTransaction<T>(read: () => T): T {
     return this.#database.transaction(read)();
   }
 }

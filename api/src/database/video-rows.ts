@@ -13,12 +13,12 @@ export type VideoRow = {
 };
 
 /** A rank in a list. Category '' is the list over all categories. */
-export type Place = { region: string; window: string; category: string; rank: number; score: number };
+export type ListPlace = { region: string; window: string; category: string; rank: number; score: number };
 
 export type Observation = { region: string; observed_at: number; views: number };
 
-/** A video, where it stands in a generation, and its newest observations per region, newest first. */
-export type VideoRecord = { video: VideoRow; places: Place[]; observations: Observation[] };
+/** A video, its ranks in a generation, and its newest observations per region, newest first. */
+export type VideoRecord = { video: VideoRow; places: ListPlace[]; observations: Observation[] };
 
 const observationsPerRegion = 48;
 
@@ -31,7 +31,7 @@ const placesSql = `SELECT region, window, category, rank, round(score, 1) AS sco
 /** Prepares the statements once; what comes back reads one video. Call that inside a transaction. */
 export function videoStatements(database: Database) {
   const video = database.query<VideoRow, [string]>(videoSql);
-  const places = database.query<Place, [number, string]>(placesSql);
+  const places = database.query<ListPlace, [number, string]>(placesSql);
   const observations = database.query<Observation, [string, number, null]>(historySql);
   return (id: string, generation: number): VideoRecord | null => {
     const found = video.get(id);

@@ -7,7 +7,7 @@ import {
   type TestOrigin,
   testEnvironment,
   testMinute,
-} from "../../test-support/origin-state.ts";
+} from "../../test-support/test-origin.ts";
 
 let builder: DatabaseBuilder;
 let close: () => void = () => {};

@@ -1,17 +1,39 @@
-import type { State } from "../serving/state.ts";
-import { answerUncommon } from "./answer-uncommon.ts";
-import { findRepresentation, send } from "./send.ts";
+import { memoizedChooseEncoding } from "../resources/encodings.ts";
+import { SlowPath, type SlowPathParts } from "./answer-slow-path.ts";
+import { send } from "./send.ts";
+
+export type RequestHandlerParts = Omit<SlowPathParts, "chooseEncoding">;
 
 /**
- * From a request to its response; no port is needed to call it. A warm request takes the way here and in
- * send.ts: one look-up by the URL as it was sent, two header fields, a clone of a Response that was prepared before.
- * What is not read here is not paid for here: see answer-uncommon.ts.
+ * From a request to its response; no port is needed to call it. A request whose answer is in the cache takes the way
+ * here and in send.ts: one look-up by the URL as it was received, two header fields, a clone of a Response that was
+ * prepared before. What is not read here is not paid for here: see answer-slow-path.ts.
  */
-export function answer(request: Request, state: State): Response | Promise<Response> {
-  const slot = state.byUrl.get(request.url);
-  if (slot === undefined || slot.current.edition !== state.edition) return answerUncommon(request, state);
-  if (request.method !== "GET" || state.draining || state.guard !== null)
-    return answerUncommon(request, state);
-  const made = findRepresentation(slot, request, state);
-  return made === undefined ? answerUncommon(request, state) : send(made, request, slot);
+export class RequestHandler {
+  readonly #cache: RequestHandlerParts["cache"];
+  readonly #chooseEncoding = memoizedChooseEncoding();
+  readonly #slowPath: SlowPath;
+  #isFastPathOpen: boolean;
+
+  constructor(parts: RequestHandlerParts) {
+    this.#cache = parts.cache;
+    this.#slowPath = new SlowPath({ ...parts, chooseEncoding: this.#chooseEncoding });
+    this.#isFastPathOpen = parts.guard === null; // else each request's signature has to be verified
+  }
+
+  answer(request: Request): Response | Promise<Response> {
+    if (!this.#isFastPathOpen || request.method !== "GET") return this.#slowPath.answer(request);
+    const entry = this.#cache.lookUp(request.url);
+    if (entry === undefined) return this.#slowPath.answer(request);
+    const encoding = this.#chooseEncoding(request.headers.get("accept-encoding"));
+    const representation = encoding === null ? undefined : entry.current.representations[encoding];
+    if (representation === undefined) return this.#slowPath.answer(request);
+    return send(representation, request, entry);
+  }
+
+  /** From now on every answer closes its connection, and /healthz is 503. */
+  drain(): void {
+    this.#isFastPathOpen = false;
+    this.#slowPath.drain();
+  }
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { edgeSignatureHeader, signEdgeRequest } from "@trendvault/contract/edge-signature";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin, testTime } from "../../test-support/origin-state.ts";
+import { openTestOrigin, type TestOrigin, testTime } from "../../test-support/test-origin.ts";
 
 const EDGE_KEYS = `new:${"B".repeat(43)},old:${"C".repeat(43)}`;
 const target = "/api/trending?region=GB";

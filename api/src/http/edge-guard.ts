@@ -10,7 +10,7 @@ import { splitTarget } from "./request-target.ts";
 
 export type EdgeGuard = (request: Request) => EdgeVerdict;
 
-/** Lets through what the edge has signed with any key of the ring. `now` is Unix time in milliseconds. */
+/** Verifies the edge's signature with any key of the ring. `now` gives Unix time in milliseconds. */
 export function edgeGuard(ring: KeyRing, now: () => number): EdgeGuard {
   const keyed = new Map([...ring].map(([kid, key]) => [kid, new Bun.CryptoHasher("sha256", key)]));
   return (request) => {

@@ -1,9 +1,9 @@
-import type { RouteName } from "../answers/resource.ts";
-import type { Logger } from "../process/log.ts";
+import type { Logger } from "../logging/logger.ts";
+import { Refusal } from "../resources/refusal.ts";
+import type { RouteName } from "../resources/resource.ts";
 import { problemResponse } from "./problem-response.ts";
-import { Refusal } from "./refusal.ts";
 
-/** Logs what went wrong under an id, and answers with nothing but the id. */
+/** Logs what went wrong under an id, and answers 500 with nothing but the id. */
 export function reportFailure(
   error: unknown,
   { request, route, log }: { request: Request | null; route: RouteName; log: Logger },
@@ -11,9 +11,10 @@ export function reportFailure(
   const requestId = crypto.randomUUID();
   const traceId = readTraceId(request?.headers.get("traceparent") ?? null);
   const { stack = String(error) } = error as Error;
-  log("error", "request failed", { request_id: requestId, trace_id: traceId, route, error: stack });
+  const facts = { request_id: requestId, trace_id: traceId, route, error: stack };
+  log("error", "request_failed", "A request failed with an unexpected error.", facts);
   return problemResponse(
-    new Refusal("internal", "The log has more under this id.", { instance: `urn:uuid:${requestId}` }),
+    new Refusal("internal", "The log has the cause under this id.", { instance: `urn:uuid:${requestId}` }),
   );
 }
 

@@ -3,7 +3,7 @@ import { brotliDecompressSync } from "node:zlib";
 import { type PublicKeySet, verifyResponse } from "@trendvault/contract/response-signature";
 import { PublicKeys, RegionList, TrendingPage, Video } from "@trendvault/contract/responses";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin, testEnvironment } from "../../test-support/origin-state.ts";
+import { openTestOrigin, type TestOrigin, testEnvironment } from "../../test-support/test-origin.ts";
 
 let builder: DatabaseBuilder;
 let origin: TestOrigin;
@@ -63,7 +63,7 @@ test("an entity tag of one coding does not answer for another", async () => {
   expect((await ask("gzip")).status).toBe(200);
 });
 
-test("whoever refuses every coding gets 406", async () => {
+test("a client that refuses every coding gets 406", async () => {
   const response = await origin.ask("/api/trending", { headers: { "accept-encoding": "identity;q=0" } });
   expect([response.status, response.headers.get("vary")]).toEqual([406, "Accept-Encoding"]);
 });
@@ -115,7 +115,7 @@ test("answers are what the schemas of the description say", async () => {
   expect(await json("/openapi.json")).toHaveProperty("openapi", "3.1.0");
 });
 
-test("only what was built for the one who asks says how long that took", async () => {
+test("only an answer that was built for the request says how long that took", async () => {
   expect((await origin.ask("/api/trending")).headers.get("server-timing")).toMatch(/^build;dur=[0-9.]+$/);
   expect((await origin.ask("/api/trending")).headers.get("server-timing")).toBeNull();
 });
@@ -143,7 +143,7 @@ test("a video says where it trends and how its views grew, newest first", async 
     [1000, 10],
     [2000, 25],
   ]);
-  // Came late: stands outside the chain.
+  // Came late: it is not in the chain.
   builder.database.run(
     "INSERT INTO observations (observed_at, region, video_id, views) VALUES (1500, 'GB', 'video2', 99)",
   );
@@ -186,17 +186,18 @@ test("a path and query of more than 2048 characters are 414", async () => {
 });
 
 test("an unexpected failure is 500 with an id that leads to the log, and nothing else", async () => {
-  const broken = { ...origin.state, lists: null as never };
-  const { answer } = await import("./answer.ts");
+  origin.lists.readVideo = () => {
+    throw new Error("readVideo is broken");
+  };
   const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   const request = new Request("http://origin.test/api/videos/video1?", { headers: { traceparent } });
-  const response = await answer(request, broken);
+  const response = await origin.handler.answer(request);
   const problem = (await response.json()) as { instance: string };
   expect(response.status).toBe(500);
   expect(JSON.stringify(problem)).not.toContain("readVideo");
   const [logged] = origin.logged;
-  expect(logged?.fields.trace_id).toBe("4bf92f3577b34da6a3ce929d0e0e4736");
-  expect(`urn:uuid:${logged?.fields.request_id}`).toBe(problem.instance);
+  expect(logged?.facts.trace_id).toBe("4bf92f3577b34da6a3ce929d0e0e4736");
+  expect(`urn:uuid:${logged?.facts.request_id}`).toBe(problem.instance);
 });
 
 test("the type of a problem is the address of a signed page that explains it", async () => {

@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { Counters } from "../serving/counters.ts";
-import { adminPages, readiness } from "./admin.ts";
-import type { Report } from "./messages.ts";
+import { adminHandler, readiness } from "./admin.ts";
+import type { WorkerReport } from "./messages.ts";
 
-function report(changes: Partial<Report> = {}): Report {
-  const counters = new Counters().snapshot();
+function report(changes: Partial<WorkerReport> = {}): WorkerReport {
+  const counters = new Counters().read();
   return {
     counters,
     generation: { id: 7, publishedAt: 0 },
-    trouble: null,
-    lagSeconds: 0,
-    rssBytes: 1,
+    degradedReason: null,
+    eventLoopLagSeconds: 0,
+    residentBytes: 1,
     ...changes,
   };
 }
@@ -21,13 +21,13 @@ test.each([
   ["all workers serve the newest", [report(), report()], 200, { status: "ok", reasons: [], generation: 7 }],
   [
     "one is behind and cannot read",
-    [report(), report({ trouble: gone, generation: { id: 5, publishedAt: 0 } })],
+    [report(), report({ degradedReason: gone, generation: { id: 5, publishedAt: 0 } })],
     200,
     { status: "degraded", reasons: [gone], generation: 5 },
   ],
   [
-    "all are in the same trouble",
-    [report({ trouble: gone }), report({ trouble: gone })],
+    "all are degraded for the same reason",
+    [report({ degradedReason: gone }), report({ degradedReason: gone })],
     200,
     { reasons: [gone] },
   ],
@@ -45,9 +45,9 @@ test.each([
 });
 
 test.each(["http://admin/readyz?x", "/readyz", "http://[::1/readyz"])(
-  "/readyz is found by %s, whatever Host was",
+  "/readyz is found by %s, with any Host",
   async (url) => {
-    const pages = adminPages(() => ({ running: [report()], departed: new Counters().snapshot() }));
+    const pages = adminHandler({ reports: [report()], exitedCounters: [] });
     expect((await pages({ url } as Request)).status).toBe(200);
   },
 );

@@ -1,23 +1,18 @@
-import type { CounterSnapshot } from "../serving/counters.ts";
-import type { LogLevel } from "./log.ts";
+import type { LogFacts, LogLevel } from "../logging/logger.ts";
+import type { OriginStatus } from "../origin.ts";
 
-/** What a worker tells about itself, once a second and whenever its trouble changes. */
-export type Report = {
-  counters: CounterSnapshot;
-  /** Null until something was published. */
-  generation: { id: number; publishedAt: number } | null;
-  /** Why the last good generation is served instead of the newest. */
-  trouble: string | null;
-  /** The longest delay of a timer since the last report: how long the event loop did not turn. */
-  lagSeconds: number;
-  rssBytes: number;
+/** How a worker is doing: sent once a second, and whenever `degradedReason` changes. */
+export type WorkerReport = OriginStatus & {
+  /** The longest delay of a timer since the last report. */
+  eventLoopLagSeconds: number;
+  residentBytes: number;
 };
 
 /** From a worker to its supervisor. */
 export type WorkerMessage =
   | { type: "ready"; port: number }
-  | { type: "report"; report: Report }
-  | { type: "log"; level: LogLevel; event: string; fields: Record<string, unknown> };
+  | { type: "report"; report: WorkerReport }
+  | { type: "log"; level: LogLevel; event: string; message: string; facts: LogFacts };
 
-/** A worker that cannot start says why on standard error and leaves with this. */
+/** The exit code of a worker that cannot start; it has written the reason on standard error. */
 export const cannotStart = 78; // EX_CONFIG of sysexits.h

@@ -1,25 +1,25 @@
+import type { Logger } from "../logging/logger.ts";
 import type { Settings } from "../settings.ts";
-import { adminPages } from "./admin.ts";
-import { explainBindError } from "./claim-port.ts";
-import type { LogLevel } from "./log.ts";
+import { adminHandler } from "./admin.ts";
+import { explainBindError } from "./assert-port-free.ts";
 import { cannotStart } from "./messages.ts";
 import { WorkerPool } from "./worker-pool.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-const firstRequestTakes = 20; // milliseconds after the first worker listens that are left to it
+const firstRequestMs = 20; // after the first worker listens, the processor is its own for so long
 
 /**
  * Starts the workers and looks after them: SIGTERM and SIGINT let them finish, SIGHUP replaces them one at a
- * time. The first worker starts alone: until it listens, everything else would only make it wait. What keeps it
- * from that, and it says, would keep all of them. Throws an Error of one sentence when it cannot start.
+ * time. The first worker starts alone: until it listens, everything else would only make it wait, and what keeps it
+ * from listening would keep the others, too. @throws Error of one sentence when it cannot start
  */
 export async function runSupervisor(env: Record<string, string | undefined>): Promise<void> {
   const pool = new WorkerPool((port) => new WorkerProcess(log, port), log);
-  obeySignals(pool);
-  const how = await pool.open();
-  if (how === cannotStart) process.exit(1); // the worker has said why
-  if (how !== null) throw new Error(`Cannot start: the first worker ended with ${how} before it listened`);
-  await Bun.sleep(firstRequestTakes);
+  handleSignals(pool);
+  const exit = await pool.open();
+  if (exit === cannotStart) process.exit(1); // the worker has written the reason
+  if (exit !== null) throw new Error(`Cannot start: the first worker exited with ${exit} before it listened`);
+  await Bun.sleep(firstRequestMs);
   try {
     const { readSettings } = await import("../settings.ts");
     if (pool.isStopping) return;
@@ -35,28 +35,29 @@ async function supervise(pool: WorkerPool, settings: Settings): Promise<void> {
   await pool.grow(settings.workers);
   if (pool.isStopping) return;
   const url = `http://${settings.host}:${pool.port}/`;
-  log("info", "listening", { url, workers: settings.workers, admin: admin.url.href });
+  const facts = { url, workers: settings.workers, admin_url: admin.url.href };
+  log("info", "listening", `The origin answers at ${url}.`, facts);
 }
 
 function serveAdmin(pool: WorkerPool, { adminHost: hostname, adminPort: port }: Settings) {
-  const fetch = adminPages(() => pool.reports);
+  const fetch = adminHandler(pool);
   const serve = () => Bun.serve({ hostname, port, development: false, reusePort: false, fetch });
   return explainBindError(hostname, port, serve, "ADMIN_PORT");
 }
 
-function obeySignals(pool: WorkerPool): void {
-  const leave = async () => {
-    if (pool.isStopping) return; // told twice
-    await Promise.all([log("info", "leaving"), pool.stop()]);
+function handleSignals(pool: WorkerPool): void {
+  const stop = async () => {
+    if (pool.isStopping) return; // a second signal
+    await Promise.all([log("info", "stopping", "Open requests are answered, then all exit."), pool.stop()]);
     process.exit(0);
   };
-  process.on("SIGTERM", leave);
-  process.on("SIGINT", leave);
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
   process.on("SIGHUP", () => void pool.replace());
 }
 
-// What writes the log is loaded with its first line, after the workers were started.
-async function log(level: LogLevel, event: string, fields: Record<string, unknown> = {}): Promise<void> {
-  const { writeLog } = await import("./log-writer.ts");
-  writeLog(level, event, fields);
+// pino is loaded with the first line, after the workers were started.
+async function log(...line: Parameters<Logger>): Promise<void> {
+  const { writeLog } = await import("../logging/log-writer.ts");
+  writeLog(...line);
 }

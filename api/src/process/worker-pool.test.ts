@@ -22,13 +22,13 @@ class FakeWorker {
     this.#listening.resolve(3000);
   }
 
-  end(how: number | string): void {
+  exit(code: number | string): void {
     this.#listening.resolve(null);
-    this.#exited.resolve(how);
+    this.#exited.resolve(code);
   }
 
-  async leave(): Promise<void> {
-    this.end(0);
+  async stop(): Promise<void> {
+    this.exit(0);
   }
 }
 
@@ -59,10 +59,10 @@ test("the first worker finds its port, and the others get that one", async () =>
   expect(made.ports).toEqual([null, 3000, 3000]);
 });
 
-test("how the first worker ended is told, and it is not started again", async () => {
+test("the exit code of the first worker is returned, and it is not started again", async () => {
   const { pool, workers, events } = createPool();
   const opened = pool.open();
-  workers[0]?.end(78);
+  workers[0]?.exit(78);
   expect(await opened).toBe(78);
   expect(workers.length).toBe(1);
   expect(events).toEqual([]);
@@ -71,7 +71,7 @@ test("how the first worker ended is told, and it is not started again", async ()
 test("a first worker that a signal to the whole group has ended is no failure", async () => {
   const { pool, workers } = createPool();
   const opened = pool.open();
-  workers[0]?.end("SIGTERM");
+  workers[0]?.exit("SIGTERM");
   await new Promise(setImmediate); // the worker's end is heard of first
   await pool.stop();
   expect(await opened).toBeNull();
@@ -81,16 +81,16 @@ test("a further worker that ends before it listens is started again", async () =
   const made = createPool();
   await open(made);
   const grown = made.pool.grow(2);
-  made.workers[1]?.end("SIGKILL");
+  made.workers[1]?.exit("SIGKILL");
   await grown;
   await until(() => made.workers.length === 3);
-  expect(made.events).toEqual(["worker ended, starting another"]);
+  expect(made.events).toEqual(["worker_exited"]);
 });
 
 test("a first worker that crashes while the others are started is replaced once", async () => {
   const made = createPool();
   await open(made);
-  made.workers[0]?.end("SIGKILL");
+  made.workers[0]?.exit("SIGKILL");
   await until(() => made.events.length === 1);
   const grown = made.pool.grow(2);
   expect(made.workers.length).toBe(2); // the crashed one, whose successor is on its way, and one more
@@ -113,7 +113,7 @@ test("SIGHUP waits for a worker that is starting before it replaces it", async (
   await until(() => made.workers.length === 4);
   made.workers[3]?.listen();
   await replaced;
-  expect(made.events).toEqual(["worker replaced", "worker replaced"]);
+  expect(made.events).toEqual(["worker_replaced", "worker_replaced"]);
 });
 
 test("nothing is started once all are being stopped", async () => {

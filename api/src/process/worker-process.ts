@@ -1,8 +1,8 @@
+import type { Logger } from "../logging/logger.ts";
 import { engineOptions } from "./engine-options.ts";
-import type { Logger } from "./log.ts";
-import type { Report, WorkerMessage } from "./messages.ts";
+import type { WorkerMessage, WorkerReport } from "./messages.ts";
 
-const killAfter = 10_000; // milliseconds that a worker may take to leave
+const stopTimeoutMs = 10_000;
 
 // The same program as this process, source or bundle. Settings come with the environment.
 const command = [process.execPath, ...process.execArgv, Bun.main, "worker"];
@@ -12,14 +12,15 @@ export class WorkerProcess {
   readonly #child: Bun.Subprocess<"ignore", "inherit", "inherit">;
   readonly #listening = Promise.withResolvers<number | null>();
   readonly startedAt = performance.now();
-  report: Report | null = null;
+  /** The last one; null before the first. */
+  report: WorkerReport | null = null;
 
   /** Starts it. `port` is where workers listen already; the first one finds it in the settings. */
   constructor(log: Logger, port: number | null) {
     this.#child = Bun.spawn(port === null ? command : [...command, String(port)], {
       stdio: ["ignore", "inherit", "inherit"],
       env: { ...engineOptions(Bun.version), ...process.env },
-      ipc: (message: WorkerMessage) => this.#hear(message, log),
+      ipc: (message: WorkerMessage) => this.#onMessage(message, log),
     });
     void this.exited.then(() => this.#listening.resolve(null));
   }
@@ -28,25 +29,25 @@ export class WorkerProcess {
     return this.#child.pid;
   }
 
-  /** The port, once it listens there; null when it ended before. */
+  /** The port, once it listens there; null when it exited before. */
   get listening(): Promise<number | null> {
     return this.#listening.promise;
   }
 
-  /** How it ended: an exit code, or the name of the signal. */
+  /** Its exit code, or the name of the signal that ended it. */
   get exited(): Promise<number | string> {
     return this.#child.exited.then((code) => this.#child.signalCode ?? code);
   }
 
-  /** Asks it to finish its open requests and leave; ends it when it does not. */
-  async leave(): Promise<void> {
+  /** Lets it finish its open requests and exit; kills it when it does not in time. */
+  async stop(): Promise<void> {
     this.#child.kill("SIGTERM");
-    const deadline = setTimeout(() => this.#child.kill("SIGKILL"), killAfter);
+    const timer = setTimeout(() => this.#child.kill("SIGKILL"), stopTimeoutMs);
     await this.exited;
-    clearTimeout(deadline);
+    clearTimeout(timer);
   }
 
-  #hear(message: WorkerMessage, log: Logger): void {
+  #onMessage(message: WorkerMessage, log: Logger): void {
     switch (message.type) {
       case "ready":
         this.#listening.resolve(message.port);
@@ -55,7 +56,7 @@ export class WorkerProcess {
         this.report = message.report;
         break;
       case "log":
-        log(message.level, message.event, { worker: this.pid, ...message.fields });
+        log(message.level, message.event, message.message, { worker_pid: this.pid, ...message.facts });
         break;
     }
   }

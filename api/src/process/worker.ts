@@ -1,18 +1,18 @@
+import type { Logger } from "../logging/logger.ts";
 import { listen, openOrigin } from "../origin.ts";
 import { readSettings } from "../settings.ts";
-import { claimPort, explainBindError } from "./claim-port.ts";
-import type { Logger } from "./log.ts";
+import { assertPortFree, explainBindError } from "./assert-port-free.ts";
 import type { WorkerMessage } from "./messages.ts";
-import { Reporter } from "./reporter.ts";
+import { WorkerReporter } from "./worker-reporter.ts";
 
-const lookEvery = 50; // milliseconds; a published generation has to be seen within 250
-const closingFor = 500; // milliseconds of answering with Connection: close before the port is given up
-const patience = 5000; // milliseconds for open requests after that
+const tickIntervalMs = 50; // a published generation has to be seen within 250
+const drainMs = 500; // answers have Connection: close for so long before the port is closed
+const openRequestsTimeoutMs = 5000; // and open requests have this long after that
 
 /**
- * One process of the origin. `sharedPort` is where workers listen already; the first one has none, and makes sure
- * that nobody else has the port of the settings. It leaves when it is told to, or when its supervisor is gone.
- * Throws an Error that says what to do when it cannot start.
+ * One process of the origin. `sharedPort` is where workers listen already; the first one has none, and makes sure that
+ * no other program listens on the port of the settings. It stops on SIGTERM and SIGINT, and when its supervisor has
+ * ended. @throws Error that says what to do when it cannot start
  */
 export async function runWorker(
   env: Record<string, string | undefined>,
@@ -22,37 +22,37 @@ export async function runWorker(
   process.on("SIGHUP", () => {}); // for the supervisor; a terminal sends it to all
   const settings = readSettings(env);
   const origin = await openOrigin(settings, { log });
-  const port = sharedPort ?? claimPort(settings.host, settings.port);
+  const port = sharedPort ?? assertPortFree(settings.host, settings.port);
   const server = explainBindError(settings.host, port, () => listen(origin, { host: settings.host, port }));
-  const reporter = new Reporter(origin, (report) => tell({ type: "report", report }));
+  const reporter = new WorkerReporter(origin, tickIntervalMs, (report) => send({ type: "report", report }));
   setInterval(() => {
-    origin.keeper.tick(Date.now());
-    origin.state.timeNext = true;
+    origin.tick(Date.now());
     reporter.tick(performance.now());
-  }, lookEvery);
-  leaveWhenTold(async () => {
-    origin.state.draining = true;
-    await Bun.sleep(closingFor);
-    await Promise.race([server.stop(), Bun.sleep(patience)]);
+  }, tickIntervalMs);
+  stopOnSignal(async () => {
+    origin.drain();
+    await Bun.sleep(drainMs);
+    await Promise.race([server.stop(), Bun.sleep(openRequestsTimeoutMs)]);
     reporter.report();
   });
-  tell({ type: "ready", port });
+  send({ type: "ready", port });
 }
 
-function leaveWhenTold(finish: () => Promise<void>): void {
-  let leaving = false;
-  const leave = async () => {
-    if (leaving) return;
-    leaving = true;
+function stopOnSignal(finish: () => Promise<void>): void {
+  let isStopping = false;
+  const stop = async () => {
+    if (isStopping) return;
+    isStopping = true;
     await finish();
     process.exit(0);
   };
   process.removeAllListeners("disconnect");
-  for (const event of ["SIGTERM", "SIGINT", "disconnect"]) process.on(event, leave);
+  for (const event of ["SIGTERM", "SIGINT", "disconnect"]) process.on(event, stop);
 }
 
-const log: Logger = (level, event, fields = {}) => tell({ type: "log", level, event, fields });
+const log: Logger = (level, event, message, facts = {}) =>
+  send({ type: "log", level, event, message, facts });
 
-function tell(message: WorkerMessage): void {
+function send(message: WorkerMessage): void {
   process.send?.(message);
 }

@@ -9,12 +9,12 @@ const afterSockets: NextTurn = () => new Promise((resolve) => setImmediate(resol
  * worked on, is not queued again (single-flight).
  */
 export class BuildQueue {
-  readonly #most: number;
+  readonly #capacity: number;
   readonly #nextTurn: NextTurn;
   readonly #waiting = new Map<string, { run: () => Promise<void>; result: Promise<unknown> }>();
 
-  constructor(most: number, nextTurn: NextTurn = afterSockets) {
-    this.#most = most;
+  constructor(capacity: number, nextTurn: NextTurn = afterSockets) {
+    this.#capacity = capacity;
     this.#nextTurn = nextTurn;
   }
 
@@ -22,14 +22,14 @@ export class BuildQueue {
   run<T>(key: string, job: () => Promise<T>): Promise<T> | null {
     const waiting = this.#waiting.get(key);
     if (waiting !== undefined) return waiting.result as Promise<T>;
-    if (this.#waiting.size >= this.#most) return null;
+    if (this.#waiting.size >= this.#capacity) return null;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#waiting.set(key, { run: () => job().then(resolve, reject), result: promise });
-    if (this.#waiting.size === 1) void this.#workOff();
+    if (this.#waiting.size === 1) void this.#drain();
     return promise;
   }
 
-  async #workOff(): Promise<void> {
+  async #drain(): Promise<void> {
     for (const [key, { run }] of this.#waiting) {
       await this.#nextTurn();
       await run();

@@ -1,60 +1,66 @@
-import type { Content } from "../answers/resource.ts";
 import { DatabaseUnreadable } from "../database/fault.ts";
-import { Refusal } from "../http/refusal.ts";
-import { type Draft, digestOf } from "./draft.ts";
-import type { Edition } from "./edition.ts";
-import type { Representation, RepresentationMaker } from "./representation.ts";
-import type { Build, Slot } from "./slot.ts";
+import { type Body, digestOf } from "../resources/body.ts";
+import { Refusal } from "../resources/refusal.ts";
+import type { Content } from "../resources/resource.ts";
+import type { CacheEntry, RepresentationSet } from "./cache-entry.ts";
+import type { CreateRepresentation, Representation } from "./representation.ts";
+import type { Snapshot } from "./snapshot.ts";
 
-/** Makes answers. Everything here is off the path of warm requests. */
+/** Builds representations. Nothing here runs for a request whose answer is in the cache. */
 export class Builder {
-  readonly #make: RepresentationMaker;
-  /** Called with every build's time in milliseconds. */
-  readonly #built: (milliseconds: number) => void;
+  readonly #create: CreateRepresentation;
+  readonly #onBuilt: (seconds: number) => void;
 
-  constructor(make: RepresentationMaker, built: (milliseconds: number) => void) {
-    this.#make = make;
-    this.#built = built;
+  /** `onBuilt` is called with the time that every build took. */
+  constructor(create: CreateRepresentation, onBuilt: (seconds: number) => void) {
+    this.#create = create;
+    this.#onBuilt = onBuilt;
   }
 
-  /** An answer for an edition in some codings. What did not change since the last build is taken over. */
-  async build(slot: Slot, edition: Edition, codings: number[]): Promise<Build | Refusal> {
+  /**
+   * An entry's representations in a snapshot, in some codings (their indexes). What did not change since the last build
+   * is reused. @throws DatabaseUnreadable when nothing was ever read for the entry
+   */
+  async build(
+    entry: CacheEntry,
+    snapshot: Snapshot,
+    codings: readonly number[],
+  ): Promise<RepresentationSet | Refusal> {
     const started = performance.now();
-    const content = this.#contentFor(slot, edition);
+    const content = this.#contentOf(entry, snapshot);
     if (content instanceof Refusal) return content;
-    const draft = content.write(edition.minute);
-    const digest = digestOf(draft);
-    const isSame = digest.equals(slot.current.digest);
-    const build = { edition, content, digest, representations: isSame ? slot.current.representations : [] };
-    await Promise.all(codings.map((coding) => this.#represent(build, draft, coding)));
-    this.#built(performance.now() - started);
-    return build;
+    const body = content.render(snapshot.minute);
+    const digest = digestOf(body);
+    const isSame = digest.equals(entry.current.digest);
+    const set = { snapshot, content, digest, representations: isSame ? entry.current.representations : [] };
+    await Promise.all(codings.map((coding) => this.#add(set, body, coding)));
+    this.#onBuilt((performance.now() - started) / 1000);
+    return set;
   }
 
-  /** A further coding of an answer. */
-  async extend(build: Build, coding: number): Promise<Representation> {
-    if (build.edition === null || build.content === null)
-      throw new Error("Cannot extend what was never built");
-    return this.#represent(build, build.content.write(build.edition.minute), coding);
+  /** Adds a further coding (its index) to a set. */
+  async extend(set: RepresentationSet, coding: number): Promise<Representation> {
+    if (set.snapshot === null || set.content === null) throw new Error("Cannot extend an empty set");
+    return this.#add(set, set.content.render(set.snapshot.minute), coding);
   }
 
-  async #represent(build: Build, draft: Draft, coding: number): Promise<Representation> {
-    const made = build.representations[coding] ?? (await this.#make(draft, coding));
-    build.representations[coding] = made;
-    return made;
+  async #add(set: RepresentationSet, body: Body, coding: number): Promise<Representation> {
+    const representation = set.representations[coding] ?? (await this.#create(body, coding));
+    set.representations[coding] = representation;
+    return representation;
   }
 
-  // While the database cannot be read, the slot's last good content goes on being served.
-  #contentFor(slot: Slot, { generation }: Edition): Content | Refusal {
-    if (slot.content !== null && slot.contentOf === generation) return slot.content;
+  // While the database cannot be read, the entry's last good content goes on being served.
+  #contentOf(entry: CacheEntry, { generation }: Snapshot): Content | Refusal {
+    if (entry.content !== null && entry.contentGeneration === generation) return entry.content;
     try {
-      const content = slot.resource.read(generation);
+      const content = entry.resource.read(generation);
       if (content instanceof Refusal) return content;
-      slot.content = content;
-      slot.contentOf = generation;
+      entry.content = content;
+      entry.contentGeneration = generation;
       return content;
     } catch (error) {
-      if (error instanceof DatabaseUnreadable && slot.content !== null) return slot.content;
+      if (error instanceof DatabaseUnreadable && entry.content !== null) return entry.content;
       throw error;
     }
   }

@@ -1,18 +1,22 @@
 import { expect, test } from "bun:test";
-import { Counters, latencyBounds, sumCounters } from "./counters.ts";
+import { Counters, latencyBounds } from "./counters.ts";
 
-test("what two workers counted adds up", () => {
-  const [one, other] = [new Counters(), new Counters()];
-  Object.assign(one.tallies.trending, { ok: 1, notModified: 1, bytes: 100 });
-  Object.assign(other.tallies.trending, { ok: 1, bytes: 50 });
-  other.misses++;
-  other.count("none", 404);
-  one.observe(0.00002);
-  other.observe(7);
-  other.built(0.5);
-  const sum = sumCounters([one.snapshot(), other.snapshot()]);
-  expect(sum.requests).toEqual({ "trending 200": 2, "trending 304": 1, "none 404": 1 });
-  expect(sum).toMatchObject({ hits: 2, misses: 1, builds: 1, buildSeconds: 0.5, bytes: 150 });
-  expect(sum.latency.buckets).toHaveLength(latencyBounds.length + 1);
-  expect([sum.latency.buckets[1], sum.latency.buckets.at(-1)]).toEqual([1, 1]);
+test("what was sent from the cache and what was not are counted by route and status", () => {
+  const counters = new Counters();
+  Object.assign(counters.byRoute.trending, { ok: 2, notModified: 1, bytes: 100 });
+  Object.assign(counters.byRoute.video, { ok: 1, bytes: 50 });
+  counters.misses++;
+  counters.count("none", 404);
+  counters.countBuild(0.5);
+  const values = counters.read();
+  expect(values.requests).toEqual({ "trending 200": 2, "trending 304": 1, "video 200": 1, "none 404": 1 });
+  expect(values).toMatchObject({ hits: 3, misses: 1, builds: 1, buildSeconds: 0.5, bytes: 150 });
+});
+
+test("a duration is in the first bucket whose bound it does not exceed", () => {
+  const counters = new Counters();
+  for (const seconds of [0.00002, 0.00005, 7]) counters.observe(seconds);
+  const { buckets, sum } = counters.read().latency;
+  expect(buckets).toHaveLength(latencyBounds.length + 1);
+  expect([buckets[1], buckets.at(-1), sum]).toEqual([2, 1, 7.00007]);
 });

@@ -1,29 +1,31 @@
-import type { RouteName } from "../answers/resource.ts";
+import { type RouteName, routeNames } from "../resources/resource.ts";
 
 /** Upper bounds of the latency histogram, in seconds. The last bucket has no bound. */
 export const latencyBounds = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.025, 0.1, 1];
 
-/** What a worker has counted since it started; plain data, so that it can be sent and summed. */
-export type CounterSnapshot = {
+/** What a worker has counted since it started; plain data, so that it can be sent to the supervisor. */
+export type CounterValues = {
+  /** By route and status: "trending 200". */
   requests: Record<string, number>;
+  /** Requests answered without a build, and with one. */
   hits: number;
   misses: number;
   builds: number;
   buildSeconds: number;
+  /** Of bodies sent from the cache. */
   bytes: number;
+  /** `buckets` as in latencyBounds, each with its own requests only; `sum` in seconds. */
   latency: { buckets: number[]; sum: number };
 };
 
-const routes: RouteName[] = ["trending", "video", "regions", "openapi", "jwks", "problem", "healthz", "none"];
+/** What was sent from the cache, for one route; `bytes` are those of the bodies. */
+export type RouteCounters = { ok: number; notModified: number; bytes: number };
 
-/** What was sent from prepared answers, for one route. */
-export type Tally = { ok: number; notModified: number; bytes: number };
-
-/** A worker's figures. Plain fields, since a warm request pays for each of them. */
+/** What a worker counts. Plain fields, since every request pays for them. */
 export class Counters {
-  readonly tallies = Object.fromEntries(
-    routes.map((route) => [route, { ok: 0, notModified: 0, bytes: 0 }]),
-  ) as Record<RouteName, Tally>;
+  readonly byRoute = Object.fromEntries(
+    routeNames.map((route) => [route, { ok: 0, notModified: 0, bytes: 0 }]),
+  ) as Record<RouteName, RouteCounters>;
   readonly #others = new Map<string, number>();
   /** Requests that waited for a build. */
   misses = 0;
@@ -32,17 +34,18 @@ export class Counters {
   readonly #buckets = new Float64Array(latencyBounds.length + 1);
   #seconds = 0;
 
-  /** Anything that was not sent from a prepared answer. */
+  /** Counts an answer that was not sent from the cache. */
   count(route: RouteName, status: number): void {
     const name = `${route} ${status}`;
     this.#others.set(name, (this.#others.get(name) ?? 0) + 1);
   }
 
-  built(seconds: number): void {
+  countBuild(seconds: number): void {
     this.builds++;
     this.buildSeconds += seconds;
   }
 
+  /** Adds a request to the latency histogram. */
   observe(seconds: number): void {
     const bucket = latencyBounds.findIndex((bound) => seconds <= bound);
     const index = bucket === -1 ? latencyBounds.length : bucket;
@@ -50,38 +53,17 @@ export class Counters {
     this.#seconds += seconds;
   }
 
-  snapshot(): CounterSnapshot {
+  read(): CounterValues {
     const { misses, builds, buildSeconds } = this;
     const requests = Object.fromEntries(this.#others);
-    let [prepared, bytes] = [0, 0];
-    for (const [route, tally] of Object.entries(this.tallies)) {
-      if (tally.ok > 0) requests[`${route} 200`] = tally.ok;
-      if (tally.notModified > 0) requests[`${route} 304`] = tally.notModified;
-      prepared += tally.ok + tally.notModified;
-      bytes += tally.bytes;
+    let [cached, bytes] = [0, 0];
+    for (const [route, sent] of Object.entries(this.byRoute)) {
+      if (sent.ok > 0) requests[`${route} 200`] = sent.ok;
+      if (sent.notModified > 0) requests[`${route} 304`] = sent.notModified;
+      cached += sent.ok + sent.notModified;
+      bytes += sent.bytes;
     }
     const latency = { buckets: [...this.#buckets], sum: this.#seconds };
-    return { requests, hits: prepared - misses, misses, builds, buildSeconds, bytes, latency };
+    return { requests, hits: cached - misses, misses, builds, buildSeconds, bytes, latency };
   }
-}
-
-/** The sum of what several workers have counted. */
-export function sumCounters(snapshots: readonly CounterSnapshot[]): CounterSnapshot {
-  const sum = (pick: (snapshot: CounterSnapshot) => number) =>
-    snapshots.reduce((total, snapshot) => total + pick(snapshot), 0);
-  const names = new Set(snapshots.flatMap(({ requests }) => Object.keys(requests)));
-  return {
-    requests: Object.fromEntries(
-      [...names].map((name) => [name, sum(({ requests }) => requests[name] ?? 0)]),
-    ),
-    hits: sum(({ hits }) => hits),
-    misses: sum(({ misses }) => misses),
-    builds: sum(({ builds }) => builds),
-    buildSeconds: sum(({ buildSeconds }) => buildSeconds),
-    bytes: sum(({ bytes }) => bytes),
-    latency: {
-      buckets: [...latencyBounds, 0].map((_, index) => sum(({ latency }) => latency.buckets[index] ?? 0)),
-      sum: sum(({ latency }) => latency.sum),
-    },
-  };
 }

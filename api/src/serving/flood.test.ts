@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin } from "../../test-support/origin-state.ts";
-import { answer } from "../http/answer.ts";
+import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
 
 let builder: DatabaseBuilder;
 let origin: TestOrigin;
@@ -17,7 +16,7 @@ afterEach(() => {
 });
 
 function keptBytes(): number {
-  return [...origin.state.slots.values()].reduce((sum, { weight }) => sum + weight, 0);
+  return origin.cache.size.weight;
 }
 
 test("a flood of different valid queries keeps memory bounded and the ordinary page in it", async () => {
@@ -45,10 +44,10 @@ test("a flood of spellings of one query keeps the number of known URLs bounded",
     if (response.status !== 200) throw new Error(await response.text());
   }
   for (let i = 0; i < 5000; i++) {
-    await answer(new Request(`http://host${i}.test/api/trending`), origin.state);
+    await origin.handler.answer(new Request(`http://host${i}.test/api/trending`));
   }
-  expect(origin.state.byUrl.size).toBeGreaterThan(100);
-  expect(origin.state.byUrl.size).toBeLessThanOrEqual(4096);
+  expect(origin.cache.size.urls).toBeGreaterThan(100);
+  expect(origin.cache.size.urls).toBeLessThanOrEqual(4096);
 });
 
 test("what is refused is not kept", async () => {
@@ -61,8 +60,8 @@ test("what is refused is not kept", async () => {
       expect((await origin.ask(target)).status).toBeGreaterThanOrEqual(400);
     }
   }
-  expect([...origin.state.slots.values()]).toEqual([]);
-  expect(origin.state.byUrl.size).toBe(0);
+  expect(origin.cache.size.entries).toBe(0);
+  expect(origin.cache.size.urls).toBe(0);
 });
 
 test("more different answers than can wait at once are 503 with Retry-After, and then all is well again", async () => {

@@ -1,42 +1,43 @@
-import type { ResponseSigner } from "../answers/response-signer.ts";
-import { freshFor } from "../http/cache-policy.ts";
-import { type Encoding, encodings } from "../http/encodings.ts";
-import { type Draft, digestOf } from "./draft.ts";
+import { type Body, digestOf } from "../resources/body.ts";
+import { cachedFields } from "../resources/cache-policy.ts";
+import { type Encoding, encodings } from "../resources/encodings.ts";
+import type { ResponseSigner } from "../signing/response-signer.ts";
 
-/** A draft in one content coding, ready to be sent any number of times: as 200 and as 304. */
+/** A body in one content coding, ready to be sent any number of times: as 200 and as 304. `bytes` is its length. */
 export type Representation = { etag: string; ok: Response; notModified: Response; bytes: number };
 
-export type RepresentationMaker = (draft: Draft, encoding: number) => Promise<Representation>;
+/** Encodes, hashes and signs a body. `encoding` is an index. */
+export type CreateRepresentation = (body: Body, encoding: number) => Promise<Representation>;
 
-/** `now` is Unix time in seconds, for the signature. */
-export function representationMaker(signer: ResponseSigner, now: () => number): RepresentationMaker {
-  return async (draft, index) => {
+/** `now` gives Unix time in seconds, for the signature. */
+export function representationFactory(signer: ResponseSigner, now: () => number): CreateRepresentation {
+  return async (body, index) => {
     const encoding = encodings[index] ?? "identity";
-    const digest = digestOf(draft);
+    const digest = digestOf(body);
     const fields = {
-      "content-type": draft.contentType,
+      "content-type": body.contentType,
       "unencoded-digest": `sha-256=:${digest.toString("base64")}:`,
       etag: entityTag(digest, encoding),
     };
-    const kept = { ...validity, etag: fields.etag };
+    const validators = { ...validity, etag: fields.etag };
     const signature = await signer.sign({ status: 200, fields }, now());
     const coding = encoding === "identity" ? {} : { "content-encoding": encoding };
     // A Blob is shared by all connections; bytes would be copied for each (12 stalled readers of 16 MB: 202 MB).
-    const body = new Blob([encode(draft.body, encoding)]);
+    const blob = new Blob([encode(body.bytes, encoding)]);
     return {
       etag: fields.etag,
-      ok: new Response(body, {
-        headers: { ...kept, ...linkTo(draft.next), ...fields, ...coding, ...signature },
+      ok: new Response(blob, {
+        headers: { ...validators, ...linkTo(body.next), ...fields, ...coding, ...signature },
       }),
-      notModified: new Response(null, { status: 304, headers: kept }),
-      bytes: body.size,
+      notModified: new Response(null, { status: 304, headers: validators }),
+      bytes: blob.size,
     };
   };
 }
 
-// What a 304 says, too: who keeps the answer renews it by these and has the rest (RFC 9110, section 15.4.5).
+// A 304 has these, too: a cache updates its stored answer with them (RFC 9110, section 15.4.5).
 const validity = {
-  ...freshFor,
+  ...cachedFields,
   vary: "Accept-Encoding",
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "ETag, Link",
@@ -52,28 +53,28 @@ function linkTo(next: string | null): { link?: string } {
   return next === null ? {} : { link: `<${next}>; rel="next"` };
 }
 
-// The levels where another one saves less than 2 % of a page of 24 and costs as much again.
-function encode(body: Uint8Array<ArrayBuffer>, encoding: Encoding): Uint8Array<ArrayBuffer> {
+// The next level of each saves less than 2 % of a page of 24 items and costs as much again.
+function encode(bytes: Uint8Array<ArrayBuffer>, encoding: Encoding): Uint8Array<ArrayBuffer> {
   switch (encoding) {
     case "identity":
-      return body;
+      return bytes;
     case "br":
-      return compressBrotli(body);
+      return compressBrotli(bytes);
     case "zstd":
-      return new Uint8Array(Bun.zstdCompressSync(body, { level: 3 }));
+      return new Uint8Array(Bun.zstdCompressSync(bytes, { level: 3 }));
     case "gzip":
-      return Bun.gzipSync(body, { level: 6, library: "libdeflate" });
+      return Bun.gzipSync(bytes, { level: 6, library: "libdeflate" });
   }
 }
 
 // Loaded with the first use: it would take 6 ms of the start.
-function compressBrotli(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+function compressBrotli(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const { brotliCompressSync, constants } = require("node:zlib") as typeof import("node:zlib");
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: 5,
     [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
     [constants.BROTLI_PARAM_LGWIN]: 16, // 64 KB hold any page; the default takes 4 MB of memory for a moment
-    [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
   };
-  return new Uint8Array(brotliCompressSync(body, { params }));
+  return new Uint8Array(brotliCompressSync(bytes, { params }));
 }

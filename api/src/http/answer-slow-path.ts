@@ -1,0 +1,123 @@
+import { isReadMethod, longestTarget, refusalDetails } from "@trendvault/contract/http-rules";
+import { DatabaseUnreadable } from "../database/fault.ts";
+import type { Logger } from "../logging/logger.ts";
+import { Refusal } from "../resources/refusal.ts";
+import type { Resource, RouteName } from "../resources/resource.ts";
+import type { Counters } from "../serving/counters.ts";
+import type { BuiltRepresentation, ResponseCache } from "../serving/response-cache.ts";
+import type { EdgeGuard } from "./edge-guard.ts";
+import { reportFailure } from "./failure.ts";
+import { describeHealth, preflightResponse } from "./plain-responses.ts";
+import { problemResponse } from "./problem-response.ts";
+import { splitTarget } from "./request-target.ts";
+import type { FindRoute } from "./routes.ts";
+import { send } from "./send.ts";
+
+export type SlowPathParts = {
+  cache: ResponseCache;
+  counters: Counters;
+  findRoute: FindRoute;
+  chooseEncoding: (header: string | null) => number | null;
+  /** Null: requests need no signature of the edge. */
+  guard: EdgeGuard | null;
+  log: Logger;
+};
+
+/** Answers everything but a GET whose answer is in the cache: what has to be verified, parsed, built or refused. */
+export class SlowPath {
+  readonly #parts: SlowPathParts;
+  #isDraining = false;
+
+  constructor(parts: SlowPathParts) {
+    this.#parts = parts;
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  answer(request: Request): Response | Promise<Response> {
+    const { guard, findRoute } = this.#parts;
+    const target = splitTarget(request.url);
+    if (target.path === "/healthz") return this.#answerHealth(request);
+    if (guard !== null && guard(request) !== "valid") return this.#refuse("none", unsignedRequest);
+    if (target.path.length + target.search.length > longestTarget) return this.#refuse("none", tooLong);
+    const route = findRoute(target.path);
+    if (route === null) return this.#refuse("none", unknownPath);
+    if (request.method === "OPTIONS") return this.#finish(route.name, preflightResponse());
+    if (!isReadMethod(request.method)) return this.#refuse(route.name, otherMethod);
+    const resource = route.resolve(target);
+    if (resource instanceof Refusal) return this.#refuse(route.name, resource);
+    return this.#serve(resource, request);
+  }
+
+  // Needs no edge signature: load balancers request it.
+  #answerHealth(request: Request): Response {
+    if (request.method === "OPTIONS") return this.#finish("healthz", preflightResponse());
+    if (!isReadMethod(request.method)) return this.#refuse("healthz", otherMethod);
+    return this.#finish("healthz", describeHealth(this.#isDraining));
+  }
+
+  #serve(resource: Resource, request: Request): Response | Promise<Response> {
+    const { cache, chooseEncoding } = this.#parts;
+    if (cache.snapshot === null) return this.#refuse(resource.route, nothingPublished);
+    const encoding = chooseEncoding(request.headers.get("accept-encoding"));
+    if (encoding === null) return this.#refuse(resource.route, noCodingAccepted);
+    const entry = cache.find(resource);
+    if (entry !== undefined) {
+      cache.remember(request.url, entry);
+      const representation = entry.current.representations[encoding];
+      if (representation !== undefined) return this.#close(send(representation, request, entry));
+    }
+    const build = cache.build(resource, encoding);
+    return build === null ? this.#refuse(resource.route, tooBusy) : this.#sendBuilt(build, resource, request);
+  }
+
+  async #sendBuilt(
+    build: Promise<BuiltRepresentation | Refusal>,
+    resource: Resource,
+    request: Request,
+  ): Promise<Response> {
+    const { cache, counters, log } = this.#parts;
+    const started = performance.now();
+    try {
+      const built = await build;
+      if (built instanceof Refusal) return this.#refuse(resource.route, built);
+      cache.remember(request.url, built.entry);
+      counters.misses++;
+      const response = send(built.representation, request, built.entry);
+      response.headers.set("server-timing", `build;dur=${(performance.now() - started).toFixed(2)}`);
+      return this.#close(response);
+    } catch (error) {
+      if (error instanceof DatabaseUnreadable) return this.#refuse(resource.route, unreadable);
+      return this.#finish(resource.route, reportFailure(error, { request, route: resource.route, log }));
+    }
+  }
+
+  #refuse(route: RouteName, refusal: Refusal): Response {
+    return this.#finish(route, problemResponse(refusal));
+  }
+
+  #finish(route: RouteName, response: Response): Response {
+    this.#parts.counters.count(route, response.status);
+    return this.#close(response);
+  }
+
+  // While draining, a client has to connect anew, to a process that goes on listening.
+  #close(response: Response): Response {
+    if (this.#isDraining) response.headers.set("connection", "close");
+    return response;
+  }
+}
+
+const unsignedRequest = new Refusal(
+  "edge-signature",
+  "This origin answers only requests that the edge has signed.",
+);
+const tooLong = new Refusal("uri-too-long", refusalDetails["uri-too-long"]);
+const unknownPath = new Refusal("not-found", refusalDetails["not-found"]);
+const otherMethod = new Refusal("method-not-allowed", refusalDetails["method-not-allowed"]);
+const noCodingAccepted = new Refusal("not-acceptable", "Accept one of identity, br, zstd, gzip.");
+const nothingPublished = new Refusal("not-ready", "Nothing was published yet.");
+const unreadable = new Refusal("not-ready", "The answer is not in memory, and the database cannot be read.");
+const tooBusy = new Refusal("busy", "Too many different answers are being built.");

@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { Counters } from "../serving/counters.ts";
+import type { WorkerReport } from "./messages.ts";
+import { sumExited, writeMetrics } from "./metrics.ts";
+
+function report(requests: number, changes: Partial<WorkerReport> = {}): WorkerReport {
+  const counters = new Counters();
+  counters.byRoute.trending.ok = requests;
+  counters.observe(0.00002);
+  const generation = { id: 7, publishedAt: 1000 };
+  return {
+    counters: counters.read(),
+    generation,
+    degradedReason: null,
+    eventLoopLagSeconds: 0.5,
+    residentBytes: 9,
+    ...changes,
+  };
+}
+
+test("counters add up over the workers that run and those that have exited", async () => {
+  const exited = sumExited(sumExited([], report(1)), report(2));
+  const { text } = await writeMetrics([report(10), report(20)], exited, 1060);
+  const lines = text.split("\n");
+  expect(lines).toContain('trendvault_requests_total{route="trending",status="200"} 33');
+  expect(lines).toContain("trendvault_cache_hits_total 33");
+  expect(lines).toContain('trendvault_sampled_request_duration_seconds_bucket{le="0.00001"} 0');
+  expect(lines).toContain('trendvault_sampled_request_duration_seconds_bucket{le="0.00005"} 4');
+  expect(lines).toContain('trendvault_sampled_request_duration_seconds_bucket{le="+Inf"} 4');
+  expect(lines).toContain("trendvault_sampled_request_duration_seconds_count 4");
+});
+
+test("gauges say the oldest generation, how many workers are degraded, and each worker's memory", async () => {
+  const degraded = { degradedReason: "gone", generation: { id: 5, publishedAt: 900 } };
+  const { text } = await writeMetrics([report(1), report(1, degraded)], [], 1060);
+  const lines = text.split("\n");
+  expect(lines).toContain("trendvault_generation 5");
+  expect(lines).toContain("trendvault_generation_age_seconds 160");
+  expect(lines).toContain("trendvault_workers 2");
+  expect(lines).toContain("trendvault_degraded_workers 1");
+  expect(lines).toContain('trendvault_event_loop_lag_seconds{worker="1"} 0.5');
+  expect(lines).toContain('trendvault_resident_memory_bytes{worker="1"} 9');
+});
+
+test("without a worker or a generation there is no generation, and the number of workers is 0", async () => {
+  const { text } = await writeMetrics([], [], 0);
+  expect(text).toContain("trendvault_workers 0");
+  const unpublished = await writeMetrics([report(0, { generation: null })], [], 0);
+  expect(unpublished.text).not.toMatch(/^trendvault_generation/m);
+});

@@ -1,0 +1,102 @@
+import type { Aggregator, Registry as RegistryClass } from "@prometheus-io/client";
+import { type CounterValues, latencyBounds } from "../serving/counters.ts";
+import type { WorkerReport } from "./messages.ts";
+
+/** Metrics of one process, or the sum of several, as @prometheus-io/client aggregates them. */
+export type Metrics = readonly Metric[];
+
+type Metric = { name: string; help: string; type: MetricKind; values: Value[]; aggregator: Aggregator };
+type MetricKind = "counter" | "gauge" | "histogram";
+type Value = { labels: Record<string, string | number>; value: number; metricName?: string };
+
+/** The metrics of all workers as Prometheus text. `now` is Unix time in seconds. */
+export async function writeMetrics(reports: readonly WorkerReport[], exitedCounters: Metrics, now: number) {
+  const running = reports.map((report, index) => [
+    ...describeCounters(report.counters),
+    ...describeWorker(report, index, now),
+  ]);
+  const registry = aggregate([workerCount(0), exitedCounters, ...running]);
+  return { text: await registry.metrics(), contentType: registry.contentType };
+}
+
+/** Adds what a worker had counted when it exited to what others had. */
+export function sumExited(exitedCounters: Metrics, { counters }: WorkerReport): Metrics {
+  return aggregate([exitedCounters, describeCounters(counters)]).getMetricsAsArray() as unknown as Metrics;
+}
+
+// Loaded with the first use, a scrape or the exit of a worker: no worker needs it, nor the start.
+function aggregate(all: readonly Metrics[]): RegistryClass {
+  const { Registry } = require("@prometheus-io/client") as typeof import("@prometheus-io/client");
+  return (Registry as unknown as { aggregate(all: readonly Metrics[]): RegistryClass }).aggregate(all);
+}
+
+function describeCounters(counters: CounterValues): Metric[] {
+  const requests = Object.entries(counters.requests).map(([name, value]) => {
+    const [route = "", status = ""] = name.split(" ");
+    return { labels: { route, status }, value };
+  });
+  return [
+    metric("requests_total", "counter", "Requests by route and status", requests),
+    single("cache_hits_total", "counter", "Requests answered from the cache", counters.hits),
+    single("cache_misses_total", "counter", "Requests that waited for a build", counters.misses),
+    single("builds_total", "counter", "Builds of answers, on request or ahead", counters.builds),
+    single("build_seconds_total", "counter", "Time spent on builds", counters.buildSeconds),
+    single("body_bytes_total", "counter", "Bytes of the bodies sent from the cache", counters.bytes),
+    describeLatency(counters),
+  ];
+}
+
+// Buckets are cumulative in Prometheus' text.
+function describeLatency({ latency }: CounterValues): Metric {
+  const name = "sampled_request_duration_seconds";
+  const metricName = `trendvault_${name}`;
+  let count = 0;
+  const values: Value[] = [...latencyBounds, "+Inf"].map((le, index) => {
+    count += latency.buckets[index] ?? 0;
+    return { labels: { le }, value: count, metricName: `${metricName}_bucket` };
+  });
+  values.push({ labels: {}, value: latency.sum, metricName: `${metricName}_sum` });
+  values.push({ labels: {}, value: count, metricName: `${metricName}_count` });
+  const help =
+    "From a request's arrival in the handler to its answer; a sample of up to 20 a second and worker";
+  return metric(name, "histogram", help, values);
+}
+
+function describeWorker(report: WorkerReport, index: number, now: number): Metric[] {
+  const { generation, degradedReason, eventLoopLagSeconds, residentBytes } = report;
+  const id = generation === null ? [] : [{ labels: {}, value: generation.id }];
+  const age = generation === null ? [] : [{ labels: {}, value: now - generation.publishedAt }];
+  const ofWorker = (value: number) => [{ labels: { worker: index }, value }];
+  const isDegraded = degradedReason === null ? 0 : 1;
+  return [
+    metric("generation", "gauge", "The oldest generation that a worker serves", id, "min"),
+    metric("generation_age_seconds", "gauge", "Time since that generation", age, "max"),
+    ...workerCount(1),
+    single("degraded_workers", "gauge", "Workers that cannot read the database", isDegraded),
+    metric(
+      "event_loop_lag_seconds",
+      "gauge",
+      "The longest in the last second",
+      ofWorker(eventLoopLagSeconds),
+    ),
+    metric("resident_memory_bytes", "gauge", "Resident memory", ofWorker(residentBytes)),
+  ];
+}
+
+function workerCount(count: number): Metric[] {
+  return [single("workers", "gauge", "Workers that report", count)];
+}
+
+function single(name: string, type: MetricKind, help: string, value: number): Metric {
+  return metric(name, type, help, [{ labels: {}, value }]);
+}
+
+function metric(
+  name: string,
+  type: MetricKind,
+  help: string,
+  values: Value[],
+  aggregator: Aggregator = "sum",
+): Metric {
+  return { name: `trendvault_${name}`, help, type, values, aggregator };
+}

@@ -1,0 +1,23 @@
+import { problemKinds, problemType } from "@trendvault/contract/problem";
+import { problemPageContentType, renderProblemPage } from "@trendvault/contract/problem-page";
+import type { ResponseSigner } from "../signing/response-signer.ts";
+import { textBody } from "./body.ts";
+import { fixedContent, type Resource, type RouteName } from "./resource.ts";
+
+/** What does not depend on the data, by path: the description of the API, the public keys, the problems' pages. */
+export type Documents = ReadonlyMap<string, Resource>;
+
+export function createDocuments(signer: ResponseSigner, readOpenapi: () => string): Documents {
+  const pages = problemKinds.map((kind) =>
+    document(problemType(kind), "problem", problemPageContentType, () => renderProblemPage(kind)),
+  );
+  const openapi = document("/openapi.json", "openapi", "application/json", readOpenapi);
+  const jwks = document("/.well-known/jwks.json", "jwks", "application/jwk-set+json", () =>
+    JSON.stringify(signer.publicKeys),
+  );
+  return new Map([openapi, jwks, ...pages].map((resource) => [resource.url, resource]));
+}
+
+function document(url: string, route: RouteName, contentType: string, text: () => string): Resource {
+  return { url, route, read: () => fixedContent(textBody(text(), contentType)) };
+}

@@ -1,0 +1,38 @@
+import { regions } from "@trendvault/contract/regions";
+import type { RegionList } from "@trendvault/contract/responses";
+import type { Generation } from "../database/generation.ts";
+import { jsonBody } from "./body.ts";
+import { fixedContent, type Resource } from "./resource.ts";
+import { formatTime, formatTimeOrNull } from "./time-text.ts";
+
+export type CategoryReader = { categoriesOf(generation: Generation): ReadonlySet<string> };
+
+/** The regions, how many videos each has and how fresh they are. */
+export function regionsResource(reader: CategoryReader): Resource {
+  return {
+    url: "/api/regions",
+    route: "regions",
+    read(generation) {
+      const list = describe(generation, reader.categoriesOf(generation));
+      return fixedContent(jsonBody(JSON.stringify(list)));
+    },
+  };
+}
+
+function describe(generation: Generation, categories: ReadonlySet<string>): RegionList {
+  return {
+    generation: generation.id,
+    generated_at: formatTime(generation.publishedAt),
+    categories: [...categories].sort(),
+    regions: regions.map(({ code, name, languages }) => {
+      const known = generation.regions.get(code);
+      return {
+        code,
+        name,
+        languages,
+        video_count: known?.videoCount ?? 0,
+        newest_observed_at: formatTimeOrNull(known?.newestObservedAt ?? null),
+      };
+    }),
+  };
+}

@@ -1,0 +1,38 @@
+import type { Generation } from "../database/generation.ts";
+import type { Body } from "./body.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** The routes that requests are counted by; "none" is every path that does not exist. */
+export const routeNames = [
+  "trending",
+  "video",
+  "regions",
+  "openapi",
+  "jwks",
+  "problem",
+  "healthz",
+  "none",
+] as const;
+export type RouteName = (typeof routeNames)[number];
+
+/** What one canonical URL names. */
+export type Resource = {
+  /** Path and query: one URL for all spellings of a request. */
+  readonly url: string;
+  readonly route: RouteName;
+  /** Reads the content in a generation. @throws DatabaseUnreadable */
+  read(generation: Generation): Content | Refusal;
+};
+
+/** What a resource says in one generation; only the minute of its token is left to write. */
+export type Content = {
+  /** `minute` is Unix time in minutes. */
+  render(minute: number): Body;
+  /** Roughly the bytes of memory that it keeps to itself. */
+  weight: number;
+};
+
+/** Content without a token. */
+export function fixedContent(body: Body): Content {
+  return { render: () => body, weight: body.bytes.length };
+}

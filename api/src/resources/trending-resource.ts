@@ -1,0 +1,64 @@
+import {
+  parseTrendingQuery,
+  readCursor,
+  type TrendingQuery,
+  trendingUrl,
+} from "@trendvault/contract/trending-query";
+import type { Generation } from "../database/generation.ts";
+import type { ListReader } from "../database/list-reader.ts";
+import type { SignToken } from "../signing/token-signer.ts";
+import { jsonBody } from "./body.ts";
+import { Refusal } from "./refusal.ts";
+import type { Content, Resource } from "./resource.ts";
+import { nextPageUrl, writeTrendingPage } from "./trending-page.ts";
+
+export type TrendingSources = { lists: ListReader; signToken: SignToken };
+
+/** The page that a query string (without its "?") selects, or why it selects none. */
+export function trendingResource(search: string, sources: TrendingSources): Resource | Refusal {
+  const { query, invalid } = parseTrendingQuery(`?${search}`); // a second "?" is part of a name
+  if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
+  return {
+    url: trendingUrl(query),
+    route: "trending",
+    read: (generation) => readPage(query, generation, sources),
+  };
+}
+
+const bytesPerRow = 1000; // an object with a dozen fields and their strings
+
+function readPage(query: TrendingQuery, generation: Generation, sources: TrendingSources): Content | Refusal {
+  const { category, cursor } = query;
+  const isKnown = category === undefined || sources.lists.categoriesOf(generation).has(category);
+  if (!isKnown && cursor === undefined) return unknownCategory(sources.lists.categoriesOf(generation));
+  const slice =
+    cursor === undefined
+      ? sources.lists.readFirst(query, generation)
+      : sources.lists.readSlice(query, readCursor(cursor));
+  if (slice === null) return generationGone(query);
+  // The cursor's generation may be older and have had the category.
+  if (!isKnown && slice.total === 0) return unknownCategory(sources.lists.categoriesOf(generation));
+  const isShared = category === undefined && cursor === undefined; // ListReader keeps those rows anyway
+  return {
+    weight: isShared ? 0 : slice.rows.length * bytesPerRow,
+    render(minute) {
+      const token = sources.signToken({ region: query.region, count: slice.rows.length, minute });
+      const page = writeTrendingPage(query, slice, token);
+      return jsonBody(page, nextPageUrl(query, slice));
+    },
+  };
+}
+
+function summarize(invalid: { name: string; detail: string }[]): string {
+  return invalid.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
+}
+
+function unknownCategory(categories: ReadonlySet<string>): Refusal {
+  const detail = `expected ${categories.size === 0 ? "none" : `one of ${[...categories].sort().join(", ")}`}`;
+  return new Refusal("invalid-parameter", `category: ${detail}`, { invalid: [{ name: "category", detail }] });
+}
+
+function generationGone({ cursor: _, ...query }: TrendingQuery): Refusal {
+  const restart = trendingUrl(query);
+  return new Refusal("generation-gone", "The generation of this cursor was deleted.", { restart });
+}

@@ -1,0 +1,60 @@
+import type { Video } from "@trendvault/contract/responses";
+import { isVideoId } from "@trendvault/contract/video-id";
+import type { Generation } from "../database/generation.ts";
+import type { VideoRecord } from "../database/video-rows.ts";
+import { jsonBody } from "./body.ts";
+import { Refusal } from "./refusal.ts";
+import { fixedContent, type Resource } from "./resource.ts";
+import { formatTime, formatTimeOrNull } from "./time-text.ts";
+
+export type VideoReader = { readVideo(id: string, generation: number): VideoRecord | null };
+
+/** One video, or a refusal when the last segment of the path is no id. `segment` is still percent-encoded. */
+export function videoResource(segment: string, reader: VideoReader): Resource | Refusal {
+  const id = decode(segment);
+  if (id === null || !isVideoId(id)) return unknownVideo();
+  return {
+    url: `/api/videos/${id}`,
+    route: "video",
+    read(generation) {
+      const record = reader.readVideo(id, generation.id);
+      if (record === null) return unknownVideo();
+      return fixedContent(jsonBody(JSON.stringify(describe(record, generation))));
+    },
+  };
+}
+
+function describe({ video, places, observations }: VideoRecord, generation: Generation): Video {
+  return {
+    id: video.id,
+    title: video.title,
+    channel: video.channel,
+    category: video.category,
+    language: video.language,
+    published_at: formatTimeOrNull(video.published_at),
+    duration_seconds: video.duration_seconds,
+    thumbs: [`${video.thumb_base}/hq.webp`, `${video.thumb_base}/sd.webp`],
+    generation: generation.id,
+    generated_at: formatTime(generation.publishedAt),
+    trending: places.map((place) => ({ ...place, category: place.category === "" ? null : place.category })),
+    history: [...Map.groupBy(observations, ({ region }) => region)].map(([region, ofRegion]) => ({
+      region,
+      observations: ofRegion.map(({ observed_at, views }) => ({
+        observed_at: formatTime(observed_at),
+        views,
+      })),
+    })),
+  };
+}
+
+function unknownVideo(): Refusal {
+  return new Refusal("not-found", "No such video.");
+}
+
+function decode(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null; // a URIError: not percent-encoded UTF-8
+  }
+}

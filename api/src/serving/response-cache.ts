@@ -1,0 +1,104 @@
+import { Refusal } from "../resources/refusal.ts";
+import type { Resource } from "../resources/resource.ts";
+import { BuildQueue } from "./build-queue.ts";
+import type { Builder } from "./builder.ts";
+import { CacheEntry } from "./cache-entry.ts";
+import type { Counters } from "./counters.ts";
+import type { Representation } from "./representation.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { TwoGenerationCache } from "./two-generation-cache.ts";
+
+/** A representation that was built for a request. */
+export type BuiltRepresentation = { entry: CacheEntry; representation: Representation };
+
+const capacityBytes = 9_000_000;
+const queueCapacity = 512; // builds
+const urlCapacity = 4096;
+const longestKeptUrl = 400; // characters
+
+/** The representations of the current snapshot, and the one way to build those that are missing. */
+export class ResponseCache {
+  readonly #builder: Builder;
+  readonly #counters: Counters;
+  readonly #queue = new BuildQueue(queueCapacity);
+  readonly #byUrl = new Map<string, CacheEntry>();
+  readonly #entries = new TwoGenerationCache<CacheEntry>(capacityBytes, {
+    weigh: (entry) => entry.weight,
+    onEvict: () => this.#byUrl.clear(),
+  });
+  #snapshot: Snapshot | null = null;
+
+  constructor(builder: Builder, counters: Counters) {
+    this.#builder = builder;
+    this.#counters = counters;
+  }
+
+  /** What is served; null until something was published. */
+  get snapshot(): Snapshot | null {
+    return this.#snapshot;
+  }
+
+  /** Serves another snapshot from now on. Entries of the one before are out of date. */
+  begin(snapshot: Snapshot | null): void {
+    this.#snapshot = snapshot;
+  }
+
+  /** The entry for a URL as it was received, host included. Undefined when it has to be parsed or built first. */
+  lookUp(url: string): CacheEntry | undefined {
+    const entry = this.#byUrl.get(url);
+    return entry === undefined || entry.current.snapshot !== this.#snapshot ? undefined : entry;
+  }
+
+  /** Lets the next request with the same URL find its entry without being parsed. */
+  remember(url: string, entry: CacheEntry): void {
+    if (url.length > longestKeptUrl) return;
+    if (this.#byUrl.size >= urlCapacity) this.#byUrl.clear();
+    this.#byUrl.set(url, entry);
+  }
+
+  /** The entry of a resource, unless it is out of date. */
+  find(resource: Resource): CacheEntry | undefined {
+    const entry = this.#entries.get(resource.url);
+    return entry === undefined || entry.current.snapshot !== this.#snapshot ? undefined : entry;
+  }
+
+  /** Builds what a request waits for, once for all that wait. Null when too many builds are waiting already. */
+  build(resource: Resource, encoding: number): Promise<BuiltRepresentation | Refusal> | null {
+    return this.#queue.run(`${encoding} ${resource.url}`, () => this.#build(resource, encoding));
+  }
+
+  /** The entries that were served most, most first, at most `limit`. */
+  busiest(limit: number): CacheEntry[] {
+    const served = [...this.#entries.values()].filter(({ hits }) => hits > 0);
+    return served.sort((left, right) => right.hits - left.hits).slice(0, limit);
+  }
+
+  /** Halves the hits, so that recent ones count more. */
+  ageHits(): void {
+    for (const entry of this.#entries.values()) entry.hits >>= 1;
+  }
+
+  get size(): { entries: number; weight: number; urls: number } {
+    const entries = [...this.#entries.values()];
+    const weight = entries.reduce((sum, entry) => sum + entry.weight, 0);
+    return { entries: entries.length, weight, urls: this.#byUrl.size };
+  }
+
+  // A refusal is not kept: a flood of bad requests would fill the cache.
+  async #build(resource: Resource, encoding: number): Promise<BuiltRepresentation | Refusal> {
+    const snapshot = this.#snapshot;
+    if (snapshot === null) throw new Error("Cannot build an answer before the first snapshot");
+    const known = this.#entries.get(resource.url);
+    const entry = known ?? new CacheEntry(resource, this.#counters.byRoute[resource.route]);
+    let set = entry.current;
+    if (set.snapshot !== snapshot) {
+      const built = await this.#builder.build(entry, snapshot, [encoding]);
+      if (built instanceof Refusal) return built;
+      set = built;
+      if (this.#snapshot === snapshot) entry.current = set; // else another one has begun in the meantime
+    }
+    const representation = set.representations[encoding] ?? (await this.#builder.extend(set, encoding));
+    this.#entries.set(resource.url, entry);
+    return { entry, representation };
+  }
+}

@@ -1,0 +1,42 @@
+import { toBase64url } from "@trendvault/contract/base64url";
+import { tokenMinute } from "@trendvault/contract/token";
+import type { LogFacts } from "../src/logging/logger.ts";
+import { assembleOrigin, Origin, type OriginParts } from "../src/origin.ts";
+import { readSettings } from "../src/settings.ts";
+
+/** Variables that an origin needs. The keys are for tests and worth nothing. */
+export const testEnvironment = {
+  TOKEN_KEYS: `k1:${"A".repeat(43)}`,
+  SIGNING_KEY: toBase64url(new Uint8Array(32).fill(7)),
+};
+
+export const testTime = 1_795_171_230_000; // milliseconds, in the middle of a minute
+export const testMinute = tokenMinute(testTime);
+
+export type TestOrigin = OriginParts & {
+  /** Moves the clock on by milliseconds, and lets the origin look at it and at the database. */
+  pass(milliseconds?: number): void;
+  ask(target: string, init?: RequestInit): Promise<Response>;
+  logged: { level: string; event: string; message: string; facts: LogFacts }[];
+};
+
+/** The parts of an origin over a database file, without a port, without timers, with a clock that stands still. */
+export async function openTestOrigin(path: string, env: Record<string, string> = {}): Promise<TestOrigin> {
+  let now = testTime;
+  const logged: TestOrigin["logged"] = [];
+  const settings = readSettings({ ...testEnvironment, DB_PATH: path, ...env });
+  const parts = await assembleOrigin(settings, {
+    log: (level, event, message, facts = {}) => logged.push({ level, event, message, facts }),
+    clock: () => now,
+  });
+  const origin = new Origin(parts);
+  return {
+    ...parts,
+    logged,
+    pass(milliseconds = 0) {
+      now += milliseconds;
+      origin.tick(now);
+    },
+    ask: async (target, init) => origin.answer(new Request(`http://origin.test${target}`, init)),
+  };
+}

@@ -1,0 +1,216 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { engineOptions } from "../src/process/engine-options.ts";
+import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
+import { checkWholeList, startLoad } from "../test-support/load.ts";
+import { OriginProcess } from "../test-support/origin-process.ts";
+import { until } from "../test-support/until.ts";
+
+let builder: DatabaseBuilder;
+let origin: OriginProcess | null;
+
+beforeEach(() => {
+  builder = new DatabaseBuilder();
+  builder.publish([{ region: "GB", videos: videos(60) }]);
+});
+
+afterEach(async () => {
+  await origin?.remove();
+  builder.remove();
+});
+
+async function start(env: Record<string, string> = {}): Promise<OriginProcess> {
+  origin = await OriginProcess.start(builder.path, env);
+  return origin;
+}
+
+function load(url: string, { reconnect = true } = {}) {
+  const targets = ["/api/trending", "/api/trending?limit=7"];
+  return startLoad(url, { connections: 32, targets, check: checkWholeList, reconnect });
+}
+
+test("a killed worker costs only its open requests, and is started again", async () => {
+  const { url, lines, workerPids } = bind(await start({ WORKERS: "2" }));
+  const [victim = 0] = workerPids();
+  const requests = load(url);
+  await until(() => requests.result.answers > 500);
+  process.kill(victim, "SIGKILL");
+  await until(() =>
+    lines.some(({ event, ...fields }) => event === "worker_exited" && fields.exit === "SIGKILL"),
+  );
+  await until(() => workerPids().length === 2 && !workerPids().includes(victim));
+  const { answers } = requests.result;
+  await until(() => requests.result.answers > answers + 500);
+  const { failures } = await requests.stop();
+  expect(failures.length).toBeLessThanOrEqual(32); // one a connection at most
+  expect(failures.filter((failure) => !failure.includes("closed"))).toEqual([]);
+});
+
+test("SIGHUP replaces every worker, and no request fails", async () => {
+  const { url, workerPids, kill } = bind(await start({ WORKERS: "2" }));
+  const before = workerPids();
+  const requests = load(url);
+  await until(() => requests.result.answers > 500);
+  kill("SIGHUP");
+  await until(() => workerPids().length === 2 && workerPids().every((pid) => !before.includes(pid)));
+  expect((await requests.stop()).failures).toEqual([]);
+});
+
+test("a second SIGHUP during a replacement replaces the new workers once more", async () => {
+  const { lines, workerPids, kill } = bind(await start());
+  const replaced = () => lines.filter(({ event }) => event === "worker_replaced");
+  kill("SIGHUP");
+  await until(() => workerPids().length === 2);
+  kill("SIGHUP");
+  await until(() => replaced().length === 2);
+  expect(replaced()[1]?.old_worker_pid).toBe(replaced()[0]?.worker_pid);
+});
+
+test("a worker that crashes while it is being replaced leaves no worker too many", async () => {
+  const { lines, workerPids, kill } = bind(await start());
+  const [old = 0] = workerPids();
+  const seen = new Set<number>();
+  const running = () => {
+    for (const pid of workerPids()) seen.add(pid);
+    return workerPids().length;
+  };
+  kill("SIGHUP");
+  await until(() => running() === 2);
+  process.kill(old, "SIGKILL");
+  await until(() => lines.some(({ event }) => event === "worker_replaced"));
+  const hasCrashed = lines.some(({ event }) => event === "worker_exited"); // else it had been told to leave
+  await until(() => running() === 1 && seen.size === (hasCrashed ? 3 : 2));
+});
+
+test("SIGTERM answers what was asked, sends every client away, and exits with 0", async () => {
+  const running = await start({ WORKERS: "2" });
+  const requests = load(running.url, { reconnect: false });
+  await until(() => requests.result.answers > 500);
+  running.kill("SIGTERM");
+  expect(await running.ended).toBe(0);
+  expect((await requests.stop()).failures).toEqual([]);
+});
+
+test("a second origin on the same port is refused with one sentence", async () => {
+  const { url } = await start();
+  const { port } = new URL(url);
+  const second = await OriginProcess.refuse(builder.path, { PORT: port });
+  expect(second.code).toBe(1);
+  expect(second.stderr.trim()).toBe(
+    `Cannot listen on 127.0.0.1:${port}: another program listens there; stop it or set PORT`,
+  );
+});
+
+test("a database that is locked for a moment at the start is waited for", async () => {
+  const copy = `${builder.path}-copy`; // a copy has a journal, and so a lock that keeps readers out
+  using database = new Database(builder.path);
+  database.run("VACUUM INTO ?", [copy]);
+  using writer = new Database(copy);
+  writer.run("BEGIN EXCLUSIVE");
+  const starting = OriginProcess.start(copy);
+  await Bun.sleep(300); // as long as the lock is held: there is no event for a process that waits
+  writer.run("COMMIT");
+  origin = await starting;
+  expect((await fetch(`${origin.url}api/trending`)).status).toBe(200);
+});
+
+test("an admin port that is taken ends it, and the public port is free then", async () => {
+  const { admin } = bind(await start());
+  const probe = Bun.serve({ port: 0, fetch: () => new Response(null) });
+  const port = String(probe.port);
+  await probe.stop(true);
+  const refused = await OriginProcess.refuse(builder.path, { PORT: port, ADMIN_PORT: new URL(admin).port });
+  expect(refused.code).toBe(1);
+  expect(refused.stderr.trim()).toEndWith("another program listens there; stop it or set ADMIN_PORT");
+  Bun.serve({ port: Number(port), reusePort: false, fetch: () => new Response(null) }).stop(true);
+});
+
+test("a worker runs with the engine's options", async () => {
+  const [pid] = (await start()).workerPids();
+  const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  const options = Object.entries(engineOptions(Bun.version)).map(([name, value]) => `${name}=${value}`);
+  expect(environment).toEqual(expect.arrayContaining(options));
+});
+
+test("workers leave when their supervisor is killed", async () => {
+  const running = await start({ WORKERS: "2" });
+  const pids = running.workerPids();
+  running.kill("SIGKILL");
+  await until(() => pids.every((pid) => !isAlive(pid)));
+});
+
+test("metrics are summed over the workers and survive a restart", async () => {
+  const { url, admin, workerPids } = bind(await start({ WORKERS: "2" }));
+  for (let i = 0; i < 40; i++) await fetch(`${url}api/trending`, { keepalive: false });
+  const counted = () => countAnswers(admin);
+  await until(async () => (await counted()) === 40);
+  for (const pid of workerPids()) process.kill(pid, "SIGKILL");
+  await until(async () => (await (await fetch(`${admin}metrics`)).text()).includes("trendvault_workers 2"));
+  expect(await counted()).toBe(40);
+});
+
+test("while SIGHUP replaces workers, no counter goes back", async () => {
+  const { url, admin, lines, kill } = bind(await start());
+  for (let i = 0; i < 40; i++) await fetch(`${url}api/trending`, { keepalive: false });
+  const counted = () => countAnswers(admin);
+  await until(async () => (await counted()) === 40);
+  kill("SIGHUP");
+  const counts = new Set<number>();
+  await until(async () => {
+    counts.add(await counted());
+    return lines.some(({ event }) => event === "worker_replaced");
+  });
+  expect([...counts]).toEqual([40]);
+});
+
+test("the admin port says that it is ready, and has all promised metrics", async () => {
+  const { admin, url } = await start();
+  await fetch(`${url}api/trending`);
+  await until(async () => (await fetch(`${admin}readyz`)).status === 200);
+  expect(await (await fetch(`${admin}readyz`)).json()).toEqual({
+    status: "ok",
+    reasons: [],
+    workers: 1,
+    generation: 1,
+  });
+  const text = await (await fetch(`${admin}metrics`)).text();
+  for (const name of ["requests_total", "cache_hits_total", "builds_total", "body_bytes_total"]) {
+    expect(text).toContain(`# TYPE trendvault_${name} counter`);
+  }
+  for (const name of [
+    "generation",
+    "generation_age_seconds",
+    "event_loop_lag_seconds",
+    "resident_memory_bytes",
+  ]) {
+    expect(text).toContain(`# TYPE trendvault_${name} gauge`);
+  }
+  expect(text).toContain("# TYPE trendvault_sampled_request_duration_seconds histogram");
+});
+
+async function countAnswers(admin: string): Promise<number> {
+  const text = await (await fetch(`${admin}metrics`)).text();
+  return Number(/^trendvault_requests_total\{route="trending",status="200"\} (\d+)$/m.exec(text)?.[1]);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Methods that may be taken out of the object.
+function bind(running: OriginProcess) {
+  const { url, admin, lines } = running;
+  return {
+    url,
+    admin,
+    lines,
+    workerPids: () => running.workerPids(),
+    kill: (signal: NodeJS.Signals) => running.kill(signal),
+  };
+}
