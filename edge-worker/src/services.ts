@@ -10,20 +10,20 @@ import { readSettings } from "./settings.ts";
 export function createServices(env: Env, log: Logger): EdgeServices {
   const settings = readSettings(env);
   const clock = () => Date.now() / 1000;
-  const cache = new TieredCache(new DataCentreCache(settings.ORIGIN_URL), log);
+  const cache = new TieredCache(new DataCentreCache(settings.originUrl), log);
   const revalidator = new Revalidator({
     cache,
-    fallback: new KvFallback(settings.FALLBACK, {
-      intervalSeconds: settings.FALLBACK_INTERVAL_SECONDS,
-      keys: settings.ORIGIN_JWKS,
+    fallback: new KvFallback(settings.fallback, {
+      intervalSeconds: settings.fallbackIntervalSeconds,
+      keys: settings.originKeys,
     }),
     origin: {
-      url: settings.ORIGIN_URL,
-      edgeKeys: settings.EDGE_KEYS,
-      timeoutSeconds: settings.ORIGIN_TIMEOUT_SECONDS,
+      url: settings.originUrl,
+      edgeKeys: settings.edgeKeys,
+      timeoutSeconds: settings.originTimeoutSeconds,
     },
-    keys: settings.ORIGIN_JWKS,
-    backoffSeconds: settings.ORIGIN_BACKOFF_SECONDS,
+    keys: settings.originKeys,
+    backoffSeconds: settings.originBackoffSeconds,
     clock,
     log,
   });

@@ -1,45 +1,43 @@
 import type { KVNamespace, RateLimit } from "@cloudflare/workers-types";
-import { parseKeyRing } from "@trendvault/contract/key-ring";
+import { type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
 import type { PublicKeySet } from "@trendvault/contract/response-signature";
 import * as z from "zod/mini";
 import { parseJson } from "./rules/parse-json.ts";
 
-const expected = {
-  originUrl: "expected an http or https URL without a path, like https://origin.example.com",
-  keySet: "expected the JSON of the origin's /.well-known/jwks.json, with an Ed25519 key",
-  keyRing: "expected the origin's EDGE_KEYS, like e1:<base64url of 32 bytes>",
-  seconds: "expected seconds, more than 0 and at most 86400, like 2.5",
-  kvNamespace: "expected a KV namespace; bind one in wrangler.toml under [[kv_namespaces]]",
-  rateLimiter: "expected a rate limiter; bind one in wrangler.toml under [[ratelimits]]",
-};
-
-const Seconds = z.pipe(
-  z.string({ error: expected.seconds }).check(z.regex(/^\d+(\.\d+)?$/, { error: expected.seconds })),
-  z.pipe(
-    z.transform(Number),
-    z.number().check(z.gt(0, { error: expected.seconds }), z.lte(86_400, { error: expected.seconds })),
-  ),
-);
+const seconds = text(isSeconds, "expected seconds, more than 0 and at most 86400, like 2.5");
 
 /** The Worker's variables, secrets and bindings; wrangler.toml says what each is for. */
-const SettingsSchema = z.object({
-  ORIGIN_URL: z.pipe(
-    z.string({ error: expected.originUrl }).check(z.refine(isOriginUrl, { error: expected.originUrl })),
-    z.transform((text) => new URL(text)),
+const Environment = z.object({
+  ORIGIN_URL: text(
+    isOriginUrl,
+    "expected an http or https URL without a path, like https://origin.example.com",
   ),
-  ORIGIN_JWKS: z.pipe(
-    z.pipe(z.string({ error: expected.keySet }), z.transform(parseJson)),
-    z.custom<PublicKeySet>(hasEd25519Key, { error: expected.keySet }),
+  ORIGIN_JWKS: text(
+    hasEd25519Key,
+    "expected the JSON of the origin's /.well-known/jwks.json, with an Ed25519 key",
   ),
-  EDGE_KEYS: z.pipe(z.string({ error: expected.keyRing }), z.transform(toKeyRing)),
-  ORIGIN_TIMEOUT_SECONDS: Seconds,
-  ORIGIN_BACKOFF_SECONDS: Seconds,
-  FALLBACK_INTERVAL_SECONDS: Seconds,
-  FALLBACK: z.custom<KVNamespace>(hasMethod("get"), { error: expected.kvNamespace }),
-  MISS_RATE_LIMITER: z.custom<RateLimit>(hasMethod("limit"), { error: expected.rateLimiter }),
+  EDGE_KEYS: z.custom<string>((value) => keyRingError(value) === null, {
+    error: ({ input }) => keyRingError(input) ?? "",
+  }),
+  ORIGIN_TIMEOUT_SECONDS: seconds,
+  ORIGIN_BACKOFF_SECONDS: seconds,
+  FALLBACK_INTERVAL_SECONDS: seconds,
+  FALLBACK: binding<KVNamespace>("get", "expected a KV namespace: see [[kv_namespaces]] in wrangler.toml"),
+  MISS_RATE_LIMITER: binding<RateLimit>(
+    "limit",
+    "expected a rate limiter: see [[ratelimits]] in wrangler.toml",
+  ),
 });
 
-export type Settings = z.infer<typeof SettingsSchema>;
+export type Settings = {
+  originUrl: URL;
+  originKeys: PublicKeySet;
+  edgeKeys: KeyRing;
+  originTimeoutSeconds: number;
+  originBackoffSeconds: number;
+  fallbackIntervalSeconds: number;
+  fallback: KVNamespace;
+};
 
 const newNames = {
   ORIGIN_DEADLINE_SECONDS: "ORIGIN_TIMEOUT_SECONDS",
@@ -54,10 +52,32 @@ export function readSettings(env: object): Settings {
   const renamed = Object.entries(newNames)
     .filter(([oldName]) => oldName in env)
     .map(([oldName, newName]) => `${oldName} is now ${newName}: rename it.`);
-  const parsed = SettingsSchema.safeParse(env);
-  const bad = parsed.error?.issues.map(({ path, message }) => `${String(path[0])}: ${message}`) ?? [];
-  if (parsed.success && renamed.length === 0) return parsed.data;
-  throw new Error([...renamed, ...bad].join("\n"));
+  const { data, error } = Environment.safeParse(env);
+  const bad = error?.issues.map(({ path, message }) => `${String(path[0])}: ${message}`) ?? [];
+  if (data === undefined || renamed.length > 0) throw new Error([...renamed, ...bad].join("\n"));
+  return {
+    originUrl: new URL(data.ORIGIN_URL),
+    originKeys: JSON.parse(data.ORIGIN_JWKS),
+    edgeKeys: parseKeyRing(data.EDGE_KEYS),
+    originTimeoutSeconds: Number(data.ORIGIN_TIMEOUT_SECONDS),
+    originBackoffSeconds: Number(data.ORIGIN_BACKOFF_SECONDS),
+    fallbackIntervalSeconds: Number(data.FALLBACK_INTERVAL_SECONDS),
+    fallback: data.FALLBACK,
+  };
+}
+
+function text(isValid: (text: string) => boolean, error: string) {
+  return z.custom<string>((value) => typeof value === "string" && isValid(value), { error });
+}
+
+function binding<T>(method: string, error: string) {
+  return z.custom<T>((value) => typeof (value as Record<string, unknown>)?.[method] === "function", {
+    error,
+  });
+}
+
+function isSeconds(text: string): boolean {
+  return /^\d+(\.\d+)?$/.test(text) && Number(text) > 0 && Number(text) <= 86_400;
 }
 
 function isOriginUrl(text: string): boolean {
@@ -65,20 +85,17 @@ function isOriginUrl(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "";
 }
 
-function hasEd25519Key(value: unknown): boolean {
-  const { keys } = (value ?? {}) as Partial<PublicKeySet>;
+function hasEd25519Key(text: string): boolean {
+  const keys = (parseJson(text) as Partial<PublicKeySet> | null)?.keys;
   return keys?.some?.(({ kty, crv, kid, x }) => kty === "OKP" && crv === "Ed25519" && kid && x) ?? false;
 }
 
-function toKeyRing(text: string, context: { issues: z.core.$ZodRawIssue[] }) {
+// Never quotes the keys: they are secret.
+function keyRingError(value: unknown): string | null {
   try {
-    return parseKeyRing(text);
+    parseKeyRing(String(value ?? ""));
+    return null;
   } catch (error) {
-    context.issues.push({ code: "custom", message: (error as Error).message, input: "(secret)" });
-    return z.NEVER;
+    return (error as Error).message;
   }
-}
-
-function hasMethod(name: string): (value: unknown) => boolean {
-  return (value) => typeof (value as Record<string, unknown> | undefined)?.[name] === "function";
 }
