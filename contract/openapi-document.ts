@@ -28,7 +28,9 @@ const prepared = {
   "Cache-Control": z.string(),
   "CDN-Cache-Control": z.string().meta({ description: "For shared caches (RFC 9213)" }),
   Vary: z.string(),
-  "Unencoded-Digest": z.string().meta({ description: "SHA-256 of the body before content coding" }),
+  "Unencoded-Digest": z.string().meta({
+    description: "SHA-256 of the body before content coding (draft-ietf-httpbis-unencoded-digest)",
+  }),
   "Signature-Input": z.string().meta({ description: "RFC 9421; the keys are at /.well-known/jwks.json" }),
   Signature: z.string(),
 };

@@ -1,65 +1,96 @@
+import { type InnerList, type Item, parseDictionary } from "structured-headers";
 import { fromBase64url } from "./base64url.ts";
+import {
+  coveredComponents,
+  type SignatureParameters,
+  serializeParameters,
+  signatureBase,
+} from "./signature-base.ts";
 
-/**
- * How an edge, a mirror or a partner checks that an answer is the origin's, whatever compressed it on the way:
- * Unencoded-Digest (draft-ietf-httpbis-unencoded-digest) covers the body before content coding, and an
- * RFC 9421 signature (ed25519) covers that digest, the status, the type and the entity tag.
- */
-export const coveredFields = ["content-type", "unencoded-digest", "etag"] as const;
+/** How the edge, a mirror or a partner verifies that a response is the origin's (RFC 9421). */
 
 /** Public keys as /.well-known/jwks.json serves them (RFC 7517, RFC 8037). */
 export type PublicKey = { kty: "OKP"; crv: "Ed25519"; kid: string; x: string };
 export type PublicKeySet = { keys: PublicKey[] };
 
-export type Signed = { status: number; fields: Record<(typeof coveredFields)[number], string> };
-
 export type SignatureVerdict = "valid" | "unsigned" | "unknown-key" | "digest-differs" | "signature-differs";
 
-/** The parameters of a signature; the text after `tv=` in Signature-Input. `created` is Unix time in seconds. */
-export function signatureParameters(signer: { kid: string; created: number }): string {
-  const components = ["@status", ...coveredFields].map((name) => `"${name}"`).join(" ");
-  return `(${components});created=${signer.created};keyid="${signer.kid}";alg="ed25519"`;
-}
+/** A signature over exactly the components that the origin covers, with its parameters in the order received. */
+type Candidate = { parameters: SignatureParameters; signature: ArrayBuffer };
 
-/** The bytes under the signature (RFC 9421, section 2.5). */
-export function signatureBase({ status, fields }: Signed, parameters: string): string {
-  const lines = coveredFields.map((name) => `"${name}": ${fields[name]}`);
-  return [`"@status": ${status}`, ...lines, `"@signature-params": ${parameters}`].join("\n");
-}
-
-/** Checks an answer. `body` is the content after undoing its coding, as fetch() gives it. */
+/**
+ * Verifies a response. `body` is the content after decoding it, as fetch() gives it. Other signatures beside the
+ * origin's, and other labels, are allowed: proxies add and rename them (RFC 9421, section 4.3).
+ */
 export async function verifyResponse(
   response: { status: number; headers: Headers; body: Uint8Array<ArrayBuffer> },
   keys: PublicKeySet,
 ): Promise<SignatureVerdict> {
   const { status, headers, body } = response;
-  const parameters =
-    /^tv=(\("@status" "content-type" "unencoded-digest" "etag"\);created=[0-9]+;keyid="([A-Za-z0-9_-]+)";alg="ed25519")$/.exec(
-      headers.get("signature-input") ?? "",
-    );
-  const signature = /^tv=:([A-Za-z0-9+/]{86}==):$/.exec(headers.get("signature") ?? "")?.[1];
-  if (parameters === null || signature === undefined) return "unsigned";
-  const key = keys.keys.find(({ kid }) => kid === parameters[2]);
-  if (key === undefined) return "unknown-key";
+  const candidates = readCandidates(headers);
+  if (candidates.length === 0) return "unsigned";
   const fields = {
     "content-type": headers.get("content-type") ?? "",
     "unencoded-digest": headers.get("unencoded-digest") ?? "",
     etag: headers.get("etag") ?? "",
   };
+  const known = candidates.flatMap((candidate) =>
+    keys.keys.filter(({ kid }) => kid === candidate.parameters.keyid).map((key) => ({ key, ...candidate })),
+  );
+  if (known.length === 0) return "unknown-key";
   if (fields["unencoded-digest"] !== (await unencodedDigest(body))) return "digest-differs";
-  const base = signatureBase({ status, fields }, parameters[1] ?? "");
-  return (await isSignedBy(key, base, signature)) ? "valid" : "signature-differs";
+  for (const { key, parameters, signature } of known) {
+    const base = signatureBase({ status, fields }, serializeParameters(parameters));
+    if (await isSignedBy(key, base, signature)) return "valid";
+  }
+  return "signature-differs";
 }
 
-/** The value of Unencoded-Digest for a body. */
+/** The value of Unencoded-Digest (draft-ietf-httpbis-unencoded-digest) for a body. */
 export async function unencodedDigest(body: Uint8Array<ArrayBuffer>): Promise<string> {
   return `sha-256=:${new Uint8Array(await crypto.subtle.digest("SHA-256", body)).toBase64()}:`;
 }
 
-async function isSignedBy(key: PublicKey, base: string, signature: string): Promise<boolean> {
+function readCandidates(headers: Headers): Candidate[] {
+  const inputs = parseMembers(headers.get("signature-input"));
+  const signatures = parseMembers(headers.get("signature"));
+  return [...inputs].flatMap(([label, input]) => {
+    const parameters = isInnerList(input) ? readParameters(input) : null;
+    const signature = signatures.get(label)?.[0];
+    return parameters !== null && signature instanceof ArrayBuffer ? [{ parameters, signature }] : [];
+  });
+}
+
+/** The members of a structured dictionary (RFC 9651); none when the field is missing or malformed. */
+function parseMembers(field: string | null): Map<string, Item | InnerList> {
+  try {
+    return parseDictionary(field ?? "");
+  } catch {
+    return new Map(); // it throws a ParseError only
+  }
+}
+
+function isInnerList(member: Item | InnerList): member is InnerList {
+  return Array.isArray(member[0]);
+}
+
+/** The parameters of a signature over exactly our components with exactly our parameters, else null. */
+function readParameters([components, parameters]: InnerList): SignatureParameters | null {
+  const received = Object.fromEntries(parameters);
+  const { created, keyid, alg, ...others } = received;
+  const isOurs =
+    components.length === coveredComponents.length &&
+    components.every(([name, { size }], index) => name === coveredComponents[index] && size === 0) &&
+    Number.isInteger(created) &&
+    typeof keyid === "string" &&
+    alg === "ed25519" &&
+    Object.keys(others).length === 0;
+  return isOurs ? (received as SignatureParameters) : null;
+}
+
+async function isSignedBy(key: PublicKey, base: string, signature: ArrayBuffer): Promise<boolean> {
   const publicKey = fromBase64url(key.x);
   if (publicKey === null) return false;
   const imported = await crypto.subtle.importKey("raw", publicKey, "Ed25519", false, ["verify"]);
-  const bytes = Uint8Array.fromBase64(signature);
-  return crypto.subtle.verify("Ed25519", imported, bytes, new TextEncoder().encode(base));
+  return crypto.subtle.verify("Ed25519", imported, signature, new TextEncoder().encode(base));
 }

@@ -162,7 +162,7 @@ def _require_order(items: list[dict[str, Any]], *, total: int, settled: int) -> 
 
 
 def _require_digest(response: Response) -> None:
-    """RFC 9530: over the content before content coding, so whatever compressed it does not matter."""
+    """Unencoded-Digest (draft-ietf-httpbis-unencoded-digest): over the content before content coding."""
     digest = response.headers.get("unencoded-digest")
     if digest is None:
         return

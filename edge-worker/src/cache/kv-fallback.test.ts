@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { KVNamespace } from "@cloudflare/workers-types";
-import { toBase64url } from "@trendvault/contract/base64url";
-import { signatureBase, signatureParameters, unencodedDigest } from "@trendvault/contract/response-signature";
+import { TestSigner } from "@trendvault/contract/test-support/test-signer";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { KvFallback } from "./kv-fallback.ts";
@@ -11,39 +10,25 @@ const request: CanonicalRequest = {
   query: { region: "DE", window: "day", limit: 24 },
   regionFromCountry: true,
 };
-const pair = (await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"])) as CryptoKeyPair;
-const x = toBase64url(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
-const good = await signedResponse('{"region":"DE"}');
-
-async function signedResponse(body: string): Promise<StoredResponse> {
-  const fields = {
-    "content-type": "application/json",
-    "unencoded-digest": await unencodedDigest(new TextEncoder().encode(body)),
-    etag: '"abc"',
-  };
-  const parameters = signatureParameters({ kid: "s1", created: 1 });
-  const base = new TextEncoder().encode(signatureBase({ status: 200, fields }, parameters));
-  const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", pair.privateKey, base));
-  return {
-    target: request.target,
-    body,
-    headers: { ...fields, "signature-input": `tv=${parameters}`, signature: `tv=:${signature.toBase64()}:` },
-    generatedAt: 1,
-    fetchedAt: 1,
-    lifetimes: {
-      maxAge: 1,
-      staleWhileRevalidate: 1,
-      staleIfError: 1,
-      browserMaxAge: 1,
-      browserStaleWhileRevalidate: 1,
-    },
-  };
-}
+const signer = await TestSigner.create();
+const good: StoredResponse = {
+  target: request.target,
+  body: '{"region":"DE"}',
+  headers: await signer.sign('{"region":"DE"}'),
+  generatedAt: 1,
+  fetchedAt: 1,
+  lifetimes: {
+    maxAge: 1,
+    staleWhileRevalidate: 1,
+    staleIfError: 1,
+    browserMaxAge: 1,
+    browserStaleWhileRevalidate: 1,
+  },
+};
 
 function read(stored: unknown): Promise<StoredResponse | null> {
   const store = { get: async () => stored } as unknown as KVNamespace;
-  const keys = { keys: [{ kty: "OKP", crv: "Ed25519", kid: "s1", x } as const] };
-  return new KvFallback(store, { intervalSeconds: 600, keys }).get(request);
+  return new KvFallback(store, { intervalSeconds: 600, keys: signer.publicKeys }).get(request);
 }
 
 test("what the origin has signed is read back", async () => {

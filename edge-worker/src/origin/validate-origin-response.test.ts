@@ -1,11 +1,5 @@
-import { beforeAll, describe, expect, test } from "bun:test";
-import { toBase64url } from "@trendvault/contract/base64url";
-import {
-  type PublicKeySet,
-  signatureBase,
-  signatureParameters,
-  unencodedDigest,
-} from "@trendvault/contract/response-signature";
+import { describe, expect, test } from "bun:test";
+import { TestSigner } from "@trendvault/contract/test-support/test-signer";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import type { OriginResponse } from "./fetch-from-origin.ts";
 import type { StoredResponse } from "./stored-response.ts";
@@ -28,41 +22,26 @@ const list = {
 };
 const generatedAt = Date.parse(list.generated_at) / 1000;
 
-let pair: CryptoKeyPair;
-let keys: PublicKeySet;
-beforeAll(async () => {
-  pair = (await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"])) as CryptoKeyPair;
-  const publicKey = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
-  keys = { keys: [{ kty: "OKP", crv: "Ed25519", kid: "s1", x: toBase64url(publicKey) }] };
-});
+const signer = await TestSigner.create();
 
 /** A valid response, signed after `headers` have replaced its own. */
 async function responseWith(
   body: unknown = list,
   headers: Record<string, string> = {},
 ): Promise<OriginResponse> {
-  const bytes = new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
-  const fields = {
-    "content-type": headers["content-type"] ?? "application/json",
-    "unencoded-digest": await unencodedDigest(bytes),
-    etag: '"abc"',
-  };
-  const parameters = signatureParameters({ kid: "s1", created: now });
-  const base = new TextEncoder().encode(signatureBase({ status: 200, fields }, parameters));
-  const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", pair.privateKey, base));
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const contentType = headers["content-type"] ?? "application/json";
   return {
     status: 200,
     headers: new Headers({
-      ...fields,
-      "signature-input": `tv=${parameters}`,
-      signature: `tv=:${signature.toBase64()}:`,
+      ...(await signer.sign(text, { contentType, created: now })),
       "cache-control": "public, max-age=30",
       "cdn-cache-control": "max-age=120, stale-while-revalidate=600",
       link: '</api/trending?region=DE&cursor=7-2>; rel="next"',
       "x-powered-by": "nobody's business",
       ...headers,
     }),
-    body: bytes,
+    body: new TextEncoder().encode(text),
   };
 }
 
@@ -81,7 +60,13 @@ function problemWith(status: number, kind: string, overrides: Overrides = {}): O
 }
 
 function validate(received: OriginResponse, context: Partial<ValidationContext> = {}) {
-  return validateOriginResponse(received, { request, stored: null, now, keys, ...context });
+  return validateOriginResponse(received, {
+    request,
+    stored: null,
+    now,
+    keys: signer.publicKeys,
+    ...context,
+  });
 }
 
 describe("a valid response", () => {

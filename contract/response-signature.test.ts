@@ -1,0 +1,216 @@
+import { describe, expect, test } from "bun:test";
+import { createSignature, verifySignature, webcrypto } from "http-message-sig";
+import { type SignatureVerdict, unencodedDigest, verifyResponse } from "./response-signature.ts";
+import { coveredComponents } from "./signature-base.ts";
+import { TestSigner } from "./test-support/test-signer.ts";
+
+const created = 1_795_176_030;
+const signer = await TestSigner.create();
+const text = '{"region":"DE"}';
+const fields = await signer.sign(text, { created });
+const [inputOfOurs = "", signatureOfOurs = ""] = [fields["signature-input"], fields.signature];
+
+function verify(changed: Record<string, string> = {}, message: { status?: number; text?: string } = {}) {
+  const { status = 200, text: received = text } = message;
+  const headers = new Headers({ ...fields, ...changed });
+  return verifyResponse({ status, headers, body: new TextEncoder().encode(received) }, signer.publicKeys);
+}
+
+test("the origin's signature is valid", async () => {
+  expect(await verify()).toBe("valid");
+});
+
+describe("as RFC 9421 allows, the signature stays valid when a proxy", () => {
+  const proxyInput = '("@status" "date";req);created=1;keyid="p";tag="a, b;c"';
+  const proxySignature = `:${btoa("x".repeat(64))}:`;
+  test.each([
+    [
+      "adds a signature behind it",
+      `${inputOfOurs}, proxy=${proxyInput}`,
+      `${signatureOfOurs}, proxy=${proxySignature}`,
+    ],
+    [
+      "adds a signature before it",
+      `proxy=${proxyInput},${inputOfOurs}`,
+      `proxy=${proxySignature},${signatureOfOurs}`,
+    ],
+    [
+      "orders the two fields differently",
+      `${inputOfOurs}, proxy=${proxyInput}`,
+      `proxy=${proxySignature},\t${signatureOfOurs}`,
+    ],
+    ["renames the label", inputOfOurs.replace("tv=", "origin="), signatureOfOurs.replace("tv=", "origin=")],
+    [
+      "writes other whitespace",
+      ` ${inputOfOurs.replace("(", "(  ").replaceAll(";", "; ")} `,
+      ` ${signatureOfOurs} `,
+    ],
+    [
+      "adds one with our key id over other components",
+      `proxy=("@status");created=1;keyid="s1";alg="ed25519", ${inputOfOurs}`,
+      `proxy=${proxySignature}, ${signatureOfOurs}`,
+    ],
+    [
+      "adds one that claims to be ours",
+      `${inputOfOurs.replace("tv=", "fake=")}, ${inputOfOurs}`,
+      `fake=${proxySignature}, ${signatureOfOurs}`,
+    ],
+  ])("%s", async (_, input, signature) => {
+    expect(await verify({ "signature-input": input, signature })).toBe("valid");
+  });
+});
+
+describe("not valid is", () => {
+  const cases: [string, Record<string, string>, SignatureVerdict][] = [
+    ["no signature", { signature: "" }, "unsigned"],
+    ["no input", { "signature-input": "" }, "unsigned"],
+    ["a signature under another label", { signature: signatureOfOurs.replace("tv", "other") }, "unsigned"],
+    ["a field that is no dictionary", { "signature-input": `${inputOfOurs},` }, "unsigned"],
+    ["a signature that is text", { signature: 'tv="abc"' }, "unsigned"],
+    ["an item instead of an inner list", { "signature-input": 'tv="@status"' }, "unsigned"],
+    ["a component less", { "signature-input": inputOfOurs.replace(' "etag"', "") }, "unsigned"],
+    ["a component more", { "signature-input": inputOfOurs.replace('"etag"', '"etag" "date"') }, "unsigned"],
+    [
+      "another order",
+      { "signature-input": inputOfOurs.replace(/("@status") ("[a-z-]+")/, "$2 $1") },
+      "unsigned",
+    ],
+    [
+      "a component with a parameter",
+      { "signature-input": inputOfOurs.replace('"etag"', '"etag";sf') },
+      "unsigned",
+    ],
+    ["another algorithm", { "signature-input": inputOfOurs.replace("ed25519", "hmac-sha256") }, "unsigned"],
+    ["an unknown parameter", { "signature-input": `${inputOfOurs};expires=2` }, "unsigned"],
+    ["another key", { "signature-input": inputOfOurs.replace('"s1"', '"s2"') }, "unknown-key"],
+    [
+      "another time",
+      { "signature-input": inputOfOurs.replace(`${created}`, `${created + 1}`) },
+      "signature-differs",
+    ],
+    [
+      "another order of parameters",
+      { "signature-input": inputOfOurs.replace(/(;created=\d+)(;keyid="s1")/, "$2$1") },
+      "signature-differs",
+    ],
+    ["another type", { "content-type": "text/html" }, "signature-differs"],
+    ["another entity tag", { etag: '"other"' }, "signature-differs"],
+    ["a short signature", { signature: "tv=:AAAA:" }, "signature-differs"],
+    ["another digest", { "unencoded-digest": "sha-256=:AAAA:" }, "digest-differs"],
+  ];
+  test.each(cases)("%s", async (_, changed, verdict) => {
+    expect(await verify(changed)).toBe(verdict);
+  });
+
+  test("another status or body", async () => {
+    expect(await verify({}, { status: 203 })).toBe("signature-differs");
+    expect(await verify({}, { text: "{}" })).toBe("digest-differs");
+    const digest = { "unencoded-digest": await unencodedDigest(new TextEncoder().encode("{}")) };
+    expect(await verify(digest, { text: "{}" })).toBe("signature-differs");
+  });
+});
+
+describe("an independent implementation of RFC 9421", () => {
+  const message = (headers: Record<string, string>) => ({
+    kind: "response" as const,
+    status: 200,
+    fields: Object.entries(headers).map(([name, value]) => ({ name, value })),
+  });
+
+  test("verifies what we sign", async () => {
+    const policy = {
+      algorithms: ["ed25519"],
+      requiredComponents: coveredComponents,
+      requiredParameters: ["created", "keyid", "alg"],
+      now: created,
+    };
+    const resolveVerifier = () => webcrypto.verifier(signer.keyPair.publicKey);
+    const verified = await verifySignature(message(fields), { policy, resolveVerifier });
+    expect(verified).toMatchObject({ label: "tv", parameters: { created, keyid: "s1", alg: "ed25519" } });
+    const changed = message({ ...fields, etag: '"other"' });
+    await expect(verifySignature(changed, { policy, resolveVerifier })).rejects.toThrow();
+  });
+
+  test.each([
+    [{ created, keyid: "s1", alg: "ed25519" }],
+    [{ alg: "ed25519", keyid: "s1", created }],
+    [{ keyid: "s1", created, alg: "ed25519" }],
+  ])("signs what we verify, with the parameters %j", async (parameters) => {
+    const { signature: _, "signature-input": __, ...unsigned } = fields;
+    const independent = await createSignature(message(unsigned), {
+      label: "independent",
+      components: coveredComponents,
+      parameters,
+      signer: webcrypto.signer(signer.keyPair.privateKey),
+    });
+    const changed = { "signature-input": independent.signatureInput, signature: independent.signature };
+    expect(await verify(changed)).toBe("valid");
+    expect(await verify({ ...changed, etag: '"other"' })).toBe("signature-differs");
+  });
+});
+
+describe("drawn at random", () => {
+  const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
+  const random = mulberry32(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const pick = <T>(choices: readonly T[]): T => choices[below(choices.length)] as T;
+  const draws = 200;
+
+  /** The same two fields, as a proxy may write them: another label, other signatures, other whitespace. */
+  function rewrite(input: string, signature: string): Record<string, string> {
+    const label = pick(["tv", "sig1", "*a-b.c_d", "origin"]);
+    const [inputs, signatures] = [[`${label}=${input}`], [`${label}=${signature}`]];
+    for (let n = below(4); n > 0; n--) {
+      const [other, at] = [`p${n}`, below(inputs.length + 1)];
+      const components = pick(["", '"@status"', '"date" "via";req', '"x, (y)";key="a\\"b"']);
+      inputs.splice(at, 0, `${other}=(${components});created=${below(1e9)};keyid="${pick(["s1", "p"])}"`);
+      signatures.splice(below(signatures.length + 1), 0, `${other}=:${btoa(String(random()))}:`);
+    }
+    const comma = () => `${pick(["", " ", "\t", "  "])},${pick(["", " ", "\t \t"])}`;
+    const join = (members: string[]) => members.reduce((left, right) => left + comma() + right);
+    return { "signature-input": join(inputs), signature: join(signatures) };
+  }
+
+  /** Other whitespace between components and before parameters: the same structured value. */
+  function respace(input: string): string {
+    return input
+      .replace(/[( ](?=")/g, (found) => found + " ".repeat(below(3)))
+      .replace(/;(?=[a-z])/g, (found) => found + " ".repeat(below(3)));
+  }
+
+  test(`ours stays valid (TEST_SEED=${seed})`, async () => {
+    for (let n = 0; n < draws; n++) {
+      const changed = rewrite(respace(inputOfOurs.slice(3)), signatureOfOurs.slice(3));
+      expect([await verify(changed), changed]).toEqual(["valid", changed]);
+    }
+  });
+
+  test(`a change of any character of ours makes it invalid (TEST_SEED=${seed})`, async () => {
+    for (let n = 0; n < draws; n++) {
+      const name = pick(Object.keys(fields));
+      const value = fields[name] ?? "";
+      const first = name.startsWith("signature") ? 3 : 0; // the label may change
+      const last = name === "signature" ? value.length - 4 : value.length; // "Q==:" and "R==:" are the same bytes
+      const at = first + below(last - first);
+      const character = pick([...'abcXYZ0189+/=:;"()-_'].filter((other) => other !== value[at]));
+      const damaged: Record<string, string> = {
+        ...fields,
+        [name]: value.slice(0, at) + character + value.slice(at + 1),
+      };
+      const { "signature-input": input = "", signature = "" } = damaged;
+      const changed = { ...damaged, ...rewrite(input.slice(3), signature.slice(3)) };
+      const verdict = await verify(changed);
+      expect([verdict === "valid", changed]).toEqual([false, changed]);
+    }
+  });
+});
+
+function mulberry32(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
