@@ -2,9 +2,11 @@
 
 declare(strict_types=1);
 
+use Symfony\Component\Console\Input\ArgvInput;
+use Symfony\Component\Console\Output\ConsoleOutput;
 use TrendVault\Writer\Cli\Application;
 use TrendVault\Writer\Cli\Log;
-use TrendVault\Writer\Cli\Streams;
+use TrendVault\Writer\Time\SystemClock;
 
 if (PHP_VERSION_ID < 80400 || !extension_loaded('sqlite3') || !extension_loaded('mbstring')) {
     fwrite(STDERR, 'writer: needs PHP 8.4 with sqlite3 and mbstring, this is PHP ' . PHP_VERSION . ".\n");
@@ -30,5 +32,19 @@ set_error_handler(static function (int $level, string $message, string $file, in
         : throw new ErrorException($message, 0, $level, $file, $line);
 });
 
-$application = new Application(getenv(), Streams::ofProcess(), Log::toStandardError());
-exit($application->run(array_slice($argv, 1))->value);
+$environment = getenv();
+$atTerminal = stream_isatty(STDERR);
+if (!$atTerminal) {
+    // Or Symfony starts stty to ask for the size of a terminal that is not there.
+    putenv('COLUMNS=120');
+    putenv('LINES=50');
+}
+// Help and completion name the program by these.
+$_SERVER['PHP_SELF'] = $_SERVER['argv'][0] = 'writer';
+
+$input = new ArgvInput();
+$input->setInteractive(false); // A mistyped command ends with 2, it does not ask whether another was meant.
+$output = new ConsoleOutput();
+$clock = new SystemClock();
+$log = new Log($output->getErrorOutput(), $clock, $atTerminal);
+exit(new Application($environment, $clock, $log)->run($input, $output));

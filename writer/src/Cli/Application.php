@@ -4,109 +4,139 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
-use SQLite3Exception;
+use Override;
+use Psr\Clock\ClockInterface;
+use Psr\Log\LoggerInterface;
+use Symfony\Component\Console\Application as ConsoleApplication;
+use Symfony\Component\Console\Command\CompleteCommand;
+use Symfony\Component\Console\Command\DumpCompletionCommand;
+use Symfony\Component\Console\Command\HelpCommand;
+use Symfony\Component\Console\Command\ListCommand;
+use Symfony\Component\Console\CommandLoader\FactoryCommandLoader;
+use Symfony\Component\Console\Exception\ExceptionInterface;
+use Symfony\Component\Console\Helper\HelperSet;
+use Symfony\Component\Console\Input\ArrayInput;
+use Symfony\Component\Console\Input\InputDefinition;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\OutputInterface;
 use Throwable;
 use TrendVault\Writer\Commands;
-use TrendVault\Writer\Database\DatabaseFailure;
-use TrendVault\Writer\Time\SystemClock;
 use TrendVault\Writer\WriterException;
 
-/** From the words of a command line to an exit code. The only place where failures become messages. */
-final readonly class Application
+/** The commands, and the only place where failures become messages and exit codes. */
+final class Application extends ConsoleApplication
 {
+    private const array COMMANDS = [
+        'migrate' => Commands\Migrate::class,
+        'ingest' => Commands\Ingest::class,
+        'rank' => Commands\Rank::class,
+        'prune' => Commands\Prune::class,
+        'cron' => Commands\Cron::class,
+        'status' => Commands\Status::class,
+        'explain' => Commands\Explain::class,
+        'backtest' => Commands\Backtest::class,
+        'schema' => Commands\Schema::class,
+    ];
+    private const array LIBRARY_COMMANDS = [
+        '_complete' => CompleteCommand::class,
+        'completion' => DumpCompletionCommand::class,
+        'help' => HelpCommand::class,
+        'list' => ListCommand::class,
+    ];
+
     /** @param array<string, string> $environment */
-    public function __construct(private array $environment, private Streams $streams, private Log $log) {}
+    public function __construct(
+        array $environment,
+        ClockInterface $clock,
+        private readonly LoggerInterface $log,
+    ) {
+        parent::__construct('The writer of TrendVault');
+        $this->setAutoExit(false);
+        $this->setCatchExceptions(false);
+        $this->setCommandLoader(
+            new FactoryCommandLoader([
+                ...array_map(
+                    static fn(string $class): callable => static fn() => new $class(
+                        $environment,
+                        $clock,
+                        $log,
+                    ),
+                    self::COMMANDS,
+                ),
+                ...array_map(
+                    static fn(string $class): callable => static fn() => new $class(),
+                    self::LIBRARY_COMMANDS,
+                ),
+            ]),
+        );
+    }
 
-    /** @param list<string> $words without the program's name */
-    public function run(array $words): ExitCode
+    #[Override]
+    public function run(?InputInterface $input = null, ?OutputInterface $output = null): int
     {
-        $name = array_shift($words) ?? '--help';
         try {
-            if ($name === '--help' || $name === 'help') {
-                return $this->help();
-            }
+            return parent::run($input, $output);
+        } catch (Throwable $error) {
+            return $this->fail($error)->value;
+        }
+    }
 
-            return $this->runCommand($this->command($name), $words);
-        } catch (WriterException $failure) {
-            return $this->fail($failure);
-        } catch (Throwable $bug) {
-            $this->log->error('bug', "Stopped by a bug: {$bug->getMessage()}", [
-                'where' => "{$bug->getFile()}:{$bug->getLine()}",
-                'trace' => $bug->getTraceAsString(),
+    /** `writer --help` lists the commands: the library would explain its command `list`. */
+    #[Override]
+    public function doRun(InputInterface $input, OutputInterface $output): int
+    {
+        $onlyHelp = $input->getFirstArgument() === null && $input->hasParameterOption(['--help', '-h'], true);
+
+        return parent::doRun($onlyHelp ? new ArrayInput(['command' => 'list']) : $input, $output);
+    }
+
+    #[Override]
+    protected function getDefaultInputDefinition(): InputDefinition
+    {
+        $definition = parent::getDefaultInputDefinition();
+        $definition->addOption(
+            new InputOption(
+                'db',
+                mode: InputOption::VALUE_REQUIRED,
+                description: 'The database file; else DB_PATH, else data/trendvault.db of the project',
+            ),
+        );
+
+        return $definition;
+    }
+
+    /** All commands are loaded when they are called. */
+    #[Override]
+    protected function getDefaultCommands(): array
+    {
+        return [];
+    }
+
+    #[Override]
+    protected function getDefaultHelperSet(): HelperSet
+    {
+        return new HelperSet();
+    }
+
+    private function fail(Throwable $error): ExitCode
+    {
+        $exitCode = ExitCodes::of($error);
+        if ($error instanceof WriterException) {
+            $this->log->error($error->getMessage(), ['event' => 'failed', 'exit_code' => $exitCode->value]);
+        } elseif ($error instanceof ExceptionInterface) {
+            $sentence = rtrim((string) preg_replace('/\s+/', ' ', $error->getMessage()), ' .');
+            $this->log->error("$sentence. See writer --help.", [
+                'event' => 'failed',
+                'exit_code' => $exitCode->value,
             ]);
-
-            return ExitCode::Internal;
+        } else {
+            $this->log->error("Stopped by a bug: {$error->getMessage()}", [
+                'event' => 'bug',
+                'where' => "{$error->getFile()}:{$error->getLine()}",
+                'trace' => $error->getTraceAsString(),
+            ]);
         }
-    }
-
-    /** @param list<string> $words */
-    private function runCommand(Command $command, array $words): ExitCode
-    {
-        $description = $command->description();
-        $arguments = Arguments::parse($words, $description->options);
-        if ($arguments->has('help')) {
-            $this->streams->write($description->help());
-
-            return ExitCode::Ok;
-        }
-        $settings = Settings::read($this->environment, $arguments->value('db'));
-        try {
-            return $command->run(
-                $arguments,
-                new Context($settings, new SystemClock(), $this->streams, $this->log),
-            );
-        } catch (SQLite3Exception $error) {
-            throw DatabaseFailure::from($error, $settings->databasePath);
-        }
-    }
-
-    private function command(string $name): Command
-    {
-        $names = array_map(
-            static fn(Command $command): string => $command->description()->name,
-            self::commands(),
-        );
-
-        return array_combine($names, self::commands())[$name] ??
-            throw UsageError::unknownCommand($name, $names);
-    }
-
-    /** @return list<Command> */
-    private static function commands(): array
-    {
-        return [
-            new Commands\Migrate(),
-            new Commands\Ingest(),
-            new Commands\Rank(),
-            new Commands\Prune(),
-            new Commands\Cron(),
-            new Commands\Status(),
-            new Commands\Explain(),
-            new Commands\Backtest(),
-            new Commands\Schema(),
-        ];
-    }
-
-    private function help(): ExitCode
-    {
-        $this->streams->write(
-            "The writer of TrendVault: stores view counts, ranks them, publishes generations.\n\nUsage: writer COMMAND [options]\n\n",
-        );
-        foreach (self::commands() as $command) {
-            $description = $command->description();
-            $this->streams->write(sprintf("  %-10s %s\n", $description->name, $description->summary));
-        }
-        $this->streams->write(
-            "\nwriter COMMAND --help tells more. docs/operations.md lists settings and exit codes.\n",
-        );
-
-        return ExitCode::Ok;
-    }
-
-    private function fail(WriterException $failure): ExitCode
-    {
-        $exitCode = ExitCodes::of($failure);
-        $this->log->error('failed', $failure->getMessage(), ['exit_code' => $exitCode->value]);
 
         return $exitCode;
     }

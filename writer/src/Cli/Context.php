@@ -4,15 +4,46 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
-use TrendVault\Writer\Time\Clock;
+use Psr\Clock\ClockInterface;
+use Psr\Log\LoggerInterface;
+use Symfony\Component\Console\Helper\ProgressBar;
+use Symfony\Component\Console\Output\ConsoleOutputInterface;
+use Symfony\Component\Console\Output\OutputInterface;
 
 /** What every command is given. */
 final readonly class Context
 {
     public function __construct(
         public Settings $settings,
-        public Clock $clock,
-        public Streams $streams,
-        public Log $log,
+        public ClockInterface $clock,
+        public LoggerInterface $log,
+        private OutputInterface $output,
     ) {}
+
+    /** UTC seconds since 1970. */
+    public function now(): int
+    {
+        return $this->clock->now()->getTimestamp();
+    }
+
+    /** Writes the command's result to standard output, as it is. */
+    public function write(string $text): void
+    {
+        $this->output->write($text, false, OutputInterface::OUTPUT_RAW);
+    }
+
+    /** A bar of a hundred steps on standard error, at a terminal only; null elsewhere. */
+    public function progressBar(string $label): ?ProgressBar
+    {
+        $output =
+            $this->output instanceof ConsoleOutputInterface ? $this->output->getErrorOutput() : $this->output;
+        if (!$output->isDecorated() || $output->isQuiet()) {
+            return null;
+        }
+        $bar = new ProgressBar($output, 100, minSecondsBetweenRedraws: 0.1);
+        $bar->setFormat('%message% %bar% %percent:3s% %');
+        $bar->setMessage($label);
+
+        return $bar;
+    }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
+use Symfony\Component\Console\Exception\ExceptionInterface;
 use Throwable;
 use TrendVault\Writer\Database\AlreadyRunning;
 use TrendVault\Writer\Database\DatabaseFailure;
@@ -19,7 +20,7 @@ final readonly class ExitCodes
     public static function of(Throwable $error): ExitCode
     {
         return match (true) {
-            $error instanceof UsageError => ExitCode::Usage,
+            $error instanceof UsageError, $error instanceof ExceptionInterface => ExitCode::Usage,
             $error instanceof AlreadyRunning => ExitCode::AlreadyRunning,
             $error instanceof SourceFailure, $error instanceof RejectStoreFailure => ExitCode::SourceFailed,
             $error instanceof DatabaseFailure => self::ofDatabase($error->fault),

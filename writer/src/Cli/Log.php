@@ -4,59 +4,77 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
-/** What happened, on standard error: short lines for a person at a terminal, else one JSON object per event. */
-final readonly class Log
+use Override;
+use Psr\Clock\ClockInterface;
+use Psr\Log\AbstractLogger;
+use Psr\Log\LogLevel;
+use Stringable;
+use Symfony\Component\Console\Formatter\OutputFormatter;
+use Symfony\Component\Console\Output\OutputInterface;
+
+/**
+ * What happened: short lines for a person at a terminal, else one JSON object per event. A message is a whole
+ * sentence; the context has the event's name (`event`) and facts for machines, units in the names.
+ */
+final class Log extends AbstractLogger
 {
-    /** @param resource $stream */
-    public function __construct(private mixed $stream, private bool $forPeople) {}
+    private const int JSON_FLAGS =
+        JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR;
 
-    public static function toStandardError(): self
+    /** @param OutputInterface $output standard error; when it is quiet, only errors are written */
+    public function __construct(
+        private readonly OutputInterface $output,
+        private readonly ClockInterface $clock,
+        private readonly bool $forPeople,
+    ) {}
+
+    /** @param array<string, mixed> $context */
+    #[Override]
+    public function log($level, string|Stringable $message, array $context = []): void
     {
-        return new self(STDERR, stream_isatty(STDERR));
-    }
-
-    /** @param array<string, mixed> $facts what a machine may want of it, units in the names */
-    public function info(string $event, string $sentence, array $facts = []): void
-    {
-        $this->write('info', $event, $sentence, $facts);
-    }
-
-    /** @param array<string, mixed> $facts */
-    public function warn(string $event, string $sentence, array $facts = []): void
-    {
-        $this->write('warn', $event, $sentence, $facts);
-    }
-
-    /** @param array<string, mixed> $facts */
-    public function error(string $event, string $sentence, array $facts = []): void
-    {
-        $this->write('error', $event, $sentence, $facts);
-    }
-
-    /** @param array<string, mixed> $facts */
-    private function write(string $level, string $event, string $sentence, array $facts): void
-    {
-        if ($this->forPeople) {
-            fwrite($this->stream, ($level === 'info' ? '' : "$level: ") . "$sentence\n");
-
-            return;
-        }
-        $line = [
-            'at' => gmdate('Y-m-d\TH:i:s\Z'),
-            'level' => $level,
-            'event' => $event,
-            'message' => $sentence,
-            ...$facts,
-        ];
-        fwrite(
-            $this->stream,
-            json_encode(
-                $line,
-                JSON_UNESCAPED_SLASHES |
-                    JSON_UNESCAPED_UNICODE |
-                    JSON_INVALID_UTF8_SUBSTITUTE |
-                    JSON_THROW_ON_ERROR,
-            ) . "\n",
+        $word = match ($level) {
+            LogLevel::DEBUG, LogLevel::INFO, LogLevel::NOTICE => 'info',
+            LogLevel::WARNING => 'warning',
+            default => 'error',
+        };
+        $verbosity = match ($word) {
+            'error' => OutputInterface::VERBOSITY_QUIET,
+            default => $level === LogLevel::DEBUG
+                ? OutputInterface::VERBOSITY_DEBUG
+                : OutputInterface::VERBOSITY_NORMAL,
+        };
+        $line = $this->forPeople
+            ? $this->sentence($word, (string) $message, $context)
+            : $this->json($word, (string) $message, $context);
+        $this->output->writeln(
+            $line,
+            $verbosity | ($this->forPeople ? OutputInterface::OUTPUT_NORMAL : OutputInterface::OUTPUT_RAW),
         );
+    }
+
+    /** @param array<string, mixed> $context */
+    private function sentence(string $level, string $message, array $context): string
+    {
+        $facts = $this->output->isVerbose() ? ' ' . json_encode($context, self::JSON_FLAGS) : '';
+        $prefix = match ($level) {
+            'warning' => '<comment>warning:</comment> ',
+            'error' => '<fg=red>error:</> ',
+            default => '',
+        };
+
+        return $prefix . OutputFormatter::escape($message . $facts);
+    }
+
+    /** @param array<string, mixed> $context */
+    private function json(string $level, string $message, array $context): string
+    {
+        $line = [
+            'time' => $this->clock->now()->format('Y-m-d\TH:i:s.v\Z'),
+            'level' => $level,
+            'event' => 'log',
+            'message' => $message,
+        ];
+
+        return json_encode([...$line, ...$context], self::JSON_FLAGS);
     }
 }

@@ -5,17 +5,17 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use Override;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Input\InputArgument;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Backtest\Backtest as Run;
 use TrendVault\Writer\Backtest\BacktestReport;
 use TrendVault\Writer\Backtest\Replay;
-use TrendVault\Writer\Cli\Arguments;
-use TrendVault\Writer\Cli\Command;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\Option;
-use TrendVault\Writer\Cli\ProgressBar;
 use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Migrator;
 use TrendVault\Writer\Database\Regions;
@@ -26,58 +26,58 @@ use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Time\Rfc3339;
 
-final readonly class Backtest implements Command
+#[AsCommand('backtest', 'Says how well each day\'s ranking named the next day\'s gainers')]
+final class Backtest extends WriterCommand
 {
-    private const string DETAILS = <<<'TEXT'
+    private const string HELP = <<<'TEXT'
     Replays the files day by day in a database of its own, through the code that ingests and ranks,
     and asks of each day: of the 24 videos that gained most views on the next day, how many did the
     first 24 name (recall), and how good is their order (NDCG)? Asked are videos seen on both days.
     TEXT;
 
     #[Override]
-    public function description(): Description
+    protected function configure(): void
     {
-        return new Description(
-            'backtest',
-            'says how well each day\'s ranking named the next day\'s gainers',
-            [
-                new Option('from', 'count days from this UTC date on; earlier ones are history', 'DATE'),
-                new Option('json', 'one JSON object, for machines'),
-            ],
-            'FILE…',
-            self::DETAILS,
-        );
+        $this->addArgument(
+            'files',
+            InputArgument::IS_ARRAY | InputArgument::REQUIRED,
+            'Observations as NDJSON, plain or gzip',
+        )
+            ->addOption(
+                'from',
+                mode: InputOption::VALUE_REQUIRED,
+                description: 'Count days from this UTC date on; earlier ones are history',
+            )
+            ->addOption('json', mode: InputOption::VALUE_NONE, description: 'One JSON object, for machines')
+            ->setHelp(self::HELP);
     }
 
     #[Override]
-    public function run(Arguments $arguments, Context $context): ExitCode
+    protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        if ($arguments->operands === []) {
-            throw UsageError::because('Expected at least one file of observations.');
-        }
-        $from = self::date($arguments->value('from'));
+        $from = self::date($input->getOption('from'));
         $database = Database::inMemory();
         Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate();
         Regions::seed($database, $context->settings->regionsFile());
 
         $observations = self::read(
-            $arguments->operands,
-            new ObservationParser(array_fill_keys(Regions::codes($database), true), $context->clock->now()),
+            $input->getArgument('files'),
+            new ObservationParser(array_fill_keys(Regions::codes($database), true), $context->now()),
         );
-        $bar = ProgressBar::onStandardError('Replaying');
+        $bar = $context->progressBar('Replaying');
         $results = new Run(new Replay($database, $context->settings->leaveAfterHours))->run(
             $observations,
             $from,
-            $bar->advance(...),
+            static fn(float $share) => $bar?->setProgress((int) (100 * $share)),
         );
-        $bar->finish();
+        $bar?->clear();
         if ($results === []) {
             throw SourceFailure::because(
                 'Cannot backtest: expected videos that were seen on two days in a row, found none.',
             );
         }
         $report = new BacktestReport($results);
-        $context->streams->write($arguments->has('json') ? $report->json() : $report->text());
+        $context->write($input->getOption('json') ? $report->json() : $report->text());
 
         return ExitCode::Ok;
     }

@@ -5,30 +5,28 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use Override;
-use TrendVault\Writer\Cli\Arguments;
-use TrendVault\Writer\Cli\Command;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Run;
 
-final readonly class Cron implements Command
+#[AsCommand('cron', 'Migrates, ingests SOURCES, ranks and prunes; what crontab calls every minute')]
+final class Cron extends WriterCommand
 {
     #[Override]
-    public function description(): Description
+    protected function configure(): void
     {
-        return new Description(
-            'cron',
-            'migrates, ingests SOURCES, ranks and prunes; what crontab calls every minute',
-            details: 'A source that fails is reported by the exit code, after the others were ingested and a generation was published.',
+        $this->setHelp(
+            'A source that fails is reported by the exit code, after the others were ingested and a generation was published.',
         );
     }
 
     #[Override]
-    public function run(Arguments $arguments, Context $context): ExitCode
+    protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $arguments->expectNoOperands();
         $work = static function (Database $database, Run $run) use ($context): ExitCode {
             $exitCode = new IngestStep($context, $database, $run)->run($context->settings->sources);
             new RankStep($context, $database)->run();

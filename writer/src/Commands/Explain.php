@@ -5,36 +5,33 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use Override;
-use TrendVault\Writer\Cli\Arguments;
-use TrendVault\Writer\Cli\Command;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Input\InputArgument;
+use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Explain\Explanation;
 
-final readonly class Explain implements Command
+#[AsCommand('explain', 'Says why a video is where it is in a market')]
+final class Explain extends WriterCommand
 {
     #[Override]
-    public function description(): Description
+    protected function configure(): void
     {
-        return new Description(
-            'explain',
-            'says why a video stands where it stands in a market',
-            operands: 'REGION VIDEO',
+        $this->addArgument('region', InputArgument::REQUIRED, 'The market, for example GB')->addArgument(
+            'video',
+            InputArgument::REQUIRED,
+            'The id of the video; -- goes before one that starts with -',
         );
     }
 
     #[Override]
-    public function run(Arguments $arguments, Context $context): ExitCode
+    protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        if (count($arguments->operands) !== 2) {
-            throw UsageError::because(
-                'Expected a region and a video, for example: writer explain GB dQw4w9WgXcQ (-- goes before an id that starts with --).',
-            );
-        }
-        [$region, $videoId] = [strtoupper($arguments->operands[0]), $arguments->operands[1]];
+        [$region, $videoId] = [strtoupper($input->getArgument('region')), $input->getArgument('video')];
         $database = ReadSession::open($context);
         $known = Regions::codes($database);
         if (!in_array($region, $known, true)) {
@@ -47,7 +44,7 @@ final readonly class Explain implements Command
             throw UsageError::because(
                 "Nothing to explain: video $videoId was not observed in $region, or nothing was published yet.",
             );
-        $context->streams->write($explanation->text());
+        $context->write($explanation->text());
 
         return ExitCode::Ok;
     }

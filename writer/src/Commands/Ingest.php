@@ -5,66 +5,70 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use Override;
-use TrendVault\Writer\Cli\Arguments;
-use TrendVault\Writer\Cli\Command;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Input\InputArgument;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\Option;
 use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Ingest\TimeShift;
 use TrendVault\Writer\Observations\ObservationParser;
 
-final readonly class Ingest implements Command
+#[AsCommand('ingest', 'Stores view counts from sources')]
+final class Ingest extends WriterCommand
 {
-    private const string DETAILS = <<<'TEXT'
+    private const string HELP = <<<'TEXT'
     A SOURCE is a file of NDJSON (plain or gzip), a folder of such files, - for standard input,
     or demo. Lines that cannot be stored are rejected: they are in rejected/ beside the database.
     --shift-to-now is for an empty database: the same data, moved to now again, is stored twice.
     TEXT;
 
     #[Override]
-    public function description(): Description
+    protected function configure(): void
     {
-        return new Description(
-            'ingest',
-            'stores view counts from sources',
-            [new Option('shift-to-now', 'move all times, so that the newest observation is now')],
-            'SOURCE…',
-            self::DETAILS,
-        );
+        $this->addArgument(
+            'sources',
+            InputArgument::IS_ARRAY | InputArgument::REQUIRED,
+            'Where the lines are',
+        )
+            ->addOption(
+                'shift-to-now',
+                mode: InputOption::VALUE_NONE,
+                description: 'Move all times, so that the newest observation is now',
+            )
+            ->setHelp(self::HELP);
     }
 
     #[Override]
-    public function run(Arguments $arguments, Context $context): ExitCode
+    protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        if ($arguments->operands === []) {
-            throw UsageError::because('Expected at least one source: a file, a folder, - or demo.');
-        }
-        $shifts = $arguments->has('shift-to-now');
-        if ($shifts && in_array('-', $arguments->operands, true)) {
+        $words = $input->getArgument('sources');
+        $shifts = $input->getOption('shift-to-now');
+        if ($shifts && in_array('-', $words, true)) {
             throw UsageError::because(
                 '--shift-to-now reads a source twice, standard input can be read once: save it to a file.',
             );
         }
 
         return WriteSession::run('ingest', $context, static function (Database $database, Run $run) use (
-            $arguments,
             $context,
             $shifts,
+            $words,
         ): ExitCode {
             if ($shifts && $database->rows('SELECT 1 FROM velocity LIMIT 1') !== []) {
-                $context->log->warn(
-                    'shift_into_filled_database',
+                $context->log->warning(
                     'The database holds observations already: the same data, moved to now again, is stored a second time with new times.',
+                    ['event' => 'shift_into_filled_database'],
                 );
             }
-            $shiftSeconds = $shifts ? self::shiftSeconds($arguments->operands, $context, $database) : 0;
+            $shiftSeconds = $shifts ? self::shiftSeconds($words, $context, $database) : 0;
 
-            return new IngestStep($context, $database, $run)->run($arguments->operands, $shiftSeconds);
+            return new IngestStep($context, $database, $run)->run($words, $shiftSeconds);
         });
     }
 
@@ -77,7 +81,7 @@ final readonly class Ingest implements Command
                 $words,
             ),
         );
-        $now = $context->clock->now();
+        $now = $context->now();
 
         return TimeShift::toNow(
             $sources,

@@ -7,7 +7,6 @@ namespace TrendVault\Writer\Commands;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\ExitCodes;
-use TrendVault\Writer\Cli\ProgressBar;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\Run;
@@ -32,7 +31,7 @@ final readonly class IngestStep
     {
         $parser = new ObservationParser(
             array_fill_keys(Regions::codes($this->database), true),
-            $this->context->clock->now(),
+            $this->context->now(),
             $shiftSeconds,
         );
         $ingestion = new SourceIngestion(
@@ -58,9 +57,12 @@ final readonly class IngestStep
         }
         $exitCode = null;
         foreach ($sources as $source) {
-            $bar = ProgressBar::onStandardError("Reading {$source->name()}");
-            $result = $ingestion->ingest($source, $bar->advance(...));
-            $bar->finish();
+            $bar = $this->context->progressBar("Reading {$source->name()}");
+            $result = $ingestion->ingest(
+                $source,
+                static fn(?float $share) => $share === null ? null : $bar?->setProgress((int) (100 * $share)),
+            );
+            $bar?->clear();
             $this->logResult($result);
             $exitCode =
                 $result->failure === null ? $exitCode : $this->logFailure($result->source, $result->failure);
@@ -76,16 +78,20 @@ final readonly class IngestStep
             $counts[$outcome->value] = $result->counts->of($outcome);
         }
         $counts['rejected'] = $result->counts->rejected();
-        $this->context->log->info('ingested', self::sentence($result, $counts), [
+        $this->context->log->info(self::sentence($result, $counts), [
+            'event' => 'ingested',
             'source' => $result->source,
             ...$counts,
             'seconds' => round($result->seconds, 3),
         ]);
         if ($result->reportPath !== null) {
-            $this->context->log->warn(
-                'lines_rejected',
+            $this->context->log->warning(
                 "Which lines of $result->source were rejected, and why: $result->reportPath",
-                ['report' => $result->reportPath, 'reasons' => $result->counts->rejections()],
+                [
+                    'event' => 'lines_rejected',
+                    'report' => $result->reportPath,
+                    'reasons' => $result->counts->rejections(),
+                ],
             );
         }
     }
@@ -104,7 +110,7 @@ final readonly class IngestStep
 
     private function logFailure(string $source, WriterException $failure): ExitCode
     {
-        $this->context->log->error('source_failed', $failure->getMessage(), ['source' => $source]);
+        $this->context->log->error($failure->getMessage(), ['event' => 'source_failed', 'source' => $source]);
 
         return ExitCodes::of($failure);
     }

@@ -5,27 +5,20 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use Override;
-use TrendVault\Writer\Cli\Arguments;
-use TrendVault\Writer\Cli\Command;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\WriterCommand;
 
-final readonly class Migrate implements Command
+#[AsCommand('migrate', 'Makes the database, or brings its schema and markets up to date')]
+final class Migrate extends WriterCommand
 {
     #[Override]
-    public function description(): Description
+    protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        return new Description('migrate', 'makes the database, or brings its schema and markets up to date');
-    }
-
-    #[Override]
-    public function run(Arguments $arguments, Context $context): ExitCode
-    {
-        $arguments->expectNoOperands();
-
         return WriteSession::migrateAndRun('migrate', $context, static function () use ($context): ExitCode {
-            $context->log->info('migrated', "{$context->settings->databasePath} is up to date.");
+            $context->log->info("{$context->settings->databasePath} is up to date.", ['event' => 'migrated']);
 
             return ExitCode::Ok;
         });

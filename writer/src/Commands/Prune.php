@@ -5,26 +5,19 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use Override;
-use TrendVault\Writer\Cli\Arguments;
-use TrendVault\Writer\Cli\Command;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 
-final readonly class Prune implements Command
+#[AsCommand('prune', 'Drops generations and observations past keeping, and checkpoints')]
+final class Prune extends WriterCommand
 {
     #[Override]
-    public function description(): Description
+    protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        return new Description('prune', 'drops generations and observations past keeping, and checkpoints');
-    }
-
-    #[Override]
-    public function run(Arguments $arguments, Context $context): ExitCode
-    {
-        $arguments->expectNoOperands();
-
         return WriteSession::run('prune', $context, static function (Database $database) use (
             $context,
         ): ExitCode {

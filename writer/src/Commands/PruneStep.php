@@ -17,12 +17,11 @@ final readonly class PruneStep
     {
         $settings = $this->context->settings;
         $pruned = new Pruning($this->database)->prune(
-            $this->context->clock->now(),
+            $this->context->now(),
             $settings->keepDays,
             $settings->keepGenerations,
         );
         $this->context->log->info(
-            'pruned',
             sprintf(
                 'Pruned %d generations, %s observations, %s videos.',
                 $pruned->generations,
@@ -30,6 +29,7 @@ final readonly class PruneStep
                 number_format($pruned->videos),
             ),
             [
+                'event' => 'pruned',
                 'generations' => $pruned->generations,
                 'observations' => $pruned->observations,
                 'videos' => $pruned->videos,

@@ -5,35 +5,33 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use Override;
-use TrendVault\Writer\Cli\Arguments;
-use TrendVault\Writer\Cli\Command;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\Option;
 use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Time\Rfc3339;
 
-final readonly class Rank implements Command
+#[AsCommand('rank', 'Publishes a generation of all lists')]
+final class Rank extends WriterCommand
 {
     #[Override]
-    public function description(): Description
+    protected function configure(): void
     {
-        return new Description('rank', 'publishes a generation of all lists', [
-            new Option(
-                'at',
-                'rank as of this RFC 3339 time (or now), whatever the last generation says',
-                'TIME',
-            ),
-        ]);
+        $this->addOption(
+            'at',
+            mode: InputOption::VALUE_REQUIRED,
+            description: 'Rank as of this RFC 3339 time (or now), whatever the last generation says',
+        );
     }
 
     #[Override]
-    public function run(Arguments $arguments, Context $context): ExitCode
+    protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $arguments->expectNoOperands();
-        $at = self::time($arguments->value('at'), $context);
+        $at = self::time($input->getOption('at'), $context);
 
         return WriteSession::run('rank', $context, static function (Database $database) use (
             $context,
@@ -49,7 +47,7 @@ final readonly class Rank implements Command
     {
         return match ($text) {
             null => null,
-            'now' => $context->clock->now(),
+            'now' => $context->now(),
             default => Rfc3339::parse($text) ??
                 throw UsageError::because(
                     "Cannot read --at $text: expected a time like 2026-11-20T10:00:00Z, or now.",

@@ -23,11 +23,9 @@ final readonly class RankStep
     {
         $started = hrtime(true);
         $ranking = new RankingPublisher($this->database, $this->context->settings->leaveAfterHours);
-        $generation =
-            $at === null ? $ranking->publish($this->context->clock->now()) : $ranking->publishAt($at);
+        $generation = $at === null ? $ranking->publish($this->context->now()) : $ranking->publishAt($at);
         $seconds = (hrtime(true) - $started) / 1e9;
         $this->context->log->info(
-            'published',
             sprintf(
                 'Published generation %d: %s videos ranked, in %.1f s.',
                 $generation->id,
@@ -35,6 +33,7 @@ final readonly class RankStep
                 $seconds,
             ),
             [
+                'event' => 'published',
                 'generation' => $generation->id,
                 'videos' => $generation->videoCount,
                 'ranks' => $generation->rowCount,

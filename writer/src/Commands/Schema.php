@@ -5,29 +5,20 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use Override;
-use TrendVault\Writer\Cli\Arguments;
-use TrendVault\Writer\Cli\Command;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Migrator;
 
-final readonly class Schema implements Command
+#[AsCommand('schema', 'Prints the schema that all migrations add up to; db/schema.sql is this output')]
+final class Schema extends WriterCommand
 {
     #[Override]
-    public function description(): Description
+    protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        return new Description(
-            'schema',
-            'prints the schema that all migrations add up to; db/schema.sql is this output',
-        );
-    }
-
-    #[Override]
-    public function run(Arguments $arguments, Context $context): ExitCode
-    {
-        $arguments->expectNoOperands();
         $database = Database::inMemory();
         Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate();
         $statements = array_column(
@@ -36,7 +27,7 @@ final readonly class Schema implements Command
             ),
             'sql',
         );
-        $context->streams->write(
+        $context->write(
             "-- What db/migrations add up to. Made by `writer schema`; bin/test compares.\n\n" .
                 implode(";\n\n", $statements) .
                 ";\n",

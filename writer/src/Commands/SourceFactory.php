@@ -35,7 +35,7 @@ final readonly class SourceFactory
         return match (true) {
             $word === 'demo' => [self::demo($context, $database)],
             $word === 'youtube' => self::youtube($context, $database),
-            $word === '-' => [new StandardInput($context->streams->input)],
+            $word === '-' => [new StandardInput(STDIN)],
             str_starts_with($word, self::SPOOL) => self::spool(substr($word, strlen(self::SPOOL))),
             is_dir($word) => self::folder($word),
             is_file($word) => [new NdjsonFile($word)],
@@ -48,7 +48,7 @@ final readonly class SourceFactory
     {
         return new DemoSource(
             $context->settings->demoSeed,
-            $context->clock->now(),
+            $context->now(),
             fill: $database->value('SELECT 1 FROM observations LIMIT 1') === null,
         );
     }
@@ -61,7 +61,7 @@ final readonly class SourceFactory
     {
         $settings = YouTubeSettings::of($context->settings);
         $known = new KnownPages($database);
-        if ($context->clock->now() < ($known->newestFetchAt() ?? 0) + $settings->intervalSeconds) {
+        if ($context->now() < ($known->newestFetchAt() ?? 0) + $settings->intervalSeconds) {
             return [];
         }
         $api = new Api(

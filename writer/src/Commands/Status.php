@@ -5,46 +5,43 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use Override;
-use TrendVault\Writer\Cli\Arguments;
-use TrendVault\Writer\Cli\Command;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\Description;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\Option;
 use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Status\StatusReport;
 
-final readonly class Status implements Command
+#[AsCommand('status', 'Says what is in the database, how fresh it is and how the last run went')]
+final class Status extends WriterCommand
 {
     #[Override]
-    public function description(): Description
+    protected function configure(): void
     {
-        return new Description(
-            'status',
-            'says what is in the database, how fresh it is and how the last run went',
-            [
-                new Option('json', 'one JSON object, for machines'),
-                new Option(
-                    'max-age',
-                    'exit with 1 when the newest generation is older than this, or there is none',
-                    'SECONDS',
-                ),
-            ],
+        $this->addOption(
+            'json',
+            mode: InputOption::VALUE_NONE,
+            description: 'One JSON object, for machines',
+        )->addOption(
+            'max-age',
+            mode: InputOption::VALUE_REQUIRED,
+            description: 'Exit with 1 when the newest generation is older than these seconds, or there is none',
         );
     }
 
     #[Override]
-    public function run(Arguments $arguments, Context $context): ExitCode
+    protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $arguments->expectNoOperands();
-        $maxAge = self::seconds($arguments->value('max-age'));
+        $maxAge = self::seconds($input->getOption('max-age'));
         $report = StatusReport::of(
             ReadSession::open($context),
             $context->settings->databasePath,
-            $context->clock->now(),
+            $context->now(),
             ExitCode::labels(),
         );
-        $context->streams->write($arguments->has('json') ? $report->json() : $report->text());
+        $context->write($input->getOption('json') ? $report->json() : $report->text());
         $age = $report->generationAgeSeconds();
 
         return $maxAge !== null && ($age === null || $age > $maxAge) ? ExitCode::Stale : ExitCode::Ok;

@@ -73,7 +73,8 @@ final readonly class WriteSession
                 Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate()
                 as $migration
             ) {
-                $context->log->info('migrated', "Applied migration {$migration->label()}.", [
+                $context->log->info("Applied migration {$migration->label()}.", [
+                    'event' => 'migrated',
                     'version' => $migration->version,
                 ]);
             }

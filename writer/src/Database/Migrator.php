@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Database;
 
-use TrendVault\Writer\Time\Clock;
+use Psr\Clock\ClockInterface;
 
 /** Brings a database to the schema of db/migrations: in order, one transaction each, never the same one twice. */
 final readonly class Migrator
@@ -22,11 +22,11 @@ final readonly class Migrator
     public function __construct(
         private Database $database,
         private array $migrations,
-        private Clock $clock,
+        private ClockInterface $clock,
     ) {}
 
     /** @throws SchemaMismatch when the folder's files are not versions 1, 2, 3 … */
-    public static function of(Database $database, string $migrationsFolder, Clock $clock): self
+    public static function of(Database $database, string $migrationsFolder, ClockInterface $clock): self
     {
         return new self($database, Migration::readAll($migrationsFolder), $clock);
     }
@@ -93,7 +93,12 @@ final readonly class Migrator
         $this->database->execute($migration->sql);
         $this->database->run(
             'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
-            [$migration->version, $migration->name, $migration->checksum, $this->clock->now()],
+            [
+                $migration->version,
+                $migration->name,
+                $migration->checksum,
+                $this->clock->now()->getTimestamp(),
+            ],
         );
     }
 }

@@ -5,21 +5,21 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Database;
 
 use SQLite3Exception;
-use TrendVault\Writer\Time\Clock;
+use Psr\Clock\ClockInterface;
 
 /** A row of the table runs: one command, for `writer status`. */
 final readonly class Run
 {
     private function __construct(
         private Database $database,
-        private Clock $clock,
+        private ClockInterface $clock,
         public int $id,
         public int $startedAt,
     ) {}
 
-    public static function start(Database $database, string $command, Clock $clock): self
+    public static function start(Database $database, string $command, ClockInterface $clock): self
     {
-        $startedAt = $clock->now();
+        $startedAt = $clock->now()->getTimestamp();
         $database->run('INSERT INTO runs (command, started_at) VALUES (?, ?)', [$command, $startedAt]);
 
         return new self($database, $clock, $database->connection->lastInsertRowID(), $startedAt);
@@ -28,7 +28,7 @@ final readonly class Run
     public function finish(int $exitCode, ?string $error): void
     {
         $this->database->run('UPDATE runs SET finished_at = ?, exit_code = ?, error = ? WHERE id = ?', [
-            $this->clock->now(),
+            $this->clock->now()->getTimestamp(),
             $exitCode,
             $error,
             $this->id,

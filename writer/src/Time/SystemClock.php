@@ -4,13 +4,17 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Time;
 
+use DateTimeImmutable;
+use DateTimeZone;
 use Override;
+use Psr\Clock\ClockInterface;
 
-final readonly class SystemClock implements Clock
+/** The system's time, in UTC. */
+final readonly class SystemClock implements ClockInterface
 {
     #[Override]
-    public function now(): int
+    public function now(): DateTimeImmutable
     {
-        return time();
+        return new DateTimeImmutable(timezone: new DateTimeZone('UTC'));
     }
 }

@@ -27,15 +27,17 @@ final class CommandLineTest extends TestCase
     /** @return iterable<array{list<string>, string}> */
     public static function mistakes(): iterable
     {
-        yield [['ingset'], 'Unknown command ingset: expected one of migrate, ingest'];
-        yield [['rank', '--when', 'now'], 'Unknown option --when: expected one of --at, --db, --help'];
-        yield [['rank', '--at'], '--at needs a value: --at TIME'];
+        yield [['ingset'], 'Command "ingset" is not defined. Did you mean this? ingest. See writer --help.'];
+        yield [['rank', '--when', 'now'], 'The "--when" option does not exist'];
+        yield [['rank', '--at'], 'The "--at" option requires a value'];
         yield [['rank', '--at', 'yesterday'], 'expected a time like'];
-        yield [['status', '--json=yes'], '--json takes no value'];
-        yield [['cron', 'demo'], 'Did not expect demo'];
-        yield [['ingest'], 'Expected at least one source'];
+        yield [['status', '--json=yes'], 'The "--json" option does not accept a value'];
+        yield [['cron', 'demo'], 'No arguments expected for "cron" command, got "demo"'];
+        yield [['ingest'], 'missing: "sources"'];
         yield [['ingest', '--shift-to-now', '-'], 'reads a source twice'];
         yield [['backtest', '--from', 'spring', 'x'], 'expected a date'];
+        yield [['explain', 'GB'], 'missing: "video"'];
+        yield [['status', '-x'], 'The "-x" option does not exist'];
     }
 
     /** @param array<string, string> $environment */
@@ -79,15 +81,28 @@ final class CommandLineTest extends TestCase
     public function every_command_explains_itself(): void
     {
         $installation = new Installation();
-        preg_match_all('/^  (\w+) /m', $installation->run(['--help'])->output, $commands);
+        preg_match_all('/^  ([a-z]+)  +[A-Z]/m', $installation->run(['--help'])->output, $commands);
 
         self::assertSame(
-            ['migrate', 'ingest', 'rank', 'prune', 'cron', 'status', 'explain', 'backtest', 'schema'],
+            [
+                'backtest',
+                'completion',
+                'cron',
+                'explain',
+                'help',
+                'ingest',
+                'list',
+                'migrate',
+                'prune',
+                'rank',
+                'schema',
+                'status',
+            ],
             $commands[1],
         );
         foreach ($commands[1] as $command) {
             self::assertStringContainsString(
-                "Usage: writer $command",
+                "Usage:\n  $command",
                 $installation->run([$command, '--help'])->output,
             );
         }
@@ -116,9 +131,14 @@ final class CommandLineTest extends TestCase
         $installation = new Installation(['SOURCES' => 'demo-that-is-missing']);
         foreach (array_filter(explode("\n", $installation->run(['cron'])->errors)) as $line) {
             $event = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
-            self::assertMatchesRegularExpression('/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/', $event['at']);
-            self::assertContains($event['level'], ['info', 'warn', 'error']);
-            self::assertNotSame('', $event['event'] . $event['message']);
+            self::assertMatchesRegularExpression(
+                '/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/',
+                $event['time'],
+            );
+            self::assertContains($event['level'], ['info', 'warning', 'error']);
+            self::assertSame(['time', 'level', 'event', 'message'], array_slice(array_keys($event), 0, 4));
+            self::assertMatchesRegularExpression('/^[a-z_]+$/', $event['event']);
+            self::assertStringEndsWith('.', $event['message']);
         }
     }
 }

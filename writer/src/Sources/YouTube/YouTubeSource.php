@@ -9,7 +9,7 @@ use Override;
 use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
-use TrendVault\Writer\Time\Clock;
+use Psr\Clock\ClockInterface;
 
 /** The most popular videos of every market, as YouTube's Data API v3 tells them. */
 final class YouTubeSource implements Source
@@ -27,7 +27,7 @@ final class YouTubeSource implements Source
         private readonly Api $api,
         private readonly KnownPages $known,
         private readonly array $regions,
-        private readonly Clock $clock,
+        private readonly ClockInterface $clock,
     ) {}
 
     #[Override]
@@ -44,7 +44,7 @@ final class YouTubeSource implements Source
         try {
             foreach ($this->regions as $region) {
                 foreach ($this->chart($region) as $item) {
-                    yield ++$number => Video::line($item, $region, $this->clock->now());
+                    yield ++$number => Video::line($item, $region, $this->clock->now()->getTimestamp());
                 }
             }
         } catch (Refused $reason) {
@@ -71,7 +71,7 @@ final class YouTubeSource implements Source
     #[Override]
     public function settle(bool $clean): void
     {
-        $this->known->save($this->answered, $this->clock->now());
+        $this->known->save($this->answered, $this->clock->now()->getTimestamp());
     }
 
     /**
