@@ -1,11 +1,20 @@
 import * as z from "zod";
 import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponseObject } from "zod-openapi";
-import { type ProblemKind, problemContentType, problemKinds, problems } from "./problem.ts";
+import {
+  exampleVideoId,
+  problemExamples,
+  publicKeysExample,
+  regionListExample,
+  trendingPageExample,
+  videoExample,
+} from "./examples.ts";
+import { type ProblemKind, problemContentType, problemKinds, problems, problemType } from "./problem.ts";
+import { renderProblemPage } from "./problem-page.ts";
 import { ProblemDocument, PublicKeys, RegionList, TrendingPage, Video } from "./responses.ts";
 import { TrendingQuery } from "./trending-query.ts";
 import { videoIdPattern } from "./video-id.ts";
 
-/** The OpenAPI 3.1 description of the origin, made from the schemas. openapi.json is this, written down. */
+/** The OpenAPI 3.1 description of the API, made from the schemas. openapi.json is its text. */
 export function createOpenapiDocument() {
   return createDocument({
     openapi: "3.1.0",
@@ -13,35 +22,40 @@ export function createOpenapiDocument() {
       title: "TrendVault",
       version: "1",
       description:
-        "What each market is watching right now. Answers are the same for everybody, signed, and safe to cache.",
+        "The videos that each market is watching now. An answer is the same for every client, signed, and safe to cache.",
       license: { name: "MIT", identifier: "MIT" },
     },
+    servers: [{ url: "/", description: "The host that serves this document" }],
     paths,
   });
 }
 
-const exampleVideo = "demo-video_1";
-const strongTag = z.string().meta({ description: "Strong, one per content coding (RFC 9110)" });
+const strongTag = z.string().meta({ description: "Strong, one for each content coding (RFC 9110)" });
 
-const prepared = {
+const retryAfter = z.string().meta({ description: "Seconds (RFC 9110)" });
+
+const failuresByStatus = new Map<number, ZodOpenApiResponseObject>();
+
+const cachedFields = {
   ETag: strongTag,
-  "Cache-Control": z.string(),
+  "Cache-Control": z.string().meta({ description: "For browsers" }),
   "CDN-Cache-Control": z.string().meta({ description: "For shared caches (RFC 9213)" }),
-  Vary: z.string(),
+  Vary: z.string().meta({ description: "Accept-Encoding" }),
   "Unencoded-Digest": z.string().meta({
     description: "SHA-256 of the body before content coding (draft-ietf-httpbis-unencoded-digest)",
   }),
   "Signature-Input": z.string().meta({ description: "RFC 9421; the keys are at /.well-known/jwks.json" }),
-  Signature: z.string(),
+  Signature: z.string().meta({ description: "RFC 9421, ed25519" }),
 };
 
-// Every path may also be refused for these.
-const everywhere: ProblemKind[] = [
+// Every path but /healthz may also give these.
+const commonProblems: ProblemKind[] = [
   "edge-signature",
   "not-acceptable",
   "uri-too-long",
   "too-many-requests",
   "internal",
+  "busy",
   "not-ready",
 ];
 
@@ -49,12 +63,16 @@ const paths: ZodOpenApiPathsObject = {
   "/api/trending": {
     get: {
       operationId: "listTrending",
-      summary: "A page of what a market is watching",
-      description: "Pages are pinned: `next` stays in the generation of the first page.",
+      summary: "One page of the videos that trend in a market",
+      description:
+        "Ranks by the views expected in the window ahead. `next` leads through one generation, also after a newer one was published.",
       requestParams: { query: TrendingQuery, header: conditions() },
       responses: {
-        ...success(TrendingPage, {
-          Link: z.string().optional().meta({ description: 'rel="next" (RFC 8288)' }),
+        ...success("The requested page", TrendingPage, {
+          example: trendingPageExample,
+          headers: {
+            Link: z.string().optional().meta({ description: 'The next page: rel="next" (RFC 8288)' }),
+          },
         }),
         ...failures("invalid-parameter", "generation-gone"),
       },
@@ -69,11 +87,14 @@ const paths: ZodOpenApiPathsObject = {
           id: z
             .string()
             .regex(videoIdPattern)
-            .meta({ examples: [exampleVideo] }),
+            .meta({ examples: [exampleVideoId] }),
         }),
         header: conditions(),
       },
-      responses: { ...success(Video), ...failures("invalid-parameter", "not-found") },
+      responses: {
+        ...success("The requested video", Video, { example: videoExample }),
+        ...failures("invalid-parameter", "not-found"),
+      },
     },
   },
   "/api/regions": {
@@ -81,7 +102,10 @@ const paths: ZodOpenApiPathsObject = {
       operationId: "listRegions",
       summary: "The markets, how many videos each has and how fresh they are",
       requestParams: { header: conditions() },
-      responses: { ...success(RegionList), ...failures("invalid-parameter") },
+      responses: {
+        ...success("All markets and categories", RegionList, { example: regionListExample }),
+        ...failures("invalid-parameter"),
+      },
     },
   },
   "/openapi.json": {
@@ -89,16 +113,24 @@ const paths: ZodOpenApiPathsObject = {
       operationId: "readDescription",
       summary: "This document",
       requestParams: { header: conditions() },
-      responses: { ...success(z.looseObject({ openapi: z.string() })), ...failures("invalid-parameter") },
+      responses: {
+        ...success("The description of the API", z.looseObject({ openapi: z.string() }), {
+          example: { openapi: "3.1.0" },
+        }),
+        ...failures("invalid-parameter"),
+      },
     },
   },
   "/.well-known/jwks.json": {
     get: {
       operationId: "listPublicKeys",
-      summary: "The keys that verify Signature",
+      summary: "The public keys that verify Signature",
       requestParams: { header: conditions() },
       responses: {
-        ...success(PublicKeys, {}, "application/jwk-set+json"),
+        ...success("The keys, the one that signs now first", PublicKeys, {
+          contentType: "application/jwk-set+json",
+          example: publicKeysExample,
+        }),
         ...failures("invalid-parameter"),
       },
     },
@@ -107,9 +139,16 @@ const paths: ZodOpenApiPathsObject = {
     get: {
       operationId: "explainProblem",
       summary: "What a problem type means and what to do about it",
-      requestParams: { path: z.object({ kind: z.enum(problemKinds) }), header: conditions() },
+      description: "The `type` of a problem document is the address of its page.",
+      requestParams: {
+        path: z.object({ kind: z.enum(problemKinds).meta({ examples: ["not-found"] }) }),
+        header: conditions(),
+      },
       responses: {
-        ...success(z.string(), {}, "text/html"),
+        ...success("The page of the problem type", z.string(), {
+          contentType: "text/html",
+          example: renderProblemPage("not-found"),
+        }),
         ...failures("invalid-parameter", "not-found"),
       },
     },
@@ -117,41 +156,70 @@ const paths: ZodOpenApiPathsObject = {
   "/healthz": {
     get: {
       operationId: "checkHealth",
-      summary: "The process answers",
-      responses: { "200": { description: "It does", content: { "text/plain": { schema: z.string() } } } },
+      summary: "Whether to send requests to this process",
+      responses: {
+        "200": { description: "Healthy", content: { "text/plain": { schema: z.string(), example: "ok\n" } } },
+        "503": {
+          description: "The process is stopping",
+          content: { "text/plain": { schema: z.string(), example: "stopping\n" } },
+        },
+      },
     },
   },
 };
 
 function conditions() {
   return z.object({
-    "If-None-Match": z
-      .string()
-      .optional()
-      .meta({ description: "An ETag from before: 304 when it still holds" }),
+    "If-None-Match": z.string().optional().meta({
+      description: "The ETag of a stored answer: 304 while it is current",
+    }),
   });
 }
 
+type Success = { example: unknown; contentType?: string; headers?: Record<string, z.ZodType> };
+
 function success(
+  description: string,
   schema: z.ZodType,
-  headers: Record<string, z.ZodType> = {},
-  contentType = "application/json",
+  { example, contentType = "application/json", headers = {} }: Success,
 ): Record<string, ZodOpenApiResponseObject> {
   return {
     "200": {
-      description: "Here it is",
-      headers: z.object({ ...prepared, ...headers }),
-      content: { [contentType]: { schema } },
+      description,
+      headers: z.object({ ...cachedFields, ...headers }),
+      content: { [contentType]: { schema, example } },
     },
-    "304": { description: "What the client has still holds", headers: z.object({ ETag: strongTag }) },
+    "304": {
+      description: "The stored answer with this ETag is current",
+      headers: z.object({ ETag: strongTag }),
+    },
   };
 }
 
 function failures(...kinds: ProblemKind[]): Record<string, ZodOpenApiResponseObject> {
-  return Object.fromEntries(
-    [...kinds, ...everywhere].map((kind) => [
-      String(problems[kind].status),
-      { description: problems[kind].title, content: { [problemContentType]: { schema: ProblemDocument } } },
-    ]),
-  );
+  const statuses = [...kinds, ...commonProblems].map((kind) => problems[kind].status);
+  return Object.fromEntries(statuses.map((status) => [status, failureOf(status)]));
+}
+
+/** The response with a status: one component for all paths, with an example for every problem type that has it. */
+function failureOf(status: number): ZodOpenApiResponseObject {
+  const known = failuresByStatus.get(status);
+  if (known !== undefined) return known;
+  const kinds = problemKinds.filter((kind) => problems[kind].status === status);
+  const examples = kinds.map((kind) => [
+    kind,
+    { summary: problems[kind].title, value: problemExamples[kind] },
+  ]);
+  const failure = {
+    id: `Problem${status}`,
+    description: kinds.map((kind) => `\`${problemType(kind)}\`: ${problems[kind].title}`).join("; "),
+    ...(kinds.some(isTemporary) && { headers: z.object({ "Retry-After": retryAfter }) }),
+    content: { [problemContentType]: { schema: ProblemDocument, examples: Object.fromEntries(examples) } },
+  };
+  failuresByStatus.set(status, failure);
+  return failure;
+}
+
+function isTemporary(kind: ProblemKind): boolean {
+  return problems[kind].status === 429 || problems[kind].status === 503;
 }

@@ -3,11 +3,49 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import openapiTS, { astToString } from "openapi-typescript";
+import {
+  problemExamples,
+  publicKeysExample,
+  regionListExample,
+  trendingPageExample,
+  videoExample,
+} from "./examples.ts";
 import committed from "./openapi.json";
 import { createOpenapiDocument } from "./openapi-document.ts";
+import { problemContentType, problemKinds, problems, problemType } from "./problem.ts";
+import { ProblemDocument, PublicKeys, RegionList, TrendingPage, Video } from "./responses.ts";
 
 test("openapi.json is what the schemas say (after a change: bun run openapi in contract)", () => {
   expect(JSON.parse(JSON.stringify(createOpenapiDocument()))).toEqual(committed);
+});
+
+test("the examples are what the schemas allow", () => {
+  TrendingPage.parse(trendingPageExample);
+  Video.parse(videoExample);
+  RegionList.parse(regionListExample);
+  PublicKeys.parse(publicKeysExample);
+  for (const kind of problemKinds) {
+    ProblemDocument.parse(problemExamples[kind]);
+    expect(problemExamples[kind].type).toBe(problemType(kind));
+  }
+});
+
+test("every problem type of a status has an example", () => {
+  const statuses = new Set(
+    problemKinds.map((kind) => problems[kind].status).filter((status) => status !== 405),
+  );
+  const examples = Object.entries(committed.components.responses).map(([name, { content }]) => [
+    Number(name.slice("Problem".length)),
+    Object.keys(content[problemContentType].examples),
+  ]);
+  expect(new Map(examples as [number, string[]][])).toEqual(
+    new Map(
+      [...statuses].map((status) => [
+        status,
+        problemKinds.filter((kind) => problems[kind].status === status),
+      ]),
+    ),
+  );
 });
 
 const program = `

@@ -4,22 +4,25 @@ import { regionCodes } from "./regions.ts";
 import { largestLimit, windows } from "./trending-query.ts";
 import { videoIdPattern } from "./video-id.ts";
 
-/** Rows of the database carry plain strings: that a region is one of the markets is its foreign key's promise. */
+/** Rows of the database carry plain strings; a foreign key makes sure that a region is one of the markets. */
 type Widened<T> = T extends string ? string : T extends object ? { [K in keyof T]: Widened<T[K]> } : T;
 
-/** What the origin answers. The OpenAPI document is made from these; the origin's types are inferred from them. */
+/** The answers of the API. The OpenAPI document is made from these; the origin's types are inferred from them. */
 
 const videoId = z.string().regex(videoIdPattern);
 const region = z.enum(regionCodes).meta({ id: "Region", description: "A market, ISO 3166-1 alpha-2" });
 const window = z.enum(windows).meta({
   id: "Window",
-  description: "The time ahead that the score looks at: now = 6 hours, day, week",
+  description: "The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days",
 });
 const time = z.iso.datetime().meta({ description: "RFC 3339, UTC, whole seconds" });
 const thumbs = z
   .tuple([z.url(), z.url()])
   .meta({ description: "The same picture in two sizes: hq.webp, sd.webp" });
-const generation = z.int().min(1).meta({ description: "The published ranking that this comes from" });
+const generation = z
+  .int()
+  .min(1)
+  .meta({ description: "The published ranking that this answer was read from" });
 const viewsPerHour = z.number().min(0);
 
 export const TrendingItem = z
@@ -44,18 +47,18 @@ export const TrendingPage = z
   .strictObject({
     region,
     window,
-    category: z.string().nullable().meta({ description: "null: the list over all categories" }),
+    category: z.string().nullable().meta({ description: "Null in the list over all categories" }),
     generation,
     generated_at: time,
-    newest_observed_at: time.nullable().meta({ description: "How fresh this market's view counts are" }),
+    newest_observed_at: time.nullable().meta({ description: "The time of this market's newest view count" }),
     channel_limit: z
       .strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) })
       .meta({ description: "At most this many videos of one channel within the first ranks" }),
     count: z.int().min(0).max(largestLimit),
     total: z.int().min(0).meta({ description: "Ranks in the whole list" }),
-    token: z
-      .string()
-      .meta({ description: "Says that this list was served by us, for this market, about now" }),
+    token: z.string().meta({
+      description: "Proves that this list was served for this market in this minute; valid for 15 minutes",
+    }),
     items: z.array(TrendingItem).max(largestLimit),
     next: z.string().nullable().meta({ description: "The next page of this generation, null on the last" }),
   })
@@ -85,7 +88,7 @@ export const Video = z
           score: z.number().min(0),
         }),
       )
-      .meta({ description: "Where it stands in this generation" }),
+      .meta({ description: "Its ranks in this generation, in every list that it is in" }),
     history: z
       .array(
         z.strictObject({
@@ -114,7 +117,7 @@ export const RegionList = z
     ),
   })
   .meta({ id: "RegionList" });
-export type RegionList = z.infer<typeof RegionList>;
+export type RegionList = Widened<z.infer<typeof RegionList>>;
 
 export const PublicKeys = z
   .strictObject({
@@ -128,6 +131,7 @@ export const PublicKeys = z
     ),
   })
   .meta({ id: "PublicKeys", description: "JWK set (RFC 7517)" });
+export type PublicKeys = z.infer<typeof PublicKeys>;
 
 export const ProblemDocument = z
   .strictObject({
@@ -136,7 +140,14 @@ export const ProblemDocument = z
     status: z.int(),
     detail: z.string(),
     invalid: z.array(z.strictObject({ name: z.string(), detail: z.string() })).optional(),
-    instance: z.string().optional().meta({ description: "The id under which our log says more" }),
-    restart: z.string().optional().meta({ description: "Where to start again when a generation is gone" }),
+    instance: z.string().optional().meta({ description: "The id of the log line with the cause" }),
+    restart: z
+      .string()
+      .optional()
+      .meta({ description: "The URL of the first page of the newest generation" }),
   })
-  .meta({ id: "Problem", description: "RFC 9457. `type` is stable; `detail` is for people" });
+  .meta({
+    id: "Problem",
+    description:
+      "A problem document (RFC 9457). Compare `type`, which never changes its meaning; `detail` is for people",
+  });

@@ -10,21 +10,21 @@ export const largestLimit = 50;
 const limitExpected = `expected a whole number from 1 to ${largestLimit}`;
 const cursorPattern = /^[1-9][0-9]{0,14}-[1-9][0-9]{0,5}$/;
 
-/** What a client may ask /api/trending. The OpenAPI document describes the parameters from this schema. */
+/** The parameters of /api/trending. The OpenAPI document describes them from this schema. */
 export const TrendingQuery = z.strictObject({
   region: describe(
     z._default(z.enum(regionCodes, { error: `expected one of ${regionCodes.join(", ")}` }), defaultRegion),
-    "The market, ISO 3166-1 alpha-2, in any case",
+    "The market, ISO 3166-1 alpha-2, in upper or lower case",
   ),
   window: describe(
     z._default(z.enum(windows, { error: `expected one of ${windows.join(", ")}` }), "day"),
-    "The time ahead that the score looks at: now = 6 hours, day, week",
+    "The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days",
   ),
   category: describe(
     z.optional(
       z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
     ),
-    "One of the categories that /api/regions names; all of them together when left out",
+    "One of the categories that /api/regions lists; without it, the list over all categories",
   ),
   limit: describe(
     z._default(z.int({ error: limitExpected }).check(z.minimum(1), z.maximum(largestLimit)), defaultLimit),
@@ -32,14 +32,16 @@ export const TrendingQuery = z.strictObject({
   ),
   cursor: describe(
     z.optional(
-      z.string().check(z.regex(cursorPattern, { error: "expected what `next` of a page gave, unchanged" })),
+      z
+        .string()
+        .check(z.regex(cursorPattern, { error: "expected the cursor in `next` of a page, unchanged" })),
     ),
-    "What `next` of the page before gave",
+    "The cursor in `next` of the previous page",
   ),
 });
 export type TrendingQuery = z.infer<typeof TrendingQuery>;
 
-/** Why a parameter was refused. The detail says what is allowed and quotes nothing that was sent. */
+/** Why a parameter was refused. `detail` says what is allowed and repeats nothing of the request. */
 export type InvalidParameter = { name: string; detail: string };
 
 export type ParsedTrendingQuery =
@@ -62,7 +64,7 @@ export function parseTrendingQuery(search: string): ParsedTrendingQuery {
   return { query: null, invalid: [first ?? unknownParameter(), ...rest] };
 }
 
-/** The one URL of a query: fixed order, defaults left out except the region. It is a cache key as it stands. */
+/** The one URL of a query: fixed order, defaults left out except the region. It is a cache key. */
 export function trendingUrl(query: TrendingQuery): string {
   let url = `/api/trending?region=${query.region}`;
   if (query.window !== "day") url += `&window=${query.window}`;
@@ -79,7 +81,7 @@ export function writeCursor(start: PageStart): string {
   return `${start.generation}-${start.afterRank}`;
 }
 
-/** Reads a cursor that TrendingQuery has accepted. */
+/** Reads a cursor that TrendingQuery has accepted. @throws Error for any other text */
 export function readCursor(cursor: string): PageStart {
   const [generation, afterRank] = cursor.split("-").map(Number);
   if (generation === undefined || afterRank === undefined) throw new Error("Cannot read an unchecked cursor");
@@ -91,14 +93,14 @@ function describe<T extends z.ZodMiniType>(schema: T, description: string): T {
   return schema;
 }
 
-// Query strings carry text only. What does not look like the wanted type stays text, for the schema to refuse.
+// Query strings carry text only. What is not of the expected form stays text, and the schema refuses it.
 function typed(name: string, text: string): string | number {
   if (name === "limit" && /^[1-9][0-9]{0,3}$/.test(text)) return Number(text);
   if (name === "region" && /^[a-z]{2}$/i.test(text)) return text.toUpperCase();
   return text;
 }
 
-// The name sent is not repeated: it is free text of whoever asks.
+// The name is not repeated: it is free text of the client.
 function unknownParameter(): InvalidParameter {
   const allowed = Object.keys(TrendingQuery.def.shape).join(", ");
   return { name: "(unknown)", detail: `expected only ${allowed}` };

@@ -1,0 +1,116 @@
+import { describeProblem, type Problem, type ProblemKind } from "./problem.ts";
+import type { PublicKeys, RegionList, TrendingPage, Video } from "./responses.ts";
+
+/** One answer of every kind, for the description of the API. A test holds them against the schemas. */
+
+export const exampleVideoId = "demo-video_1";
+
+const thumbs: [string, string] = [
+  `https://img.example/${exampleVideoId}/hq.webp`,
+  `https://img.example/${exampleVideoId}/sd.webp`,
+];
+
+export const trendingPageExample: TrendingPage = {
+  region: "DE",
+  window: "day",
+  category: null,
+  generation: 4711,
+  generated_at: "2026-11-21T10:00:00Z",
+  newest_observed_at: "2026-11-21T09:58:00Z",
+  channel_limit: { videos: 3, within_ranks: 24 },
+  count: 1,
+  total: 200,
+  token: "v1.k1.DE.1.29921400.5VDCqmQvvUwDqZ2dYHh8Bw",
+  items: [
+    {
+      id: exampleVideoId,
+      rank: 1,
+      title: "How a lighthouse works",
+      channel: "Harbour Films",
+      category: "Education",
+      published_at: "2026-11-20T18:30:00Z",
+      score: 182340.5,
+      velocity: { views_per_hour: 9120.4, previous_views_per_hour: 8033.1, views: 104233 },
+      thumbs,
+    },
+  ],
+  next: "/api/trending?region=DE&limit=1&cursor=4711-1",
+};
+
+export const videoExample: Video = {
+  id: exampleVideoId,
+  title: "How a lighthouse works",
+  channel: "Harbour Films",
+  category: "Education",
+  language: "en",
+  published_at: "2026-11-20T18:30:00Z",
+  duration_seconds: 612,
+  thumbs,
+  generation: 4711,
+  generated_at: "2026-11-21T10:00:00Z",
+  trending: [{ region: "DE", window: "day", category: null, rank: 1, score: 182340.5 }],
+  history: [
+    {
+      region: "DE",
+      observations: [
+        { observed_at: "2026-11-21T09:58:00Z", views: 104233 },
+        { observed_at: "2026-11-21T08:58:00Z", views: 95113 },
+      ],
+    },
+  ],
+};
+
+export const regionListExample: RegionList = {
+  generation: 4711,
+  generated_at: "2026-11-21T10:00:00Z",
+  categories: ["Education", "Music"],
+  regions: [
+    {
+      code: "DE",
+      name: "Germany",
+      languages: ["de"],
+      video_count: 1840,
+      newest_observed_at: "2026-11-21T09:58:00Z",
+    },
+  ],
+};
+
+// The key of RFC 8037, appendix A.
+export const publicKeysExample: PublicKeys = {
+  keys: [
+    {
+      kty: "OKP",
+      crv: "Ed25519",
+      kid: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
+      x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+    },
+  ],
+};
+
+const limitDetail = "expected a whole number from 1 to 50";
+
+export const problemExamples: Record<ProblemKind, Problem> = {
+  "invalid-parameter": describeProblem("invalid-parameter", `limit: ${limitDetail}`, {
+    invalid: [{ name: "limit", detail: limitDetail }],
+  }),
+  "edge-signature": describeProblem(
+    "edge-signature",
+    "This origin answers only requests that the edge has signed.",
+  ),
+  "not-found": describeProblem("not-found", "No such video."),
+  "method-not-allowed": describeProblem("method-not-allowed", "Only GET, HEAD and OPTIONS are allowed."),
+  "not-acceptable": describeProblem("not-acceptable", "Accept one of identity, br, zstd, gzip."),
+  "generation-gone": describeProblem("generation-gone", "The generation of this cursor was deleted.", {
+    restart: "/api/trending?region=DE",
+  }),
+  "uri-too-long": describeProblem(
+    "uri-too-long",
+    "Path and query may have at most 2048 characters together.",
+  ),
+  "too-many-requests": describeProblem("too-many-requests", "Retry in a minute."),
+  internal: describeProblem("internal", "The log has the cause under this id.", {
+    instance: "urn:uuid:0c0a9e3e-6d6b-4b6e-9d59-1f4f6c2d7a10",
+  }),
+  busy: describeProblem("busy", "Too many different answers are being built."),
+  "not-ready": describeProblem("not-ready", "Nothing was published yet."),
+};
