@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import openapiTS, { astToString } from "openapi-typescript";
+import { createClient } from "@hey-api/openapi-ts";
 import {
   problemExamples,
   publicKeysExample,
@@ -49,33 +49,38 @@ test("every problem type of a status has an example", () => {
 });
 
 const program = `
-import createClient from "openapi-fetch";
-import type { paths } from "./api.ts";
-
-const client = createClient<paths>({ baseUrl: "http://origin.test" });
+import { listTrending, readVideo } from "./client/index.ts";
 
 export async function firstTitle(): Promise<string | undefined> {
-  const { data } = await client.GET("/api/trending", { params: { query: { region: "DE", limit: 5 } } });
+  const { data } = await listTrending({ query: { region: "DE", limit: 5 } });
   return data?.items[0]?.title;
 }
 
 export async function nonsense(): Promise<void> {
-  // @ts-expect-error: there is no such region
-  await client.GET("/api/trending", { params: { query: { region: "XX" } } });
-  // @ts-expect-error: there is no such path
-  await client.GET("/api/nothing");
-  const { data } = await client.GET("/api/videos/{id}", { params: { path: { id: "x" } } });
+  // @ts-expect-error: no such region
+  await listTrending({ query: { region: "XX" } });
+  // @ts-expect-error: no such parameter
+  await listTrending({ query: { page: 2 } });
+  const { data, error } = await readVideo({ path: { id: "x" } });
   const place = data?.trending[0];
   // @ts-expect-error: a rank is a number
   const rank: string | undefined = place?.rank;
   void rank;
+  if (error?.type === "/problems/not-found") return;
+  // @ts-expect-error: no such problem type
+  if (error?.type === "/problems/none") return;
 }
 `;
 
 test("a typed client is generated from it and compiles", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trendvault-client-"));
   try {
-    await Bun.write(join(folder, "api.ts"), astToString(await openapiTS(committed as never)));
+    await createClient({
+      input: join(import.meta.dir, "openapi.json"),
+      output: join(folder, "client"),
+      plugins: ["@hey-api/typescript", "@hey-api/sdk", "@hey-api/client-fetch"],
+      logs: { level: "silent" },
+    });
     await Bun.write(join(folder, "program.ts"), program);
     await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(tsconfig));
     const tsc = Bun.spawn(["bun", "run", "tsc", "--project", folder], { stdout: "pipe", stderr: "pipe" });
@@ -84,13 +89,11 @@ test("a typed client is generated from it and compiles", async () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}, 30_000);
+});
 
 const tsconfig = {
   extends: join(import.meta.dir, "../tsconfig.base.json"),
-  compilerOptions: {
-    lib: ["ESNext", "DOM"],
-    paths: { "openapi-fetch": [join(Bun.fileURLToPath(import.meta.resolve("openapi-fetch")), "../..")] },
-  },
+  // The generated client is not written for the strictest options.
+  compilerOptions: { lib: ["ESNext", "DOM"], exactOptionalPropertyTypes: false, noUnusedParameters: false },
   include: ["."],
 };
