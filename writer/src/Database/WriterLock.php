@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Database;
 
+use Closure;
+
 /**
  * One writing process per database: flock(2) on a file beside it, which the kernel releases
  * when the process ends, however it ends. SQLite before 3.51.3 may damage a WAL that two
@@ -18,9 +20,18 @@ final class WriterLock
     /** @param resource $file kept open: closing it releases the lock */
     private function __construct(private mixed $file) {}
 
-    /** @throws AlreadyRunning|DatabaseFailure */
-    public static function acquire(string $databasePath, string $command, int $waitSeconds): self
-    {
+    /**
+     * @param int $waitSeconds how long to wait for a process that has the lock
+     * @param ?Closure(int): void $sleep for microseconds; null for usleep()
+     * @throws AlreadyRunning|DatabaseFailure
+     */
+    public static function acquire(
+        string $databasePath,
+        string $command,
+        int $waitSeconds,
+        ?Closure $sleep = null,
+    ): self {
+        $sleep ??= usleep(...);
         $path = "$databasePath.lock";
         $file = @fopen($path, 'c+') ?: throw DatabaseFailure::cannotLock($databasePath);
         for (
@@ -29,9 +40,9 @@ final class WriterLock
             $polls--
         ) {
             if ($polls <= 0) {
-                throw AlreadyRunning::heldBy(self::holder($file), $databasePath);
+                throw AlreadyRunning::heldBy(self::holder($file, $sleep), $databasePath);
             }
-            usleep(self::POLL_MICROSECONDS);
+            $sleep(self::POLL_MICROSECONDS);
         }
         ftruncate($file, 0);
         fwrite(
@@ -54,15 +65,16 @@ final class WriterLock
      * What the holder wrote about itself; '' when it did not write in time.
      *
      * @param resource $file
+     * @param Closure(int): void $sleep
      */
-    private static function holder(mixed $file): string
+    private static function holder(mixed $file, Closure $sleep): string
     {
         for (
             $polls = self::POLLS_FOR_HOLDER;
             ($text = trim((string) stream_get_contents($file, null, 0))) === '' && $polls > 0;
             $polls--
         ) {
-            usleep(self::POLL_MICROSECONDS);
+            $sleep(self::POLL_MICROSECONDS);
         }
 
         return $text;

@@ -15,6 +15,7 @@ final class StatusTest extends TestCase
     #[Test]
     public function a_monitor_is_told_everything_as_json(): void
     {
+        $before = time();
         $installation = self::withOneGeneration();
         $status = json_decode(
             $installation->run(['status', '--json'])->output,
@@ -25,13 +26,13 @@ final class StatusTest extends TestCase
         self::assertSame('rank', $status['last_run']['command']);
         self::assertSame(0, $status['last_run']['exit_code']);
         self::assertSame(1, $status['generation']['id']);
-        self::assertEqualsWithDelta(0, $status['generation']['age_seconds'], 5);
+        self::assertContains($status['generation']['age_seconds'], range(0, time() - $before));
         self::assertSame(['not_json' => 2, 'missing_field' => 1], $status['rejected_last_day']);
         self::assertGreaterThan(4096, $status['database']['bytes']);
         self::assertArrayHasKey('wal_bytes', $status['database']);
         $regions = array_column($status['regions'], null, 'region');
         self::assertSame(1, $regions['GB']['videos']);
-        self::assertEqualsWithDelta(60, $regions['GB']['age_seconds'], 5);
+        self::assertContains($regions['GB']['age_seconds'], range(60, 60 + time() - $before));
         self::assertNull($regions['DE']['newest_observed_at']);
     }
 
@@ -60,7 +61,7 @@ final class StatusTest extends TestCase
                 'inverse-square-1',
                 '2 not_json, 1 missing_field',
                 'WAL',
-                '/^GB +1  6\d s ago$/m',
+                '/^GB +1  \d+ (s|min) ago$/m',
                 '/^DE +0  never$/m',
             ]
             as $expected

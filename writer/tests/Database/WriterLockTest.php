@@ -9,7 +9,6 @@ use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\AlreadyRunning;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\WriterLock;
-use TrendVault\Writer\Tests\Support\Process;
 use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
 final class WriterLockTest extends TestCase
@@ -24,26 +23,19 @@ final class WriterLockTest extends TestCase
     }
 
     #[Test]
-    public function a_lock_that_is_not_signed_yet_is_asked_again_whose_it_is(): void
+    public function a_holder_that_has_not_written_its_name_yet_is_given_time_to(): void
     {
         $file = fopen("$this->database.lock", 'c+');
         flock($file, LOCK_EX);
-        $holder = new Process(
-            ['/bin/sh', '-c', 'echo "writer rank, process 1" > "$0"', "$this->database.lock"],
-            [],
-        );
+        $writeName = static fn(): int => (int) fwrite($file, 'writer rank, process 1');
 
         $this->expectException(AlreadyRunning::class);
         $this->expectExceptionMessage('writer rank, process 1');
-        try {
-            WriterLock::acquire($this->database, 'cron', waitSeconds: 0);
-        } finally {
-            $holder->wait();
-        }
+        WriterLock::acquire($this->database, 'cron', waitSeconds: 0, sleep: $writeName);
     }
 
     #[Test]
-    public function a_lock_that_is_given_back_names_nobody(): void
+    public function a_released_lock_names_no_holder(): void
     {
         WriterLock::acquire($this->database, 'cron', waitSeconds: 0)->release();
 

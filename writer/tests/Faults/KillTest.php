@@ -6,6 +6,9 @@ namespace TrendVault\Writer\Tests\Faults;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use Random\Engine\Xoshiro256StarStar;
+use Random\Randomizer;
+use Throwable;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
@@ -29,25 +32,41 @@ final class KillTest extends TestCase
        OR (g.video_count > 0) <> EXISTS (SELECT 1 FROM trending WHERE generation = g.id)
     SQL;
 
+    private int $seed;
+    private Randomizer $random;
+
+    protected function setUp(): void
+    {
+        $this->seed = (int) (getenv('KILL_TEST_SEED') ?: random_int(1, PHP_INT_MAX));
+        $this->random = new Randomizer(new Xoshiro256StarStar($this->seed));
+    }
+
+    protected function onNotSuccessfulTest(Throwable $failure): never
+    {
+        fwrite(
+            STDERR,
+            "\nKillTest failed with KILL_TEST_SEED=$this->seed; set it to repeat the same moments.\n",
+        );
+        throw $failure;
+    }
+
     #[Test]
     public function a_hundred_kills_at_random_moments_lose_nothing_double_nothing_and_show_no_half_generation(): void
     {
         $start = time() - 7 * 86_400;
         [$undisturbed, $killed, $files] = [self::installation(), self::installation(), 0];
         self::spool($undisturbed, $start, 0);
-        $began = hrtime(true);
+        $cpuBefore = self::cpuNanosecondsOfChildren();
         $undisturbed->run(['cron']);
-        $runMicroseconds = (int) ((hrtime(true) - $began) / 1000);
+        $cpuOfRun = self::cpuNanosecondsOfChildren() - $cpuBefore;
 
         for ($kill = 0; $kill < self::KILLS; $kill++) {
             if (self::waiting($killed) === []) {
                 self::spool($killed, $start, $files++);
             }
-            $process = $killed->start(['cron']);
-            usleep(random_int(0, $runMicroseconds));
-            $process->kill();
+            $killed->start(['cron'])->killAtCpuTime($this->random->getInt(0, $cpuOfRun));
             if (is_file($killed->database)) {
-                self::assertWhole($killed);
+                self::assertWhole($killed, 'quick_check');
             }
         }
         self::assertGreaterThan(
@@ -61,7 +80,7 @@ final class KillTest extends TestCase
         }
         $undisturbed->run(['cron']);
 
-        self::assertWhole($killed);
+        self::assertWhole($killed, 'integrity_check');
         foreach (self::TABLES as $table) {
             self::assertSame($undisturbed->fingerprint($table), $killed->fingerprint($table), $table);
         }
@@ -69,9 +88,17 @@ final class KillTest extends TestCase
         self::assertCount($files, glob("{$killed->folder->path}/spool/done/*"));
     }
 
-    private static function assertWhole(Installation $installation): void
+    private static function cpuNanosecondsOfChildren(): int
     {
-        self::assertSame('ok', $installation->value('PRAGMA integrity_check'));
+        $usage = getrusage(mode: 1);
+
+        return ($usage['ru_utime.tv_sec'] + $usage['ru_stime.tv_sec']) * 1_000_000_000 +
+            ($usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec']) * 1000;
+    }
+
+    private static function assertWhole(Installation $installation, string $check): void
+    {
+        self::assertSame('ok', $installation->value("PRAGMA $check"));
         if ($installation->value("SELECT count(*) FROM sqlite_schema WHERE name = 'trending'") === 1) {
             self::assertSame([], $installation->rows(self::HALF_LISTS));
             self::assertSame([], $installation->rows(self::HALF_GENERATIONS));

@@ -9,6 +9,8 @@ use TrendVault\Writer\Cli\ExitCode;
 /** A real process with its streams in temporary files, so that nothing it writes can block it. */
 final class Process
 {
+    private const int POLL_MICROSECONDS = 200;
+
     /** @var resource */
     private mixed $process;
     /** @var resource */
@@ -47,6 +49,18 @@ final class Process
         proc_close($this->process);
     }
 
+    /**
+     * Kills the process once it has used this much CPU time, unless it ends before. CPU time, unlike the time of a
+     * clock, says how far the process is whatever else the machine does.
+     */
+    public function killAtCpuTime(int $nanoseconds): void
+    {
+        while ($this->isRunning() && $this->cpuNanoseconds() < $nanoseconds) {
+            usleep(self::POLL_MICROSECONDS);
+        }
+        $this->kill();
+    }
+
     public function wait(): ProcessResult
     {
         $exitCode = proc_close($this->process);
@@ -56,6 +70,12 @@ final class Process
             $this->read($this->output),
             $this->read($this->errors),
         );
+    }
+
+    /** proc(5): the first number of schedstat. */
+    private function cpuNanoseconds(): int
+    {
+        return (int) @file_get_contents("/proc/{$this->id()}/schedstat");
     }
 
     /** @param resource $file */
