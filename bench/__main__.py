@@ -1,15 +1,51 @@
-"""Is this really better than what I have? See bin/bench --help."""
+"""Measures what a request costs; see bin/bench --help."""
 
+import resource
+import shutil
 import sys
 
-from bench.databases import WriterFailed
-from bench.options import parse_options
-from bench.run import run_bench
-from bench.scenarios import NotMeasured
-from bench.targets import MissingTool
-from bench.wrk import WrkFailed
+from bench.chart import draw
+from bench.errors import CannotMeasure
+from bench.machine import available_cores, describe_machine, divide_cores, warnings
+from bench.options import Options, parse_options
+from bench.result import BenchResult, write_json
+from bench.schedule import PAGE_ROUNDS, measure_scenarios, servers_of
+from bench.tables import print_result
+from bench.testbed import prepared_testbed
+
+_OPEN_FILES = 12_000  # 5,000 connections, on both ends
+
+
+def main(options: Options) -> None:
+    """Prints the tables, writes the result. Raises CannotMeasure when nothing can be measured here."""
+    _require_tools()
+    cores = divide_cores(available_cores())
+    rounds = PAGE_ROUNDS.shortened(quick=options.quick)
+    mode = "quick" if options.quick else "full"
+    result = BenchResult(mode, rounds.count, rounds.seconds, describe_machine(cores))
+    result.warnings = warnings(cores)
+    with prepared_testbed(cores, servers_of(options.scenarios, quick=options.quick)) as testbed:
+        result.versions, result.missing = testbed.versions, testbed.missing
+        result.scenarios = measure_scenarios(options.scenarios, testbed, quick=options.quick)
+    print_result(result)
+    write_json(result, options.output / "result.json")
+    print(f"\nWritten: {options.output / 'result.json'}")
+    if "plain" in options.scenarios:
+        (options.output / "chart.svg").write_bytes(draw(result))
+        print(f"Written: {options.output / 'chart.svg'}")
+
+
+def _require_tools() -> None:
+    if sys.platform != "linux":
+        raise CannotMeasure("It needs Linux: it pins servers and load generator to cores of their own")
+    if shutil.which("wrk") is None:
+        raise CannotMeasure("wrk is missing: install it (on Debian: apt-get install wrk)")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < _OPEN_FILES:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(_OPEN_FILES, hard), hard))
+
 
 try:
-    run_bench(parse_options(sys.argv[1:]))
-except (MissingTool, NotMeasured, WriterFailed, WrkFailed) as error:
+    main(parse_options())
+except CannotMeasure as error:
     sys.exit(f"bin/bench: {error}")

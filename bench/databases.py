@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench.errors import CannotMeasure
+from bench.progress import progress
 from loadtest.markets import CODES
 
-WRITER = Path(__file__).parent.parent / "writer/bin/writer"
+_WRITER = Path(__file__).parent.parent / "writer/bin/writer"
 _HOUR = 3600
 
 # As in real titles, some letters take two bytes, and some have to be escaped in JSON.
@@ -22,21 +24,19 @@ _WORDS = (
 _CATEGORIES = ("Music", "Sport", "News", "Film")
 
 
-class WriterFailed(RuntimeError):
-    """The message says which command failed, and the last it printed."""
-
-
 def run_writer(arguments: list[str], database: Path, *, source: Path | None = None) -> None:
-    """Runs a command of the writer; `source` is its standard input."""
-    command = [str(WRITER), *arguments, "--db", str(database)]
+    """Runs a command of the writer; `source` is its standard input. Raises CannotMeasure when it fails."""
+    command = [str(_WRITER), *arguments, "--db", str(database)]
     with (source or Path(os.devnull)).open() as standard_input:
         done = subprocess.run(command, stdin=standard_input, capture_output=True, text=True)
     if done.returncode != 0:
-        raise WriterFailed(f"writer {' '.join(arguments)} ended with {done.returncode}: {done.stderr[-400:]}")
+        name = f"writer {' '.join(arguments)}"
+        raise CannotMeasure(f"{name} ended with {done.returncode}: {done.stderr[-400:]}")
 
 
 def make(path: Path, videos: int) -> None:
     """A ranked database of so many videos, each observed once, in one market."""
+    progress.log(f"database of {videos:,} videos")
     observations = path.with_suffix(".ndjson")
     with observations.open("w") as file:
         for observation in _observations(videos, int(time.time()) - 60):
@@ -48,7 +48,7 @@ def make(path: Path, videos: int) -> None:
 
 
 def copy(source: Path, to: Path) -> None:
-    """A copy that is whole, whatever is written meanwhile."""
+    """A consistent copy, also while something is written."""
     read, write = sqlite3.connect(f"file:{source}?mode=ro", uri=True), sqlite3.connect(to)
     read.backup(write)
     write.execute("PRAGMA journal_mode = WAL")
@@ -58,21 +58,18 @@ def copy(source: Path, to: Path) -> None:
 
 def _observations(count: int, now: int) -> Iterator[dict[str, object]]:
     for number in range(count):
+        first, second, third, channel = (_WORDS[number % modulus] for modulus in (7, 11, 13, 5))
         yield {
             "id": f"video{number:07}",
             "region": CODES[number % len(CODES)],
             "observed_at": _time(now),
             "views": 1000 + number * 7919 % 1_000_003,
-            "title": f"{_word(number, 7)} {_word(number, 11)} {_word(number, 13)} in {number % 90} minutes",
-            "channel": f"{_word(number, 5)} {number % 5000}",
+            "title": f"{first} {second} {third} in {number % 90} minutes",
+            "channel": f"{channel} {number % 5000}",
             "category": _CATEGORIES[number % len(_CATEGORIES)],
             "published_at": _time(now - (1 + number % 480) * _HOUR),
             "thumb_base": f"https://thumbs.example/{number:07}",
         }
-
-
-def _word(number: int, modulus: int) -> str:
-    return _WORDS[number % modulus]
 
 
 def _time(seconds: int) -> str:

@@ -1,19 +1,56 @@
-"""Where the figures come from."""
+"""The machine that measures: what it is, and keeping server and load generator off each other's core."""
 
 import os
 import platform
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from bench.cores import Cores
+import psutil
+
+
+@dataclass(frozen=True)
+class Cores:
+    server: frozenset[int]
+    driver: frozenset[int]
+
+    @property
+    def are_apart(self) -> bool:
+        return self.server.isdisjoint(self.driver)
+
+
+def available_cores() -> frozenset[int]:
+    return frozenset(os.sched_getaffinity(0))
+
+
+def divide_cores(available: frozenset[int], server_count: int = 1) -> Cores:
+    """The last core drives, the ones before it serve; a single core has to do both."""
+    ordered = sorted(available)
+    if len(ordered) == 1:
+        return Cores(available, available)
+    return Cores(frozenset(ordered[-1 - server_count : -1] or ordered[:1]), frozenset(ordered[-1:]))
+
+
+@contextmanager
+def on_cores(cores: frozenset[int]) -> Iterator[None]:
+    """What is started inside stays on these cores: a process inherits them from its parent."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def describe_machine(cores: Cores) -> dict[str, str]:
     return {
-        "cpu": _field(Path("/proc/cpuinfo"), "model name"),
-        "cores": str(os.cpu_count()),
-        "memory": f"{int(_field(Path('/proc/meminfo'), 'MemTotal').split()[0]) / 2**20:.0f} GB",
+        "cpu": _cpu_model(),
+        "cores": str(psutil.cpu_count()),
+        "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GB",
         "kernel": platform.release(),
-        "system": _field(Path("/etc/os-release"), "PRETTY_NAME", "=").strip('"'),
+        "system": platform.freedesktop_os_release()["PRETTY_NAME"],
         "server on": _name(cores.server),
         "wrk on": _name(cores.driver),
         "load before": f"{os.getloadavg()[0]:.2f}",
@@ -24,21 +61,16 @@ def warnings(cores: Cores) -> list[str]:
     """What makes the figures worth less."""
     found = []
     if not cores.are_apart:
-        found.append("One core has to serve and to drive: trust no figure but CPU per request.")
+        found.append("Servers and load generator share the only core: trust no figure but CPU per request.")
     if os.getloadavg()[0] > 1:
-        found.append(
-            "The machine was busy with something else when the bench began: repeat it on an idle one."
-        )
+        found.append("The machine was busy when the bench began: repeat it on an idle one.")
     return found
 
 
 def _name(cores: frozenset[int]) -> str:
-    return f"core {', '.join(str(core) for core in sorted(cores))}"
+    return f"core {', '.join(map(str, sorted(cores)))}"
 
 
-def _field(file: Path, name: str, separator: str = ":") -> str:
-    for line in file.read_text().splitlines():
-        key, found, value = line.partition(separator)
-        if found and key.strip() == name:
-            return value.strip()
-    return "unknown"
+def _cpu_model() -> str:
+    found = re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found[1] if found else platform.machine()

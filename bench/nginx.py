@@ -1,131 +1,69 @@
-"""Configurations of nginx: as the floor that serves finished bytes, and in front of PHP-FPM."""
+"""Runs nginx as a server of finished files, and in front of PHP-FPM."""
 
 import gzip
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from bench.single_request import get
+import urllib3
 
-_OWN_FIELDS = {"content-length", "content-type", "content-encoding", "date", "etag", "connection", "server"}
-_ONLY_AT_FIRST = {"server-timing"}  # on the answer that had to be made
-_FPM_CHILDREN = 4
-
-_FRAME = """\
-{user}daemon off;
-pid {folder}/nginx-{port}.pid;
-error_log stderr warn;
-worker_processes {workers};
-events {{
-  worker_connections 10240;
-  multi_accept on;
-}}
-http {{
-  access_log off;
-  sendfile {sendfile};
-  tcp_nopush {sendfile};
-  keepalive_requests 1000000000;
-  open_file_cache max=1000;
-  open_file_cache_valid 600s;
-  client_body_temp_path {folder}/temp;
-  proxy_temp_path {folder}/temp;
-  fastcgi_temp_path {folder}/temp;
-  uwsgi_temp_path {folder}/temp;
-  scgi_temp_path {folder}/temp;
-{body}}}
-"""
-
-_FLOOR = """\
-  gzip_static on;
-  server {{
-    listen 127.0.0.1:{port} reuseport backlog=8192;
-    location = /api/trending {{
-      default_type application/json;
-      types {{}}
-      root {folder}/pages;
-      try_files /$args.json =404;
-{fields}    }}
-  }}
-"""
-
-_PHP = """\
-  upstream fpm {{
-    server unix:{folder}/fpm.sock;
-    keepalive {children};
-  }}
-  server {{
-    listen 127.0.0.1:{port} backlog=8192;
-    location / {{
-      fastcgi_pass fpm;
-      fastcgi_keep_conn on;
-      fastcgi_param SCRIPT_FILENAME {script};
-      fastcgi_param REQUEST_METHOD $request_method;
-      fastcgi_param REQUEST_URI $request_uri;
-      fastcgi_param QUERY_STRING $query_string;
-    }}
-  }}
-"""
-
-_FPM = """\
-[global]
-error_log = /proc/self/fd/2
-[trendvault]
-{user}listen = {folder}/fpm.sock
-listen.backlog = 8192
-pm = static
-pm.max_children = {children}
-clear_env = no
-php_admin_value[opcache.validate_timestamps] = 0
-"""
+_PEERS = Path(__file__).parent / "peers"
+_SET_BY_NGINX = {"content-length", "content-type", "content-encoding", "date", "etag", "connection", "server"}
+_ONLY_IF_BUILT = {"server-timing"}  # on the first response only
+_ACCEPT_GZIP = {"Accept-Encoding": "gzip"}
+_FPM_CHILDREN = "4"
+_IS_ROOT = os.geteuid() == 0
 
 
 def write_pages(folder: Path, url: str, targets: Iterable[str]) -> None:
-    """Takes the origin's answers as files, gzipped ones beside them, named by their query."""
+    """Saves the origin's response bodies as files named by their query, plain and with gzip, for
+    `file_server_command`, and the header fields of the first one."""
     pages = folder / "pages"
     pages.mkdir(exist_ok=True)
     fields: dict[str, str] = {}
     for target in targets:
-        plain = get(url + target)
-        packed = get(url + target, {"Accept-Encoding": "gzip"})
+        plain = urllib3.request("GET", url + target)
+        zipped = urllib3.request("GET", url + target, headers=_ACCEPT_GZIP, decode_content=False)
         file = pages / f"{target.partition('?')[2]}.json"
-        file.write_bytes(plain.body)
-        is_packed = packed.headers.get("content-encoding") == "gzip"
-        file.with_suffix(".json.gz").write_bytes(packed.body if is_packed else gzip.compress(plain.body))
-        not_added = _OWN_FIELDS | _ONLY_AT_FIRST
-        fields = fields or {name: text for name, text in plain.headers.items() if name not in not_added}
+        file.write_bytes(plain.data)
+        is_zipped = zipped.headers.get("content-encoding") == "gzip"
+        file.with_suffix(".json.gz").write_bytes(zipped.data if is_zipped else gzip.compress(plain.data))
+        fields = fields or {name.lower(): value for name, value in plain.headers.items()}
     (folder / "fields.json").write_text(json.dumps(fields))
 
 
-def write_floor(folder: Path, port: int, *, workers: int, sendfile: bool) -> Path:
-    """The pages of `write_pages` with the header fields of the origin's answers, by sendfile(2) or copied."""
+def file_server_command(folder: Path, port: int, *, workers: int, sendfile: bool) -> list[str]:
+    """Serves the files of `write_pages` with the header fields of the origin, by sendfile(2) or copied."""
     fields: dict[str, str] = json.loads((folder / "fields.json").read_text())
-    lines = "".join(f"      add_header {name} {_quote(text)};\n" for name, text in fields.items())
-    body = _FLOOR.format(folder=folder, port=port, fields=lines)
-    return _write(folder, port, workers, body, sendfile=sendfile)
+    added = {name: value for name, value in fields.items() if name not in _SET_BY_NGINX | _ONLY_IF_BUILT}
+    lines = "\n".join(f"      add_header {name} {json.dumps(value)};" for name, value in added.items())
+    return _command(folder, port, "nginx/files.conf", FIELDS=lines, WORKERS=str(workers), sendfile=sendfile)
 
 
-def write_php(folder: Path, script: Path, port: int, environment: Mapping[str, str]) -> tuple[Path, Path]:
-    """PHP-FPM's configuration and that of the nginx before it."""
+def php_commands(folder: Path, port: int) -> list[list[str]]:
+    """PHP-FPM and the nginx in front of it."""
     fpm = folder / "php-fpm.conf"
-    user = "user = root\ngroup = root\n" if os.geteuid() == 0 else ""
-    fpm.write_text(_FPM.format(user=user, folder=folder, children=_FPM_CHILDREN))
-    body = _PHP.format(folder=folder, children=_FPM_CHILDREN, port=port, script=script)
-    return fpm, _write(folder, port, 1, body)
+    user = "user = root\ngroup = root" if _IS_ROOT else ""
+    fpm.write_text(_fill("php/php-fpm.conf", USER=user, FOLDER=str(folder), CHILDREN=_FPM_CHILDREN))
+    root = ["--allow-to-run-as-root"] if _IS_ROOT else []
+    script = str(_PEERS / "php/index.php")
+    return [
+        ["php-fpm", "--nodaemonize", "--fpm-config", str(fpm), *root],
+        _command(folder, port, "php/nginx.conf", SCRIPT=script, CHILDREN=_FPM_CHILDREN, WORKERS="1"),
+    ]
 
 
-def command(folder: Path, file: Path) -> list[str]:
+def _command(folder: Path, port: int, server: str, *, sendfile: bool = True, **words: str) -> list[str]:
+    file = folder / f"nginx-{port}.conf"
+    words |= {"USER": "user root;" if _IS_ROOT else "", "SENDFILE": "on" if sendfile else "off"}
+    words |= {"FOLDER": str(folder), "PORT": str(port)}
+    file.write_text(_fill("nginx/nginx.conf", SERVER=_fill(server, **words), **words))
     return ["nginx", "-p", str(folder), "-c", str(file)]
 
 
-def _write(folder: Path, port: int, workers: int, body: str, *, sendfile: bool = True) -> Path:
-    user = "user root;\n" if os.geteuid() == 0 else ""
-    file = folder / f"nginx-{port}.conf"
-    frame = {"user": user, "folder": folder, "port": port, "workers": workers, "body": body}
-    file.write_text(_FRAME.format(**frame, sendfile="on" if sendfile else "off"))
-    return file
-
-
-def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def _fill(template: str, **words: str) -> str:
+    text = (_PEERS / template).read_text()
+    for word, value in words.items():
+        text = text.replace(f"@{word}@", value)
+    return text

@@ -1,36 +1,83 @@
-"""The command line of bin/bench."""
+"""The command line of bin/bench. bin/bench reads it with the system's Python before anything is downloaded,
+so nothing but the standard library is imported here, and no syntax newer than Python 3.9 is used.
+"""
+
+from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from bench.plan import FULL, QUICK, Plan
-from bench.result import FOLDER
+_FOLDER = Path(__file__).parent
+PUBLISHED = _FOLDER / "published"  # what the README shows
+_RESULTS = _FOLDER / "results"  # git-ignored
+
+# The titles of the tables, by scenario. Those of the pages come first and are measured in turns.
+SCENARIOS = {
+    "plain": "default page, plain",
+    "compressed": "default page, br (nginx: gzip)",
+    "unchanged": "default page, 304",
+    "mix": "Zipf mix: 14 markets, 3 windows, 4 limits, 3 encodings",
+    "start": "process start to first answer",
+    "memory": "memory of a worker over a million mixed requests",
+    "flood": "other requests beside a flood of queries",
+    "connections": "5,000 connections, 2 workers",
+    "workers": "1 and 2 workers, default page",
+    "publishing": "while a generation is published every second",
+    "visible": "commit to visible",
+    "growth": "default page, by videos in the database",
+}
+_QUICK = ("plain", "compressed", "unchanged", "mix", "start")
 
 
-@dataclass(frozen=True)
-class Options:
-    plan: Plan
-    output: Path  # a folder
+class Options(argparse.Namespace):
+    """`scenarios` in the order of SCENARIOS; `output` is a folder."""
+
+    scenarios: list[str]
+    quick: bool
+    publish: bool
+    output: Path
 
 
-def parse_options(arguments: Sequence[str]) -> Options:
+def parse_options(arguments: list[str] | None = None) -> Options:
+    """Reads sys.argv by default. Prints the help or the mistake and raises SystemExit."""
     parser = argparse.ArgumentParser(
         prog="bin/bench",
+        allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Is this really better than what I have? Measures the origin beside the same endpoint\n"
-        "in Bun, Go, Node and PHP, and beside nginx with the finished bytes, in turns on cores of their own.",
-        epilog="Writes result.json and chart.svg. The first run builds the others, which takes a minute.\n"
-        "docs/benchmarks.md says how it measures and what the figures are worth.",
+        description="Measures what a request costs this project's origin, beside the same endpoint in Bun,\n"
+        "Go, Node and PHP, and beside nginx serving the finished bytes. Needs Linux.",
+        epilog="scenarios:\n"
+        + "\n".join(f"  {name:{max(map(len, SCENARIOS))}}  {title}" for name, title in SCENARIOS.items())
+        + "\n\nAll of them take under ten minutes. The first run also builds the servers to compare with,\n"
+        "which takes a minute. docs/benchmarks.md describes the method and what the figures are worth.",
     )
-    parser.add_argument("--quick", action="store_true", help="the common scenarios alone, in under a minute")
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="only these (default: all)")
     parser.add_argument(
+        "--quick",
+        action="store_true",
+        help=f"short rounds; without a SCENARIO only {', '.join(_QUICK)}: under a minute",
+    )
+    destination = parser.add_mutually_exclusive_group()
+    destination.add_argument(
         "--output",
         type=Path,
-        default=FOLDER,
+        default=_RESULTS,
         metavar="FOLDER",
-        help="where to write (default bench/published)",
+        help="where to write (default: bench/results)",
     )
-    read = parser.parse_args(arguments)
-    return Options(QUICK if read.quick else FULL, read.output)
+    destination.add_argument(
+        "--publish", action="store_true", help="write to bench/published, which the README shows"
+    )
+    options = parser.parse_args(arguments, namespace=Options())
+    if unknown := [name for name in options.scenarios if name not in SCENARIOS]:
+        parser.error(f"no scenario {unknown[0]!r} (choose from {', '.join(SCENARIOS)})")
+    if options.publish and (options.quick or options.scenarios):
+        parser.error("--publish needs the full run: leave out --quick and the scenarios")
+    wanted = options.scenarios or (_QUICK if options.quick else SCENARIOS)
+    options.scenarios = [name for name in SCENARIOS if name in wanted]
+    options.output = PUBLISHED if options.publish else options.output
+    return options
+
+
+if __name__ == "__main__":
+    parse_options()

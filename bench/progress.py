@@ -1,10 +1,5 @@
 """Lines that say what is being done, on standard error: standard output is for the result."""
 
-import sys
-import time
+from rich.console import Console
 
-_started = time.monotonic()
-
-
-def say(what: str) -> None:
-    print(f"{time.monotonic() - _started:5.0f} s  {what}", file=sys.stderr, flush=True)
+progress = Console(stderr=True, log_path=False, markup=False, highlight=False, soft_wrap=True)

@@ -1,42 +1,71 @@
-"""All that a run of the bench found, in the form that is printed, drawn and kept."""
+"""All that a run of the bench measured, in the form that is printed, drawn and kept."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench.options import SCENARIOS
 from bench.quoted import QUOTED, SOURCE
-from bench.section import Goal, Section
 
-FOLDER = Path(__file__).parent / "published"
+
+@dataclass(frozen=True)
+class Goal:
+    """`reached` is None where it could not be measured; the goal is missed then."""
+
+    what: str
+    reached: float | None
+    bound: float
+    unit: str
+    at_least: bool = False
+
+    @property
+    def is_met(self) -> bool:
+        if self.reached is None:
+            return False
+        return self.reached >= self.bound if self.at_least else self.reached <= self.bound
 
 
 @dataclass
-class Result:
+class ScenarioResult:
+    """A table, and whether it reaches its goals. Numbers are kept as measured; tables.py rounds them."""
+
+    name: str
+    header: tuple[str, ...]
+    rows: list[tuple[str, tuple[float | None, ...]]] = field(default_factory=list)
+    goals: list[Goal] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    title: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.title = SCENARIOS[self.name]
+
+
+@dataclass
+class BenchResult:
     mode: str  # "full" or "quick"
-    rounds: int
-    seconds: int
+    rounds: int  # of the pages
+    seconds: int  # each
     machine: dict[str, str]
     versions: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    sections: list[Section] = field(default_factory=list)
+    scenarios: list[ScenarioResult] = field(default_factory=list)
 
     @property
-    def goals(self) -> Sequence[Goal]:
-        return [goal for section in self.sections for goal in section.goals]
+    def goals(self) -> list[Goal]:
+        return [goal for scenario in self.scenarios for goal in scenario.goals]
 
-    def section(self, name: str) -> Section | None:
-        return next((section for section in self.sections if section.name == name), None)
+    def scenario(self, name: str) -> ScenarioResult | None:
+        return next((scenario for scenario in self.scenarios if scenario.name == name), None)
 
 
-def write_json(result: Result, file: Path) -> None:
+def write_json(result: BenchResult, file: Path) -> None:
     document = {
         "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
         **asdict(result),
         "goals": [{**asdict(goal), "is_met": goal.is_met} for goal in result.goals],
         "quoted": {"source": SOURCE, "figures": [asdict(quoted) for quoted in QUOTED]},
     }
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")

@@ -1,7 +1,7 @@
--- Tells wrk what to ask and how to report. With an argument, a file of lines "target<TAB>accept-encoding"
--- is asked for line by line; without one, the URL of the command line is.
+-- Tells wrk what to request and how to report. The argument is a file of lines "target<TAB>accept-encoding",
+-- which are requested in turn; without one, wrk requests the URL of the command line.
 local requests = {}
-local asked = 0
+local sent = 0
 
 function init(arguments)
   if not arguments[1] then
@@ -12,8 +12,8 @@ function init(arguments)
     requests[#requests + 1] = wrk.format("GET", target, { ["Accept-Encoding"] = encoding })
   end
   function request()
-    asked = asked % #requests + 1
-    return requests[asked]
+    sent = sent % #requests + 1
+    return requests[sent]
   end
 end
 
@@ -21,17 +21,18 @@ function done(summary, latency)
   local errors = summary.errors
   local figures = {
     requests = summary.requests,
-    microseconds = summary.duration,
+    ["req/s"] = summary.requests / (summary.duration / 1e6),
     bytes = summary.bytes,
+    -- of connections, timeouts, and statuses from 400
     errors = errors.connect + errors.read + errors.write + errors.timeout + errors.status,
-    p50 = latency:percentile(50),
-    p95 = latency:percentile(95),
-    p99 = latency:percentile(99),
-    max = latency.max,
+    ["p50 ms"] = latency:percentile(50) / 1000,
+    ["p95 ms"] = latency:percentile(95) / 1000,
+    ["p99 ms"] = latency:percentile(99) / 1000,
+    ["max ms"] = latency.max / 1000,
   }
   local parts = {}
   for name, value in pairs(figures) do
-    parts[#parts + 1] = string.format('"%s":%d', name, value)
+    parts[#parts + 1] = string.format('"%s":%.14g', name, value)
   end
   io.write("figures {", table.concat(parts, ","), "}\n")
 end

@@ -1,55 +1,62 @@
 import json
-import os
+import shutil
+import subprocess
+import sys
+import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import psutil
 import pytest
+from rich.console import Console
 
 from bench import nginx
 from bench.chart import draw
-from bench.cores import divide_cores, on_cores
-from bench.measure import Sample
-from bench.processes import Session, cpu_seconds, rss_mb
-from bench.result import Result, write_json
+from bench.errors import CannotMeasure
+from bench.machine import available_cores, divide_cores, on_cores
+from bench.measurement import COLUMNS, Measurement, ratio, spread_percent
+from bench.options import PUBLISHED, SCENARIOS, parse_options
+from bench.request_mix import mix_targets, write_mix
+from bench.result import BenchResult, Goal, ScenarioResult, write_json
+from bench.running_server import RunningServer
 from bench.same_answers import find_difference
-from bench.scenario_section import describe_scenario
-from bench.scenarios import common_scenarios, mix_targets, write_mix
-from bench.section import Goal, Section
-from bench.summary import cpu_ratio, figure
-from bench.table import describe, describe_section
-from bench.wrk import WrkFailed, parse
+from bench.scenarios.pages import PAGES, describe_page
+from bench.schedule import SCHEDULE, servers_of
+from bench.servers import ROOT, SERVERS
+from bench.tables import print_result
+from bench.wrk import parse
 
 _TWO_BUSY_PROCESSES = """
 import os, time
 os.fork()
-for _ in range(3_000_000): pass
+while time.process_time() < 0.1: pass
 print("done", flush=True)
 time.sleep(60)
 """
 
 
-def sample(cpu_us: float, *, errors: float = 0) -> Sample:
-    return Sample(cpu_us, 1000, 1, 2, 3, 4, 50, errors, 10_000)
+def measurement(cpu_us: float, *, errors: float = 0) -> Measurement:
+    return {**dict.fromkeys(COLUMNS, 7.0), "CPU us": cpu_us, "errors": errors}
 
 
-def plain_result(**costs: list[float]) -> Result:
-    rounds = {name: [sample(cost) for cost in values] for name, values in costs.items()}
-    scenario = common_scenarios(Path("mix"), with_copying_floor=True)[0]
-    machine = {"cpu": "A <CPU> & more"}
-    return Result("full", 3, 3, machine, sections=[describe_scenario(scenario, rounds)])
+def plain_result(**costs: list[float]) -> BenchResult:
+    measured = {name: [measurement(cost) for cost in values] for name, values in costs.items()}
+    return BenchResult("full", 3, 3, {"cpu": "A <CPU> & more"}, scenarios=[describe_page("plain", measured)])
 
 
-def test_wrks_figures_are_read_in_milliseconds() -> None:
-    line = (
-        'figures {"requests":1000,"microseconds":2000000,"bytes":5,"errors":3,'
-        '"p50":1500,"p95":2000,"p99":2500,"max":9000}'
-    )
-    read = parse(f"Running 2s test\n{line}\n")
-    assert (read.per_second, read.errors, read.p50_ms, read.p99_ms, read.max_ms) == (500, 3, 1.5, 2.5, 9)
+def printed(result: BenchResult) -> str:
+    console = Console(markup=False, highlight=False)
+    with console.capture() as capture:
+        print_result(result, console)
+    return capture.get()
+
+
+def test_wrks_figures_are_read() -> None:
+    assert parse('Running 2s test\nfigures {"p99 ms":1.5,"errors":3}\n') == {"p99 ms": 1.5, "errors": 3}
 
 
 def test_wrk_without_figures_is_an_error_with_its_last_words() -> None:
-    with pytest.raises(WrkFailed, match="unable to connect"):
+    with pytest.raises(CannotMeasure, match="unable to connect"):
         parse("unable to connect to 127.0.0.1:1")
 
 
@@ -66,46 +73,42 @@ def test_the_server_and_its_driver_get_cores_of_their_own(
 
 
 def test_cpu_and_memory_of_a_server_are_those_of_all_its_processes(tmp_path: Path) -> None:
-    core = frozenset({min(os.sched_getaffinity(0))})
+    core = frozenset({min(available_cores())})
+    server = RunningServer(SERVERS[0], "", tmp_path / "log")
     with on_cores(core):
-        session = Session(["python3", "-c", _TWO_BUSY_PROCESSES], os.environ, tmp_path / "log")
+        server.start_process([sys.executable, "-c", _TWO_BUSY_PROCESSES], {})
     try:
-        while (tmp_path / "log").read_text().count("done") < 2:
-            assert not session.has_ended, session.last_words()
-        members = session.members()
-        assert len(members) == 2
-        assert all(os.sched_getaffinity(member.pid) == core for member in members)
-        assert all(member.cpu_seconds > 0 for member in members)
-        assert cpu_seconds([session]) >= sum(member.cpu_seconds for member in members)
-        assert rss_mb([session]) > 5
+        while server.log.read_text().count("done") < 2:
+            assert not server.has_ended, server.log.read_text()
+            time.sleep(0.01)
+        processes = server.processes()
+        assert [frozenset(process.cpu_affinity()) for process in processes] == [core, core]
+        assert server.cpu_seconds() >= 0.15
+        assert all(megabytes > 2 for megabytes in server.rss_mb())
     finally:
-        session.stop()
-    assert session.members() == []
+        server.stop()
+    _, alive = psutil.wait_procs(processes, timeout=30)
+    assert [one for one in alive if one.status() != psutil.STATUS_ZOMBIE] == []
 
 
 def test_a_ratio_is_taken_within_each_round() -> None:
-    rounds = {
-        "TrendVault": [sample(10), sample(20), sample(30)],
-        "nginx": [sample(10), sample(10), sample(30)],
-    }
-    ratio = cpu_ratio(rounds, "TrendVault", "nginx")
-    assert ratio is not None
-    assert (ratio.median, ratio.low, ratio.high) == (1, 1, 2)
-    assert cpu_ratio(rounds, "TrendVault", "Go") is None
+    ours = [measurement(10), measurement(20), measurement(30)]
+    assert ratio("CPU us", ours, [measurement(10), measurement(10), measurement(40)]) == 1
+    assert ratio("CPU us", ours, []) is None
 
 
 def test_the_spread_is_half_the_distance_of_the_extremes() -> None:
-    assert figure([9, 10, 12]).spread_percent == 15
+    assert spread_percent([9, 10, 12]) == 15
 
 
 @pytest.mark.parametrize(
     ("theirs", "difference"),
     [
         ({"a": 1.0, "b": [1, 2]}, None),
-        ({"a": 1, "b": [1, 3]}, "body.b[1] is 3 instead of 2"),
-        ({"a": 1, "b": [1]}, "body.b has 1 entries instead of 2"),
-        ({"b": [1, 2], "a": 1}, "body has other fields"),
-        ({"a": None, "b": [1, 2]}, "body.a is None instead of 1"),
+        ({"a": 1, "b": [1, 3]}, "3.0 instead of 2.0"),
+        ({"a": 1, "b": [1]}, "1.0 instead of 1.0,"),
+        ({"b": [1, 2], "a": 1}, '"b": [ instead of "a": 1.0,'),
+        ({"a": None, "b": [1, 2]}, '"a": null, instead of "a": 1.0,'),
     ],
 )
 def test_two_answers_differ_where_it_says(theirs: object, difference: str | None) -> None:
@@ -125,9 +128,11 @@ def test_the_mix_is_the_same_every_time_and_names_only_pages_that_nginx_has(tmp_
 def test_nginx_serves_the_origins_header_fields_with_sendfile_and_without(tmp_path: Path) -> None:
     (tmp_path / "fields.json").write_text(json.dumps({"vary": "Accept-Encoding", "signature": 'a="b\\"'}))
     for port, sendfile, setting in ((81, True, "sendfile on;"), (82, False, "sendfile off;")):
-        written = nginx.write_floor(tmp_path, port, workers=1, sendfile=sendfile).read_text()
+        nginx.file_server_command(tmp_path, port, workers=1, sendfile=sendfile)
+        written = (tmp_path / f"nginx-{port}.conf").read_text()
         assert 'add_header signature "a=\\"b\\\\\\"";' in written
         assert setting in written
+        assert "@" not in written
 
 
 @pytest.mark.parametrize(
@@ -144,33 +149,36 @@ def test_a_goal_is_met_up_to_its_bound_and_never_unmeasured(goal: Goal, *, met: 
     assert goal.is_met is met
 
 
-def test_a_missed_goal_a_missing_peer_and_a_warning_are_said() -> None:
+def test_a_missed_goal_a_missing_peer_and_a_warning_are_printed() -> None:
     result = plain_result(TrendVault=[12, 12], nginx=[10, 10])
-    result.missing = {"Go": "go is not there: install Go"}
+    result.missing = {"Go": "go is missing: install Go"}
     result.warnings = ["The machine was busy"]
-    said = describe(result)
-    assert "MISSED  CPU, default page, plain: 1.20 x nginx (at most 1.05)" in said
-    assert "MISSED  CPU of a query and JSON per request in Bun: not measured" in said
-    assert "missing: Go: go is not there" in said
-    assert "warning: The machine was busy" in said
+    lines = [" ".join(line.split()) for line in printed(result).splitlines()]
+    assert "MISSED CPU, default page, plain 1.20 x nginx at most 1.05" in lines
+    assert "MISSED CPU of a query and JSON per request in Bun not measured at least 8" in lines
+    assert "missing: Go: go is missing: install Go" in lines
+    assert "warning: The machine was busy" in lines
 
 
-def test_a_table_has_a_cell_for_every_column() -> None:
-    section = Section("x", "title", ("a", "b"), [("row", (1.0, None))])
-    header, row = describe_section(section).splitlines()[1:]
-    assert len(header) == len(row)
-    assert row.split() == ["row", "1", "-"]
+def test_a_table_has_every_figure_however_narrow_the_terminal_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    result = plain_result(TrendVault=[12.5, 12.5])
+    result.scenarios.append(ScenarioResult("start", ("ms", "+- %"), [("a row", (1234.5, None))]))
+    rows = [line.split() for line in printed(result).splitlines()]
+    assert ["TrendVault", "12.50", "0", "-", "1", *["7"] * 6, "0"] in rows
+    assert ["a", "row", "1,234", "-"] in rows
 
 
-def test_the_chart_is_whole_and_its_bars_are_as_long_as_the_figures() -> None:
-    svg = draw(plain_result(TrendVault=[10], nginx=[8], Go=[100]))
-    root = ElementTree.fromstring(svg)
-    bars = root.findall("{http://www.w3.org/2000/svg}rect")
-    lengths = [float(bar.attrib["width"]) for bar in bars]
-    assert lengths[1] / lengths[0] == pytest.approx(10 / 8, rel=0.01)
-    assert lengths[2] / lengths[0] == pytest.approx(100 / 8, rel=0.01)
-    assert "prefers-color-scheme: dark" in svg
+def test_the_bars_of_the_chart_are_as_long_as_the_figures() -> None:
+    svg = draw(plain_result(TrendVault=[10], nginx=[8], Go=[100])).decode()
+    bars = ElementTree.fromstring(svg).iterfind(".//{*}rect[@class='rect reactive tooltip-trigger']")
+    longest, middle, shortest = sorted((float(bar.attrib["width"]) for bar in bars), reverse=True)
+    assert longest / shortest == pytest.approx(100 / 8, rel=0.01)
+    assert middle / shortest == pytest.approx(10 / 8, rel=0.01)
+    assert "10.0  (1.25 × nginx)" in svg
+    assert "prefers-color-scheme:dark" in svg.replace(": ", ":")
     assert "A &lt;CPU&gt; &amp; more" in svg
+    assert "<script" not in svg
 
 
 def test_the_result_is_kept_as_json_with_its_goals(tmp_path: Path) -> None:
@@ -178,4 +186,32 @@ def test_the_result_is_kept_as_json_with_its_goals(tmp_path: Path) -> None:
     kept = json.loads((tmp_path / "new/result.json").read_text())
     assert [goal["is_met"] for goal in kept["goals"]] == [True, True]
     assert kept["quoted"]["figures"][0]["per_second"] == 58_200
-    assert kept["sections"][0]["rows"][0][0] == "TrendVault"
+    assert kept["scenarios"][0]["rows"][0][0] == "TrendVault"
+    assert kept.keys() == json.loads((PUBLISHED / "result.json").read_text()).keys()
+
+
+def test_every_scenario_can_be_named_and_a_single_one_starts_only_its_servers() -> None:
+    assert list(SCENARIOS) == [*PAGES, *SCHEDULE]
+    assert parse_options(["growth", "flood"]).scenarios == ["flood", "growth"]
+    assert servers_of(["flood"], quick=False) == {"TrendVault"}
+    assert servers_of(list(SCENARIOS), quick=False) == {server.name for server in SERVERS}
+
+
+def test_only_a_full_run_that_is_to_be_published_replaces_the_published_one() -> None:
+    assert parse_options(["--publish"]).output == PUBLISHED
+    for arguments in ([], ["--quick"], ["plain"], ["--output", "somewhere"]):
+        assert parse_options(arguments).output != PUBLISHED
+    for arguments in (["--publish", "--quick"], ["--publish", "plain"], ["--publish", "--output", "x"]):
+        with pytest.raises(SystemExit):
+            parse_options(arguments)
+
+
+@pytest.mark.parametrize(("argument", "code"), [("--help", 0), ("--qick", 2), ("flod", 2)])
+def test_help_and_mistakes_need_nothing_installed(argument: str, code: int, tmp_path: Path) -> None:
+    command = shutil.copytree(ROOT / "bin", tmp_path / "bin") / "bench"
+    (tmp_path / "bench").mkdir()
+    shutil.copy(ROOT / "bench/options.py", tmp_path / "bench")
+    done = subprocess.run([command, argument], capture_output=True, text=True)
+    assert done.returncode == code
+    assert "usage: bin/bench" in done.stdout + done.stderr
+    assert "no such file" not in (done.stdout + done.stderr).lower()

@@ -1,0 +1,98 @@
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+import urllib3
+
+from bench import databases
+from bench.machine import on_cores
+from bench.measurement import COLUMNS, Measurement, cells, ratio, spread_percent, with_median_p99
+from bench.progress import progress
+from bench.result import Goal, ScenarioResult
+from bench.servers import ORIGIN
+from bench.testbed import Testbed
+from bench.wrk import DEFAULT_PAGE, Load
+
+_INTERVAL_SECONDS = 1
+_MOST_TIMES_SLOWER = 2
+_MOST_VISIBLE_MS = 250
+_POLL_SECONDS = 0.002
+
+
+def measure_publishing(testbed: Testbed, rounds: int, seconds: int) -> ScenarioResult:
+    """A generation a second, into the origin's database or, for comparison, into a copy of it."""
+    elsewhere = testbed.folder / "elsewhere.db"
+    databases.copy(testbed.database, elsewhere)
+    measured: dict[Path, list[Measurement]] = {elsewhere: [], testbed.database: []}
+    with testbed.started(ORIGIN, warm=True) as server:
+        for _ in range(rounds):
+            for database, into_it in measured.items():
+                with _publishing(database, testbed.cores.driver):
+                    into_it.append(testbed.measure(server, Load(), seconds))
+    without, during = measured.values()
+    result = ScenarioResult("publishing", COLUMNS)
+    result.rows = [
+        ("published elsewhere", cells(with_median_p99(without))),
+        ("published here", cells(with_median_p99(during))),
+    ]
+    result.goals = [
+        Goal("p99 while publishing", ratio("p99 ms", during, without), _MOST_TIMES_SLOWER, "x p99 without"),
+        Goal("errors while publishing", sum(one["errors"] for one in during), 0, ""),
+    ]
+    result.notes = ["The writer runs in both rows, on the core of wrk; only its database differs."]
+    return result
+
+
+def measure_visibility(testbed: Testbed, rounds: int, _seconds: int) -> ScenarioResult:
+    """From the writer's commit to the first response of the new generation."""
+    delays_ms = []
+    with testbed.started(ORIGIN, warm=True) as server:
+        for number in range(rounds):
+            progress.log(f"a new generation, {number + 1} of {rounds}")
+            delays_ms.append(_publish_and_wait(testbed.database, server.url + DEFAULT_PAGE))
+    rows = [(ORIGIN, (median(delays_ms), spread_percent(delays_ms)))]
+    goals = [Goal("commit to visible, slowest", max(delays_ms), _MOST_VISIBLE_MS, "ms")]
+    return ScenarioResult("visible", ("ms", "+- %"), [*rows], goals)
+
+
+@contextmanager
+def _publishing(database: Path, cores: frozenset[int]) -> Iterator[None]:
+    stop = threading.Event()
+
+    def publish() -> None:
+        while not stop.wait(_INTERVAL_SECONDS):
+            databases.run_writer(["rank"], database)
+
+    with on_cores(cores):
+        thread = threading.Thread(target=publish)
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _publish_and_wait(database: Path, url: str) -> float:
+    """Milliseconds between reading the new generation in the file and in a response."""
+    reader = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    newest = _newest(reader)
+    writer = threading.Thread(target=databases.run_writer, args=(["rank"], database))
+    writer.start()
+    while _newest(reader) == newest:
+        time.sleep(_POLL_SECONDS)
+    committed = time.perf_counter()
+    while urllib3.request("GET", url).json()["generation"] == newest:
+        time.sleep(_POLL_SECONDS)
+    delay = (time.perf_counter() - committed) * 1000
+    writer.join()
+    reader.close()
+    return delay
+
+
+def _newest(reader: sqlite3.Connection) -> int:
+    return int(reader.execute("SELECT max(id) FROM generations").fetchone()[0])

@@ -1,0 +1,121 @@
+"""What all scenarios of a run share: the servers that can be measured here, the database and the cores."""
+
+import os
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench import databases, nginx
+from bench.errors import CannotMeasure
+from bench.machine import Cores
+from bench.measurement import Measurement, measure
+from bench.progress import progress
+from bench.request_mix import mix_targets, write_mix
+from bench.running_server import RunningServer, running
+from bench.same_answers import require_same_answers
+from bench.servers import NGINX, NGINX_COPYING, ORIGIN, SERVERS, LaunchOptions, Server
+from bench.wrk import Load, drive
+from loadtest.analytics_token import parse_key_ring
+from loadtest.local_origin import make_key
+
+_VIDEOS = 50_000
+
+
+@dataclass
+class Testbed:
+    folder: Path  # for configuration and logs
+    database: Path
+    environment: Mapping[str, str]
+    cores: Cores
+    servers: list[Server]  # that can be measured, the origin first
+    versions: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)  # why a server is not measured
+
+    @property
+    def mix(self) -> Path:
+        return self.folder / "mix.txt"
+
+    def names(self, wanted: Sequence[str]) -> list[str]:
+        """Those of the servers that can be measured."""
+        present = {server.name for server in self.servers}
+        return [name for name in wanted if name in present]
+
+    @contextmanager
+    def started(self, name: str, *, workers: int = 1, warm: bool = False) -> Iterator[RunningServer]:
+        server = next(server for server in self.servers if server.name == name)
+        options = LaunchOptions(self.database, self.environment, self.folder, workers)
+        with running(server, options, self.cores.server) as instance:
+            if warm:
+                self._warm_up(instance)
+            yield instance
+
+    def measure(self, server: RunningServer, load: Load, seconds: int) -> Measurement:
+        return measure(server, load, seconds, self.cores.driver)
+
+    def measure_alone(
+        self, name: str, load: Load, seconds: int, *, workers: int = 1, warm: bool = False
+    ) -> Measurement:
+        """Measures a server while no other one runs."""
+        with self.started(name, workers=workers, warm=warm) as server:
+            return self.measure(server, load, seconds)
+
+    @contextmanager
+    def dropping(self, server: Server) -> Iterator[None]:
+        """Goes on without a server that cannot be measured; without the origin nothing can be."""
+        try:
+            yield
+        except CannotMeasure as reason:
+            progress.log(f"{server.name} is missing: {reason}")
+            if server.name == ORIGIN:
+                raise
+            self.missing[server.name] = str(reason)
+            self.servers.remove(server)
+
+    def _warm_up(self, instance: RunningServer) -> None:
+        """The mix exercises every path of the origin that is measured; Node's compiler takes longest."""
+        name = instance.server.name
+        load = Load(mix=self.mix) if name == ORIGIN else Load()
+        drive(instance.url, load, 2 if name in (ORIGIN, "Node") else 1, self.cores.driver)
+
+
+@contextmanager
+def prepared_testbed(cores: Cores, names: Collection[str]) -> Iterator[Testbed]:
+    """Builds the named servers and the database, and the pages that nginx serves."""
+    with tempfile.TemporaryDirectory(prefix="trendvault-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        databases.make(folder / "bench.db", _VIDEOS)
+        servers = [server for server in SERVERS if server.name in names]
+        testbed = Testbed(folder, folder / "bench.db", make_environment(), cores, servers)
+        write_mix(testbed.mix)
+        _build_servers(testbed)
+        _compare_answers(testbed)
+        yield testbed
+
+
+def make_environment() -> dict[str, str]:
+    """Ours, with fresh keys and without the settings of another origin."""
+    keys = {"TOKEN_KEYS": f"k1:{make_key()}", "SIGNING_KEY": make_key()}
+    inherited = {name: value for name, value in os.environ.items() if name not in {"EDGE_KEYS", "WORKERS"}}
+    return {**inherited, **keys}
+
+
+def _build_servers(testbed: Testbed) -> None:
+    for server in list(testbed.servers):
+        progress.log(f"building {server.name}")
+        with testbed.dropping(server):
+            testbed.versions[server.name] = server.prepare()
+
+
+def _compare_answers(testbed: Testbed) -> None:
+    ring = parse_key_ring(testbed.environment["TOKEN_KEYS"])
+    with testbed.started(ORIGIN) as origin:
+        if testbed.names((NGINX, NGINX_COPYING)):
+            nginx.write_pages(testbed.folder, origin.url, mix_targets())
+        for server in testbed.servers[1:]:
+            progress.log(f"comparing the answers of {server.name} with the origin's")
+            with testbed.dropping(server), testbed.started(server.name) as peer:
+                validates = server.name not in (NGINX, NGINX_COPYING)
+                require_same_answers(peer.url, origin.url, ring, validates=validates)
