@@ -21,8 +21,8 @@ from statistics import median
 
 from forecast import Series, expected_views, read, replay
 
-HORIZON = 7 * 24  # hours; the longest window that is published
-DAY = 24
+HORIZON_HOURS = 7 * 24  # the longest window that is published
+DAY_HOURS = 24
 TAPERS = range(2, 31)
 ASSUMED_AGES = range(24, 145, 4)
 FEWEST_DAYS = 3
@@ -35,9 +35,9 @@ Losses = dict[Cell, tuple[float, int]]  # sum of absolute log errors, pairs
 def losses(series: Series, taper: int, assumed_age: int) -> Losses:
     totals: Losses = defaultdict(lambda: (0.0, 0))
     for key, index, state in replay(series, assumed_age):
-        cell = key[0], int(state.seen // DAY)
+        cell = key[0], int(state.seen // DAY_HOURS)
         for at, views, _ in series[key][index + 1 :]:
-            if at - state.seen > HORIZON:
+            if at - state.seen > HORIZON_HOURS:
                 break
             score = expected_views(state, state.seen, at - state.seen, taper)
             error = abs(math.log1p(max(0, views - state.views)) - math.log1p(score))
@@ -85,9 +85,9 @@ def calibration(series: Series, point: Point) -> dict[tuple[str, int, bool], tup
     for key, index, state in replay(series, assumed_age):
         for at, views, _ in series[key][index + 1 :]:
             ahead = at - state.seen
-            if ahead in (DAY, 3 * DAY, HORIZON):
+            if ahead in (DAY_HOURS, 3 * DAY_HOURS, HORIZON_HOURS):
                 score = expected_views(state, state.seen, ahead, taper)
-                cells[key[0], int(ahead / DAY), index == 0].append((score, max(0, views - state.views)))
+                cells[key[0], int(ahead / DAY_HOURS), index == 0].append((score, max(0, views - state.views)))
     return {cell: summary(pairs) for cell, pairs in sorted(cells.items())}
 
 
@@ -108,7 +108,7 @@ def report(point: Point, grid: dict[Point, Losses], series: Series) -> None:
 
 
 def observed_days(series: Series) -> set[Cell]:
-    return {(key[0], int(at // DAY)) for key, rows in series.items() for at, _, _ in rows}
+    return {(key[0], int(at // DAY_HOURS)) for key, rows in series.items() for at, _, _ in rows}
 
 
 def main() -> None:

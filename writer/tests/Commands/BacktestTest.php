@@ -17,17 +17,17 @@ final class BacktestTest extends TestCase
     private const string RECORDINGS = __DIR__ . '/../../../../shared/data';
 
     #[Test]
-    #[DataProvider('markets')]
-    public function on_real_view_counts_ours_is_ahead_of_every_other_formula(string $market): void
+    #[DataProvider('regions')]
+    public function on_real_view_counts_ours_is_ahead_of_every_other_formula(string $region): void
     {
-        $file = self::RECORDINGS . "/observations-$market.ndjson.gz";
+        $file = self::RECORDINGS . "/observations-$region.ndjson.gz";
         if (!is_file($file)) {
             self::markTestSkipped("there are no recorded view counts at $file");
         }
-        [$region] = json_decode(new Installation()->run(['backtest', '--json', $file])->output, true)[
+        [$result] = json_decode(new Installation()->run(['backtest', '--json', $file])->output, true)[
             'regions'
         ];
-        $by = array_column($region['formulas'], null, 'formula');
+        $by = array_column($result['formulas'], null, 'formula');
         $ours = $by['ours'];
         unset($by['ours']);
 
@@ -38,14 +38,14 @@ final class BacktestTest extends TestCase
     }
 
     /** @return iterable<array{string}> */
-    public static function markets(): iterable
+    public static function regions(): iterable
     {
         yield ['GB'];
         yield ['FR'];
     }
 
     #[Test]
-    public function only_days_from_the_given_one_on_count_and_the_others_are_history(): void
+    public function only_days_from_the_given_one_on_are_measured_and_earlier_ones_are_history(): void
     {
         $installation = new Installation();
         $file = $installation->folder->write('days.ndjson', self::days(5));
@@ -59,7 +59,7 @@ final class BacktestTest extends TestCase
     }
 
     #[Test]
-    public function a_recall_counts_the_gainers_that_the_day_before_named(): void
+    public function recall_counts_the_gainers_that_the_ranking_of_the_day_before_has(): void
     {
         // 30 videos; the same 24 gain on both days, and one more than all others gains only on the second.
         $installation = new Installation();
@@ -122,7 +122,7 @@ final class BacktestTest extends TestCase
     }
 
     #[Test]
-    public function a_recording_of_one_day_has_nothing_to_tell(): void
+    public function a_recording_of_one_day_is_refused(): void
     {
         $installation = new Installation();
         $result = $installation->run(['backtest', $installation->folder->write('day.ndjson', self::days(1))]);

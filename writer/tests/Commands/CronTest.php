@@ -32,7 +32,7 @@ final class CronTest extends TestCase
     }
 
     #[Test]
-    public function each_run_prunes_what_is_past_keeping(): void
+    public function each_run_prunes_what_is_older_than_the_settings_keep(): void
     {
         $installation = new Installation(['KEEP_GENERATIONS' => '2']);
         for ($run = 0; $run < 3; $run++) {
@@ -46,7 +46,7 @@ final class CronTest extends TestCase
     }
 
     #[Test]
-    public function a_second_one_says_so_and_leaves(): void
+    public function a_second_run_stops_and_says_why(): void
     {
         $installation = Installation::migrated();
         $lock = fopen("$installation->database.lock", 'c+');

@@ -13,7 +13,7 @@ use TrendVault\Writer\Tests\Support\NdjsonLine;
 final class ExplainTest extends TestCase
 {
     #[Test]
-    public function why_a_video_is_first_is_told_from_what_was_seen_to_where_that_puts_it(): void
+    public function an_explanation_goes_from_the_view_counts_to_the_forecast_to_the_rank(): void
     {
         $installation = Installation::migrated();
         $installation->run(
@@ -50,7 +50,7 @@ final class ExplainTest extends TestCase
     }
 
     #[Test]
-    public function the_views_that_it_expects_are_the_scores_that_were_published(): void
+    public function the_expected_views_are_the_published_scores(): void
     {
         $installation = Installation::migrated();
         $installation->run(
@@ -69,7 +69,7 @@ final class ExplainTest extends TestCase
     }
 
     #[Test]
-    public function a_video_that_is_not_known_there_is_said(): void
+    public function a_video_that_was_not_observed_in_the_region_is_named(): void
     {
         $installation = Installation::migrated();
 

@@ -22,7 +22,7 @@ final class SchemaTest extends TestCase
     }
 
     #[Test]
-    public function a_migrated_file_has_that_schema_the_markets_and_a_wal(): void
+    public function a_migrated_file_has_that_schema_the_regions_and_a_wal(): void
     {
         $installation = Installation::migrated();
 
@@ -42,7 +42,7 @@ final class SchemaTest extends TestCase
     }
 
     #[Test]
-    public function a_market_that_has_another_name_now_is_renamed_and_one_that_is_listed_no_more_stays(): void
+    public function a_region_with_a_new_name_is_renamed_and_one_that_is_no_longer_listed_stays(): void
     {
         $installation = Installation::migrated();
         $before = $installation->rows('SELECT * FROM regions');

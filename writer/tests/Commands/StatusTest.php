@@ -13,7 +13,7 @@ use TrendVault\Writer\Tests\Support\NdjsonLine;
 final class StatusTest extends TestCase
 {
     #[Test]
-    public function a_monitor_is_told_everything_as_json(): void
+    public function the_json_has_everything_that_a_monitor_needs(): void
     {
         $before = time();
         $installation = self::withOneGeneration();
@@ -37,7 +37,7 @@ final class StatusTest extends TestCase
     }
 
     #[Test]
-    public function a_database_that_was_never_migrated_is_told_apart_and_what_to_do(): void
+    public function a_database_that_was_never_migrated_is_a_schema_mismatch_with_advice(): void
     {
         $installation = new Installation();
         $installation->execute('PRAGMA user_version = 1');
@@ -49,7 +49,7 @@ final class StatusTest extends TestCase
     }
 
     #[Test]
-    public function a_person_is_told_the_same_in_lines(): void
+    public function the_text_has_the_same_facts_in_lines(): void
     {
         $text = self::withOneGeneration()->run(['status'])->output;
 
@@ -73,7 +73,7 @@ final class StatusTest extends TestCase
     }
 
     #[Test]
-    public function a_generation_that_is_too_old_or_missing_is_an_exit_code_of_its_own(): void
+    public function a_generation_that_is_too_old_or_missing_has_an_exit_code_of_its_own(): void
     {
         $installation = self::withOneGeneration();
 

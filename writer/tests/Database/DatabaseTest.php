@@ -40,7 +40,7 @@ final class DatabaseTest extends TestCase
     }
 
     #[Test]
-    public function the_wal_is_cut_to_nothing_unless_a_reader_is_in_the_way(): void
+    public function the_wal_is_truncated_to_zero_bytes_unless_a_reader_prevents_it(): void
     {
         $reader = new SQLite3($this->path, SQLITE3_OPEN_READONLY);
         $reader->exec('BEGIN');

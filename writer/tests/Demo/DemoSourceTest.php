@@ -33,7 +33,7 @@ final class DemoSourceTest extends TestCase
     }
 
     #[Test]
-    public function every_line_is_a_valid_observation_and_every_market_has_videos_in_its_language(): void
+    public function every_line_is_a_valid_observation_and_every_region_has_videos_in_its_language(): void
     {
         $database = MigratedDatabase::inMemory();
         self::ingest($database, self::NOON, fill: true);
@@ -98,7 +98,7 @@ final class DemoSourceTest extends TestCase
     }
 
     #[Test]
-    public function a_minute_counts_what_is_new_and_what_is_hot_and_a_share_of_the_rest(): void
+    public function a_minute_counts_new_videos_the_top_gainers_and_a_share_of_the_rest(): void
     {
         self::assertLessThan(
             count(self::lines(self::NOON, fill: true)) / 3,

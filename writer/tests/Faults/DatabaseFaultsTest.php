@@ -18,7 +18,7 @@ final class DatabaseFaultsTest extends TestCase
     private const int NOBODY = 65_534;
 
     #[Test]
-    public function a_lock_that_somebody_else_holds_is_named_and_nothing_is_stored(): void
+    public function a_lock_of_another_process_is_named_and_nothing_is_stored(): void
     {
         $installation = Installation::migrated(['DB_BUSY_TIMEOUT_SECONDS' => '0.05']);
         $other = new SQLite3($installation->database);
@@ -120,7 +120,7 @@ final class DatabaseFaultsTest extends TestCase
     }
 
     #[Test]
-    public function somebody_elses_database_is_not_migrated(): void
+    public function a_database_of_another_program_is_not_migrated(): void
     {
         $installation = new Installation();
         $installation->execute('CREATE TABLE shopping (item TEXT)');
@@ -131,7 +131,7 @@ final class DatabaseFaultsTest extends TestCase
     }
 
     #[Test]
-    public function a_clock_that_was_set_back_publishes_nothing_until_it_is_right_or_vouched_for(): void
+    public function a_clock_that_was_set_back_publishes_nothing_until_it_is_right_or_rank_at_now_is_run(): void
     {
         $installation = self::withOneGeneration();
         $installation->execute('UPDATE generations SET published_at = ' . time() . ' + 3600');

@@ -27,7 +27,7 @@ final class DiskFullTest extends TestCase
     }
 
     #[Test]
-    public function a_full_disk_is_named_the_last_generation_stays_and_room_is_all_it_takes_to_go_on(): void
+    public function a_full_disk_is_named_the_last_generation_stays_and_free_space_is_enough_to_go_on(): void
     {
         $installation = $this->onSmallDisk();
         $installation->run(['migrate']);

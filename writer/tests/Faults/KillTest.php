@@ -72,7 +72,7 @@ final class KillTest extends TestCase
         self::assertGreaterThan(
             self::KILLS / 10,
             $killed->value('SELECT count(*) FROM runs WHERE finished_at IS NULL'),
-            'too few runs were killed at work to tell',
+            'too few runs were killed while they worked',
         );
         self::assertSame(ExitCode::Ok, $killed->run(['cron'])->exitCode);
         for ($file = 1; $file < $files; $file++) {

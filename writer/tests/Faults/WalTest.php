@@ -31,7 +31,7 @@ final class WalTest extends TestCase
     PHP;
 
     #[Test]
-    public function a_run_truncates_it_while_a_reader_reads_and_prune_does_when_no_reader_is_left(): void
+    public function a_run_truncates_the_wal_while_a_reader_reads_and_prune_does_when_none_is_left(): void
     {
         $installation = new Installation(['SOURCES' => '']);
         $installation->run(['migrate']);

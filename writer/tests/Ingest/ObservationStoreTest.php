@@ -104,7 +104,7 @@ final class ObservationStoreTest extends TestCase
     }
 
     #[Test]
-    public function a_video_keeps_what_a_later_line_leaves_out_and_takes_what_it_says(): void
+    public function a_later_line_replaces_the_fields_that_it_has_and_keeps_the_others(): void
     {
         $this->add(
             StoredObservations::observation(
@@ -124,7 +124,7 @@ final class ObservationStoreTest extends TestCase
     }
 
     #[Test]
-    public function what_is_known_of_a_video_in_one_market_moves_nothing_in_another(): void
+    public function an_observation_in_one_region_does_not_change_another_region(): void
     {
         $this->add(StoredObservations::observation(region: 'GB', observedAt: self::NOON - 60, views: 900));
         $this->add(
@@ -174,7 +174,7 @@ final class ObservationStoreTest extends TestCase
     }
 
     #[Test]
-    public function a_video_without_a_description_is_taken_when_another_market_described_it_in_the_same_batch(): void
+    public function a_video_without_a_description_is_stored_when_another_region_described_it_in_the_same_batch(): void
     {
         self::assertSame(
             [Outcome::Accepted, Outcome::Accepted],
@@ -186,7 +186,7 @@ final class ObservationStoreTest extends TestCase
     }
 
     #[Test]
-    public function a_video_that_nobody_described_is_refused_and_leaves_no_trace(): void
+    public function a_video_without_any_description_is_rejected_and_nothing_of_it_is_stored(): void
     {
         try {
             $this->add(new Observation('video-1', 'GB', self::NOON, 70, title: 'Only a title'));

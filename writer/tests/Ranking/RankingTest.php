@@ -40,7 +40,7 @@ final class RankingTest extends TestCase
     }
 
     #[Test]
-    public function a_video_is_ranked_only_in_markets_that_it_was_observed_in_and_in_its_category(): void
+    public function a_video_is_ranked_only_in_regions_that_it_was_observed_in_and_in_its_category(): void
     {
         StoredObservations::in($this->database, [
             StoredObservations::observation('a', region: 'GB', category: 'Music'),
@@ -64,7 +64,7 @@ final class RankingTest extends TestCase
     }
 
     #[Test]
-    public function at_most_three_videos_of_a_channel_stand_in_the_first_24_and_the_others_follow(): void
+    public function at_most_three_videos_of_a_channel_are_in_the_first_24_and_the_others_follow(): void
     {
         $observations = [];
         for ($video = 0; $video < 6; $video++) {
@@ -110,7 +110,7 @@ final class RankingTest extends TestCase
     }
 
     #[Test]
-    public function a_video_leaves_when_its_market_was_observed_without_it_for_the_configured_time(): void
+    public function a_video_leaves_when_its_region_was_observed_without_it_for_the_configured_time(): void
     {
         StoredObservations::in($this->database, [
             StoredObservations::observation('deleted', observedAt: self::NOON - 49 * 3600),

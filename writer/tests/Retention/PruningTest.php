@@ -28,7 +28,7 @@ final class PruningTest extends TestCase
     }
 
     #[Test]
-    public function what_was_not_observed_within_the_time_is_gone_and_the_rest_stays(): void
+    public function videos_that_were_not_observed_within_the_time_are_deleted_and_the_rest_stays(): void
     {
         StoredObservations::in($this->database, [
             StoredObservations::observation('gone', observedAt: self::NOON - 29 * self::DAY_SECONDS),
@@ -50,7 +50,7 @@ final class PruningTest extends TestCase
     }
 
     #[Test]
-    public function a_video_that_a_kept_generation_names_goes_with_the_generation(): void
+    public function a_video_that_a_kept_generation_lists_is_deleted_with_that_generation(): void
     {
         StoredObservations::in($this->database, [
             StoredObservations::observation('old', observedAt: self::NOON - 29 * self::DAY_SECONDS),
@@ -104,7 +104,7 @@ final class PruningTest extends TestCase
     }
 
     #[Test]
-    public function more_rows_than_fit_a_transaction_all_go(): void
+    public function more_rows_than_fit_a_transaction_are_all_deleted(): void
     {
         $this->database->execute(
             <<<'SQL'

@@ -102,7 +102,7 @@ final class LineReaderTest extends TestCase
     }
 
     #[Test]
-    public function nothing_at_all_is_a_failure(): void
+    public function an_empty_source_is_a_failure(): void
     {
         $this->expectExceptionMessage('is empty');
         self::read('');

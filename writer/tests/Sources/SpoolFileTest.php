@@ -58,7 +58,7 @@ final class SpoolFileTest extends TestCase
     }
 
     #[Test]
-    public function a_damaged_file_does_not_come_back_every_minute(): void
+    public function a_damaged_file_is_read_once_and_moved(): void
     {
         $zipped = (string) gzencode(
             NdjsonLine::many(
@@ -123,7 +123,7 @@ final class SpoolFileTest extends TestCase
     }
 
     #[Test]
-    public function a_spool_folder_that_is_missing_is_said(): void
+    public function a_missing_spool_folder_is_named(): void
     {
         $this->installation->environment['SOURCES'] = 'spool:/no/such/folder';
         $result = $this->installation->run(['cron']);

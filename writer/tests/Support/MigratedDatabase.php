@@ -10,7 +10,7 @@ use TrendVault\Writer\Database\Migration;
 use TrendVault\Writer\Database\Migrator;
 use TrendVault\Writer\Database\Regions;
 
-/** A real database with the project's schema and markets, without a file. */
+/** A real database with the project's schema and regions, without a file. */
 final class MigratedDatabase
 {
     public static function inMemory(): Database
