@@ -7,7 +7,7 @@ import sys
 from bench.chart import draw
 from bench.errors import CannotMeasure
 from bench.machine import available_cores, describe_machine, divide_cores, warnings
-from bench.options import Options, parse_options
+from bench.options import BenchOptions, parse_options
 from bench.result import BenchResult, write_json
 from bench.schedule import PAGE_ROUNDS, measure_scenarios, servers_of
 from bench.tables import print_result
@@ -16,7 +16,7 @@ from bench.testbed import prepared_testbed
 _OPEN_FILES = 12_000  # 5,000 connections, on both ends
 
 
-def main(options: Options) -> None:
+def main(options: BenchOptions) -> None:
     """Prints the tables, writes the result. Raises CannotMeasure when nothing can be measured here."""
     _require_tools()
     cores = divide_cores(available_cores())

@@ -17,7 +17,7 @@ COLUMNS = ("CPU us", "req/s", "p50 ms", "p95 ms", "p99 ms", "max ms", "RSS MB", 
 def measure(server: RunningServer, load: Load, seconds: int, cores: frozenset[int]) -> Measurement:
     before = server.cpu_seconds()
     counted = drive(server.url, load, seconds, cores)
-    cpu_us = (server.cpu_seconds() - before) / max(counted["requests"], 1) * 1e6
+    cpu_us = (server.cpu_seconds() - before) / counted["requests"] * 1e6
     progress.log(f"{server.server.name}: {cpu_us:.1f} us per request, p99 {counted['p99 ms']:.1f} ms")
     return {**counted, "CPU us": cpu_us, "RSS MB": sum(server.rss_mb())}
 

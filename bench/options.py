@@ -29,7 +29,7 @@ SCENARIOS = {
 _QUICK = ("plain", "compressed", "unchanged", "mix", "start")
 
 
-class Options(argparse.Namespace):
+class BenchOptions(argparse.Namespace):
     """`scenarios` in the order of SCENARIOS; `output` is a folder."""
 
     scenarios: list[str]
@@ -38,7 +38,7 @@ class Options(argparse.Namespace):
     output: Path
 
 
-def parse_options(arguments: list[str] | None = None) -> Options:
+def parse_options(arguments: list[str] | None = None) -> BenchOptions:
     """Reads sys.argv by default. Prints the help or the mistake and raises SystemExit."""
     parser = argparse.ArgumentParser(
         prog="bin/bench",
@@ -68,7 +68,7 @@ def parse_options(arguments: list[str] | None = None) -> Options:
     destination.add_argument(
         "--publish", action="store_true", help="write to bench/published, which the README shows"
     )
-    options = parser.parse_args(arguments, namespace=Options())
+    options = parser.parse_args(arguments, namespace=BenchOptions())
     if unknown := [name for name in options.scenarios if name not in SCENARIOS]:
         parser.error(f"no scenario {unknown[0]!r} (choose from {', '.join(SCENARIOS)})")
     if options.publish and (options.quick or options.scenarios):

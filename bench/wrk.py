@@ -25,7 +25,7 @@ class Load:
 
 
 def drive(url: str, load: Load, seconds: int, cores: frozenset[int]) -> dict[str, float]:
-    """The figures of wrk.lua. Raises CannotMeasure with the last that wrk printed when there are none."""
+    """The figures of wrk.lua. Raises CannotMeasure when no request was answered."""
     with on_cores(cores):
         done = subprocess.run(_command(url, load, seconds), capture_output=True, text=True)
     return parse(done.stdout + done.stderr)
@@ -40,8 +40,10 @@ def start(url: str, load: Load, seconds: int, cores: frozenset[int]) -> subproce
 def parse(output: str) -> dict[str, float]:
     for line in output.splitlines():
         if line.startswith(_MARK):
-            return dict(json.loads(line.removeprefix(_MARK)))
-    raise CannotMeasure(f"wrk gave no figures: {output[-400:]}")
+            figures: dict[str, float] = json.loads(line.removeprefix(_MARK))
+            if figures["requests"] > 0:
+                return figures
+    raise CannotMeasure(f"wrk counted no response: {output[-400:]}")
 
 
 def _command(url: str, load: Load, seconds: int) -> list[str]:

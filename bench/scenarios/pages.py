@@ -75,7 +75,7 @@ def _measure_page(testbed: Testbed, name: str, server: RunningServer, seconds: i
     if most_bytes is not None:
         _wait_for_room_in_minute(seconds)
     one = testbed.measure(server, PAGES[name].load(testbed, server), seconds)
-    bytes_each = one["bytes"] / max(one["requests"], 1)
+    bytes_each = one["bytes"] / one["requests"]
     if most_bytes is not None and bytes_each > most_bytes:
         raise CannotMeasure(f"{server.server.name}, {SCENARIOS[name]}: {bytes_each:.0f} bytes a response")
     return one

@@ -52,12 +52,13 @@ def printed(result: BenchResult) -> str:
 
 
 def test_wrks_figures_are_read() -> None:
-    assert parse('Running 2s test\nfigures {"p99 ms":1.5,"errors":3}\n') == {"p99 ms": 1.5, "errors": 3}
+    assert parse('Running 2s test\nfigures {"requests":9,"p99 ms":1.5}\n') == {"requests": 9, "p99 ms": 1.5}
 
 
-def test_wrk_without_figures_is_an_error_with_its_last_words() -> None:
-    with pytest.raises(CannotMeasure, match="unable to connect"):
-        parse("unable to connect to 127.0.0.1:1")
+@pytest.mark.parametrize("output", ["unable to connect to 127.0.0.1:1", 'figures {"requests":0}'])
+def test_wrk_without_responses_is_an_error_with_its_last_words(output: str) -> None:
+    with pytest.raises(CannotMeasure, match=output):
+        parse(output)
 
 
 @pytest.mark.parametrize(
