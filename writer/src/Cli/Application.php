@@ -122,14 +122,9 @@ final class Application extends ConsoleApplication
     private function fail(Throwable $error): ExitCode
     {
         $exitCode = ExitCodes::of($error);
-        if ($error instanceof WriterException) {
-            $this->log->error($error->getMessage(), ['event' => 'failed', 'exit_code' => $exitCode->value]);
-        } elseif ($error instanceof ExceptionInterface) {
-            $sentence = rtrim((string) preg_replace('/\s+/', ' ', $error->getMessage()), ' .');
-            $this->log->error("$sentence. See writer --help.", [
-                'event' => 'failed',
-                'exit_code' => $exitCode->value,
-            ]);
+        if ($error instanceof WriterException || $error instanceof ExceptionInterface) {
+            $sentence = $error instanceof ExceptionInterface ? self::sentence($error) : $error->getMessage();
+            $this->log->error($sentence, ['event' => 'failed', 'exit_code' => $exitCode->value]);
         } else {
             $this->log->error("Stopped by a bug: {$error->getMessage()}", [
                 'event' => 'bug',
@@ -139,5 +134,16 @@ final class Application extends ConsoleApplication
         }
 
         return $exitCode;
+    }
+
+    /** What the library says in several lines, in one, and what to do. */
+    private static function sentence(ExceptionInterface $error): string
+    {
+        $said = rtrim((string) preg_replace('/\s+/', ' ', $error->getMessage()), ' .');
+        $advice = str_ends_with($said, 'option does not exist')
+            ? 'See writer --help; a value that starts with a hyphen goes after --.'
+            : 'See writer --help.';
+
+        return "$said. $advice";
     }
 }

@@ -24,7 +24,7 @@ final class Explain extends WriterCommand
         $this->addArgument('region', InputArgument::REQUIRED, 'The market, for example GB')->addArgument(
             'video',
             InputArgument::REQUIRED,
-            'The id of the video; -- goes before one that starts with -',
+            'The id of the video; one that starts with a hyphen goes after --',
         );
     }
 

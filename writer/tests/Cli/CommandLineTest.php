@@ -10,6 +10,7 @@ use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\Process;
+use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
 final class CommandLineTest extends TestCase
 {
@@ -106,6 +107,60 @@ final class CommandLineTest extends TestCase
                 $installation->run([$command, '--help'])->output,
             );
         }
+    }
+
+    #[Test]
+    public function a_shell_completes_commands_and_options(): void
+    {
+        $installation = new Installation();
+        $complete = ['_complete', '--no-interaction', '-sbash', '-a1', '-iwriter'];
+
+        self::assertSame("status\n", $installation->run([...$complete, '-c1', '-ist'])->output);
+        self::assertStringContainsString(
+            "--max-age\n",
+            $installation->run([...$complete, '-c2', '-istatus', '-i--m'])->output,
+        );
+        self::assertStringContainsString(
+            'complete -F _sf_writer writer',
+            $installation->run(['completion', 'bash'])->output,
+        );
+    }
+
+    #[Test]
+    public function quiet_writes_errors_and_nothing_else(): void
+    {
+        $installation = new Installation(['SOURCES' => 'demo-that-is-missing']);
+        $result = $installation->run(['cron', '-q']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertSame(['error'], array_unique(array_column($result->events('source_failed'), 'level')));
+        self::assertCount(1, explode("\n", trim($result->errors)));
+    }
+
+    #[Test]
+    public function no_colours_are_written_where_there_is_no_terminal(): void
+    {
+        $installation = new Installation(['COLORTERM' => 'truecolor', 'TERM' => 'xterm-256color']);
+
+        foreach ([['list'], ['status', '--help'], ['ststus']] as $words) {
+            $result = $installation->run($words);
+            self::assertStringNotContainsString("\e[", $result->output . $result->errors);
+        }
+    }
+
+    #[Test]
+    public function without_its_libraries_it_says_how_to_install_them(): void
+    {
+        $folder = new TemporaryFolder();
+        mkdir("$folder->path/src");
+        copy(dirname(__DIR__, 2) . '/src/main.php', "$folder->path/src/main.php");
+        $result = new Process([PHP_BINARY, "$folder->path/src/main.php"], [])->wait();
+
+        self::assertSame(ExitCode::Internal, $result->exitCode);
+        self::assertSame(
+            "writer: its libraries are missing. Run bin/setup, or composer install --no-dev in writer/.\n",
+            $result->errors,
+        );
     }
 
     #[Test]

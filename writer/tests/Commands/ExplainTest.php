@@ -69,6 +69,24 @@ final class ExplainTest extends TestCase
     }
 
     #[Test]
+    public function an_id_that_starts_with_a_hyphen_goes_after_two(): void
+    {
+        $installation = Installation::migrated();
+        $line = NdjsonLine::of(['id' => '-video', 'observed_at' => NdjsonLine::ago(3600)]);
+        $installation->run(['ingest', '-'], "$line\n");
+        $installation->run(['rank']);
+
+        self::assertStringContainsString(
+            'rank 1 of 1',
+            $installation->run(['explain', 'GB', '--', '-video'])->output,
+        );
+        self::assertStringContainsString(
+            'a value that starts with a hyphen goes after --.',
+            $installation->run(['explain', 'GB', '-video'])->message(),
+        );
+    }
+
+    #[Test]
     public function a_video_that_was_not_observed_in_the_region_is_named(): void
     {
         $installation = Installation::migrated();
