@@ -24,10 +24,10 @@ final readonly class IngestStep
     public function __construct(private Context $context, private Database $database, private Run $run) {}
 
     /**
-     * @param list<string> $words what names the sources
-     * @param int $shiftSeconds what every time is moved by
+     * @param list<string> $names of sources, as SourceFactory::open() takes them
+     * @param int $shiftSeconds is added to every time
      */
-    public function run(array $words, int $shiftSeconds = 0): ExitCode
+    public function run(array $names, int $shiftSeconds = 0): ExitCode
     {
         $parser = new ObservationParser(
             array_fill_keys(Regions::codes($this->database), true),
@@ -40,20 +40,20 @@ final readonly class IngestStep
             $this->run->id,
         );
         $exitCode = ExitCode::Ok;
-        foreach ($words as $word) {
-            $exitCode = $this->ingestWord($word, $ingestion) ?? $exitCode;
+        foreach ($names as $name) {
+            $exitCode = $this->ingestNamed($name, $ingestion) ?? $exitCode;
         }
 
         return $exitCode;
     }
 
-    /** Null when all went well. */
-    private function ingestWord(string $word, SourceIngestion $ingestion): ?ExitCode
+    /** Null when every source of this name was read to its end. */
+    private function ingestNamed(string $name, SourceIngestion $ingestion): ?ExitCode
     {
         try {
-            $sources = SourceFactory::open($word, $this->context, $this->database);
+            $sources = SourceFactory::open($name, $this->context, $this->database);
         } catch (SourceFailure $failure) {
-            return $this->logFailure($word, $failure);
+            return $this->logFailure($name, $failure);
         }
         $exitCode = null;
         foreach ($sources as $source) {

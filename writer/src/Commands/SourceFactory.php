@@ -21,7 +21,7 @@ use TrendVault\Writer\Sources\YouTube\KnownPages;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 
-/** From the word that names a source, on the command line or in SOURCES, to sources. */
+/** Makes sources from their names on the command line or in SOURCES. */
 final readonly class SourceFactory
 {
     private const string SPOOL = 'spool:';
@@ -30,16 +30,16 @@ final readonly class SourceFactory
      * @return list<Source> a folder gives one for each of its files
      * @throws SourceFailure|UsageError
      */
-    public static function open(string $word, Context $context, Database $database): array
+    public static function open(string $name, Context $context, Database $database): array
     {
         return match (true) {
-            $word === 'demo' => [self::demo($context, $database)],
-            $word === 'youtube' => self::youtube($context, $database),
-            $word === '-' => [new StandardInput(STDIN)],
-            str_starts_with($word, self::SPOOL) => self::spool(substr($word, strlen(self::SPOOL))),
-            is_dir($word) => self::folder($word),
-            is_file($word) => [new NdjsonFile($word)],
-            default => throw SourceFailure::missing($word),
+            $name === 'demo' => [self::demo($context, $database)],
+            $name === 'youtube' => self::youtube($context, $database),
+            $name === '-' => [new StandardInput(STDIN)],
+            str_starts_with($name, self::SPOOL) => self::spool(substr($name, strlen(self::SPOOL))),
+            is_dir($name) => self::folder($name),
+            is_file($name) => [new NdjsonFile($name)],
+            default => throw SourceFailure::missing($name),
         };
     }
 

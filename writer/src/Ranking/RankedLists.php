@@ -15,10 +15,13 @@ final class RankedLists
 
     /** @var array<string, array<string, array<string, TopList>>> by region, window, category */
     private array $lists = [];
+    /** @var array<string, int> by region */
+    private array $videoCounts = [];
 
     /** @param int $now UTC seconds */
     public function __construct(private readonly int $now) {}
 
+    /** Adds the video to each list that its score admits it to. */
     public function offer(
         string $region,
         string $videoId,
@@ -27,6 +30,7 @@ final class RankedLists
         ?int $publishedAt,
         Velocity $velocity,
     ): void {
+        $this->videoCounts[$region] = ($this->videoCounts[$region] ?? 0) + 1;
         foreach (Window::cases() as $window) {
             $score = Forecast::expectedViews($velocity, $publishedAt, $window, $this->now);
             $candidate = null;
@@ -38,7 +42,7 @@ final class RankedLists
         }
     }
 
-    /** @return Generator<array{string, Window, string, list<Candidate>}> region, window, category, candidates by rank */
+    /** @return Generator<RankedList> in the order of region, window and category */
     public function ranked(): Generator
     {
         ksort($this->lists);
@@ -46,10 +50,21 @@ final class RankedLists
             foreach ($windows as $window => $categories) {
                 ksort($categories, SORT_STRING);
                 foreach ($categories as $category => $list) {
-                    yield [$region, Window::from($window), (string) $category, $list->ranked()];
+                    yield new RankedList($region, Window::from($window), (string) $category, $list->ranked());
                 }
             }
         }
+    }
+
+    /** How many videos of a region were offered. */
+    public function videoCount(string $region): int
+    {
+        return $this->videoCounts[$region] ?? 0;
+    }
+
+    public function totalVideoCount(): int
+    {
+        return array_sum($this->videoCounts);
     }
 
     /** @return list<TopList> */

@@ -47,45 +47,27 @@ final readonly class RankingPublisher
         return $this->publishAt(max($now, $newest));
     }
 
-    /** As publish(), but does not compare the time with the newest generation's. */
+    /**
+     * As publish(), but does not compare the time with the newest generation's.
+     *
+     * @param int $now UTC seconds
+     */
     public function publishAt(int $now): Generation
     {
         $newestByRegion = array_column($this->database->rows(self::NEWEST_BY_REGION), 'newest', 'code');
-        [$lists, $counts] = $this->collect($newestByRegion, $now);
+        $lists = $this->collect($newestByRegion, $now);
 
-        return $this->database->transaction(function () use (
-            $newestByRegion,
-            $lists,
-            $counts,
-            $now,
-        ): Generation {
-            $this->database->run(self::ADD_GENERATION, [
-                $now,
-                Forecast::VERSION,
-                array_sum($counts),
-                ChannelLimit::MAX_VIDEOS,
-                ChannelLimit::WITHIN_RANKS,
-            ]);
-            $id = $this->database->connection->lastInsertRowID();
-            foreach ($newestByRegion as $region => $newest) {
-                $this->database->run(self::ADD_REGION, [$id, $region, $counts[$region] ?? 0, $newest]);
-            }
-
-            return new Generation($id, $now, array_sum($counts), $this->write($id, $lists));
-        });
+        return $this->database->transaction(fn(): Generation => $this->write($lists, $newestByRegion, $now));
     }
 
-    /**
-     * @param array<string, ?int> $newestByRegion
-     * @return array{RankedLists, array<string, int>} the lists, and how many videos each region ranks
-     */
-    private function collect(array $newestByRegion, int $now): array
+    /** @param array<string, ?int> $newestByRegion UTC seconds of the newest observation; null without any */
+    private function collect(array $newestByRegion, int $now): RankedLists
     {
         $leaveBefore = array_map(
             fn(?int $newest): int => ($newest ?? 0) - $this->leaveAfterHours * 3600,
             $newestByRegion,
         );
-        [$lists, $counts] = [new RankedLists($now), []];
+        $lists = new RankedLists($now);
         $states = $this->database->prepare(self::STATES)->execute();
         while (($row = $states->fetchArray(SQLITE3_ASSOC)) !== false) {
             $region = $row['region'];
@@ -98,36 +80,53 @@ final readonly class RankingPublisher
                     $row['published_at'],
                     Velocity::fromRow($row),
                 );
-                $counts[$region] = ($counts[$region] ?? 0) + 1;
             }
         }
         $states->finalize();
 
-        return [$lists, $counts];
+        return $lists;
+    }
+
+    /** @param array<string, ?int> $newestByRegion */
+    private function write(RankedLists $lists, array $newestByRegion, int $now): Generation
+    {
+        $this->database->run(self::ADD_GENERATION, [
+            $now,
+            Forecast::VERSION,
+            $lists->totalVideoCount(),
+            ChannelLimit::MAX_VIDEOS,
+            ChannelLimit::WITHIN_RANKS,
+        ]);
+        $id = $this->database->connection->lastInsertRowID();
+        foreach ($newestByRegion as $region => $newest) {
+            $this->database->run(self::ADD_REGION, [$id, $region, $lists->videoCount($region), $newest]);
+        }
+        $rows = 0;
+        foreach ($lists->ranked() as $list) {
+            $rows += $this->writeList($id, $list);
+        }
+
+        return new Generation($id, $now, $lists->totalVideoCount(), $rows);
     }
 
     /** @return int rows */
-    private function write(int $generation, RankedLists $lists): int
+    private function writeList(int $generation, RankedList $list): int
     {
         $insert = $this->database->prepare(self::ADD_RANK);
         $insert->bindValue(1, $generation);
-        $rows = 0;
-        foreach ($lists->ranked() as [$region, $window, $category, $candidates]) {
-            $insert->bindValue(2, $region);
-            $insert->bindValue(3, $window->value);
-            $insert->bindValue(4, $category);
-            foreach ($candidates as $index => $candidate) {
-                $insert->bindValue(5, $index + 1);
-                $insert->bindValue(6, $candidate->videoId, SQLITE3_TEXT);
-                $insert->bindValue(7, $candidate->score);
-                $insert->bindValue(8, $candidate->velocity->views);
-                $insert->bindValue(9, $candidate->velocity->viewsPerHour);
-                $insert->bindValue(10, $candidate->velocity->previousViewsPerHour);
-                $insert->execute();
-            }
-            $rows += count($candidates);
+        $insert->bindValue(2, $list->region);
+        $insert->bindValue(3, $list->window->value);
+        $insert->bindValue(4, $list->category);
+        foreach ($list->candidates as $index => $candidate) {
+            $insert->bindValue(5, $index + 1);
+            $insert->bindValue(6, $candidate->videoId, SQLITE3_TEXT);
+            $insert->bindValue(7, $candidate->score);
+            $insert->bindValue(8, $candidate->velocity->views);
+            $insert->bindValue(9, $candidate->velocity->viewsPerHour);
+            $insert->bindValue(10, $candidate->velocity->previousViewsPerHour);
+            $insert->execute();
         }
 
-        return $rows;
+        return count($list->candidates);
     }
 }
