@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
-/** Of the connection, or about how one of the two works. */
-const fieldsOfItsOwn = new Set([
+/** Headers of the connection, or about how one of the two works. */
+const ownHeaders = new Set([
   "access-control-expose-headers",
   "connection",
   "content-length",
@@ -12,7 +12,7 @@ const fieldsOfItsOwn = new Set([
   "server-timing",
 ]);
 
-describe("an answer of the edge", () => {
+describe("a response of the edge", () => {
   let stack: TestStack;
   before(async () => {
     stack = await startTestStack();
@@ -37,8 +37,8 @@ describe("an answer of the edge", () => {
 
   test("tells its age and how it was found", async () => {
     const response = await get();
-    assert.match(response.headers.get("age") ?? "", /^\d$/);
-    assert.match(response.headers.get("cache-status") ?? "", /^trendvault; hit; ttl=1\d\d$/);
+    assert.match(response.headers.get("age") ?? "", /^\d+$/);
+    assert.match(response.headers.get("cache-status") ?? "", /^trendvault; hit; ttl=\d+$/);
     assert.match(response.headers.get("server-timing") ?? "", /^edge$/);
     assert.equal(response.headers.get("cdn-cache-control"), null, "meant for the edge alone");
   });
@@ -51,7 +51,7 @@ describe("an answer of the edge", () => {
     assert.equal(headers.get("set-cookie"), null);
   });
 
-  test("is 304 without a body when the visitor has it", async () => {
+  test("is 304 without a body when the client has it", async () => {
     const etag = (await get()).headers.get("etag") ?? "";
     for (const ifNoneMatch of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
       const response = await get({ "if-none-match": ifNoneMatch });
@@ -63,7 +63,7 @@ describe("an answer of the edge", () => {
     assert.equal((await get({ "if-none-match": '"other"' })).status, 200);
   });
 
-  test("to HEAD has the fields of GET and no body", async () => {
+  test("to HEAD has the headers of GET and no body", async () => {
     const [head, whole] = [await stack.edge.fetch(target, { method: "HEAD" }), await get()];
     assert.equal(head.status, 200);
     assert.equal(await head.text(), "");
@@ -100,23 +100,26 @@ describe("an answer of the edge", () => {
   ];
   for (const [method, path, status] of parity) {
     test(`to ${method} ${path.slice(0, 40)} is what the origin says, without asking it`, async () => {
-      stack.network.asked = [];
-      const [edge, origin] = [await stack.edge.fetch(path, { method }), await stack.origin.ask(path, method)];
+      stack.proxy.targets = [];
+      const [edge, origin] = [
+        await stack.edge.fetch(path, { method }),
+        await stack.origin.fetch(path, method),
+      ];
       assert.equal(edge.status, status);
       assert.deepEqual(withoutDetail(await edge.text()), withoutDetail(await origin.text()));
       for (const [name, value] of origin.headers) {
-        if (fieldsOfItsOwn.has(name)) continue;
+        if (ownHeaders.has(name)) continue;
         assert.equal(edge.headers.get(name), value, name);
       }
-      assert.deepEqual([edge.status, stack.network.asked], [origin.status, []]);
+      assert.deepEqual([edge.status, stack.proxy.targets], [origin.status, []]);
     });
   }
 
   test("whose body is a problem names a type with a page, which the edge gives without the origin", async () => {
     const { type } = (await (await stack.edge.fetch("/api/trending?x=1")).json()) as { type: string };
-    stack.network.asked = [];
+    stack.proxy.targets = [];
     const [page, head] = [await stack.edge.fetch(type), await stack.edge.fetch(type, { method: "HEAD" })];
-    const originPage = await stack.origin.ask(type);
+    const originPage = await stack.origin.fetch(type);
     assert.equal(await page.text(), await originPage.text());
     assert.equal(await head.text(), "");
     for (const { status, headers } of [page, head]) {
@@ -125,7 +128,7 @@ describe("an answer of the edge", () => {
       assert.equal(headers.get("cache-control"), "public, max-age=86400");
       assert.equal(headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'");
     }
-    assert.deepEqual(stack.network.asked, []);
+    assert.deepEqual(stack.proxy.targets, []);
   });
 
   test("is readable by any site, errors too", async () => {
@@ -146,7 +149,7 @@ describe("an answer of the edge", () => {
     for (const path of ["/api/regions", "/openapi.json", "/.well-known/jwks.json", "/api/videos/es-3"]) {
       const first = await stack.edge.fetch(path);
       assert.equal(first.status, 200, path);
-      assert.ok(stack.network.bodies.get(path)?.has(await first.text()), path);
+      assert.ok(stack.proxy.bodies.get(path)?.has(await first.text()), path);
       assert.match(
         (await stack.edge.fetch(path)).headers.get("cache-status") ?? "",
         /^trendvault; hit/,

@@ -1,9 +1,9 @@
-import type { Answer, Behaviour } from "./network.ts";
+import type { Behaviour, WholeResponse } from "./origin-proxy.ts";
 
-/** Good answers to other questions. */
-export type Others = { region: Answer; window: Answer; limit: Answer };
+/** Valid responses to other requests. */
+export type Others = { region: WholeResponse; window: WholeResponse; limit: WholeResponse };
 
-/** What can come back instead of the answer, by what it is. `others` may be filled in later. */
+/** What can come back instead of the response, by what it is. `others` may be filled in later. */
 export function badResponses(others: Others): Record<string, Behaviour> {
   return {
     "status 500": () => ({
@@ -17,57 +17,57 @@ export function badResponses(others: Others): Record<string, Behaviour> {
       headers: { "content-type": "text/html" },
       body: Buffer.from("<h1>Please log in</h1>"),
     }),
-    "nothing with status 200": (answer) => ({
-      ...answer,
+    "nothing with status 200": (whole) => ({
+      ...whole,
       body: Buffer.alloc(0),
-      headers: without(answer, "content-length"),
+      headers: without(whole, "content-length"),
     }),
     "half a body, then a closed connection": ({ status, headers, body }, _, response) => {
       response.writeHead(status, headers).write(body.subarray(0, body.length / 2), () => response.destroy());
       return "handled";
     },
-    "half a body that says it is whole": (answer) => ({
-      ...answer,
-      headers: without(answer, "content-length"),
-      body: answer.body.subarray(0, answer.body.length / 2),
+    "half a body that says it is whole": (whole) => ({
+      ...whole,
+      headers: without(whole, "content-length"),
+      body: whole.body.subarray(0, whole.body.length / 2),
     }),
-    "a body with another title": (answer) => ({
-      ...answer,
-      body: Buffer.from(answer.body.toString().replace("Video", "Vixen")),
+    "a body with another title": (whole) => ({
+      ...whole,
+      body: Buffer.from(whole.body.toString().replace("Video", "Vixen")),
     }),
-    "a body with another title and its digest": async (answer) => {
-      const body = Buffer.from(answer.body.toString().replace("Video", "Vixen"));
+    "a body with another title and its digest": async (whole) => {
+      const body = Buffer.from(whole.body.toString().replace("Video", "Vixen"));
       const digest = Buffer.from(await crypto.subtle.digest("SHA-256", body)).toString("base64");
-      return { ...answer, headers: { ...answer.headers, "unencoded-digest": `sha-256=:${digest}:` }, body };
+      return { ...whole, headers: { ...whole.headers, "unencoded-digest": `sha-256=:${digest}:` }, body };
     },
-    "a wrong signature": (answer) => ({
-      ...answer,
-      headers: { ...answer.headers, signature: `tv=:${"A".repeat(86)}==:` },
+    "a wrong signature": (whole) => ({
+      ...whole,
+      headers: { ...whole.headers, signature: `tv=:${"A".repeat(86)}==:` },
     }),
-    "no signature": (answer) => ({ ...answer, headers: without(answer, "signature") }),
-    "another entity tag": (answer) => ({ ...answer, headers: { ...answer.headers, etag: '"other"' } }),
-    "an answer that may not be kept": (answer) => ({
-      ...answer,
-      headers: { ...answer.headers, "cdn-cache-control": "no-store" },
+    "no signature": (whole) => ({ ...whole, headers: without(whole, "signature") }),
+    "another entity tag": (whole) => ({ ...whole, headers: { ...whole.headers, etag: '"other"' } }),
+    "a response that may not be stored": (whole) => ({
+      ...whole,
+      headers: { ...whole.headers, "cdn-cache-control": "no-store" },
     }),
     "the body of another region": () => others.region,
     "the body of another window": () => others.window,
     "a longer body": () => others.limit,
     "a problem of another kind": () => problem(400, "/problems/edge-signature"),
     "a refused signature": () => problem(403, "/problems/edge-signature"),
-    "a closed connection": (_answer, _target, response) => {
+    "a closed connection": (_whole, _target, response) => {
       response.destroy();
       return "handled";
     },
-    "no answer within the deadline": () => "handled",
+    "no response within the timeout": () => "handled",
   };
 }
 
-function without({ headers }: Answer, name: string): Record<string, string> {
+function without({ headers }: WholeResponse, name: string): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([other]) => other !== name));
 }
 
-function problem(status: number, type: string): Answer {
+function problem(status: number, type: string): WholeResponse {
   const headers = { "content-type": "application/problem+json" };
   return { status, headers, body: Buffer.from(JSON.stringify({ type, status, title: "", detail: "" })) };
 }

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { withLifetimes } from "./lifetimes.ts";
-import { asItIs, type Behaviour } from "./network.ts";
+import { type Behaviour, passOn } from "./origin-proxy.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
-const crowd = (target: string) => Array.from({ length: 500 }, () => ({ target }));
+const many = (target: string) => Array.from({ length: 500 }, () => ({ target }));
+// Requests start in order: when this one reaches the origin, those before it are under way.
+const marker = { target: "/api/regions" };
 
 describe("500 requests at once", () => {
   let stack: TestStack;
@@ -15,64 +16,72 @@ describe("500 requests at once", () => {
   after(() => stack.close());
 
   test("for a cold key make one request to the origin", async () => {
-    const seen = await stack.edge.crowd(crowd("/api/trending?region=SE"), 500);
-    assert.ok(seen.every(({ status, region }) => status === 200 && region === "SE"));
-    assert.deepEqual(stack.network.asked, ["/api/trending?region=SE"]);
-    const collapsed = seen.filter(({ cacheStatus }) => cacheStatus.includes("collapsed"));
+    stack.proxy.behaviour = holdBack(passOn).behaviour;
+    const results = (await stack.edge.fetchMany([...many("/api/trending?region=SE"), marker], 501)).slice(
+      0,
+      -1,
+    );
+    assert.ok(results.every(({ status, region }) => status === 200 && region === "SE"));
+    assert.deepEqual(stack.proxy.targets, ["/api/trending?region=SE", marker.target]);
+    const collapsed = results.filter(({ cacheStatus }) => cacheStatus.includes("collapsed"));
     assert.ok(collapsed.length > 400, `only ${collapsed.length} say that they were collapsed`);
   });
 
-  test("for a stale key are all answered while one renewal is under way", async () => {
-    stack.network.behaviour = withLifetimes({ fresh: 1, stale: 600, staleIfError: 600, browser: 1 });
+  test("for a stale key are all answered while one revalidation is in flight", async () => {
+    const stale = { maxAge: 0, staleWhileRevalidate: 600, staleIfError: 600, browserMaxAge: 0 };
+    stack.proxy.behaviour = withLifetimes(stale);
     await stack.edge.fetch("/api/trending?region=DK");
-    await sleep(1100); // until it is stale
-    stack.network.asked = [];
-    const { behaviour, release, reached } = holdBack(stack.network.behaviour);
-    stack.network.behaviour = behaviour;
-    const seen = await stack.edge.crowd(crowd("/api/trending?region=DK"), 500);
-    await reached; // nobody waited for the renewal, so it may come later than the answers
-    assert.ok(seen.every(({ cacheStatus }) => cacheStatus.includes("hit; ttl=-")));
-    assert.deepEqual(stack.network.asked, ["/api/trending?region=DK"]);
+    stack.proxy.targets = [];
+    const { behaviour, release, reached } = holdBack(stack.proxy.behaviour);
+    stack.proxy.behaviour = behaviour;
+    const results = await stack.edge.fetchMany(many("/api/trending?region=DK"), 500);
+    await reached; // no client waited for the revalidation, so it may come later than the responses
+    assert.ok(results.every(({ cacheStatus }) => /hit; .*stale-while-revalidate/.test(cacheStatus)));
+    assert.deepEqual(stack.proxy.targets, ["/api/trending?region=DK"]);
     release();
   });
 
-  test("go on when the visitor who caused the miss has left", async () => {
-    stack.network.asked = [];
-    const { behaviour, release, reached } = holdBack(asItIs);
-    stack.network.behaviour = behaviour;
+  test("go on when the client that caused the miss has left", async () => {
+    stack.proxy.targets = [];
+    const { behaviour, reached } = holdBack(passOn);
+    stack.proxy.behaviour = behaviour;
     const leaving = new AbortController();
     const left = stack.edge.fetch("/api/trending?region=CZ", { signal: leaving.signal });
     await reached;
     leaving.abort();
     await assert.rejects(left);
-    const staying = stack.edge.crowd(crowd("/api/trending?region=CZ"), 500);
-    await sleep(100); // until they wait with it
-    release();
-    assert.ok((await staying).every(({ status }) => status === 200));
-    assert.deepEqual(stack.network.asked, ["/api/trending?region=CZ"]);
+    const otherMarker = { target: "/api/videos/cz-1" };
+    const results = await stack.edge.fetchMany([...many("/api/trending?region=CZ"), otherMarker], 501);
+    assert.ok(results.every(({ status }) => status === 200));
+    assert.deepEqual(stack.proxy.targets, ["/api/trending?region=CZ", otherMarker.target]);
   });
 
   test("in another isolate of the data centre find what the first has stored", async () => {
+    stack.proxy.behaviour = passOn;
     await stack.edge.fetch("/api/trending?region=PT&window=day");
-    stack.network.asked = [];
-    const outcome = await stack.edge.busy({
+    stack.proxy.targets = [];
+    const result = await stack.edge.runTraffic({
       requests: 500,
-      atOnce: 500,
-      visitors: [{ country: "PT", region: "PT", share: 1 }],
+      concurrency: 500,
+      clients: [{ country: "PT", region: "PT", share: 1 }],
       windows: [{ window: "day", share: 1 }],
     });
-    assert.deepEqual(outcome, { wrong: 0, handled: { "trendvault; hit": 500 } });
-    assert.deepEqual(stack.network.asked, []);
+    assert.deepEqual(result, { wrong: 0, byCacheStatus: { "trendvault; hit": 500 } });
+    assert.deepEqual(stack.proxy.targets, []);
   });
 });
 
-/** Keeps every answer until it is released; `reached` resolves when the origin has been asked. */
+/**
+ * Holds every list back until it is released, at the latest when something else is requested; `reached` resolves
+ * when a list has been requested.
+ */
 function holdBack(then: Behaviour): { behaviour: Behaviour; release: () => void; reached: Promise<void> } {
-  const [held, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const behaviour: Behaviour = async (...handed) => {
-    asked.resolve();
+  const [held, requested] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const behaviour: Behaviour = async (whole, target, response) => {
+    requested.resolve();
+    if (!target.startsWith("/api/trending")) held.resolve();
     await held.promise;
-    return then(...handed);
+    return then(whole, target, response);
   };
-  return { behaviour, release: held.resolve, reached: asked.promise };
+  return { behaviour, release: held.resolve, reached: requested.promise };
 }

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { createTestHarness, unstable_readConfig as readConfig, type TestHarness } from "wrangler";
-import type { CrowdVisitor, Seen } from "./clients-worker.ts";
+import type { ClientRequest, ClientResult } from "./fetch-many-worker.ts";
 import { edgeKeys, keySet } from "./keys.ts";
-import type { Outcome, Traffic } from "./traffic-worker.ts";
+import type { RecordedRequest, Recording } from "./recording-worker.ts";
+import type { Traffic, TrafficResult } from "./traffic-worker.ts";
 
 export const root = join(import.meta.dirname, "../..");
 export const wrangler = join(root, "edge-worker/node_modules/.bin/wrangler");
@@ -32,17 +33,17 @@ export function bundle(): string {
   return folder;
 }
 
-type Visitor = {
+type ClientOptions = {
   country?: string | undefined;
   headers?: Record<string, string>;
   method?: string;
   signal?: AbortSignal;
 };
 
-/** One data centre: workerd with the deployed bundle and its own caches, and ways to visit it. */
+/** One data centre: workerd with the deployed bundle and its own caches, and ways to send requests to it. */
 export class Edge {
   readonly #harness: TestHarness;
-  #visits = 0;
+  #requests = 0;
 
   private constructor(harness: TestHarness) {
     this.#harness = harness;
@@ -54,29 +55,37 @@ export class Edge {
     const configPath = join(root, "wrangler.toml");
     const secrets = { EDGE_KEYS: edgeKeys };
     const worker = { configPath, prebuiltWorkerDir: bundle(), vars: settings, secrets };
-    const workers = [worker, { config: crowd }, { config: busy({ ...settings, ...secrets }) }];
+    const isolates = ["traffic", "recording"].map((name) => ({
+      config: isolate(name, { ...settings, ...secrets }),
+    }));
+    const workers = [worker, { config: fetchMany }, ...isolates];
     const harness = createTestHarness({ root, workers });
     await harness.listen();
     return new Edge(harness);
   }
 
-  /** Visits from an address of its own. */
-  fetch(target: string, { country, headers, ...visitor }: Visitor = {}) {
-    const address = { "cf-connecting-ip": `192.0.2.${this.#visits++ % 256}` };
+  /** Sends a request from an address of its own. */
+  fetch(target: string, { country, headers, ...options }: ClientOptions = {}) {
+    const address = { "cf-connecting-ip": `192.0.2.${this.#requests++ % 256}` };
     const cf = (country === undefined ? {} : { country }) as { country?: "T1" }; // also codes its type lacks
     return this.#harness
       .getWorker("trendvault-edge")
-      .fetch(`https://site.example${target}`, { ...visitor, headers: { ...address, ...headers }, cf });
+      .fetch(`https://site.example${target}`, { ...options, headers: { ...address, ...headers }, cf });
   }
 
-  /** Sends many visitors from within workerd, `atOnce` at a time. Gives what each saw, in order. */
-  crowd(visitors: CrowdVisitor[], atOnce = 50): Promise<Seen[]> {
-    return this.#post("crowd", { visitors, atOnce });
+  /** Sends requests from within workerd, `concurrency` at a time. Gives the results, in order. */
+  fetchMany(requests: ClientRequest[], concurrency = 50): Promise<ClientResult[]> {
+    return this.#post("fetch-many", { requests, concurrency });
   }
 
-  /** Visits from within the isolate, as fast as it goes. Its memory is another isolate's than the crowd's. */
-  busy(traffic: Traffic): Promise<Outcome> {
-    return this.#post("busy", traffic);
+  /** Sends traffic from within an isolate of its own, as fast as it goes. */
+  runTraffic(traffic: Traffic): Promise<TrafficResult> {
+    return this.#post("traffic", traffic);
+  }
+
+  /** Sends requests one after the other within an isolate of its own. Gives what the Worker read of each. */
+  record(requests: RecordedRequest[]): Promise<Recording[]> {
+    return this.#post("recording", requests);
   }
 
   /** The KV namespace of the fallback, to read and to fill. */
@@ -111,16 +120,17 @@ const {
   env: "",
 });
 
-const crowd = {
-  name: "crowd",
-  main: join(import.meta.dirname, "clients-worker.ts"),
+const fetchMany = {
+  name: "fetch-many",
+  main: join(import.meta.dirname, "fetch-many-worker.ts"),
   compatibility_date,
   services: [{ binding: "EDGE", service: "trendvault-edge" }],
 };
 
-const busy = (vars: Record<string, string>) => ({
-  name: "busy",
-  main: join(import.meta.dirname, "traffic-worker.ts"),
+/** A Worker that imports the deployed bundle, with the bindings that the bundle needs. */
+const isolate = (name: string, vars: Record<string, string>) => ({
+  name,
+  main: join(import.meta.dirname, `${name}-worker.ts`),
   alias: { "the-deployed-bundle": join(bundle(), "main.js") },
   compatibility_date,
   kv_namespaces,

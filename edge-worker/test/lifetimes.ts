@@ -1,19 +1,26 @@
-import type { Behaviour } from "./network.ts";
+import type { Behaviour } from "./origin-proxy.ts";
 
-/** Hands answers on with other lifetimes, in seconds: the edge takes them from the origin, so time can be compressed. */
-export function withLifetimes(times: {
-  fresh: number;
-  stale: number;
+/**
+ * Passes responses on with other lifetimes, in seconds: the edge takes them from the origin, so tests need not wait.
+ * A lifetime of 0 is over at once.
+ */
+export function withLifetimes(lifetimes: {
+  maxAge: number;
+  staleWhileRevalidate: number;
   staleIfError: number;
-  browser: number;
+  browserMaxAge: number;
 }): Behaviour {
-  const { fresh, stale, staleIfError, browser } = times;
-  return (answer) => ({
-    ...answer,
+  const { maxAge, staleWhileRevalidate, staleIfError, browserMaxAge } = lifetimes;
+  return (whole) => ({
+    ...whole,
     headers: {
-      ...answer.headers,
-      "cache-control": `public, max-age=${browser}`,
-      "cdn-cache-control": `max-age=${fresh}, stale-while-revalidate=${stale}, stale-if-error=${staleIfError}`,
+      ...whole.headers,
+      "cache-control": `public, max-age=${browserMaxAge}`,
+      "cdn-cache-control": [
+        `max-age=${maxAge}`,
+        `stale-while-revalidate=${staleWhileRevalidate}`,
+        `stale-if-error=${staleIfError}`,
+      ].join(", "),
     },
   });
 }

@@ -52,8 +52,8 @@ export class Origin {
     ended.catch(() => {}); // it will end later, when it is killed
   }
 
-  /** Asks the origin itself, signed as the edge signs. */
-  ask(target: string, method = "GET"): Promise<Response> {
+  /** Sends a request to the origin itself, signed as the edge signs. */
+  fetch(target: string, method = "GET"): Promise<Response> {
     const [kid = "", key = ""] = edgeKeys.split(":");
     const seconds = Math.floor(Date.now() / 1000);
     const payload = ["v1", kid, seconds, method, target].join("\n");

@@ -2,66 +2,67 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Edge } from "./edge.ts";
+import type { ClientResult } from "./fetch-many-worker.ts";
 import { withLifetimes } from "./lifetimes.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
-// A minute without the origin, ten times as fast: fresh for 1 s, stale for 1 s, then stale-if-error for 2 s, then KV.
-const lifetimes = { fresh: 1, stale: 1, staleIfError: 3, browser: 1 };
-const outageSeconds = 6;
-const vars = { ORIGIN_BACKOFF_SECONDS: "0.5", ORIGIN_TIMEOUT_SECONDS: "1" };
-const visitors = ["GB", "DE", "FR", "US"].map((country) => ({ target: "/api/trending", country }));
+// An outage of minutes in seconds: fresh for 2 s, stale until 6 s, then stale-if-error until 10 s, then KV.
+const lifetimes = { maxAge: 2, staleWhileRevalidate: 4, staleIfError: 8, browserMaxAge: 2 };
+const vars = { ORIGIN_BACKOFF_SECONDS: "0.5", ORIGIN_TIMEOUT_SECONDS: "3" };
+const phases = ["fresh", "stale-while-revalidate", "stale-if-error", "kv-fallback"];
+const requests = ["GB", "DE", "FR", "US"].map((country) => ({ target: "/api/trending", country }));
+const longestSeconds = 60; // far more than an outage or a recovery takes here
 
 describe("when the origin is killed", () => {
   let stack: TestStack;
   before(async () => {
     stack = await startTestStack(vars);
-    stack.network.behaviour = withLifetimes(lifetimes);
+    stack.proxy.behaviour = withLifetimes(lifetimes);
   });
   after(() => stack.close());
 
   test("every request is answered 200: stale, then from KV, marked; and fresh soon after it is back", async () => {
-    await stack.edge.crowd(visitors);
+    await stack.edge.fetchMany(requests);
     await stack.origin.kill();
-    const details = await visitFor(outageSeconds);
-    assert.deepEqual(details, ["fresh", "stale-while-revalidate", "stale-if-error", "kv-fallback"]);
-    await stack.origin.start();
-    const back = await visitUntilFresh();
-    assert.ok(
-      back.seconds < 10,
-      `it took ${back.seconds} s, with a pause of ${vars.ORIGIN_BACKOFF_SECONDS} s`,
+    const seen = await watchUntil("kv-fallback");
+    assert.deepEqual(
+      seen,
+      phases.filter((phase) => seen.includes(phase)),
+      "one phase after the other",
     );
+    await stack.origin.start();
+    await watchUntil("fresh");
   });
 
-  /** Visits without a break. Gives each thing that answers said about their freshness, in order. */
-  async function visitFor(seconds: number): Promise<string[]> {
-    const details: string[] = [];
-    for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(5)) {
-      for (const { status, region, cacheStatus } of await stack.edge.crowd(visitors)) {
-        assert.equal(status, 200);
-        assert.ok(region);
-        assert.ok(!cacheStatus.includes("fwd="), `a visitor waited: ${cacheStatus}`);
-        const detail = /detail=(.*)$/.exec(cacheStatus)?.[1] ?? "fresh";
-        if (!details.includes(detail)) details.push(detail);
-      }
+  /** Sends requests without a break until all are answered in a phase. Gives the phases seen, in order. */
+  async function watchUntil(last: string): Promise<string[]> {
+    const seen = new Set<string>();
+    for (const end = Date.now() + longestSeconds * 1000; Date.now() < end; await sleep(5)) {
+      const current = (await stack.edge.fetchMany(requests)).map(phaseOf);
+      for (const phase of current) seen.add(phase);
+      if (current.every((phase) => phase === last)) return [...seen];
     }
-    return details;
+    assert.fail(`after ${longestSeconds} s not every response is ${last}: ${[...seen]}`);
   }
 
-  async function visitUntilFresh(): Promise<{ seconds: number }> {
-    const start = Date.now();
-    for (;;) {
-      const seen = await stack.edge.crowd(visitors);
-      const seconds = (Date.now() - start) / 1000;
-      assert.ok(seen.every(({ status }) => status === 200));
-      if (seen.every(({ cacheStatus }) => !cacheStatus.includes("detail=")) || seconds > 10)
-        return { seconds };
-      await sleep(20);
-    }
-  }
-
-  test("a data centre that holds nothing serves front pages from KV, and 503 for what is not there", async () => {
+  test("an outage costs one client the wait for the origin, and later ones nothing", async () => {
+    const target = "/api/trending?region=CZ";
+    const expired = { maxAge: 0, staleWhileRevalidate: 0, staleIfError: 600, browserMaxAge: 0 };
+    stack.proxy.behaviour = withLifetimes(expired);
+    await stack.edge.fetch(target);
     await stack.origin.kill();
-    const cold = await Edge.start(stack.network.url, vars);
+    const results = await stack.edge.fetchMany(
+      Array.from({ length: 20 }, () => ({ target })),
+      1,
+    );
+    const waited = results.map(({ cacheStatus }) => cacheStatus.includes("fwd=stale"));
+    assert.deepEqual(waited, [true, ...Array<boolean>(19).fill(false)]);
+    assert.ok(results.every(({ cacheStatus }) => cacheStatus.endsWith("detail=stale-if-error")));
+  });
+
+  test("a data centre with empty caches serves front pages from KV, and 503 for what is not there", async () => {
+    await stack.origin.kill();
+    const cold = await Edge.start(stack.proxy.url, vars);
     try {
       const [from, to] = [await stack.edge.fallbackStore(), await cold.fallbackStore()];
       const key = "stored-responses-2/DE/day";
@@ -78,3 +79,9 @@ describe("when the origin is killed", () => {
     }
   });
 });
+
+/** What a response says about its freshness. */
+function phaseOf({ status, region, cacheStatus }: ClientResult): string {
+  assert.ok(status === 200 && region !== null);
+  return /detail=(.*)$/.exec(cacheStatus)?.[1] ?? "fresh";
+}

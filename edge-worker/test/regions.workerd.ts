@@ -3,13 +3,11 @@ import { after, before, describe, test } from "node:test";
 import { countries, europeOf } from "./countries.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
-const marketOf = new Map(
-  Object.entries(europeOf).flatMap(([region, placed]) =>
-    placed.split(" ").map((country) => [country, region]),
-  ),
+const regionOf = new Map(
+  Object.entries(europeOf).flatMap(([region, codes]) => codes.split(" ").map((country) => [country, region])),
 );
 
-describe("the visitor's market", () => {
+describe("the region of a visitor", () => {
   let stack: TestStack;
   before(async () => {
     stack = await startTestStack();
@@ -18,36 +16,36 @@ describe("the visitor's market", () => {
 
   test("is the right one for all 250 countries and for none, with the origin's own bytes", async () => {
     for (const country of [...countries, undefined]) {
-      const region = marketOf.get(country ?? "") ?? "GB";
+      const region = regionOf.get(country ?? "") ?? "GB";
       const response = await stack.edge.fetch("/api/trending", { country });
       const body = await response.text();
       const target = `/api/trending?region=${region}`;
       assert.equal(response.headers.get("content-location"), target, `for ${country}`);
       assert.equal(JSON.parse(body).region, region);
-      assert.ok(stack.network.bodies.get(target)?.has(body), `the body for ${country} is not the origin's`);
+      assert.ok(stack.proxy.bodies.get(target)?.has(body), `the body for ${country} is not the origin's`);
     }
-    assert.equal(stack.network.asked.length, Object.keys(europeOf).length, "one request for each market");
+    assert.equal(stack.proxy.targets.length, Object.keys(europeOf).length, "one request for each region");
   });
 
   test("never becomes another's, a thousand times in turn", async () => {
     const turns = Array.from({ length: 1000 }, (_, i) => (i % 2 === 0 ? "FR" : "PL"));
-    const seen = await stack.edge.crowd(turns.map((country) => ({ target: "/api/trending", country })));
+    const seen = await stack.edge.fetchMany(turns.map((country) => ({ target: "/api/trending", country })));
     assert.deepEqual(
       seen.map(({ region }) => region),
       turns,
     );
   });
 
-  test("makes an answer private; a region in the URL leaves it public", async () => {
-    const placed = await stack.edge.fetch("/api/trending?window=day", { country: "CH" });
+  test("makes a response private; a region in the URL leaves it public", async () => {
+    const chosen = await stack.edge.fetch("/api/trending?window=day", { country: "CH" });
     assert.match(
-      placed.headers.get("cache-control") ?? "",
+      chosen.headers.get("cache-control") ?? "",
       /^private, max-age=30, stale-while-revalidate=60$/,
     );
-    assert.equal(placed.headers.get("content-location"), "/api/trending?region=DE");
+    assert.equal(chosen.headers.get("content-location"), "/api/trending?region=DE");
     const named = await stack.edge.fetch("/api/trending?region=de", { country: "FR" });
     assert.match(named.headers.get("cache-control") ?? "", /^public, max-age=30, stale-while-revalidate=60$/);
     assert.equal(named.headers.get("content-location"), null);
-    assert.equal(await named.text(), await placed.text());
+    assert.equal(await named.text(), await chosen.text());
   });
 });

@@ -2,57 +2,50 @@ import type { ExecutionContext, ExportedHandler } from "@cloudflare/workers-type
 // @ts-expect-error: what `wrangler deploy` uploads, found through an alias that edge.ts sets
 import deployed from "the-deployed-bundle";
 
-/** Visitors who ask for their market's list. `share`: of all requests. */
+/** Clients that request the list of their country's region. `share`: of all requests. */
 export type Traffic = {
   requests: number;
-  atOnce: number;
-  visitors: { country: string; region: string; share: number }[];
+  concurrency: number;
+  clients: { country: string; region: string; share: number }[];
   windows: { window: string; share: number }[];
 };
 
-/** `wrong`: answers other than 200 with the visitor's own market. `handled`: how many were handled in which way. */
-export type Outcome = { wrong: number; handled: Record<string, number> };
+/** `wrong`: responses other than 200 with the client's own region. `byCacheStatus`: how many had which Cache-Status. */
+export type TrafficResult = { wrong: number; byCacheStatus: Record<string, number> };
 
-/** The deployed Worker and its visitors in one isolate: the cheapest way to a day's traffic, or to measure a hit. */
+/** The deployed Worker and its clients in one isolate: the cheapest way to a day's traffic, or to measure a hit. */
 // biome-ignore lint/style/noDefaultExport: a Worker's handlers are its default export
 export default {
   async fetch(request: Request, env: unknown, context: ExecutionContext): Promise<Response> {
     const traffic = (await request.json()) as Traffic;
-    const outcome: Outcome = { wrong: 0, handled: {} };
-    for (let done = 0; done < traffic.requests; done += traffic.atOnce) {
-      await Promise.all(
-        Array.from({ length: traffic.atOnce }, () => visit(traffic, outcome, { env, context })),
-      );
-      await new Promise((resume) => setTimeout(resume)); // hits never wait: let renewals and the clock go on
+    const result: TrafficResult = { wrong: 0, byCacheStatus: {} };
+    for (let sent = 0; sent < traffic.requests; sent += traffic.concurrency) {
+      const batch = Math.min(traffic.concurrency, traffic.requests - sent);
+      await Promise.all(Array.from({ length: batch }, () => send(traffic, result, { env, context })));
+      await new Promise((resume) => setTimeout(resume)); // hits never wait: let revalidations and the clock go on
     }
-    return Response.json(outcome);
+    return Response.json(result);
   },
 };
 
-type Place = { env: unknown; context: ExecutionContext };
+type Runtime = { env: unknown; context: ExecutionContext };
 
-async function visit(
-  { visitors, windows }: Traffic,
-  outcome: Outcome,
-  { env, context }: Place,
+async function send(
+  { clients, windows }: Traffic,
+  result: TrafficResult,
+  { env, context }: Runtime,
 ): Promise<void> {
-  const { country, region } = draw(visitors);
+  const { country, region } = draw(clients);
   const { window } = draw(windows);
-  const request = new Request(`https://site.example/api/trending?window=${window}`, {
-    cf: { country },
-  } as object);
-  const response: Response = (await (deployed as ExportedHandler).fetch?.(
-    request as never,
-    env,
-    context,
-  )) as never;
+  const url = `https://site.example/api/trending?window=${window}`;
+  const request = new Request(url, { cf: { country } } as object);
+  const worker = deployed as ExportedHandler;
+  const response: Response = (await worker.fetch?.(request as never, env, context)) as never;
   const body = await response.text();
-  if (response.status !== 200 || !body.startsWith(`{"region":"${region}"`)) outcome.wrong++;
-  const how = (response.headers.get("cache-status") ?? `status ${response.status}`).replace(
-    /; ttl=-?\d+/,
-    "",
-  );
-  outcome.handled[how] = (outcome.handled[how] ?? 0) + 1;
+  if (response.status !== 200 || !body.startsWith(`{"region":"${region}"`)) result.wrong++;
+  const cacheStatus = response.headers.get("cache-status") ?? `status ${response.status}`;
+  const kind = cacheStatus.replace(/; ttl=-?\d+/, "");
+  result.byCacheStatus[kind] = (result.byCacheStatus[kind] ?? 0) + 1;
 }
 
 function draw<T extends { share: number }>(choices: T[]): T {

@@ -25,7 +25,7 @@ function readStat(pid: number): { name: string; parent: number; ticks: number } 
   try {
     text = readFileSync(`/proc/${pid}/stat`, "utf8");
   } catch {
-    return null; // it has ended meanwhile
+    return null; // it has ended
   }
   const [, name = "", rest = ""] = /^\d+ \((.*)\) (.*)$/s.exec(text) ?? [];
   const fields = rest.split(" ").map(Number);

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Recording } from "./recording-worker.ts";
+import { startTestStack, type TestStack } from "./test-stack.ts";
+
+// What a browser and Cloudflare tell about a visitor, each with a value that is easy to find again.
+const headers = {
+  "cf-connecting-ip": "2001:db8:1:2:3:4:5:6",
+  "x-forwarded-for": "visitor-forwarded",
+  "user-agent": "visitor-agent",
+  "accept-language": "visitor-language",
+  authorization: "visitor-authorization",
+  cookie: "visitor=cookie",
+  referer: "https://visitor.example/",
+  "if-none-match": '"visitor-tag"',
+  accept: "visitor/accept",
+};
+const cf = { country: "DE", city: "visitor-city", asn: 64_500, latitude: "visitor-latitude" };
+
+const always = ["method", "url"];
+const lists = ["cf.country", "headers.get(if-none-match)", ...always];
+const miss = ["cf.country", "headers.get(cf-connecting-ip)", "headers.get(if-none-match)", ...always];
+
+describe("of a request the edge reads", () => {
+  let stack: TestStack;
+  before(async () => {
+    stack = await startTestStack();
+  });
+  after(() => stack.close());
+
+  async function record(target: string, { method = "GET", allowed = true } = {}): Promise<Recording> {
+    const [recording] = await stack.edge.record([{ target, method, headers, cf, allowed }]);
+    assert.ok(recording);
+    return recording;
+  }
+
+  test("URL, method, country and If-None-Match; on a miss the address as well, and counts its network", async () => {
+    const first = await record("/api/trending");
+    assert.deepEqual([first.status, first.reads], [200, miss]);
+    assert.deepEqual(first.limiterKeys, ["2001:db8:1:2"]);
+    for (const method of ["GET", "HEAD"]) {
+      const again = await record("/api/trending", { method });
+      assert.deepEqual([again.status, again.reads, again.limiterKeys], [200, lists, []], method);
+    }
+  });
+
+  test("no more for a document", async () => {
+    assert.deepEqual((await record("/api/regions")).reads, miss);
+    assert.deepEqual((await record("/api/regions")).reads, lists);
+  });
+
+  const refused: [string, string, number, string[]][] = [
+    ["OPTIONS", "/api/trending", 204, always],
+    ["POST", "/api/trending", 405, always],
+    ["GET", "/nothing", 404, ["url"]],
+    ["GET", `/api/trending?category=${"a".repeat(2100)}`, 414, ["url"]],
+    ["GET", "/problems/not-found", 200, always],
+    ["GET", "/api/trending?x=1", 400, ["cf.country", ...always]],
+  ];
+  for (const [method, target, status, reads] of refused) {
+    test(`only ${reads.join(", ")} for ${method} ${target.slice(0, 30)}`, async () => {
+      const recording = await record(target, { method });
+      assert.deepEqual([recording.status, recording.reads], [status, reads]);
+    });
+  }
+
+  test("the address, when the rate limiter refuses the miss, and asks nobody else", async () => {
+    stack.proxy.targets = [];
+    const recording = await record("/api/trending?region=FR&limit=7", { allowed: false });
+    assert.equal(recording.status, 429);
+    assert.deepEqual(
+      recording.reads,
+      miss.filter((read) => read !== "headers.get(if-none-match)"),
+    );
+    assert.deepEqual(stack.proxy.targets, []);
+  });
+
+  test("and sends the origin nothing of it but the canonical target", () => {
+    assert.ok(stack.proxy.headers.length > 0);
+    for (const sent of stack.proxy.headers) {
+      assert.ok(sent["x-edge-signature"]);
+      assert.doesNotMatch(JSON.stringify(sent), /visitor|2001:db8/);
+    }
+  });
+});

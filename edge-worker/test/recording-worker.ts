@@ -1,0 +1,81 @@
+import type { ExecutionContext, ExportedHandler } from "@cloudflare/workers-types";
+// @ts-expect-error: what `wrangler deploy` uploads, found through an alias that edge.ts sets
+import deployed from "the-deployed-bundle";
+
+/** `allowed`: whether the rate limiter allows a request to the origin. `cf`: members of request.cf. */
+export type RecordedRequest = {
+  target: string;
+  method?: string;
+  headers?: Record<string, string>;
+  cf?: Record<string, unknown>;
+  allowed?: boolean;
+};
+
+/** `reads`: what the Worker read of the request, like `headers.get(accept)`; `limiterKeys`: what it counted it under. */
+export type Recording = { status: number; reads: string[]; limiterKeys: string[] };
+
+/** Runs the deployed Worker with requests that record what is read of them, and a rate limiter that is told what to do. */
+// biome-ignore lint/style/noDefaultExport: a Worker's handlers are its default export
+export default {
+  async fetch(request: Request, env: object, context: ExecutionContext): Promise<Response> {
+    const recordings: Recording[] = [];
+    for (const recorded of (await request.json()) as RecordedRequest[]) {
+      recordings.push(await handle(recorded, env, context));
+    }
+    return Response.json(recordings);
+  },
+};
+
+async function handle(
+  { target, method = "GET", headers = {}, cf = {}, allowed = true }: RecordedRequest,
+  env: object,
+  context: ExecutionContext,
+): Promise<Recording> {
+  const [reads, limiterKeys, pending] = [new Set<string>(), [] as string[], [] as Promise<unknown>[]];
+  const request = new Request(`https://site.example${target}`, { method, headers, cf } as object);
+  const limiter = {
+    limit: async ({ key }: { key: string }) => {
+      limiterKeys.push(key);
+      return { success: allowed };
+    },
+  };
+  const waitUntil = (work: Promise<unknown>) => {
+    pending.push(work);
+    context.waitUntil(work);
+  };
+  const worker = deployed as ExportedHandler;
+  const response = await worker.fetch?.(
+    recordReads(request, "", reads) as never,
+    { ...env, MISS_RATE_LIMITER: limiter },
+    { waitUntil } as never,
+  );
+  await response?.arrayBuffer();
+  await Promise.allSettled(pending);
+  return { status: response?.status ?? 0, reads: [...reads].sort(), limiterKeys };
+}
+
+/** An object that adds every read of a value, every call and every look at its keys to `reads`. */
+function recordReads<T extends object>(object: T, path: string, reads: Set<string>): T {
+  const lookAtKeys = <R>(result: R): R => {
+    reads.add(`${path}*`);
+    return result;
+  };
+  return new Proxy(object, {
+    get(_, property) {
+      const name = `${path}${String(property)}`;
+      const value: unknown = Reflect.get(object, property, object);
+      if (typeof value === "function") {
+        return (...args: unknown[]) => {
+          reads.add(`${name}(${args.join(", ").toLowerCase()})`);
+          return value.apply(object, args);
+        };
+      }
+      if (typeof value === "object" && value !== null) return recordReads(value, `${name}.`, reads);
+      reads.add(name);
+      return value;
+    },
+    has: (_, property) => lookAtKeys(Reflect.has(object, property)),
+    ownKeys: () => lookAtKeys(Reflect.ownKeys(object)),
+    getOwnPropertyDescriptor: (_, property) => lookAtKeys(Reflect.getOwnPropertyDescriptor(object, property)),
+  });
+}
