@@ -1,8 +1,7 @@
-"""Figures that people quote for this kind of service, to be set beside ours.
+"""Figures that others quote for this kind of service, printed beside ours.
 
-They are quoted as they are: without a method, for 64 connections on a machine of 4 virtual CPUs, and for
-all of its cores together. Ours are of one core, so requests per second of the two cannot be compared
-directly; what stands beside them are ours per core.
+They come without a method: 64 connections on a machine of 4 virtual CPUs, all of its cores together. Ours are
+of one core, so requests per second of the two cannot be compared directly.
 """
 
 from dataclasses import dataclass

@@ -10,7 +10,7 @@ from bench import nginx
 from bench.errors import CannotMeasure
 
 ROOT = Path(__file__).parent.parent
-SOURCES = Path(__file__).parent / "peers"
+PEER_SOURCES = Path(__file__).parent / "peers"
 BUILT = ROOT / ".tools" / "bench-peers"
 
 ORIGIN = "TrendVault"
@@ -65,7 +65,7 @@ def _prepare_bun() -> str:
 
 
 def _prepare_node() -> str:
-    folder = SOURCES / "node"
+    folder = PEER_SOURCES / "node"
     if not (folder / "node_modules/better-sqlite3").exists():
         _run(["npm", "ci", "--no-audit", "--no-fund", "--prefix", str(folder)], "Node 22 or newer with npm")
     node, sqlite = _run(["node", "-e", _NODE_VERSIONS], "Node 22 or newer", folder).split()
@@ -75,7 +75,7 @@ def _prepare_node() -> str:
 def _prepare_go() -> str:
     version = _run(["go", "env", "GOVERSION"], "Go 1.23 or newer")
     build = ["go", "build", "-trimpath", "-o", str(BUILT / "go"), "."]
-    _run(["env", "CGO_ENABLED=1", *build], "a C compiler, for go-sqlite3", SOURCES / "go")
+    _run(["env", "CGO_ENABLED=1", *build], "a C compiler, for go-sqlite3", PEER_SOURCES / "go")
     return version.replace("go", "Go ", 1)
 
 
@@ -104,8 +104,8 @@ SERVERS: tuple[Server, ...] = (
     Server(ORIGIN, _prepare_origin, _command("bun", "--no-env-file", ROOT / "api/dist/main.js")),
     Server(NGINX, _prepare_nginx, partial(_nginx, sendfile=True)),
     Server(NGINX_COPYING, _prepare_nginx, partial(_nginx, sendfile=False)),
-    Server("Bun", _prepare_bun, _command("bun", "--no-env-file", SOURCES / "bun/server.ts")),
+    Server("Bun", _prepare_bun, _command("bun", "--no-env-file", PEER_SOURCES / "bun/server.ts")),
     Server("Go", _prepare_go, _command(BUILT / "go")),
-    Server("Node", _prepare_node, _command("node", SOURCES / "node/server.js")),
+    Server("Node", _prepare_node, _command("node", PEER_SOURCES / "node/server.js")),
     Server("PHP", _prepare_php, lambda options, port: nginx.php_commands(options.folder, port)),
 )

@@ -37,7 +37,7 @@ class Testbed:
     def mix(self) -> Path:
         return self.folder / "mix.txt"
 
-    def names(self, wanted: Sequence[str]) -> list[str]:
+    def available(self, wanted: Sequence[str]) -> list[str]:
         """Those of the servers that can be measured."""
         present = {server.name for server in self.servers}
         return [name for name in wanted if name in present]
@@ -112,7 +112,7 @@ def _build_servers(testbed: Testbed) -> None:
 def _compare_answers(testbed: Testbed) -> None:
     ring = parse_key_ring(testbed.environment["TOKEN_KEYS"])
     with testbed.started(ORIGIN) as origin:
-        if testbed.names((NGINX, NGINX_COPYING)):
+        if testbed.available((NGINX, NGINX_COPYING)):
             nginx.write_pages(testbed.folder, origin.url, mix_targets())
         for server in testbed.servers[1:]:
             progress.log(f"comparing the answers of {server.name} with the origin's")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What bin/bench measures with and against: wrk, nginx and PHP-FPM. The system's if they are
-# there, else Debian $DEBIAN_SUITE's packages in .tools/bench, run on their own libc as
-# toolchain/php.sh does it. Not a part of bin/setup: only bin/bench needs them.
+# wrk, nginx and PHP-FPM, which only bin/bench needs, so bin/setup does not bring them: the
+# system's where it has them, else the packages of Debian $DEBIAN_SUITE in .tools/bench, run on
+# their own libc as in toolchain/php.sh. bench/servers.py builds the peers themselves.
 set -euo pipefail
 PART=bench
 # shellcheck source=toolchain/part.sh

@@ -15,7 +15,7 @@ def measure_connections(testbed: Testbed, _rounds: int, seconds: int) -> Scenari
     """Five thousand keep-alive connections, two workers."""
     testbed = replace(testbed, cores=divide_cores(available_cores(), _WORKERS))
     load = Load(connections=_CONNECTIONS)
-    servers = testbed.names((ORIGIN, NGINX))
+    servers = testbed.available((ORIGIN, NGINX))
     measured = {name: testbed.measure_alone(name, load, seconds, workers=_WORKERS) for name in servers}
     rows = [(name, cells(one)) for name, one in measured.items()]
     goals = [Goal("errors at 5,000 connections", measured[ORIGIN]["errors"], 0, "")]

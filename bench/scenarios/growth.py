@@ -18,7 +18,7 @@ def measure_growth(testbed: Testbed, _rounds: int, seconds: int) -> ScenarioResu
     for size in _SIZES:
         testbed = replace(testbed, database=testbed.folder / f"{size}.db")
         databases.make(testbed.database, size)
-        for name in testbed.names((ORIGIN, "Bun")):
+        for name in testbed.available((ORIGIN, "Bun")):
             measurement = testbed.measure_alone(name, Load(), seconds, warm=True)
             result.rows.append((f"{name}, {size:,} videos", cells(measurement)))
             cpu_us += [measurement["CPU us"]] if name == ORIGIN else []

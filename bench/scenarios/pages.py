@@ -59,7 +59,7 @@ def measure_pages(testbed: Testbed, names: Sequence[str], rounds: int, seconds: 
         for number in range(rounds):
             for name in names:
                 progress.log(f"round {number + 1} of {rounds}, {SCENARIOS[name]}")
-                for present in testbed.names(PAGES[name].servers):
+                for present in testbed.available(PAGES[name].servers):
                     one = _measure_page(testbed, name, servers[present], seconds)
                     measured[name].setdefault(present, []).append(one)
     return [describe_page(name, measured[name]) for name in names]

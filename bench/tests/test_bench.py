@@ -121,9 +121,9 @@ def test_the_mix_is_the_same_every_time_and_names_only_pages_that_nginx_has(tmp_
         write_mix(tmp_path / name)
     text = (tmp_path / "one").read_text()
     assert text == (tmp_path / "two").read_text()
-    asked = {line.partition("\t")[0] for line in text.splitlines()}
-    assert asked <= set(mix_targets())
-    assert len(asked) > 100
+    requested = {line.partition("\t")[0] for line in text.splitlines()}
+    assert requested <= set(mix_targets())
+    assert len(requested) > 100
 
 
 def test_nginx_serves_the_origins_header_fields_with_sendfile_and_without(tmp_path: Path) -> None:

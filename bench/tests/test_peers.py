@@ -11,14 +11,14 @@ from bench.errors import CannotMeasure
 from bench.machine import available_cores
 from bench.running_server import RunningServer, running
 from bench.same_answers import require_same_answers
-from bench.servers import BUILT, ORIGIN, SERVERS, SOURCES, LaunchOptions, Server
+from bench.servers import BUILT, ORIGIN, SERVERS, PEER_SOURCES, LaunchOptions, Server
 from bench.testbed import make_environment
 from loadtest.analytics_token import KeyRing, parse_key_ring
 
 _NEEDS: dict[str, Callable[[], bool]] = {
     "Bun": lambda: True,
     "Go": lambda: (BUILT / "go").exists(),
-    "Node": lambda: (SOURCES / "node/node_modules").exists(),
+    "Node": lambda: (PEER_SOURCES / "node/node_modules").exists(),
     "PHP": lambda: bool(shutil.which("php-fpm") and shutil.which("nginx")),
 }
 
