@@ -11,7 +11,7 @@ from bench.errors import CannotMeasure
 from bench.machine import available_cores
 from bench.running_server import RunningServer, running
 from bench.same_answers import require_same_answers
-from bench.servers import BUILT, ORIGIN, SERVERS, PEER_SOURCES, LaunchOptions, Server
+from bench.servers import BUILT, ORIGIN, PEER_SOURCES, SERVERS, LaunchOptions, Server
 from bench.testbed import make_environment
 from loadtest.analytics_token import KeyRing, parse_key_ring
 
