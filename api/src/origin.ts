@@ -41,15 +41,17 @@ export type OriginStatus = {
 /** An origin without a port: it answers requests from a database that it follows. */
 export class Origin {
   readonly #parts: OriginParts;
+  readonly #handler: RequestHandler;
   #isNextTimed = false;
 
   constructor(parts: OriginParts) {
     this.#parts = parts;
+    this.#handler = parts.handler;
   }
 
   /** What Bun.serve calls. */
   readonly answer = (request: Request): Response | Promise<Response> =>
-    this.#isNextTimed ? this.#answerTimed(request) : this.#parts.handler.answer(request);
+    this.#isNextTimed ? this.#answerTimed(request) : this.#handler.answer(request);
 
   /** The answer to a request that failed before `answer`, or in it. */
   readonly answerFailure = (error: unknown): Response =>
@@ -63,7 +65,7 @@ export class Origin {
 
   /** From now on every answer closes its connection. */
   drain(): void {
-    this.#parts.handler.drain();
+    this.#handler.drain();
   }
 
   status(): OriginStatus {
@@ -79,10 +81,10 @@ export class Origin {
 
   // One a tick: two clock readings for each request would show in the figures that they are for.
   #answerTimed(request: Request): Response | Promise<Response> {
-    const { counters, handler } = this.#parts;
+    const { counters } = this.#parts;
     this.#isNextTimed = false;
     const started = performance.now();
-    const response = handler.answer(request);
+    const response = this.#handler.answer(request);
     const observe = () => counters.observe((performance.now() - started) / 1000);
     if (response instanceof Promise) void response.finally(observe);
     else observe();

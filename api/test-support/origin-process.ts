@@ -15,7 +15,7 @@ export class OriginProcess {
   readonly #listening = Promise.withResolvers<void>();
 
   private constructor(databasePath: string, env: Record<string, string>) {
-    // Not the keys of whoever runs the tests.
+    // Without the keys of the developer who runs the tests.
     this.#child = Bun.spawn([process.execPath, "--no-env-file", join(import.meta.dir, "../src/main.ts")], {
       env: {
         PATH: process.env.PATH ?? "",
@@ -33,15 +33,27 @@ export class OriginProcess {
     });
   }
 
-  /** Starts it and waits until it listens. Throws with its output when it does not. */
+  /** Starts it and waits until it listens. @throws Error with its output when it does not */
   static async start(databasePath: string, env: Record<string, string> = {}): Promise<OriginProcess> {
-    const origin = new OriginProcess(databasePath, env);
-    await Promise.race([origin.#listening.promise, origin.ended]);
-    if (origin.url === "") throw new Error(`The origin did not start: ${await origin.#child.stderr.text()}`);
+    const origin = OriginProcess.launch(databasePath, env);
+    await origin.listening();
     return origin;
   }
 
-  /** Starts what is expected to leave at once: its exit code and what it said on standard error. */
+  /** Starts it. */
+  static launch(databasePath: string, env: Record<string, string> = {}): OriginProcess {
+    return new OriginProcess(databasePath, env);
+  }
+
+  /** Waits until it listens. @throws Error with its output when it does not */
+  async listening(): Promise<void> {
+    await Promise.race([this.#listening.promise, this.ended]);
+    if (this.url !== "") return;
+    await until(() => this.stderr !== "");
+    throw new Error(`The origin did not start: ${this.stderr}`);
+  }
+
+  /** Starts what is expected to exit at once: its exit code and what it wrote on standard error. */
   static async refuse(databasePath: string, env: Record<string, string> = {}) {
     const origin = new OriginProcess(databasePath, env);
     const code = await origin.ended;

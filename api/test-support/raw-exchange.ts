@@ -1,29 +1,40 @@
-/** Sends bytes over a connection of its own and gives what came back until it was closed or was quiet. */
-export async function exchange(url: string, bytes: string | Uint8Array, quietAfter = 60): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
+/**
+ * Sends bytes over a connection of its own, waits for so many whole responses, closes its side, and gives everything
+ * that came back until the connection was closed. The origin may close it earlier.
+ */
+export async function exchange(url: string, bytes: string | Uint8Array, responses = 1): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<void>();
   let received = "";
-  let timer = setTimeout(() => resolve(received), 10 * quietAfter);
   const socket = await Bun.connect({
     hostname: "127.0.0.1",
     port: Number(new URL(url).port),
     socket: {
-      data(_socket, data) {
+      data(connection, data) {
         received += data.toString("latin1");
-        clearTimeout(timer);
-        timer = setTimeout(() => resolve(received), quietAfter);
+        if (countWhole(received) >= responses) connection.end();
       },
-      close: () => resolve(received),
-      error: () => resolve(received),
+      close: () => resolve(),
+      error: () => resolve(),
     },
   });
   socket.write(bytes);
-  const answer = await promise;
-  clearTimeout(timer);
-  socket.end();
-  return answer;
+  await promise;
+  return received;
 }
 
 /** The status codes of the responses in what came back. */
 export function statusesIn(received: string): number[] {
   return [...received.matchAll(/^HTTP\/1\.1 ([0-9]{3})/gm)].map(([, status]) => Number(status));
+}
+
+// A body is as long as Content-Length says; without one there is none.
+function countWhole(received: string): number {
+  let [count, from] = [0, 0];
+  for (let end = received.indexOf("\r\n\r\n"); end !== -1; end = received.indexOf("\r\n\r\n", from)) {
+    const length = /^content-length: ([0-9]+)\r$/im.exec(received.slice(from, end + 2))?.[1] ?? "0";
+    from = end + 4 + Number(length);
+    if (from > received.length) return count;
+    count++;
+  }
+  return count;
 }

@@ -14,6 +14,7 @@ export const testTime = 1_795_171_230_000; // milliseconds, in the middle of a m
 export const testMinute = tokenMinute(testTime);
 
 export type TestOrigin = OriginParts & {
+  origin: Origin;
   /** Moves the clock on by milliseconds, and lets the origin look at it and at the database. */
   pass(milliseconds?: number): void;
   ask(target: string, init?: RequestInit): Promise<Response>;
@@ -32,6 +33,7 @@ export async function openTestOrigin(path: string, env: Record<string, string> =
   const origin = new Origin(parts);
   return {
     ...parts,
+    origin,
     logged,
     pass(milliseconds = 0) {
       now += milliseconds;

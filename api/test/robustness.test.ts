@@ -1,16 +1,26 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../test-support/load.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
 import { exchange, statusesIn } from "../test-support/raw-exchange.ts";
+import { until } from "../test-support/until.ts";
 
 let builder: DatabaseBuilder;
 let origin: OriginProcess;
+let pids: number[];
 
 beforeAll(async () => {
   builder = new DatabaseBuilder();
   builder.publish([{ region: "GB", videos: videos(60) }]);
   origin = await OriginProcess.start(builder.path);
+  pids = origin.workerPids();
+});
+
+// Nothing that a client sends ends the process, or is worth a line of the log.
+afterEach(async () => {
+  expect((await fetch(`${origin.url}api/trending`)).status).toBe(200);
+  expect(origin.workerPids()).toEqual(pids);
+  expect(origin.lines.map(({ event }) => event)).toEqual(["listening"]);
 });
 
 afterAll(async () => {
@@ -21,61 +31,58 @@ afterAll(async () => {
 const closed = "closed";
 const get = "GET /api/trending HTTP/1.1\r\n";
 
-// Expected: a status, or the connection closed without an answer.
-const requests: [name: string, bytes: string, expected: (number | typeof closed)[]][] = [
-  ["an ordinary request", `${get}Host: a\r\n\r\n`, [200]],
-  ["an empty Host", `${get}Host:\r\n\r\n`, [200]],
-  ["no Host", `${get}\r\n`, [400]],
-  ["two Hosts", `${get}Host: a\r\nHost: b\r\n\r\n`, [200, 400]],
-  ["an invalid Host", `${get}Host: a b/?#\r\n\r\n`, [200, 400]],
-  ["HTTP/1.0", "GET /api/trending HTTP/1.0\r\n\r\n", [200]],
-  ["an unknown version", "GET / HTTP/9.9\r\nHost: a\r\n\r\n", [400, 505, closed]],
-  ["an absolute target", "GET http://evil.test/api/trending HTTP/1.1\r\nHost: a\r\n\r\n", [200]],
-  ["a target without a slash", "GET api/trending HTTP/1.1\r\nHost: a\r\n\r\n", [400, 404]],
-  ["a fragment", "GET /api/trending#x HTTP/1.1\r\nHost: a\r\n\r\n", [400, 404]],
-  ["a dotted path", "GET /api/x/../trending HTTP/1.1\r\nHost: a\r\n\r\n", [200, 404]],
-  ["an encoded path", "GET /api/%74rending HTTP/1.1\r\nHost: a\r\n\r\n", [200, 404]],
-  ["%00", "GET /api/trending?region=%00 HTTP/1.1\r\nHost: a\r\n\r\n", [400]],
-  ["%zz", "GET /api/trending?region=%zz HTTP/1.1\r\nHost: a\r\n\r\n", [400]],
-  ["overlong UTF-8", "GET /api/trending?region=%c0%af HTTP/1.1\r\nHost: a\r\n\r\n", [400]],
-  ["raw bytes in the path", "GET /api/\xff\xfe HTTP/1.1\r\nHost: a\r\n\r\n", [400, 404]],
-  ["a bare % in a video id", "GET /api/videos/% HTTP/1.1\r\nHost: a\r\n\r\n", [404]],
-  ["a URL of 3 KB", `GET /api/trending?x=${"x".repeat(3000)} HTTP/1.1\r\nHost: a\r\n\r\n`, [414]],
-  ["a URL of 100 KB", `GET /api/trending?x=${"x".repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, [414, 431]],
-  ["15 KB of header fields", `${get}Host: a\r\nX: ${"x".repeat(15_000)}\r\n\r\n`, [200]],
-  ["17 KB of header fields", `${get}Host: a\r\nX: ${"x".repeat(17_000)}\r\n\r\n`, [431]],
-  ["a thousand fields", `${get}Host: a\r\n${"X: y\r\n".repeat(1000)}\r\n`, [200, 400, 431]],
-  ["a folded field", `${get}Host: a\r\nX: y\r\n z\r\n\r\n`, [400]],
-  ["a bare line feed", "GET /api/trending HTTP/1.1\nHost: a\n\n", [400, 505, closed]],
-  ["a NUL in a field", `${get}Host: a\r\nX: a\0b\r\n\r\n`, [400, closed]],
+// Each with the one status that it is answered with, or the connection closed without an answer.
+const requests: [name: string, bytes: string, expected: number | typeof closed][] = [
+  ["an ordinary request", `${get}Host: a\r\n\r\n`, 200],
+  ["an empty Host", `${get}Host:\r\n\r\n`, 200],
+  ["no Host", `${get}\r\n`, 400],
+  ["two Hosts", `${get}Host: a\r\nHost: b\r\n\r\n`, 200],
+  ["an invalid Host", `${get}Host: a b/?#\r\n\r\n`, 200],
+  ["HTTP/1.0", "GET /api/trending HTTP/1.0\r\n\r\n", 200],
+  ["an unknown version", "GET / HTTP/9.9\r\nHost: a\r\n\r\n", 505],
+  ["an absolute target", "GET http://evil.test/api/trending HTTP/1.1\r\nHost: a\r\n\r\n", 200],
+  ["a target without a slash", "GET api/trending HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+  ["a fragment", "GET /api/trending#x HTTP/1.1\r\nHost: a\r\n\r\n", 404],
+  ["a dotted path", "GET /api/x/../trending HTTP/1.1\r\nHost: a\r\n\r\n", 200],
+  ["an encoded path", "GET /api/%74rending HTTP/1.1\r\nHost: a\r\n\r\n", 404],
+  ["%00", "GET /api/trending?region=%00 HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+  ["%zz", "GET /api/trending?region=%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+  ["overlong UTF-8", "GET /api/trending?region=%c0%af HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+  ["raw bytes in the path", "GET /api/\xff\xfe HTTP/1.1\r\nHost: a\r\n\r\n", 404],
+  ["a bare % in a video id", "GET /api/videos/% HTTP/1.1\r\nHost: a\r\n\r\n", 404],
+  ["a URL of 3 KB", `GET /api/trending?x=${"x".repeat(3000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 414],
+  ["a URL of 100 KB", `GET /api/trending?x=${"x".repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
+  ["15 KB of header fields", `${get}Host: a\r\nX: ${"x".repeat(15_000)}\r\n\r\n`, 200],
+  ["17 KB of header fields", `${get}Host: a\r\nX: ${"x".repeat(17_000)}\r\n\r\n`, 431],
+  ["a thousand fields", `${get}Host: a\r\n${"X: y\r\n".repeat(1000)}\r\n`, 431],
+  ["a folded field", `${get}Host: a\r\nX: y\r\n z\r\n\r\n`, 400],
+  ["a bare line feed", "GET /api/trending HTTP/1.1\nHost: a\n\n", 505],
+  ["a NUL in a field", `${get}Host: a\r\nX: a\0b\r\n\r\n`, 400],
   [
     "both length and chunked",
     `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    [400],
+    400,
   ],
-  ["a bad Content-Length", `${get}Host: a\r\nContent-Length: -1\r\n\r\n`, [400]],
-  [
-    "a huge body on POST",
-    "POST /api/trending HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n",
-    [413],
-  ],
-  ["a small body on GET", `${get}Host: a\r\nContent-Length: 3\r\n\r\nabc`, [200]],
-  ["no HTTP at all", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", [400, closed]],
-  ["an unknown method", "BREW / HTTP/1.1\r\nHost: a\r\n\r\n", [400, 404, 405, 501, closed]],
-  ["a lower-case method", "get /api/trending HTTP/1.1\r\nHost: a\r\n\r\n", [400, 405, 501, closed]],
-  ["CONNECT", "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", [400, 404, 405]],
-  ["OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", [200, 204, 400, 404]],
+  ["a bad Content-Length", `${get}Host: a\r\nContent-Length: -1\r\n\r\n`, 400],
+  ["a huge body on POST", "POST /api/trending HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n", 413],
+  ["a small body on GET", `${get}Host: a\r\nContent-Length: 3\r\n\r\nabc`, 200],
+  ["no HTTP at all", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400],
+  ["an unknown method", "BREW / HTTP/1.1\r\nHost: a\r\n\r\n", closed],
+  ["a lower-case method", "get /api/trending HTTP/1.1\r\nHost: a\r\n\r\n", closed],
+  ["CONNECT", "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", 404],
+  ["OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 400],
 ];
 
-test.each(requests)("%s is answered properly or the connection is closed", async (_name, bytes, expected) => {
-  const received = await exchange(
-    origin.url,
-    Uint8Array.from(bytes, (letter) => letter.charCodeAt(0)),
-  );
-  const [first = closed, ...others] = statusesIn(received);
-  expect(expected).toContain(first);
-  expect(others.filter((status) => status >= 500)).toEqual([]);
-});
+test.each(requests)(
+  "%s is answered with its status, or the connection is closed",
+  async (_name, bytes, expected) => {
+    const received = await exchange(
+      origin.url,
+      Uint8Array.from(bytes, (letter) => letter.charCodeAt(0)),
+    );
+    expect(statusesIn(received)).toEqual(expected === closed ? [] : [expected]);
+  },
+);
 
 test.each(["POST", "PUT", "PATCH", "DELETE", "TRACE", "PURGE", "PROPFIND", "MKCOL", "LOCK", "SEARCH"])(
   "%s is 405 with Allow",
@@ -93,12 +100,11 @@ test("requests sent in one packet are answered in their order, each with its own
     .join("");
   const countsIn = (received: string) =>
     [...received.matchAll(/"count":([0-9]+)/g)].map(([, count]) => Number(count));
-  // Bun closes the connection when a request follows one whose answer has to be waited for.
-  const cold = countsIn(await exchange(origin.url, packet));
-  expect(cold).toEqual(limits.slice(0, cold.length));
+  // Bun 1.4 closes the connection when a request follows one whose answer has to be waited for.
+  expect(countsIn(await exchange(origin.url, packet, limits.length))).toEqual([]);
   for (const limit of limits)
     await fetch(`${origin.url}api/trending?limit=${limit}`, { headers: { "accept-encoding": "identity" } });
-  expect(countsIn(await exchange(origin.url, packet))).toEqual(limits);
+  expect(countsIn(await exchange(origin.url, packet, limits.length))).toEqual(limits);
 });
 
 test("a client that stays slow, silent or half-way does not hold up the others", async () => {
@@ -112,14 +118,7 @@ test("a client that stays slow, silent or half-way does not hold up the others",
     ),
   );
   const load = startLoad(origin.url, { connections: 8, targets: ["/api/trending"], check: checkWholeList });
-  await Bun.sleep(200);
-  const { answers, failures } = await load.stop();
-  expect(failures).toEqual([]);
-  expect(answers).toBeGreaterThan(100);
+  await until(() => load.result.answers > 100);
+  expect((await load.stop()).failures).toEqual([]);
   for (const socket of stalled) socket.terminate();
-});
-
-test("after all that it runs in the same process, with nothing in the log", async () => {
-  expect((await fetch(`${origin.url}api/trending`)).status).toBe(200);
-  expect(origin.lines.map(({ event }) => event)).toEqual(["listening"]);
 });

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { engineOptions } from "../src/process/engine-options.ts";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../test-support/load.ts";
@@ -68,19 +68,22 @@ test("a second SIGHUP during a replacement replaces the new workers once more", 
 });
 
 test("a worker that crashes while it is being replaced leaves no worker too many", async () => {
-  const { lines, workerPids, kill } = bind(await start());
+  const locked = lockableCopy();
+  const { lines, workerPids, kill } = bind(await start({ DB_PATH: locked.path }));
   const [old = 0] = workerPids();
   const seen = new Set<number>();
   const running = () => {
     for (const pid of workerPids()) seen.add(pid);
     return workerPids().length;
   };
+  locked.lock(); // new workers wait for it before they listen
   kill("SIGHUP");
   await until(() => running() === 2);
   process.kill(old, "SIGKILL");
+  await until(() => lines.some(({ event }) => event === "worker_exited"));
+  locked.unlock();
   await until(() => lines.some(({ event }) => event === "worker_replaced"));
-  const hasCrashed = lines.some(({ event }) => event === "worker_exited"); // else it had been told to leave
-  await until(() => running() === 1 && seen.size === (hasCrashed ? 3 : 2));
+  await until(() => running() === 1 && seen.size === 3); // the old one, its successor, and the replacement
 });
 
 test("SIGTERM answers what was asked, sends every client away, and exits with 0", async () => {
@@ -103,15 +106,12 @@ test("a second origin on the same port is refused with one sentence", async () =
 });
 
 test("a database that is locked for a moment at the start is waited for", async () => {
-  const copy = `${builder.path}-copy`; // a copy has a journal, and so a lock that keeps readers out
-  using database = new Database(builder.path);
-  database.run("VACUUM INTO ?", [copy]);
-  using writer = new Database(copy);
-  writer.run("BEGIN EXCLUSIVE");
-  const starting = OriginProcess.start(copy);
-  await Bun.sleep(300); // as long as the lock is held: there is no event for a process that waits
-  writer.run("COMMIT");
-  origin = await starting;
+  const locked = lockableCopy();
+  locked.lock();
+  origin = OriginProcess.launch(locked.path);
+  await until(() => origin?.workerPids().some((pid) => hasOpen(pid, locked.path)) ?? false);
+  locked.unlock();
+  await origin.listening();
   expect((await fetch(`${origin.url}api/trending`)).status).toBe(200);
 });
 
@@ -133,7 +133,15 @@ test("a worker runs with the engine's options", async () => {
   expect(environment).toEqual(expect.arrayContaining(options));
 });
 
-test("workers leave when their supervisor is killed", async () => {
+test("a line of the log has time, level, event and message, in this order", async () => {
+  const { lines, url } = bind(await start());
+  const [line] = lines;
+  expect(Object.keys(line ?? {}).slice(0, 4)).toEqual(["time", "level", "event", "message"]);
+  expect(line?.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(line).toMatchObject({ level: "info", event: "listening", message: `The origin answers at ${url}.` });
+});
+
+test("workers exit when their supervisor is killed", async () => {
   const running = await start({ WORKERS: "2" });
   const pids = running.workerPids();
   running.kill("SIGKILL");
@@ -188,6 +196,26 @@ test("the admin port says that it is ready, and has all promised metrics", async
   }
   expect(text).toContain("# TYPE trendvault_sampled_request_duration_seconds histogram");
 });
+
+// A copy has a journal instead of a write-ahead log, and so a lock that keeps readers out.
+function lockableCopy() {
+  const path = `${builder.path}-copy`;
+  builder.database.run("VACUUM INTO ?", [path]);
+  const writer = new Database(path);
+  return {
+    path,
+    lock: () => writer.run("BEGIN EXCLUSIVE"),
+    unlock() {
+      writer.run("COMMIT");
+      writer.close();
+    },
+  };
+}
+
+function hasOpen(pid: number, path: string): boolean {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).some((name) => readlinkSync(`${folder}/${name}`) === path);
+}
 
 async function countAnswers(admin: string): Promise<number> {
   const text = await (await fetch(`${admin}metrics`)).text();
