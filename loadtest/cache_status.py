@@ -1,14 +1,18 @@
-"""Reads Cache-Status (RFC 9211): did the cache nearest to us answer by itself?"""
+"""Reads Cache-Status (RFC 9211), a list of structured fields (RFC 9651)."""
+
+from typing import Any
+
+import http_sf
 
 
-def outcome(header: str) -> str:
-    """ "hit", or why the request was forwarded ("miss", "stale", …), by the last cache of the list."""
-    nearest = header.rsplit(",", 1)[-1]
-    parameters = [parameter.strip() for parameter in nearest.split(";")[1:]]
-    if "hit" in parameters:
+def outcome(field: str) -> str:
+    """What the last cache of the list, the nearest to the client, did: "hit", or why it forwarded the request
+    ("miss", "stale", …); "unknown" when it says neither, "unreadable" when the field cannot be parsed."""
+    try:
+        caches: Any = http_sf.parse(field.encode(), tltype="list")
+        _, parameters = caches[-1]
+    except (ValueError, IndexError):
+        return "unreadable"
+    if parameters.get("hit"):
         return "hit"
-    for parameter in parameters:
-        name, _, value = parameter.partition("=")
-        if name == "fwd":
-            return value.strip('"')
-    return "unknown"
+    return str(parameters.get("fwd", "unknown"))

@@ -17,7 +17,11 @@ from loadtest.edge_signature import sign
         ('TrendVault; fwd="stale"', "stale"),
         ("Origin; hit, Edge; fwd=uri-miss", "uri-miss"),
         ("Origin; fwd=miss, Edge; hit", "hit"),
+        ('Edge; fwd=miss; detail="a, b; hit"', "miss"),
+        ('Edge; hit; detail="a; fwd=stale"', "hit"),
         ("Edge", "unknown"),
+        ('Edge; fwd=miss; detail=unclosed"', "unreadable"),
+        ("", "unreadable"),
     ],
 )
 def test_the_cache_nearest_to_the_client_counts(header: str, expected: str) -> None:
