@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.errors import CannotMeasure
 from bench.progress import progress
-from loadtest.markets import CODES
+from loadtest.contract import REGIONS
 
 _WRITER = Path(__file__).parent.parent / "writer/bin/writer"
 _HOUR = 3600
@@ -61,7 +61,7 @@ def _observations(count: int, now: int) -> Iterator[dict[str, object]]:
         first, second, third, channel = (_WORDS[number % modulus] for modulus in (7, 11, 13, 5))
         yield {
             "id": f"video{number:07}",
-            "region": CODES[number % len(CODES)],
+            "region": REGIONS[number % len(REGIONS)],
             "observed_at": _time(now),
             "views": 1000 + number * 7919 % 1_000_003,
             "title": f"{first} {second} {third} in {number % 90} minutes",

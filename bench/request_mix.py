@@ -3,8 +3,9 @@
 import random
 from pathlib import Path
 
-from loadtest.answers import Asked
-from loadtest.markets import CODES, zipf_weights
+from loadtest.contract import REGIONS
+from loadtest.regions import zipf_weights
+from loadtest.responses import PageRequest
 
 # Percent of the requests.
 _WINDOWS = {"day": 80, "now": 15, "week": 5}
@@ -16,16 +17,19 @@ _LENGTH = 5000
 def mix_targets() -> list[str]:
     """Every target that the mix can name."""
     return [
-        Asked(region, window, limit).target for region in CODES for window in _WINDOWS for limit in _LIMITS
+        PageRequest(region, window, limit).target
+        for region in REGIONS
+        for window in _WINDOWS
+        for limit in _LIMITS
     ]
 
 
 def write_mix(file: Path) -> None:
     """Writes the lines that wrk.lua reads."""
     rng = random.Random(20_261_120)
-    regions = rng.choices(CODES, zipf_weights(len(CODES)), k=_LENGTH)
+    regions = rng.choices(REGIONS, zipf_weights(len(REGIONS)), k=_LENGTH)
     windows = rng.choices(list(_WINDOWS), list(_WINDOWS.values()), k=_LENGTH)
     limits = rng.choices(list(_LIMITS), list(_LIMITS.values()), k=_LENGTH)
     encodings = rng.choices(list(_ENCODINGS), list(_ENCODINGS.values()), k=_LENGTH)
     rows = zip(regions, windows, limits, encodings, strict=True)
-    file.write_text("".join(f"{Asked(r, w, n).target}\t{encoding}\n" for r, w, n, encoding in rows))
+    file.write_text("".join(f"{PageRequest(r, w, n).target}\t{encoding}\n" for r, w, n, encoding in rows))

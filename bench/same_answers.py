@@ -8,7 +8,7 @@ from typing import Any
 import urllib3
 
 from bench.errors import CannotMeasure
-from loadtest.analytics_token import KeyRing, Verdict, verify_token
+from loadtest.analytics_token import KeyRing, TokenVerdict, verify_token
 
 _TARGETS = (
     "/api/trending?region=GB",
@@ -50,7 +50,7 @@ def _get_json(url: str) -> Any:
 
 def _require_token(theirs: str, ours: str, ring: KeyRing) -> None:
     verdict = verify_token(theirs, ring, int(time.time() // 60))
-    if verdict is not Verdict.VALID:
+    if verdict is not TokenVerdict.VALID:
         raise CannotMeasure(f"its token is {verdict}")
     if theirs.split(".")[:4] != ours.split(".")[:4]:
         raise CannotMeasure("its token says something else")

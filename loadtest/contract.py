@@ -1,4 +1,4 @@
-"""The schemas of the answers, from the OpenAPI document that the origin serves and commits."""
+"""What contract/openapi.json says: facts that are not repeated here, and the schemas of the responses."""
 
 import json
 from pathlib import Path
@@ -6,38 +6,36 @@ from typing import Any
 
 import jsonschema_rs
 
-DOCUMENT = Path(__file__).parent.parent / "contract" / "openapi.json"
+_DOCUMENT: dict[str, Any] = json.loads((Path(__file__).parents[1] / "contract/openapi.json").read_text())
+_PARAMETERS = {
+    parameter["name"]: parameter["schema"]
+    for parameter in _DOCUMENT["paths"]["/api/trending"]["get"]["parameters"]
+}
+
+REGIONS: tuple[str, ...] = tuple(_PARAMETERS["region"]["enum"])  # the most requested first
+WINDOWS: tuple[str, ...] = tuple(_PARAMETERS["window"]["enum"])
+DEFAULT_WINDOW: str = _PARAMETERS["window"]["default"]
+DEFAULT_LIMIT: int = _PARAMETERS["limit"]["default"]
+LARGEST_LIMIT: int = _PARAMETERS["limit"]["maximum"]
 
 
-class SchemaMismatch(Exception):
-    """The message says where a body differs, without its values."""
+def find_mismatch(path: str, body: Any) -> str | None:
+    """Where the body of a 200 at `path` (as in the document) is not as described, without its values.
+    Positions in lists become *, so that the same fault in many places is one kind of failure."""
+    for error in _VALIDATORS[path].iter_errors(body):
+        place = "/".join("*" if isinstance(step, int) else str(step) for step in error.instance_path)
+        return f"{place or 'body'} breaks {error.schema_path[-1]}"
+    return None
 
 
-class Contract:
-    def __init__(self, document: dict[str, Any]) -> None:
-        self._validators = {
-            path: _validator(document, path)
-            for path, methods in document["paths"].items()
-            if "application/json" in methods["get"]["responses"]["200"].get("content", {})
-        }
-
-    @classmethod
-    def read(cls, file: Path = DOCUMENT) -> "Contract":
-        return cls(json.loads(file.read_text()))
-
-    def require(self, path: str, body: Any) -> None:
-        """Raises SchemaMismatch when the body of a 200 at `path` (as in the document) is not as described."""
-        for error in self._validators[path].iter_errors(body):
-            raise SchemaMismatch(_describe(error))
+def _validators() -> dict[str, jsonschema_rs.Draft202012Validator]:
+    validators = {}
+    for path, methods in _DOCUMENT["paths"].items():
+        content = methods["get"]["responses"]["200"].get("content", {})
+        if "application/json" in content:
+            schema = content["application/json"]["schema"] | {"components": _DOCUMENT["components"]}
+            validators[path] = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
+    return validators
 
 
-def _validator(document: dict[str, Any], path: str) -> jsonschema_rs.Draft202012Validator:
-    schema = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
-    whole = {**schema, "components": document.get("components", {})}
-    return jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
-
-
-def _describe(error: jsonschema_rs.ValidationError) -> str:
-    """Positions in lists become *, so that the same fault in many places is one kind of failure."""
-    place = "/".join("*" if isinstance(step, int) else str(step) for step in error.instance_path)
-    return f"{place or 'body'} breaks {'/'.join(str(step) for step in error.schema_path[-1:])}"
+_VALIDATORS = _validators()

@@ -9,19 +9,18 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-ROOT = Path(__file__).parent.parent
-_STOP_SECONDS = 10
+ROOT = Path(__file__).parents[1]
+_STOP_TIMEOUT_SECONDS = 10
 
 
 class CannotStart(RuntimeError):
-    """The message says which part did not start, and the last it printed."""
+    """The message says which part did not start, and the last that it printed."""
 
 
-@dataclass(frozen=True)
-class LocalOrigin:
+class LocalOrigin(NamedTuple):
     url: str
     environment: Mapping[str, str]  # with the keys that verify its tokens
 
@@ -30,70 +29,56 @@ class LocalOrigin:
 def running(publish_seconds: float) -> Iterator[LocalOrigin]:
     """Fills a temporary database, serves it, and publishes a generation every `publish_seconds`."""
     with tempfile.TemporaryDirectory(prefix="trendvault-loadtest-") as folder:
-        database = Path(folder) / "trendvault.db"
-        environment = {**_inherited(), **_settings(database)}
-        for command in ("migrate", "ingest demo", "rank"):
-            _run_writer(command.split(), environment)
+        environment = _environment(Path(folder) / "trendvault.db")
+        for command in (["migrate"], ["ingest", "demo"], ["rank"]):
+            _run_writer(command, environment)
         process, url = _start_origin(environment, Path(folder) / "origin.log")
         stop = threading.Event()
         publisher = threading.Thread(target=_publish, args=(publish_seconds, environment, stop))
         publisher.start()
         try:
-            yield LocalOrigin(url, environment)
+            yield LocalOrigin(url, environment | {"EDGE_KEYS": ""})  # without those of .env
         finally:
             stop.set()
             publisher.join()
             _stop(process)
 
 
-def _inherited() -> dict[str, str]:
-    """What a shell brings along, without the settings of another origin."""
-    return {name: value for name, value in os.environ.items() if name not in {"EDGE_KEYS", "WORKERS"}}
-
-
-def _settings(database: Path) -> dict[str, str]:
-    return {
-        "DB_PATH": str(database),
-        "HOST": "127.0.0.1",
-        "PORT": "0",
-        "ADMIN_PORT": "0",
-        "TOKEN_KEYS": f"k1:{make_key()}",
-        "SIGNING_KEY": make_key(),
-    }
-
-
 def make_key() -> str:
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
+
+
+def _environment(database: Path) -> dict[str, str]:
+    """Ours, without the settings of another origin."""
+    inherited = {name: value for name, value in os.environ.items() if name not in {"EDGE_KEYS", "WORKERS"}}
+    keys = {"TOKEN_KEYS": f"k1:{make_key()}", "SIGNING_KEY": make_key()}
+    return inherited | keys | {"DB_PATH": str(database), "HOST": "127.0.0.1", "PORT": "0", "ADMIN_PORT": "0"}
 
 
 def _run_writer(arguments: list[str], environment: Mapping[str, str]) -> None:
     command = [str(ROOT / "writer/bin/writer"), *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
-        raise CannotStart(
-            f"writer {' '.join(arguments)} ended with exit code {done.returncode}: {done.stderr[-500:]}"
-        )
+        raise CannotStart(f"writer {' '.join(arguments)} failed ({done.returncode}): {done.stderr[-500:]}")
 
 
 def _start_origin(environment: Mapping[str, str], log: Path) -> tuple[subprocess.Popen[str], str]:
-    with log.open("w") as errors:
-        process = subprocess.Popen(
-            ["bun", "--no-env-file", str(ROOT / "api/src/main.ts")],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            start_new_session=True,  # Ctrl-C reaches only us: the origin outlives its last request
-        )
+    process = subprocess.Popen(
+        ["bun", "--no-env-file", str(ROOT / "api/src/main.ts")],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=log.open("w"),
+        text=True,
+        start_new_session=True,  # Ctrl-C reaches only us: the origin outlives its last request
+    )
     assert process.stdout is not None
     for line in process.stdout:
         event = json.loads(line)
         if event.get("event") == "listening":
             threading.Thread(target=process.stdout.read, daemon=True).start()
             return process, str(event["url"]).rstrip("/")
-    process.wait()
-    raise CannotStart(f"The origin ended with exit code {process.returncode}: {log.read_text()[-500:]}")
+    raise CannotStart(f"The origin ended with exit code {process.wait()}: {log.read_text()[-500:]}")
 
 
 def _publish(seconds: float, environment: Mapping[str, str], stop: threading.Event) -> None:
@@ -104,7 +89,7 @@ def _publish(seconds: float, environment: Mapping[str, str], stop: threading.Eve
 def _stop(process: subprocess.Popen[str]) -> None:
     process.terminate()
     try:
-        process.wait(_STOP_SECONDS)
+        process.wait(_STOP_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

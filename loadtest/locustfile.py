@@ -1,88 +1,103 @@
-"""What locust runs: the users of the plan's profile, its shape, and the ears that count.
-
-Started by bin/loadtest, which describes the run in an environment variable (see run.py).
-"""
+"""What locust runs. bin/loadtest starts it, and so does `locust -f loadtest/locustfile.py --host URL`,
+from the root of the repository. Options of its own: --load-profile, --level, --levels."""
 
 import logging
-from collections.abc import Sequence
+import sys
+import time
+from argparse import ArgumentParser
 from typing import Any
 
-from locust import LoadTestShape, events, runners
+from locust import LoadTestShape, events, runners, stats
 from locust.env import Environment
 from locust.runners import MasterRunner, WorkerRunner
+from locust.web import WebUI
 
-from loadtest.conductor import Conductor
-from loadtest.exit_codes import ExitCode
-from loadtest.run import require_current
-from loadtest.tally import Tally
-from loadtest.users.client import Client
-from loadtest.users.hostile import Hostile
-from loadtest.users.mistaken import Mistaken
-from loadtest.users.partner import Partner
-from loadtest.users.reader import Reader
-from loadtest.users.revalidator import Revalidator
-from loadtest.users.visitor import Newcomer, Visitor
+from loadtest.context import context
+from loadtest.coordinator import Coordinator, Tick
+from loadtest.options import ExitCode
+from loadtest.profiles import PROFILES
+from loadtest.service_levels import DEFAULT_FILE, LevelError
+from loadtest.users.refused import AttackUser, InvalidRequestUser  # noqa: F401  locust finds them here
+from loadtest.users.visitors import NewConnectionUser, PagingUser, PartnerUser, RevalidatingUser, VisitorUser  # noqa: F401
 
-run = require_current()
+_REPORT_KEY = "trendvault"
+coordinator: Coordinator | None = None  # not in a worker
 
-conductor = Conductor(run)
-runners.WORKER_REPORT_INTERVAL = 1.0  # seconds, of 3: what workers have seen belongs to a second of the run
-
-
-def weigh(users: Sequence[type[Client]]) -> None:
-    for user in users:
-        user.weight = run.profile.mix.get(user.__name__, 0)
-        user.abstract = user.weight == 0  # locust spawns only classes that are not
-
-
-weigh([Visitor, Newcomer, Reader, Revalidator, Partner, Mistaken, Hostile])
+runners.WORKER_REPORT_INTERVAL = 1.0  # seconds, of 3: a step of `limits` lasts 6
+stats.PERCENTILES_TO_REPORT = [0.5, 0.95, 0.99, 1.0]
+stats.PERCENTILES_TO_CHART = [0.5, 0.99]
+stats.STATS_TYPE_WIDTH, stats.STATS_NAME_WIDTH = 9, 40
+stats.STATS_AUTORESIZE = False
+# Locust's buckets are whole milliseconds; three digits keep a percentile within half a percent.
+stats.bucket_response_time = lambda milliseconds: float(f"{milliseconds:.3g}")  # type: ignore[assignment, return-value]
 
 
 class ProfileShape(LoadTestShape):
-    def tick(self) -> tuple[int, float] | None:
-        return conductor.tick(self.get_run_time())  # type: ignore[no-untyped-call]
+    use_common_options = True
+
+    def reset_time(self) -> None:
+        """Locust calls it at the start of a run."""
+        super().reset_time()  # type: ignore[no-untyped-call]
+        if coordinator is not None:
+            coordinator.begin()
+
+    def tick(self) -> Tick | None:
+        assert coordinator is not None
+        return coordinator.tick(self.get_run_time())  # type: ignore[no-untyped-call]
 
 
-def count(name: str, response_time: float, exception: Exception | None, **_: object) -> None:
-    run.tally.add(name, response_time, None if exception is None else str(exception))
+def add_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--load-profile", choices=list(PROFILES), default="steady", help="Who comes, and how many when")
+    hidden: dict[str, Any] = {"include_in_web_ui": False}
+    add("--level", action="append", default=[], help="Override a service level: NAME=NUMBER", **hidden)
+    add("--levels", default=str(DEFAULT_FILE), help="File of the service levels", **hidden)
 
 
-def count_error(user_instance: Client, exception: Exception, **_: object) -> None:
-    """A mistake of the load test itself: it must not pass for an answer that was right."""
-    run.tally.add(type(user_instance).__name__, 0, f"the load test failed: {type(exception).__name__}")
-
-
-def listen(environment: Environment, **_: object) -> None:
-    logging.getLogger("locust.stats_logger").setLevel(logging.ERROR)  # the end is told by our own table
+def initialize(environment: Environment, web_ui: WebUI | None, **_: object) -> None:
+    global coordinator
+    logging.getLogger("locust.stats_logger").setLevel(logging.ERROR)  # the summary prints the tables
     logging.getLogger("locust.runners").addFilter(lambda record: "spawn rate" not in record.getMessage())
     if isinstance(environment.runner, WorkerRunner):
-        events.report_to_master.add_listener(report)
+        events.report_to_master.add_listener(report_extra)
         return
+    try:
+        coordinator = Coordinator(environment)
+    except LevelError as error:
+        print(f"loadtest: {error}", file=sys.stderr)
+        sys.exit(ExitCode.USAGE)
     if isinstance(environment.runner, MasterRunner):
-        events.worker_report.add_listener(gather)
+        events.worker_report.add_listener(merge_extra)
+    if web_ui is not None:
+        print(f"Locust's web interface: http://{web_ui.host or '127.0.0.1'}:{web_ui.port}", flush=True)
     events.quitting.add_listener(conclude)
 
 
 def start(environment: Environment, **_: object) -> None:
-    run.start()
-    if not isinstance(environment.runner, WorkerRunner):
-        conductor.start(environment)
+    options: Any = environment.parsed_options
+    context.start(PROFILES[options.load_profile], options.run_seconds)
+    context.loop_lag.start()
 
 
-def report(data: dict[str, Any], **_: object) -> None:
-    data["trendvault"] = run.take().to_json()
+def count_delayed(response_time: float, **_: object) -> None:
+    context.extra.delayed_requests += context.loop_lag.was_late_since(time.monotonic() - response_time / 1000)
 
 
-def gather(data: dict[str, Any], **_: object) -> None:
-    conductor.gather(Tally.from_json(data["trendvault"]))
+def report_extra(data: dict[str, Any], **_: object) -> None:
+    data[_REPORT_KEY] = vars(context.take_extra())
+
+
+def merge_extra(data: dict[str, Any], **_: object) -> None:
+    context.extra.merge(**data[_REPORT_KEY])
 
 
 def conclude(environment: Environment, **_: object) -> None:
-    environment.process_exit_code = ExitCode.COULD_NOT_RUN  # stays if there is no verdict
-    environment.process_exit_code = conductor.conclude()
+    assert coordinator is not None
+    environment.process_exit_code = ExitCode.COULD_NOT_RUN  # stays when there is no result
+    environment.process_exit_code = coordinator.conclude()
 
 
-events.request.add_listener(count)
-events.user_error.add_listener(count_error)
-events.init.add_listener(listen)
+events.init_command_line_parser.add_listener(add_options)
+events.init.add_listener(initialize)
 events.test_start.add_listener(start)
+events.request.add_listener(count_delayed)

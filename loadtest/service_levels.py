@@ -1,39 +1,37 @@
-"""What was promised, and whether it was kept."""
+"""What is promised under load, and whether it was kept."""
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from loadtest.tally import Tally
+if TYPE_CHECKING:  # imports locust, for which --help would wait
+    from loadtest.timeline import Sample
 
 DEFAULT_FILE = Path(__file__).parent / "service-levels.toml"
-_LOWER_BOUND = "least_"
-
 Levels = dict[str, float]
 
-# What each level judges, and how it is said. A level that is not here is refused.
-_MEASURES: Mapping[str, tuple[str, str, Callable[[Tally], float | None]]] = {
-    "p50_ms": ("p50", "ms", lambda tally: tally.latencies.percentile(50)),
-    "p99_ms": ("p99", "ms", lambda tally: tally.latencies.percentile(99)),
-    "failed_percent": ("failed", "%", lambda tally: tally.failed_percent),
-    "staleness_seconds": ("oldest generation served", "s", lambda tally: tally.oldest_seconds),
-    "least_hit_percent": ("served from the edge's cache", "%", lambda tally: tally.hit_percent),
+_LABELS_AND_UNITS = {
+    "p50_ms": ("p50", "ms"),
+    "p99_ms": ("p99", "ms"),
+    "failed_percent": ("failed", "%"),
+    "staleness_seconds": ("oldest generation served", "s"),
+    "least_hit_percent": ("served from the edge's cache", "%"),
 }
-_ONLY_IF_SEEN = {"least_hit_percent"}
 
 
 class LevelError(ValueError):
     """A service level that cannot be used. The message names it and what was expected."""
 
 
-@dataclass(frozen=True)
-class Judgement:
+class LevelResult(NamedTuple):
     name: str
-    label: str
-    unit: str
     bound: float
     measured: float | None  # None: nothing was measured, so the level is missed
+
+    @property
+    def is_lower_bound(self) -> bool:
+        return self.name.startswith("least_")
 
     @property
     def kept(self) -> bool:
@@ -41,45 +39,43 @@ class Judgement:
             return False
         return self.measured >= self.bound if self.is_lower_bound else self.measured <= self.bound
 
-    @property
-    def is_lower_bound(self) -> bool:
-        return self.name.startswith(_LOWER_BOUND)
+    def describe(self) -> str:
+        label, unit = _LABELS_AND_UNITS[self.name]
+        bound = f"(at {'least' if self.is_lower_bound else 'most'} {self.bound:g} {unit})"
+        if self.measured is None:
+            return f"{label}: nothing was measured {bound}"
+        return f"{label} {self.measured:,.2f} {unit} {bound}"
 
 
-def read_levels(file: Path, profile: str, overrides: Iterable[str] = ()) -> Levels:
+def read_levels(file: Path | str, profile: str, overrides: Iterable[str] = ()) -> Levels:
     """The levels of a profile: [default], then its own table, then NAME=NUMBER. Raises LevelError."""
-    tables = _read_toml(file)
-    pairs: dict[str, object] = {**tables.get("default", {}), **tables.get(profile, {})}
-    for override in overrides:
-        name, _, value = override.partition("=")
-        pairs[name] = value
-    return {name: _number(name, value) for name, value in pairs.items()}
-
-
-def judge(tally: Tally, levels: Levels) -> list[Judgement]:
-    """One judgement per level, in the order of the file."""
-    judgements = []
-    for name, bound in levels.items():
-        label, unit, measure = _MEASURES[name]
-        measured = measure(tally)
-        if measured is None and name in _ONLY_IF_SEEN:
-            continue
-        judgements.append(Judgement(name, label, unit, bound, measured))
-    return judgements
-
-
-def _read_toml(file: Path) -> dict[str, dict[str, object]]:
     try:
-        return tomllib.loads(file.read_text())
-    except OSError as error:
-        raise LevelError(f"Cannot read the service levels {file}: {error.strerror}") from error
-    except tomllib.TOMLDecodeError as error:
+        tables = tomllib.loads(Path(file).read_text())
+    except (OSError, tomllib.TOMLDecodeError) as error:
         raise LevelError(f"Cannot read the service levels {file}: {error}") from error
+    levels: dict[str, object] = {**tables.get("default", {}), **tables.get(profile, {})}
+    levels.update((name, value) for name, _, value in (override.partition("=") for override in overrides))
+    return {name: _number(name, value) for name, value in levels.items()}
+
+
+def evaluate(sample: "Sample", levels: Levels) -> list[LevelResult]:
+    """One result per level, in the order of the file; the hit ratio only where responses had Cache-Status."""
+    measured = {
+        "p50_ms": sample.percentile_ms(50),
+        "p99_ms": sample.percentile_ms(99),
+        "failed_percent": sample.failed_percent,
+        "staleness_seconds": sample.oldest_seconds,
+        "least_hit_percent": sample.hit_percent,
+    }
+    results = [LevelResult(name, bound, measured[name]) for name, bound in levels.items()]
+    return [result for result in results if result.measured is not None or not result.is_lower_bound]
 
 
 def _number(name: str, value: object) -> float:
-    if name not in _MEASURES:
-        raise LevelError(f"There is no service level {name!r}: expected one of {', '.join(_MEASURES)}")
+    if name not in _LABELS_AND_UNITS:
+        raise LevelError(
+            f"There is no service level {name!r}: expected one of {', '.join(_LABELS_AND_UNITS)}"
+        )
     try:
         number = float(str(value))
     except ValueError:

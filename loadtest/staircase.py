@@ -1,22 +1,43 @@
-"""Finds the knee: climbs step by step until the service levels break."""
+"""Finds the largest rate that an origin holds: more users step by step, until a service level breaks."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from loadtest.journal import Step
-from loadtest.service_levels import Levels, judge
+from loadtest.service_levels import Levels, evaluate
+from loadtest.timeline import Sample
 
-
-@dataclass(frozen=True)
-class Knee:
-    held: Step | None  # the highest step that kept every level, None when the first one broke
-    broke: Step | None  # the one after it, None when the stairs ended first
+_SETTLING_SECONDS = 2  # after the number of users changed
 
 
-def find_knee(steps: list[Step], levels: Levels) -> Knee:
-    """The last step before the first that missed a level: what comes after a break is not looked at."""
+class Staircase:
+    """Measures the steps of a run, each without the time in which it settled."""
+
+    def __init__(self) -> None:
+        self.steps: list[Sample] = []  # those that are over
+        self._number: int | None = None
+        self._started = 0.0
+        self._settled: Sample | None = None
+
+    def tick(self, number: int | None, seconds: float, take_sample: Callable[[], Sample]) -> None:
+        """To be called about once a second: which step runs now, None when the run is over."""
+        if number != self._number:
+            if self._settled is not None:
+                self.steps.append(take_sample().since(self._settled))
+            self._number, self._started, self._settled = number, seconds, None
+        elif self._settled is None and seconds - self._started >= _SETTLING_SECONDS:
+            self._settled = take_sample()
+
+
+class Capacity(NamedTuple):
+    held: Sample | None  # the highest step that kept every level, None when the first one broke
+    broke: Sample | None  # the one after it, None when the run ended first
+
+
+def find_capacity(steps: Sequence[Sample], levels: Levels) -> Capacity:
+    """The last step before the first that missed a level: later steps do not count."""
     held = None
     for step in steps:
-        if not all(judgement.kept for judgement in judge(step.tally, levels)):
-            return Knee(held, step)
+        if not all(result.kept for result in evaluate(step, levels)):
+            return Capacity(held, step)
         held = step
-    return Knee(held, None)
+    return Capacity(held, None)

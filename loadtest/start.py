@@ -1,46 +1,41 @@
-"""From the options to a run: finds or starts the origin, then lets locust do the work."""
+"""From the options to a run: finds or starts the origin, then starts locust."""
 
 import os
 import signal
 import socket
 import subprocess
 import sys
+from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from loadtest import local_origin
-from loadtest.local_origin import CannotStart, LocalOrigin
-from loadtest.options import LOCAL_URL, Options
+from loadtest.local_origin import ROOT, CannotStart, LocalOrigin
+from loadtest.options import LOCAL_URL
 from loadtest.profiles import PROFILES
-from loadtest.run import Plan
 from loadtest.service_levels import read_levels
 
-_ROOT = local_origin.ROOT
 _LOCUSTFILE = Path(__file__).parent / "locustfile.py"
-_CONNECT_SECONDS = 5
+_CONNECT_TIMEOUT_SECONDS = 5
 
 
-def run_load_test(options: Options) -> int:
-    """Runs the test and gives its exit code. Raises CannotStart or LevelError before anything was sent."""
-    levels = read_levels(options.levels_file, options.profile, options.levels)
+def run_load_test(options: Namespace) -> int:
+    """Runs the test and gives its exit code. Raises CannotStart or LevelError before anything is sent."""
+    read_levels(options.levels, options.profile, options.level)
     with _target(options) as origin:
-        plan = Plan(options.profile, options.seconds, options.users, levels, _notes(origin))
-        profile = PROFILES[options.profile]
-        print(
-            f"{origin.url}: {options.profile}, {profile.meaning}; {options.users} users, {options.seconds} s"
-        )
-        return _run_locust(
-            _locust_command(options, origin.url), {**origin.environment, **plan.to_environment()}
-        )
+        meaning = PROFILES[options.profile].meaning
+        load = f"{options.profile}, {meaning}; {options.users} users, {options.seconds} s"
+        print(f"{origin.url}: {load}", flush=True)
+        return _run_locust(_locust_arguments(options, origin.url), origin.environment)
 
 
 @contextmanager
-def _target(options: Options) -> Iterator[LocalOrigin]:
+def _target(options: Namespace) -> Iterator[LocalOrigin]:
     url = options.url or LOCAL_URL
-    if options.is_worker or _is_listening(url):
-        yield LocalOrigin(url.rstrip("/"), {**_key_file(_ROOT / ".env"), **os.environ})
+    if "--worker" in options.locust or _is_listening(url):
+        yield LocalOrigin(url, os.environ)
     elif options.url is not None:
         raise CannotStart(f"Nothing listens at {url}")
     else:
@@ -51,43 +46,31 @@ def _target(options: Options) -> Iterator[LocalOrigin]:
 
 def _is_listening(url: str) -> bool:
     parts = urlsplit(url)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    address = (parts.hostname or "", parts.port or {"http": 80, "https": 443}[parts.scheme])
     try:
-        socket.create_connection((parts.hostname or "", port), _CONNECT_SECONDS).close()
+        socket.create_connection(address, _CONNECT_TIMEOUT_SECONDS).close()
     except OSError:
         return False
     return True
 
 
-def _key_file(file: Path) -> dict[str, str]:
-    """The local keys that bin/up made, so that tokens can be verified."""
-    if not file.exists():
-        return {}
-    lines = [line.partition("=") for line in file.read_text().splitlines() if not line.startswith("#")]
-    return {name.strip(): value.strip().strip("'\"") for name, _, value in lines if name.strip()}
-
-
-def _notes(origin: LocalOrigin) -> tuple[str, ...]:
-    if origin.environment.get("TOKEN_KEYS"):
-        return ()
-    return ("Tokens were checked for form, region, count and time, not for their signature: no TOKEN_KEYS.",)
-
-
-def _locust_command(options: Options, url: str) -> list[str]:
-    command = [sys.executable, "-m", "locust", "-f", str(_LOCUSTFILE), "--host", url, "--loglevel", "WARNING"]
+def _locust_arguments(options: Namespace, url: str) -> list[str]:
+    arguments = ["-f", str(_LOCUSTFILE), "--host", url, "--loglevel", "WARNING"]
     if options.processes > 1:
-        command += ["--processes", str(options.processes)]
-    if options.is_worker:
-        return [*command, *options.locust]
-    command += ["--web-host", "127.0.0.1"] if options.web else ["--headless", "--only-summary"]
-    if options.report is not None:
-        command += ["--html", str(options.report)]
-    return [*command, *options.locust]
+        arguments += ["--processes", str(options.processes)]
+    if "--worker" not in options.locust:
+        arguments += ["--load-profile", options.profile, "--levels", str(options.levels)]
+        arguments += [f"--level={level}" for level in options.level]
+        arguments += ["--users", str(options.users), "--run-time", f"{options.seconds}s"]
+        arguments += ["--web-host", "127.0.0.1"] if options.web else ["--headless", "--only-summary"]
+        arguments += ["--html", str(options.report)] if options.report else []
+    return [*arguments, *options.locust]
 
 
-def _run_locust(command: list[str], environment: Mapping[str, str]) -> int:
-    """Ctrl-C goes to locust, which ends the run and still tells its verdict."""
-    path = os.pathsep.join(filter(None, [str(_ROOT), environment.get("PYTHONPATH")]))
+def _run_locust(arguments: list[str], environment: Mapping[str, str]) -> int:
+    """Ctrl-C goes to locust, which ends the run and prints its result."""
+    path = os.pathsep.join(filter(None, [str(ROOT), environment.get("PYTHONPATH")]))
+    command = [sys.executable, "-m", "locust", *arguments]
     process = subprocess.Popen(command, env={**environment, "PYTHONPATH": path})
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())

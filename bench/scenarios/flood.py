@@ -9,8 +9,8 @@ from bench.running_server import RunningServer
 from bench.servers import ORIGIN
 from bench.testbed import Testbed
 from bench.wrk import Load
-from loadtest.answers import Asked
-from loadtest.markets import CODES
+from loadtest.contract import REGIONS
+from loadtest.responses import PageRequest
 
 _MOST_TIMES_SLOWER = 2
 _QUERIES = 200_000
@@ -60,6 +60,6 @@ def _flood_targets(count: int) -> Iterator[str]:
         if number % 2 == 0:
             cursor = None if number == 0 else f"1-{rng.randint(1, 480)}"
             window = rng.choice(("now", "day", "week"))
-            yield Asked(rng.choice(CODES), window, rng.randint(1, 50), cursor).target
+            yield PageRequest(rng.choice(REGIONS), window, rng.randint(1, 50), cursor).target
         else:
             yield f"/api/trending?region=GB&x{number}={rng.random()}"

@@ -1,4 +1,4 @@
-"""Answers as an origin gives them, for tests."""
+"""Responses as an origin gives them, for tests."""
 
 import base64
 import hashlib
@@ -8,30 +8,30 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from loadtest.answers import Asked, Response
+from loadtest.responses import PageRequest, Response
 
 KEY = bytes(range(32))
 KEYS = "k1:" + base64.urlsafe_b64encode(KEY).decode().rstrip("=")
 TOTAL = 60
 
 
-def page(asked: Asked, now: float, *, generation: int = 7) -> dict[str, Any]:
-    """What a right answer says; a test changes what it wants wrong."""
-    first = 1 if asked.cursor is None else int(asked.cursor.partition("-")[2]) + 1
-    last = min(first + asked.limit - 1, TOTAL)
-    items = [item(asked.region, rank) for rank in range(first, last + 1)]
-    following = Asked(asked.region, asked.window, asked.limit, f"{generation}-{last}").target
+def page(request: PageRequest, now: float) -> dict[str, Any]:
+    """The body of a right response; a test changes what it wants wrong."""
+    first = 1 if request.cursor is None else int(request.cursor.partition("-")[2]) + 1
+    last = min(first + request.limit - 1, TOTAL)
+    items = [item(request.region, rank) for rank in range(first, last + 1)]
+    following = PageRequest(request.region, request.window, request.limit, f"7-{last}").target
     return {
-        "region": asked.region,
-        "window": asked.window,
+        "region": request.region,
+        "window": request.window,
         "category": None,
-        "generation": generation,
+        "generation": 7,
         "generated_at": _time(now - 20),
         "newest_observed_at": _time(now - 30),
         "channel_limit": {"videos": 3, "within_ranks": 24},
         "count": len(items),
         "total": TOTAL,
-        "token": token(asked.region, len(items), int(now // 60)),
+        "token": token(request.region, len(items), int(now // 60)),
         "items": items,
         "next": following if last < TOTAL else None,
     }
@@ -62,15 +62,6 @@ def response(body: Any, status: int = 200, headers: Mapping[str, str] | None = N
     digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
     known = {"content-type": "application/json", "unencoded-digest": f"sha-256=:{digest}:"}
     return Response(status, {**known, **(headers or {})}, data)
-
-
-def problem(kind: str, status: int) -> dict[str, Any]:
-    return {
-        "type": f"/problems/{kind}",
-        "title": "Something is wrong",
-        "status": status,
-        "detail": "expected something else",
-    }
 
 
 def _time(seconds: float) -> str:

@@ -19,10 +19,10 @@ def test_a_token_of_the_contract_is_judged_as_the_contract_says(vector: dict[str
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "entry 1"),
+        ("", "key 1"),
         ("k1", "base64url"),
         ("k1:c2hvcnQ", "32 bytes"),
-        (f"k1:{'A' * 43},:{'A' * 43}", "entry 2"),
+        (f"k1:{'A' * 43},:{'A' * 43}", "key 2"),
         (f"k1:{'A' * 42}+", "base64url"),
     ],
 )

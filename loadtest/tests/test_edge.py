@@ -4,9 +4,8 @@ import brotli
 import pytest
 
 from loadtest.analytics_token import parse_key_ring
-from loadtest.cache_status import outcome
-from loadtest.content_coding import UndecodableBody, decode
-from loadtest.edge_signature import sign
+from loadtest.edge import cache_outcome, sign
+from loadtest.users.decoding_client import UndecodableBody, decode
 
 
 @pytest.mark.parametrize(
@@ -25,7 +24,7 @@ from loadtest.edge_signature import sign
     ],
 )
 def test_the_cache_nearest_to_the_client_counts(header: str, expected: str) -> None:
-    assert outcome(header) == expected
+    assert cache_outcome(header) == expected
 
 
 @pytest.mark.parametrize(

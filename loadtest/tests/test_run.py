@@ -1,74 +1,109 @@
-"""bin/loadtest from end to end, with a short run against an origin that does right or wrong."""
+"""Runs from end to end: bin/loadtest and locust alone, against our origin and one that does wrong."""
 
 import os
 import re
 import subprocess
 import sys
+import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from loadtest.tests.fake_origin import Behaviour, serving
-from loadtest.tests.pages import KEYS
+from loadtest import local_origin
+from loadtest.local_origin import LocalOrigin
+from loadtest.responses import PageRequest, Response
+from loadtest.tests.fake_origin import serving
+from loadtest.tests.pages import KEYS, page, response
 
-ROOT = Path(__file__).parents[2]
+SLOW_MACHINE = ("--level", "p50_ms=9000", "--level", "p99_ms=9000")
 
 
-def load_test(*arguments: str, keys: str = KEYS) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "loadtest", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "TOKEN_KEYS": keys},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+@pytest.fixture(scope="module")
+def origin() -> Iterator[LocalOrigin]:
+    with local_origin.running(publish_seconds=3) as running:
+        yield running
+
+
+def run(module: str, *arguments: str, environment: Mapping[str, str] = os.environ) -> tuple[int, str]:
+    """Its exit code and all that it printed."""
+    command = [sys.executable, "-m", module, *arguments]
+    root = Path(__file__).parents[2]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout + done.stderr
 
 
-def short_run(behaviour: Behaviour, *arguments: str) -> tuple[int, str]:
-    with serving(behaviour) as url:
-        return load_test(url, "--profile", "stampede", "--duration", "2s", "--users", "20", *arguments)
+def run_against_fake(delay: float = 0, cache_status: str = "", **wrong: Any) -> tuple[int, str]:
+    def respond(target: str) -> Response:
+        time.sleep(delay)
+        body = page(PageRequest(target.partition("region=")[2]), time.time())
+        return response({**body, **wrong}, headers={"cache-status": cache_status} if cache_status else {})
+
+    with serving(respond) as url:
+        arguments = ("--profile", "stampede", "--duration", "2s", "--users", "20", "--", "NewConnectionUser")
+        environment = {**os.environ, "TOKEN_KEYS": KEYS, "EDGE_KEYS": ""}
+        return run("loadtest", url, *arguments, environment=environment)
 
 
-def test_an_origin_that_does_right_holds(tmp_path: Path) -> None:
+def test_our_origin_holds(origin: LocalOrigin, tmp_path: Path) -> None:
     report = tmp_path / "report.html"
-    code, said = short_run(Behaviour(), "--report", str(report))
-    assert code == 0, said
-    assert re.search(r"^all +[1-9][0-9]* .* 0$", said, re.MULTILINE), said
-    assert "Verdict: it holds" in said
+    arguments = ("--duration", "5s", "--users", "60", "--report", str(report), *SLOW_MACHINE)
+    code, text = run("loadtest", origin.url, *arguments, environment=origin.environment)
+    assert code == 0, text
+    assert re.search(r"Aggregated +[1-9][0-9]+ +0\(0\.00%\)", text), text
+    assert "Verdict: it holds at" in text
     assert "<html" in report.read_text()
 
 
+def test_locust_runs_the_file_by_itself(origin: LocalOrigin) -> None:
+    arguments = ("--host", origin.url, "--headless", "-u", "30", "-t", "3s", *SLOW_MACHINE)
+    code, text = run("locust", "-f", "loadtest/locustfile.py", *arguments, environment=origin.environment)
+    assert (code, "Verdict: it holds at" in text) == (0, True), text
+
+
+def test_several_processes_add_up_and_climb_to_the_highest_step(origin: LocalOrigin) -> None:
+    arguments = ("--profile", "limits", "--duration", "12s", "--users", "128", "--processes", "2")
+    code, text = run("loadtest", origin.url, *arguments, *SLOW_MACHINE, environment=origin.environment)
+    assert code == 0, text
+    assert re.search(r"Verdict: it holds at [1-9][0-9]* requests a second, the highest step", text), text
+
+
+def test_tokens_of_other_keys_are_failures(origin: LocalOrigin) -> None:
+    environment = {**origin.environment, "TOKEN_KEYS": KEYS}
+    code, text = run("loadtest", origin.url, "--duration", "2s", "--users", "9", environment=environment)
+    assert (code, "GET /api/trending: token: tampered" in text) == (1, True), text
+
+
 def test_a_slow_origin_misses_its_service_level() -> None:
-    code, said = short_run(Behaviour(delay_seconds=0.3), "--level", "p99_ms=200", "--level", "p50_ms=100")
-    assert code == 1, said
-    assert re.search(r"MISSED +p99 [3-9][0-9][0-9] ms \(at most 200 ms\)", said), said
-    assert "Verdict: it does not hold" in said
+    code, text = run_against_fake(delay=0.9)
+    assert code == 1, text
+    assert re.search(r"MISSED +p99 [1-9][.,0-9]* ms \(at most 800 ms\)", text), text
+    assert "Verdict: it does not hold" in text
 
 
 def test_a_wrong_region_is_a_failure_and_counted() -> None:
-    code, said = short_run(Behaviour(spoil=lambda body: body.update(region="AT")))
-    assert code == 1, said
-    assert re.search(r"[1-9][0-9]*  /api/trending \(new connection\): wrong region", said), said
-    assert "MISSED  failed" in said
+    code, text = run_against_fake(region="AT")
+    assert code == 1, text
+    assert re.search(r"[1-9][0-9]* +GET /api/trending \(new connection\): wrong region", text), text
+    assert "MISSED  failed" in text
 
 
-def test_behind_a_cache_the_hit_ratio_is_told_and_judged() -> None:
-    code, said = short_run(Behaviour(cache_status="TrendVault; fwd=miss"))
-    assert code == 1, said
-    assert "0.0 % of" in said
-    assert "MISSED  served from the edge's cache" in said
+def test_behind_a_cache_the_hit_ratio_is_printed_and_judged() -> None:
+    code, text = run_against_fake(cache_status="TrendVault; fwd=miss")
+    assert code == 1, text
+    assert re.search(r"Cache-Status: miss [0-9]+; 0.0 % hits", text), text
+    assert "MISSED  served from the edge's cache" in text
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "complaint"),
+    ("arguments", "code", "message"),
     [
         (["http://192.0.2.1"], 2, "--yes-this-is-mine"),
         (["--level", "p99=5"], 2, "no service level 'p99'"),
         (["http://127.0.0.1:1"], 3, "Nothing listens at http://127.0.0.1:1"),
     ],
 )
-def test_what_cannot_run_says_why(arguments: list[str], code: int, complaint: str) -> None:
-    ended, said = load_test(*arguments)
-    assert (ended, complaint in said) == (code, True), said
+def test_what_cannot_run_says_why(arguments: list[str], code: int, message: str) -> None:
+    ended, text = run("loadtest", *arguments)
+    assert (ended, message in text) == (code, True), text

@@ -1,68 +1,80 @@
-from loadtest.journal import Moment, Step, add_up, finished_steps
-from loadtest.shapes import step_count
-from loadtest.staircase import find_knee
-from loadtest.tally import Tally
-from loadtest.verdict import conclude_limits
+from collections import Counter
+
+from locust.stats import RequestStats
+
+from loadtest.staircase import Staircase, find_capacity
+from loadtest.summary import describe_capacity
+from loadtest.timeline import ExtraStats, Sample
 
 LEVELS = {"p99_ms": 100.0}
 
 
-def tally(milliseconds: float, requests: int = 100) -> Tally:
-    made = Tally()
-    for _ in range(requests):
-        made.add("/api/trending", milliseconds)
-    return made
+def climb(*milliseconds: float) -> list[Sample]:
+    """A step each; the n-th lasts a second, has n * 100 requests, and all of them take as long."""
+    return [
+        Sample(1, n * 10, n * 100, 0, Counter({time: n * 100}), None, Counter(), 0)
+        for n, time in enumerate(milliseconds, 1)
+    ]
 
 
-def climb(*milliseconds: float) -> list[Step]:
-    return [Step((n + 1) * 10, 1, tally(time, (n + 1) * 100)) for n, time in enumerate(milliseconds)]
+def test_the_capacity_is_the_last_step_before_the_first_that_broke() -> None:
+    capacity = find_capacity(climb(1, 5, 300, 2), LEVELS)
+    assert capacity.held is not None
+    assert capacity.broke is not None
+    assert (capacity.held.users, capacity.broke.users) == (20, 30)
 
 
-def test_the_knee_is_the_last_step_before_the_first_that_broke() -> None:
-    knee = find_knee(climb(1, 5, 300, 2), LEVELS)
-    assert knee.held is not None
-    assert knee.broke is not None
-    assert (knee.held.users, knee.broke.users) == (20, 30)
-
-
-def test_stairs_that_end_before_anything_breaks_have_no_break() -> None:
-    knee = find_knee(climb(1, 5), LEVELS)
-    assert knee.held is not None
-    assert knee.held.users == 20
-    assert knee.broke is None
+def test_steps_that_end_before_anything_breaks_have_no_break() -> None:
+    capacity = find_capacity(climb(1, 5), LEVELS)
+    assert capacity.held is not None
+    assert (capacity.held.users, capacity.broke) == (20, None)
 
 
 def test_a_first_step_that_breaks_leaves_nothing_that_held() -> None:
-    assert find_knee(climb(300, 1), LEVELS).held is None
+    assert find_capacity(climb(300, 1), LEVELS).held is None
+    assert "start lower with --users" in describe_capacity(climb(300, 1), LEVELS)
 
 
-def test_the_conclusion_names_both_rates_and_what_broke() -> None:
-    said = conclude_limits(climb(1, 5, 300), LEVELS)
-    assert "holds at 200 requests a second and breaks at 300: p99 300 ms (at most 100 ms)" in said
+def test_the_verdict_names_both_rates_and_what_broke() -> None:
+    text = describe_capacity(climb(1, 5, 300), LEVELS)
+    assert text == "it holds at 200 requests a second and breaks at 300: p99 300.00 ms (at most 100 ms)."
 
 
-def test_where_the_load_generator_was_late_the_conclusion_says_that_it_may_hold_more() -> None:
-    steps = climb(1, 300)
-    steps[1].tally.delayed_requests = steps[1].tally.requests
-    assert "it may hold more" in conclude_limits(steps, LEVELS)
+def test_where_the_load_generator_was_late_the_verdict_says_that_it_may_hold_more() -> None:
+    held, broke = climb(1, 300)
+    assert "it may hold more" in describe_capacity([held, broke._replace(delayed_requests=100)], LEVELS)
 
 
-def test_a_step_leaves_out_what_was_seen_while_it_settled() -> None:
-    moments = [
-        Moment(at=second + 1, seconds=1, users=7, tally=tally(500 if second % 6 == 0 else 1, 10))
-        for second in range(60)
-    ]
-    steps = finished_steps(moments, 60, now=60)
-    assert len(steps) == step_count(60) == 10
-    assert {(step.users, step.tally.requests, step.per_second) for step in steps} == {(7, 50, 10.0)}
-    assert all(step.tally.latencies.max_ms == 1 for step in steps)
+def test_a_step_is_measured_without_the_seconds_in_which_it_settled() -> None:
+    def take_sample() -> Sample:
+        """Slow requests in the first two seconds of each step of six."""
+        slow = sum(second % 6 < 2 for second in range(now))
+        times = Counter({500.0: 10 * slow, 1.0: 10 * (now - slow)})
+        return Sample(now, 7, 10 * now, 0, times, None, Counter(), 0)
+
+    staircase = Staircase()
+    for now in range(19):
+        staircase.tick(now // 6 if now < 18 else None, now, take_sample)
+    assert [(step.seconds, step.requests, step.response_times) for step in staircase.steps] == [
+        (4, 40, {1.0: 40})
+    ] * 3
 
 
-def test_a_step_that_still_runs_is_not_judged() -> None:
-    moments = [Moment(second + 1, 1, 7, tally(1)) for second in range(9)]
-    assert len(finished_steps(moments, 60, now=9)) == 1
+def test_a_sample_is_what_locust_counted_and_what_it_does_not_count() -> None:
+    stats, extra = RequestStats(), ExtraStats()
+    extra.merge(7.5, {"hit": 1}, 0)
+    before = Sample.take(stats, extra, 0)
+    for milliseconds in (1, 20, 300):
+        stats.log_request("GET", "/", milliseconds, 0)
+    stats.log_error("GET", "/", "wrong region")
+    extra.merge(**vars(ExtraStats(40.0, Counter({"hit": 2, "miss": 2}), 1)))
+    extra.merge(5.0, {}, 0)
+    sample = Sample.take(stats, extra, 5).since(before)
+    assert (sample.users, sample.requests, sample.failures) == (5, 3, 1)
+    assert (sample.percentile_ms(50), sample.percentile_ms(99)) == (20, 300)
+    assert (sample.oldest_seconds, sample.hit_percent, round(sample.delayed_percent)) == (40, 50, 33)
 
 
-def test_moments_add_up_to_their_time_and_requests() -> None:
-    total = add_up([Moment(1, 1, 5, tally(1, 10)), Moment(3, 2, 5, tally(2, 50))])
-    assert (total.seconds, total.tally.requests, total.per_second) == (3, 60, 20)
+def test_nothing_measured_is_no_share() -> None:
+    empty = Sample.take(RequestStats(), ExtraStats(), 0)
+    assert (empty.failed_percent, empty.hit_percent, empty.percentile_ms(99)) == (None, None, None)

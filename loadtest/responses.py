@@ -1,0 +1,194 @@
+"""Checks of a response that hold for every user: is this what the API promises for what was requested?"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import http_sf
+
+from loadtest.analytics_token import KeyRing, TokenVerdict, judge_minute, parse_token, verify_token
+from loadtest.contract import DEFAULT_LIMIT, DEFAULT_WINDOW, find_mismatch
+
+_REMEMBERED_PAGES = 4096
+
+
+class WrongResponse(Exception):
+    """The message is the kind of failure: it names no particular value, so that failures add up by kind."""
+
+
+class PageRequest(NamedTuple):
+    """A page of a list, as it is requested."""
+
+    region: str
+    window: str = DEFAULT_WINDOW
+    limit: int = DEFAULT_LIMIT
+    cursor: str | None = None
+
+    @property
+    def target(self) -> str:
+        """The request target, without the parameters that have their defaults."""
+        target = f"/api/trending?region={self.region}"
+        if self.window != DEFAULT_WINDOW:
+            target += f"&window={self.window}"
+        if self.limit != DEFAULT_LIMIT:
+            target += f"&limit={self.limit}"
+        return target if self.cursor is None else f"{target}&cursor={self.cursor}"
+
+
+class Page(NamedTuple):
+    generation: int
+    generated_at: float  # Unix seconds
+    first_rank: int
+    ids: tuple[str, ...]
+    next: str | None
+    token_minute: int
+
+
+class Response(NamedTuple):
+    """A response with its header names in lower case and its body decoded."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class ResponseCheck:
+    """Checks pages and problems. What does not depend on the clock is checked once per distinct body."""
+
+    def __init__(self, ring: KeyRing | None, clock: Callable[[], float]) -> None:
+        self._ring = ring
+        self._clock = clock
+        self._pages: dict[tuple[PageRequest, bytes, str], Page] = {}
+
+    def page(self, request: PageRequest, response: Response) -> Page:
+        """Reads a page. Raises WrongResponse when it is not what was requested."""
+        require_status(response, 200)
+        key = (request, response.body, response.headers.get("unencoded-digest", ""))
+        page = self._pages.get(key)
+        if page is None:
+            page = self._read_page(request, response)
+            if len(self._pages) >= _REMEMBERED_PAGES:
+                self._pages.clear()
+            self._pages[key] = page
+        _require_verdict(judge_minute(page.token_minute, self._minute()))
+        return page
+
+    def age_seconds(self, page: Page) -> float:
+        return max(0.0, self._clock() - page.generated_at)
+
+    def not_modified(self, etag: str, response: Response) -> None:
+        require_status(response, 304)
+        require(response.body == b"", "304 with a body")
+        require(response.headers.get("etag") == etag, "304 with another entity tag")
+
+    def json(self, path: str, response: Response) -> Any:
+        """A document, checked against the contract's schema of `path`. Raises WrongResponse."""
+        require_status(response, 200)
+        require(_content_type(response).startswith("application/json"), "wrong content type")
+        body = _parse_json(response.body)
+        mismatch = find_mismatch(path, body)
+        require(mismatch is None, f"schema: {mismatch}")
+        return body
+
+    def problem(self, status: int, kind: str, response: Response) -> None:
+        """A problem document (RFC 9457) of the kind that is due. Raises WrongResponse."""
+        require_status(response, status)
+        require(_content_type(response).startswith("application/problem+json"), "no problem document")
+        problem = _parse_json(response.body)
+        require(isinstance(problem, dict), "no problem document")
+        require(problem.get("status") == status, "a problem document with another status")
+        require(problem.get("type") == f"/problems/{kind}", "a problem of another type")
+
+    def _read_page(self, request: PageRequest, response: Response) -> Page:
+        _require_digest(response)
+        body = self.json("/api/trending", response)
+        items = body["items"]
+        require(body["region"] == request.region, "wrong region")
+        require(body["window"] == request.window, "wrong window")
+        require(body["count"] == len(items) <= request.limit, "wrong count")
+        _require_order(items, total=body["total"], limited_ranks=body["channel_limit"]["within_ranks"])
+        first_rank = items[0]["rank"] if items else 1
+        require(request.cursor is not None or first_rank == 1, "a first page that does not begin with rank 1")
+        return Page(
+            generation=body["generation"],
+            generated_at=datetime.fromisoformat(body["generated_at"]).timestamp(),
+            first_rank=first_rank,
+            ids=tuple(item["id"] for item in items),
+            next=body["next"],
+            token_minute=self._require_token(body),
+        )
+
+    def _require_token(self, body: Mapping[str, Any]) -> int:
+        token = parse_token(body["token"])
+        if token is None:
+            raise WrongResponse("token: malformed")
+        require(token.region == body["region"], "token of another region")
+        require(token.count == body["count"], "token of another count")
+        if self._ring is not None:
+            _require_verdict(verify_token(body["token"], self._ring, self._minute()))
+        return token.minute
+
+    def _minute(self) -> int:
+        return int(self._clock() // 60)
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Raises WrongResponse(otherwise) unless it holds."""
+    if not holds:
+        raise WrongResponse(otherwise)
+
+
+def require_status(response: Response, expected: int) -> None:
+    require(response.status == expected, f"status {response.status} instead of {expected}")
+
+
+def require_continued(page: Page, following: Page, seen: set[str]) -> None:
+    """Raises WrongResponse unless `following` has the same generation, the next rank, no video of `seen`."""
+    require(following.generation == page.generation, "a next page of another generation")
+    expected = page.first_rank + len(page.ids)
+    require(following.first_rank == expected, "a next page that does not go on where the last one ended")
+    require(seen.isdisjoint(following.ids), "a video on two pages")
+
+
+def _require_verdict(verdict: TokenVerdict) -> None:
+    require(verdict is TokenVerdict.VALID, f"token: {verdict}")
+
+
+def _require_order(items: list[dict[str, Any]], *, total: int, limited_ranks: int) -> None:
+    """Ranks without gaps, scores falling. The channel limit holds within the first ranks and moves videos
+    behind them, so that scores may rise there, and only there."""
+    ranks = [item["rank"] for item in items]
+    require(all(below == above + 1 for above, below in pairwise(ranks)), "ranks out of order")
+    require(not ranks or ranks[-1] <= total, "a rank behind the end of the list")
+    require(len({item["id"] for item in items}) == len(items), "a video twice on a page")
+    falling = all(
+        above["score"] >= below["score"] or above["rank"] == limited_ranks for above, below in pairwise(items)
+    )
+    require(falling, "scores out of order")
+
+
+def _require_digest(response: Response) -> None:
+    """Unencoded-Digest (draft-ietf-httpbis-unencoded-digest): of the content before any content coding."""
+    field = response.headers.get("unencoded-digest")
+    if field is None:
+        return
+    try:
+        digests: Any = http_sf.parse(field.encode(), tltype="dictionary")
+    except ValueError as error:
+        raise WrongResponse("unreadable digest") from error
+    digest, _ = digests.get("sha-256", (None, {}))
+    require(digest == hashlib.sha256(response.body).digest(), "wrong digest")
+
+
+def _content_type(response: Response) -> str:
+    return response.headers.get("content-type", "")
+
+
+def _parse_json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError as error:
+        raise WrongResponse("not JSON") from error

@@ -1,0 +1,162 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from loadtest.analytics_token import parse_key_ring
+from loadtest.responses import PageRequest, Response, ResponseCheck, WrongResponse, require_continued
+from loadtest.tests.pages import KEYS, page, response, token
+
+NOW = 1_795_171_200.0
+REQUEST = PageRequest("DE", limit=12)
+Body = dict[str, Any]
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def check(clock: Clock) -> ResponseCheck:
+    return ResponseCheck(parse_key_ring(KEYS), clock)
+
+
+def test_a_right_page_is_read(check: ResponseCheck) -> None:
+    read = check.page(REQUEST, response(page(REQUEST, NOW)))
+    assert (read.generation, read.first_rank, len(read.ids)) == (7, 1, 12)
+    assert read.next == "/api/trending?region=DE&limit=12&cursor=7-12"
+    assert check.age_seconds(read) == 20
+
+
+def swap_ranks(body: Body) -> None:
+    body["items"][3], body["items"][4] = body["items"][4], body["items"][3]
+
+
+def repeat_a_video(body: Body) -> None:
+    body["items"][3]["id"] = body["items"][4]["id"]
+
+
+FAULTS: dict[str, tuple[Callable[[Body], object], str]] = {
+    "another region": (lambda body: body.update(page(PageRequest("FR", limit=12), NOW)), "wrong region"),
+    "another window": (lambda body: body.update(window="week"), "wrong window"),
+    "swapped ranks": (swap_ranks, "ranks out of order"),
+    "a gap": (lambda body: body["items"].pop(5) and body.update(count=11), "ranks out of order"),
+    "a wrong count": (lambda body: body.update(count=11), "wrong count"),
+    "more than asked for": (lambda body: body.update(page(PageRequest("DE", limit=13), NOW)), "wrong count"),
+    "a later page": (lambda body: body.update(page(REQUEST._replace(cursor="7-12"), NOW)), "rank 1"),
+    "a rank behind the end": (lambda body: body.update(total=5), "behind the end"),
+    "rising scores": (lambda body: body["items"][3].update(score=99_999), "scores out of order"),
+    "a video twice": (repeat_a_video, "a video twice"),
+    "a forged token": (lambda body: body.update(token=body["token"][:-2] + "zz"), "token: tampered"),
+    "an unknown key": (lambda body: body.update(token=token("DE", 12, int(NOW // 60), "k9")), "unknown-key"),
+    "a token of another region": (lambda body: body.update(token=token("FR", 12, 1)), "another region"),
+    "a token of another count": (lambda body: body.update(token=token("DE", 24, 1)), "another count"),
+    "an old token": (lambda body: body.update(token=token("DE", 12, int(NOW // 60) - 16)), "token: expired"),
+    "a missing field": (lambda body: body.pop("total"), "schema: body breaks required"),
+    "a field of another type": (lambda body: body["items"][0].update(title=5), "schema: items/.*/title"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "kind"), FAULTS.values(), ids=FAULTS)
+def test_a_page_is_refused_for(check: ResponseCheck, spoil: Callable[[Body], object], kind: str) -> None:
+    body = page(REQUEST, NOW)
+    spoil(body)
+    with pytest.raises(WrongResponse, match=kind):
+        check.page(REQUEST, response(body))
+
+
+def test_scores_may_rise_only_behind_the_ranks_of_the_channel_limit(check: ResponseCheck) -> None:
+    asked = PageRequest("DE", limit=50)
+    body = page(asked, NOW)
+    for entry in body["items"][24:]:
+        entry["score"] += 10_000
+    check.page(asked, response(body))
+    body["items"][30]["score"] += 10_000
+    with pytest.raises(WrongResponse, match="scores out of order"):
+        check.page(asked, response(body))
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (response(page(REQUEST, NOW), status=500), "status 500 instead of 200"),
+        (response(page(REQUEST, NOW), headers={"content-type": "text/html"}), "wrong content type"),
+        (response(page(REQUEST, NOW), headers={"unencoded-digest": "sha-256=:AAAA:"}), "wrong digest"),
+        (response(page(REQUEST, NOW), headers={"unencoded-digest": "sha-256=:AA"}), "unreadable digest"),
+        (Response(200, {"content-type": "application/json"}, b'{"region": "D'), "not JSON"),
+    ],
+)
+def test_an_answer_is_refused_before_it_is_read(check: ResponseCheck, answer: Response, kind: str) -> None:
+    with pytest.raises(WrongResponse, match=kind):
+        check.page(REQUEST, answer)
+
+
+def test_bytes_seen_before_are_still_judged_by_the_clock(check: ResponseCheck, clock: Clock) -> None:
+    seen = response(page(REQUEST, NOW))
+    check.page(REQUEST, seen)
+    clock.now += 15 * 60
+    assert check.age_seconds(check.page(REQUEST, seen)) == 20 + 15 * 60
+    clock.now += 60
+    with pytest.raises(WrongResponse, match="token: expired"):
+        check.page(REQUEST, seen)
+
+
+def test_bytes_seen_for_one_region_are_wrong_for_another(check: ResponseCheck) -> None:
+    seen = response(page(REQUEST, NOW))
+    check.page(REQUEST, seen)
+    with pytest.raises(WrongResponse, match="wrong region"):
+        check.page(PageRequest("FR", limit=12), seen)
+
+
+def test_without_keys_everything_but_the_mac_is_checked(clock: Clock) -> None:
+    check = ResponseCheck(None, clock)
+    body = page(REQUEST, NOW)
+    body["token"] = body["token"][:-2] + "zz"
+    check.page(REQUEST, response(body))
+    body["token"] = token("FR", 12, int(NOW // 60))
+    with pytest.raises(WrongResponse, match="another region"):
+        check.page(REQUEST, response(body))
+
+
+def test_304_has_no_body_and_the_same_tag(check: ResponseCheck) -> None:
+    check.not_modified('"a"', Response(304, {"etag": '"a"'}, b""))
+    for wrong in (Response(304, {"etag": '"b"'}, b""), Response(304, {"etag": '"a"'}, b"x")):
+        with pytest.raises(WrongResponse, match="304 with"):
+            check.not_modified('"a"', wrong)
+
+
+def test_a_problem_is_of_the_kind_that_is_due(check: ResponseCheck) -> None:
+    content_type = {"content-type": "application/problem+json"}
+    body = {"type": "/problems/not-found", "title": "Not found", "status": 404}
+    check.problem(404, "not-found", response(body, 404, content_type))
+    for status, kind, answer, message in [
+        (404, "invalid-parameter", response(body, 404, content_type), "another type"),
+        (400, "not-found", response(body, 400, content_type), "another status"),
+        (400, "not-found", response(body, 404, content_type), "status 404 instead of 400"),
+        (404, "not-found", response(body, 404), "no problem document"),
+        (404, "not-found", response([], 404, content_type), "no problem document"),
+    ]:
+        with pytest.raises(WrongResponse, match=message):
+            check.problem(status, kind, answer)
+
+
+def test_pages_of_one_list_go_on_in_one_generation_without_repeating(check: ResponseCheck) -> None:
+    first = check.page(REQUEST, response(page(REQUEST, NOW)))
+    following = REQUEST._replace(cursor="7-12")
+    second = check.page(following, response(page(following, NOW)))
+    require_continued(first, second, set(first.ids))
+    with pytest.raises(WrongResponse, match="another generation"):
+        require_continued(first, second._replace(generation=8), set(first.ids))
+    with pytest.raises(WrongResponse, match="does not go on"):
+        require_continued(first, second._replace(first_rank=14), set(first.ids))
+    with pytest.raises(WrongResponse, match="on two pages"):
+        require_continued(first, second, {second.ids[-1]})

@@ -1,0 +1,91 @@
+"""What was measured from the start of a run to a moment, and between two moments."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from locust.stats import RequestStats, calculate_response_time_percentile
+
+
+@dataclass
+class ExtraStats:
+    """What locust's own statistics do not hold, of one process or of several merged."""
+
+    oldest_seconds: float | None = None  # age of the oldest generation that was served
+    cache_outcomes: Counter[str] = field(default_factory=Counter)  # "hit" or why not, from Cache-Status
+    delayed_requests: int = 0  # timed while the load generator itself was late
+
+    def add_age(self, seconds: float) -> None:
+        self.oldest_seconds = max(self.oldest_seconds or 0.0, seconds)
+
+    def merge(
+        self, oldest_seconds: float | None, cache_outcomes: Mapping[str, int], delayed_requests: int
+    ) -> None:
+        """Adds the counts of another process, as `vars` of its ExtraStats gives them."""
+        if oldest_seconds is not None:
+            self.add_age(oldest_seconds)
+        self.cache_outcomes.update(cache_outcomes)
+        self.delayed_requests += delayed_requests
+
+
+class Sample(NamedTuple):
+    seconds: float
+    users: int
+    requests: int
+    failures: int
+    response_times: Counter[float]  # requests by milliseconds, in locust's buckets
+    oldest_seconds: float | None  # age of the oldest generation served since the start of the run
+    cache_outcomes: Counter[str]
+    delayed_requests: int
+
+    @classmethod
+    def take(cls, stats: RequestStats, extra: ExtraStats, users: int) -> "Sample":
+        """What was counted since the start of the run."""
+        total = stats.total
+        seconds = (total.last_request_timestamp or total.start_time) - total.start_time
+        times: Counter[float] = Counter(total.response_times)
+        counts = (total.num_requests, total.num_failures, times)
+        return cls(
+            seconds, users, *counts, extra.oldest_seconds, extra.cache_outcomes.copy(), extra.delayed_requests
+        )
+
+    def since(self, earlier: "Sample") -> "Sample":
+        """What was counted after `earlier`."""
+        return Sample(
+            self.seconds - earlier.seconds,
+            self.users,
+            self.requests - earlier.requests,
+            self.failures - earlier.failures,
+            self.response_times - earlier.response_times,
+            self.oldest_seconds,
+            self.cache_outcomes - earlier.cache_outcomes,
+            self.delayed_requests - earlier.delayed_requests,
+        )
+
+    @property
+    def per_second(self) -> float:
+        return self.requests / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def failed_percent(self) -> float | None:
+        return _percent(self.failures, self.requests)
+
+    @property
+    def hit_percent(self) -> float | None:
+        """Share of responses that a cache gave by itself, of those with Cache-Status."""
+        return _percent(self.cache_outcomes["hit"], self.cache_outcomes.total())
+
+    @property
+    def delayed_percent(self) -> float:
+        """Share of requests whose times say as much of the load generator as of the origin."""
+        return _percent(self.delayed_requests, self.requests) or 0.0
+
+    def percentile_ms(self, percent: float) -> float | None:
+        """Milliseconds that `percent` of the requests did not exceed, None without requests."""
+        times: dict[int, int] = dict(self.response_times)  # type: ignore[arg-type]  # locust's are whole
+        return calculate_response_time_percentile(times, self.requests, percent / 100) if times else None
+
+
+def _percent(count: int, total: int) -> float | None:
+    return 100 * count / total if total else None

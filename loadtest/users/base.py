@@ -1,0 +1,83 @@
+"""What all users have in common: a request, its check, and what is counted of it."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TypeVar, cast
+
+import gevent
+from locust import FastHttpUser, between
+from locust.contrib.fasthttp import ResponseContextManager
+from locust.env import Environment
+
+from loadtest.context import context
+from loadtest.edge import SIGNATURE_HEADER, cache_outcome, sign
+from loadtest.options import LOCAL_URL
+from loadtest.responses import Page, PageRequest, Response, WrongResponse
+from loadtest.users.decoding_client import ACCEPT_ENCODING, DecodingClient, UndecodableBody
+
+Checked = TypeVar("Checked")
+
+
+class TrendVaultUser(FastHttpUser):
+    abstract = True
+    host = LOCAL_URL
+    wait_time = between(0.5, 1.5)
+    network_timeout = 10.0
+    connection_timeout = 10.0
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        self.client.client.__class__ = DecodingClient  # locust has no parameter for it
+
+    def on_start(self) -> None:
+        """Lets locust create the other users first, which the times would include, then starts at random."""
+        gevent.sleep(context.rng.uniform(0.1, 1))
+
+    def fetch_page(self, name: str, request: PageRequest) -> Page | None:
+        """Requests a page; None when the response was wrong, which has been counted then."""
+        return self.fetch(name, request.target, lambda response: self.check_page(request, response))
+
+    def check_page(self, request: PageRequest, response: Response) -> Page:
+        page = context.check.page(request, response)
+        context.extra.add_age(context.check.age_seconds(page))
+        return page
+
+    def fetch(
+        self,
+        name: str,
+        target: str,
+        check: Callable[[Response], Checked],
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+    ) -> Checked | None:
+        """Sends a request, counted under `name`. Returns what `check` does, None when that raised."""
+        sent = {"Accept-Encoding": ACCEPT_ENCODING, **(headers or {}), **_edge_headers(method, target)}
+        with self.client.request(
+            method, target, name=name, headers=sent, catch_response=True, allow_redirects=False
+        ) as answer:
+            try:
+                checked = check(_received(answer))
+            except WrongResponse as wrong:
+                answer.failure(str(wrong))
+                return None
+            answer.success()
+            return checked
+
+
+def _received(answer: ResponseContextManager) -> Response:
+    error = getattr(answer, "error", None)
+    if answer.status_code == 0:
+        raise WrongResponse(f"no response: {type(error or answer.request_meta['exception']).__name__}")
+    if isinstance(error, UndecodableBody):
+        raise WrongResponse("a body that cannot be decoded")
+    headers = cast(Mapping[str, str], answer.headers or {})  # its look-up ignores case
+    if cache_status := headers.get("cache-status"):
+        context.extra.cache_outcomes[cache_outcome(cache_status)] += 1
+    return Response(answer.status_code, headers, answer.content or b"")
+
+
+def _edge_headers(method: str, target: str) -> dict[str, str]:
+    if context.edge_keys is None:
+        return {}
+    return {SIGNATURE_HEADER: sign(method, target, context.edge_keys, int(time.time()))}
