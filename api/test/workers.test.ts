@@ -214,7 +214,11 @@ function lockableCopy() {
 
 function hasOpen(pid: number, path: string): boolean {
   const folder = `/proc/${pid}/fd`;
-  return readdirSync(folder).some((name) => readlinkSync(`${folder}/${name}`) === path);
+  try {
+    return readdirSync(folder).some((name) => readlinkSync(`${folder}/${name}`) === path);
+  } catch {
+    return false; // the process, or one of its files, is gone meanwhile
+  }
 }
 
 async function countAnswers(admin: string): Promise<number> {
