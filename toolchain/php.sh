@@ -117,7 +117,7 @@ php_on_its_own_libc() {
   # shellcheck disable=SC2016  # the wrapper expands it
   printf '#!/bin/sh\ncertificates=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}\nexec'
   printf ' %q' "$loader" --inhibit-cache --argv0 "$TOOLS/bin/php" --library-path "${loader%/*}" \
-    "$(echo "$PLACE"/usr/bin/php8.?)" -n -d "extension_dir=$extensions" -d zend_extension=opcache
+    "$(echo "$PLACE"/usr/bin/php8.?)" -n -d "extension_dir=$extensions"
   for name in $PHP_EXTENSIONS; do
     [[ ! -f $extensions/$name.so ]] || printf ' -d extension=%q' "$name"
   done

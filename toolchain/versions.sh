@@ -13,7 +13,7 @@ NPM_VERSION=10.9.9
 # pinned here; .tools/php/PACKAGES lists what was installed.
 DEBIAN_SUITE=trixie
 PHP_MINIMUM=8.4.0
-PHP_PACKAGES='php8.4-cli php8.4-curl php8.4-intl php8.4-mbstring php8.4-opcache php8.4-sqlite3 php8.4-xml'
+PHP_PACKAGES='php8.4-cli php8.4-curl php8.4-intl php8.4-mbstring php8.4-sqlite3 php8.4-xml'
 # The writer's libraries, and Composer for its autoloader.
 PHP_LIBRARIES='php-symfony-console php-symfony-http-client php-psr-log php-psr-clock composer'
 PHPUNIT_MINIMUM=11.5.0
