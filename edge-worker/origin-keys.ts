@@ -1,39 +1,41 @@
 import { edgeSignatureHeader, signEdgeRequest } from "@trendvault/contract/edge-signature";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 
-// Prints the public keys of an origin, for ORIGIN_JWKS. With EDGE_KEYS it asks as the edge does.
+// Prints the public keys of an origin, for ORIGIN_JWKS. With EDGE_KEYS it signs its request as the edge does.
 //   EDGE_KEYS=… bun edge-worker/origin-keys.ts https://origin.example.com
 
 const target = "/.well-known/jwks.json";
-const patienceMilliseconds = 5000; // for an origin that is just starting
+const timeoutMilliseconds = 5000; // for an origin that is just starting
+const retryMilliseconds = 50;
 
 try {
-  console.log(await readKeys(Bun.argv[2]));
+  console.log(await fetchKeySet(Bun.argv[2]));
 } catch (error) {
   console.error((error as Error).message);
   process.exit(1);
 }
 
-async function readKeys(originUrl = ""): Promise<string> {
+async function fetchKeySet(originUrl = ""): Promise<string> {
   const url = URL.parse(target, originUrl);
   if (url === null) throw new Error("Expected the URL of the origin, like http://127.0.0.1:3000");
-  const response = await ask(url, Date.now() + patienceMilliseconds);
+  const response = await fetchUntil(Date.now() + timeoutMilliseconds, url);
   if (!response.ok)
     throw new Error(`${url} answered with status ${response.status}: is EDGE_KEYS the origin's?`);
   return response.text();
 }
 
-async function ask(url: URL, until: number): Promise<Response> {
+/** Retries while there is no connection. Throws an Error when there is none at a time (Unix milliseconds). */
+async function fetchUntil(time: number, url: URL): Promise<Response> {
   try {
-    return await fetch(url, { headers: await signature() });
+    return await fetch(url, { headers: await signatureHeaders() });
   } catch (error) {
-    if (Date.now() > until) throw new Error(`Cannot read ${url}`, { cause: error });
-    await Bun.sleep(50);
-    return ask(url, until);
+    if (Date.now() > time) throw new Error(`Cannot read ${url}`, { cause: error });
+    await Bun.sleep(retryMilliseconds);
+    return fetchUntil(time, url);
   }
 }
 
-async function signature(): Promise<Record<string, string>> {
+async function signatureHeaders(): Promise<Record<string, string>> {
   const keys = process.env.EDGE_KEYS;
   if (!keys) return {};
   const options = { ring: parseKeyRing(keys), seconds: Math.floor(Date.now() / 1000) };

@@ -13,7 +13,7 @@ export function createServices(env: Env, log: Logger): EdgeServices {
   const cache = new TieredCache(new DataCentreCache(settings.originUrl), log);
   const revalidator = new Revalidator({
     cache,
-    fallback: new KvFallback(settings.fallback, {
+    kvFallback: new KvFallback(settings.fallback, {
       intervalSeconds: settings.fallbackIntervalSeconds,
       keys: settings.originKeys,
     }),

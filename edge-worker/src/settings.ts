@@ -1,5 +1,5 @@
 import type { KVNamespace, RateLimit } from "@cloudflare/workers-types";
-import { type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
+import { parseKeyRing } from "@trendvault/contract/key-ring";
 import type { PublicKeySet } from "@trendvault/contract/response-signature";
 import * as z from "zod/mini";
 import { parseJson } from "./rules/parse-json.ts";
@@ -29,16 +29,6 @@ const Environment = z.object({
   ),
 });
 
-export type Settings = {
-  originUrl: URL;
-  originKeys: PublicKeySet;
-  edgeKeys: KeyRing;
-  originTimeoutSeconds: number;
-  originBackoffSeconds: number;
-  fallbackIntervalSeconds: number;
-  fallback: KVNamespace;
-};
-
 const newNames = {
   ORIGIN_DEADLINE_SECONDS: "ORIGIN_TIMEOUT_SECONDS",
   ORIGIN_PAUSE_SECONDS: "ORIGIN_BACKOFF_SECONDS",
@@ -48,7 +38,7 @@ const newNames = {
 };
 
 /** Reads the settings. Throws an Error with a line for each bad or renamed one that says what was expected. */
-export function readSettings(env: object): Settings {
+export function readSettings(env: object) {
   const renamed = Object.entries(newNames)
     .filter(([oldName]) => oldName in env)
     .map(([oldName, newName]) => `${oldName} is now ${newName}: rename it.`);
@@ -57,7 +47,7 @@ export function readSettings(env: object): Settings {
   if (data === undefined || renamed.length > 0) throw new Error([...renamed, ...bad].join("\n"));
   return {
     originUrl: new URL(data.ORIGIN_URL),
-    originKeys: JSON.parse(data.ORIGIN_JWKS),
+    originKeys: JSON.parse(data.ORIGIN_JWKS) as PublicKeySet,
     edgeKeys: parseKeyRing(data.EDGE_KEYS),
     originTimeoutSeconds: Number(data.ORIGIN_TIMEOUT_SECONDS),
     originBackoffSeconds: Number(data.ORIGIN_BACKOFF_SECONDS),

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { badResponses, type Others } from "./bad-responses.ts";
+import { badResponses, type OtherResponses } from "./bad-responses.ts";
 import { withLifetimes } from "./lifetimes.ts";
 import type { WholeResponse } from "./origin-proxy.ts";
 import { originServes, startTestStack, type TestStack } from "./test-stack.ts";
 
 const vars = { ORIGIN_TIMEOUT_SECONDS: "3", ORIGIN_BACKOFF_SECONDS: "0.001" };
 const good = withLifetimes({ maxAge: 0, staleWhileRevalidate: 0, staleIfError: 600, browserMaxAge: 0 }); // expired at once
-const others = {} as Others;
+const others = {} as OtherResponses;
 const bad = Object.entries(badResponses(others));
 
 // Each behaviour has targets of its own, so that none sees what another left behind.

@@ -1,10 +1,10 @@
 import type { Behaviour, WholeResponse } from "./origin-proxy.ts";
 
 /** Valid responses to other requests. */
-export type Others = { region: WholeResponse; window: WholeResponse; limit: WholeResponse };
+export type OtherResponses = { region: WholeResponse; window: WholeResponse; limit: WholeResponse };
 
 /** What can come back instead of the response, by what it is. `others` may be filled in later. */
-export function badResponses(others: Others): Record<string, Behaviour> {
+export function badResponses(others: OtherResponses): Record<string, Behaviour> {
   return {
     "status 500": () => ({
       status: 500,

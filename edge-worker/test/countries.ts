@@ -10,8 +10,8 @@ export const countries: readonly string[] = `
   .trim()
   .split(/\s+/);
 
-/** The markets and the European countries that get them, written down apart from the Worker's own table. */
-export const europeOf: Readonly<Record<string, string>> = {
+/** The regions and the European countries that get them, written down apart from the Worker's own table. */
+export const europeByRegion: Readonly<Record<string, string>> = {
   GB: "GB CY GG GI IM JE MT",
   DE: "DE CH",
   FR: "FR LU MC",

@@ -15,7 +15,7 @@ export type TestDatabase = {
 };
 
 /**
- * A small database filled by the real writer: every market has other videos, and a first generation is published,
+ * A small database filled by the real writer: every region has other videos, and a first generation is published,
  * dated so many seconds ago.
  */
 export function makeDatabase(secondsAgo = 0): TestDatabase {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { europeOf } from "./countries.ts";
+import { europeByRegion } from "./countries.ts";
 import { Edge } from "./edge.ts";
 import { withLifetimes } from "./lifetimes.ts";
 import { originServes, startTestStack, type TestStack } from "./test-stack.ts";
@@ -12,7 +12,7 @@ const requests = 120_000;
 const lifetimes = { maxAge: 3600, staleWhileRevalidate: 3600, staleIfError: 43_200, browserMaxAge: 0 };
 const rankedSecondsAgo = 3600;
 const dataCentres = 3;
-const places = Object.entries(europeOf).flatMap(([region, countries]) =>
+const places = Object.entries(europeByRegion).flatMap(([region, countries]) =>
   countries.split(" ").map((country) => ({ country, region })),
 );
 
@@ -31,7 +31,7 @@ describe("a day in miniature, in three data centres", () => {
   });
 
   test("brings the origin less than one request in a thousand: one a list, ranking and data centre", async (context) => {
-    const regions = Object.keys(europeOf);
+    const regions = Object.keys(europeByRegion);
     const cold = edges.flatMap((edge) => regions.map((region) => edge.runTraffic(oneFrom(region))));
     assert.ok((await Promise.all(cold)).every(({ wrong }) => wrong === 0));
     stack.database.publish();

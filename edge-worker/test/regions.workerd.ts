@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { countries, europeOf } from "./countries.ts";
+import { countries, europeByRegion } from "./countries.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
 const regionOf = new Map(
-  Object.entries(europeOf).flatMap(([region, codes]) => codes.split(" ").map((country) => [country, region])),
+  Object.entries(europeByRegion).flatMap(([region, codes]) =>
+    codes.split(" ").map((country) => [country, region]),
+  ),
 );
 
 describe("the region of a visitor", () => {
@@ -24,7 +26,11 @@ describe("the region of a visitor", () => {
       assert.equal(JSON.parse(body).region, region);
       assert.ok(stack.proxy.bodies.get(target)?.has(body), `the body for ${country} is not the origin's`);
     }
-    assert.equal(stack.proxy.targets.length, Object.keys(europeOf).length, "one request for each region");
+    assert.equal(
+      stack.proxy.targets.length,
+      Object.keys(europeByRegion).length,
+      "one request for each region",
+    );
   });
 
   test("never becomes another's, a thousand times in turn", async () => {

@@ -1,4 +1,4 @@
-import { type StoredResponse, storedForm } from "../origin/stored-response.ts";
+import { type StoredResponse, storageNamespace } from "../origin/stored-response.ts";
 
 /** The stored responses of this data centre, shared by its isolates (Cache API). It never decides about freshness. */
 export class DataCentreCache {
@@ -10,7 +10,7 @@ export class DataCentreCache {
   }
 
   async match(target: string): Promise<StoredResponse | null> {
-    const cache = await caches.open(storedForm);
+    const cache = await caches.open(storageNamespace);
     const response = await cache.match(new URL(target, this.#base));
     return response === undefined ? null : response.json();
   }
@@ -22,7 +22,7 @@ export class DataCentreCache {
   async put(response: StoredResponse): Promise<void> {
     const { maxAge, staleWhileRevalidate, staleIfError } = response.lifetimes;
     const headers = { "cache-control": `max-age=${maxAge + Math.max(staleWhileRevalidate, staleIfError)}` };
-    const cache = await caches.open(storedForm);
+    const cache = await caches.open(storageNamespace);
     await cache.put(new URL(response.target, this.#base), Response.json(response, { headers }));
   }
 }

@@ -1,6 +1,6 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { type PublicKeySet, verifyResponse } from "@trendvault/contract/response-signature";
-import { type StoredResponse, storedForm } from "../origin/stored-response.ts";
+import { type StoredResponse, storageNamespace } from "../origin/stored-response.ts";
 import { type CanonicalRequest, isFrontPage } from "../rules/canonical-request.ts";
 
 const expirationTtl = 7 * 86_400; // seconds
@@ -58,5 +58,5 @@ export class KvFallback {
 }
 
 function keyOf({ query }: CanonicalRequest): string | null {
-  return query !== null && isFrontPage(query) ? `${storedForm}/${query.region}/${query.window}` : null;
+  return query !== null && isFrontPage(query) ? `${storageNamespace}/${query.region}/${query.window}` : null;
 }

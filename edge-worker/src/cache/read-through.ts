@@ -3,14 +3,22 @@ import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { freshnessAt } from "../rules/freshness.ts";
 import type { CacheStatus } from "./cache-status.ts";
-import type { Fallback, RequestContext, RevalidationResult, Revalidator } from "./revalidator.ts";
+import type { FallbackResponse, RequestContext, RevalidationResult, Revalidator } from "./revalidator.ts";
 import type { TieredCache } from "./tiered-cache.ts";
 
 /** What a client gets: a response, the origin's verdict that the request is wrong, or nothing for now. */
 export type CacheResult =
-  | { kind: "response"; response: StoredResponse; cacheStatus: CacheStatus; originSeconds?: number }
+  | CachedResponse
   | { kind: "problem"; problem: Problem }
   | { kind: "unavailable"; reason: UnavailableReason };
+
+/** A stored response, and how it was found. `originSeconds`: how long the origin took, if it was asked. */
+export type CachedResponse = {
+  kind: "response";
+  response: StoredResponse;
+  cacheStatus: CacheStatus;
+  originSeconds?: number;
+};
 
 export type UnavailableReason = "origin-failed" | "rate-limited";
 
@@ -69,7 +77,7 @@ function hasFallback(result: RevalidationResult): boolean {
   return result.kind === "failure" && result.fallback !== null;
 }
 
-function fromFallback(fallback: Fallback | null, cacheStatus: CacheStatus): CacheResult | null {
+function fromFallback(fallback: FallbackResponse | null, cacheStatus: CacheStatus): CacheResult | null {
   if (fallback === null) return null;
   const { response, source } = fallback;
   return { kind: "response", response, cacheStatus: { ...cacheStatus, detail: source } };

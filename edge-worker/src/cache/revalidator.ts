@@ -18,11 +18,11 @@ export type RevalidationResult =
   /** Another isolate of the data centre had fetched it. */
   | { kind: "already-fresh"; response: StoredResponse }
   | { kind: "problem"; problem: Problem }
-  | { kind: "failure"; status: number | null; fallback: Fallback | null }
-  | { kind: "rate-limited"; fallback: Fallback | null };
+  | { kind: "failure"; status: number | null; fallback: FallbackResponse | null }
+  | { kind: "rate-limited"; fallback: FallbackResponse | null };
 
 /** What is served when nothing better can be had. */
-export type Fallback = { response: StoredResponse; source: "stale-if-error" | "kv-fallback" };
+export type FallbackResponse = { response: StoredResponse; source: "stale-if-error" | "kv-fallback" };
 
 /** What belongs to one request of a client. */
 export type RequestContext = {
@@ -34,7 +34,7 @@ export type RequestContext = {
 
 export type RevalidatorOptions = {
   cache: TieredCache;
-  fallback: KvFallback;
+  kvFallback: KvFallback;
   origin: OriginOptions;
   keys: PublicKeySet;
   /** How long the origin is not asked for a target after it has failed at it or refused it. */
@@ -44,7 +44,7 @@ export type RevalidatorOptions = {
   log: Logger;
 };
 
-const cacheSeconds = 2; // what a revalidation may take beyond the origin's timeout
+const cacheAccessSeconds = 2; // what reading and writing caches may take beyond the origin's timeout
 
 /** Fetches newer responses: one request to the origin per target at a time, and none for a while after a failure. */
 export class Revalidator {
@@ -54,7 +54,7 @@ export class Revalidator {
 
   constructor(options: RevalidatorOptions) {
     this.#options = options;
-    this.#flights = new SingleFlight(options.origin.timeoutSeconds + cacheSeconds);
+    this.#flights = new SingleFlight(options.origin.timeoutSeconds + cacheAccessSeconds);
     this.#backoff = new FailureBackoff(options.backoffSeconds, options.clock);
   }
 
@@ -72,7 +72,7 @@ export class Revalidator {
     // Another client was rate-limited; that must not become this one's refusal.
     const retry = first.shared && first.value?.kind === "rate-limited";
     const { value, shared } = retry ? await this.#share(request, context) : first;
-    return { result: value ?? (await this.#timedOut(request)), collapsed: shared };
+    return { result: value ?? (await this.#resultAfterTimeout(request)), collapsed: shared };
   }
 
   /** Revalidates after the response, without counting it against the client. */
@@ -90,7 +90,7 @@ export class Revalidator {
   }
 
   // The request that began the work was cancelled, and the work with it.
-  async #timedOut(request: CanonicalRequest): Promise<RevalidationResult> {
+  async #resultAfterTimeout(request: CanonicalRequest): Promise<RevalidationResult> {
     const { cache, clock } = this.#options;
     const stored = onlyUsable(await cache.match(request.target), clock());
     return { kind: "failure", status: null, fallback: await this.#fallbackFor(request, stored) };
@@ -125,8 +125,8 @@ export class Revalidator {
   }
 
   #store(request: CanonicalRequest, response: StoredResponse, context: RequestContext): void {
-    const { cache, fallback, log } = this.#options;
-    const written = Promise.all([cache.put(response), fallback.putIfDue(request, response)]);
+    const { cache, kvFallback, log } = this.#options;
+    const written = Promise.all([cache.put(response), kvFallback.putIfDue(request, response)]);
     this.#backoff.clear(request.target);
     const entry = { event: "response_not_stored", message: "A response was served but not stored." };
     context.waitUntil(nullOnError(written, log, entry));
@@ -154,11 +154,14 @@ export class Revalidator {
     return result;
   }
 
-  async #fallbackFor(request: CanonicalRequest, stored: StoredResponse | null): Promise<Fallback | null> {
+  async #fallbackFor(
+    request: CanonicalRequest,
+    stored: StoredResponse | null,
+  ): Promise<FallbackResponse | null> {
     if (stored !== null) return { response: stored, source: "stale-if-error" };
-    const { fallback, log } = this.#options;
+    const { kvFallback, log } = this.#options;
     const entry = { event: "fallback_not_read", message: "The KV fallback could not be used." };
-    const response = await nullOnError(fallback.get(request), log, entry);
+    const response = await nullOnError(kvFallback.get(request), log, entry);
     return response === null ? null : { response, source: "kv-fallback" };
   }
 }

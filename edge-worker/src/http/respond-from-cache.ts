@@ -1,23 +1,22 @@
 import { matchesEntityTag } from "@trendvault/contract/if-none-match";
-import { type CacheStatus, formatCacheStatus } from "../cache/cache-status.ts";
+import { formatCacheStatus } from "../cache/cache-status.ts";
+import type { CachedResponse } from "../cache/read-through.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { freshUntil } from "../rules/freshness.ts";
 import { baseHeaders } from "./base-headers.ts";
 
-type CachedResult = { response: StoredResponse; cacheStatus: CacheStatus; originSeconds?: number };
-
 /** The HTTP response for a stored one: 304 when the client's entity tag matches. `now` in Unix seconds. */
 export function respondFromCache(
-  result: CachedResult,
+  result: CachedResponse,
   { canonical, request, now }: { canonical: CanonicalRequest; request: Request; now: number },
 ): Response {
   const { response } = result;
   const headers = {
     ...baseHeaders,
     ...response.headers,
-    ...cacheControl(response, canonical),
-    ...diagnostics(result, now),
+    ...cacheControlHeaders(response, canonical),
+    ...diagnosticHeaders(result, now),
   };
   const ifNoneMatch = request.headers.get("if-none-match");
   const etag = response.headers.etag;
@@ -29,7 +28,7 @@ export function respondFromCache(
 }
 
 // The response to a URL without a region depends on the client's country: no shared cache may store it.
-function cacheControl(
+function cacheControlHeaders(
   { lifetimes, target }: StoredResponse,
   { regionFromCountry }: CanonicalRequest,
 ): Record<string, string> {
@@ -41,8 +40,8 @@ function cacheControl(
     : { ...vary, "cache-control": `public, ${directives}` };
 }
 
-function diagnostics(
-  { response, cacheStatus, originSeconds }: CachedResult,
+function diagnosticHeaders(
+  { response, cacheStatus, originSeconds }: CachedResponse,
   now: number,
 ): Record<string, string> {
   const timing =

@@ -11,7 +11,7 @@ import { hmacSha256 } from "@trendvault/contract/hmac";
 import { parseKeyRing, signingKey } from "@trendvault/contract/key-ring";
 import { fetchFromOrigin } from "./fetch-from-origin.ts";
 
-// These run on Bun: local workerd turns a failed connection into an response with status 500.
+// These run on Bun: local workerd turns a failed connection into a response with status 500.
 
 const edgeKeys = parseKeyRing(`e2:${"B".repeat(43)},e1:${"A".repeat(43)}`);
 const target = "/api/trending?region=DE&category=Film%20%26%20Animation";

@@ -9,8 +9,8 @@ export type OriginError = "timed-out" | "unreachable";
 /** `timeoutSeconds` is for everything together: both tries and the body. */
 export type OriginOptions = { url: URL; edgeKeys: KeyRing; timeoutSeconds: number };
 
-/** How Cloudflare tells a Worker that it had no connection to the origin. */
-const connectionFailed = new Set([521, 522, 523, 525, 526, 530]);
+/** With these statuses Cloudflare tells a Worker that it had no connection to the origin. */
+const connectionErrorStatuses = new Set([521, 522, 523, 525, 526, 530]);
 
 /** Requests a canonical path and query from the origin, signed. A connection that fails is tried once more. */
 export async function fetchFromOrigin(
@@ -37,7 +37,7 @@ async function tryOnce(
   });
   try {
     const response = await fetch(request);
-    if (connectionFailed.has(response.status)) return "unreachable";
+    if (connectionErrorStatuses.has(response.status)) return "unreachable";
     return {
       status: response.status,
       headers: response.headers,

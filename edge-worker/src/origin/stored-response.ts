@@ -1,7 +1,7 @@
 import type { Lifetimes } from "../rules/lifetimes.ts";
 
-/** Names the form of StoredResponse in the Cache API and in KV. Another form needs another name: both outlive a deployment. */
-export const storedForm = "stored-responses-2";
+/** Where StoredResponses are in the Cache API and in KV. Another form needs another name: both outlive a deployment. */
+export const storageNamespace = "stored-responses-2";
 
 /**
  * A validated response of the origin, as plain data: it can be shared between requests, cached and put into KV.

@@ -40,8 +40,8 @@ export async function validateOriginResponse(
 ): Promise<ValidationResult> {
   if (clientProblems.has(received.status)) return validateProblem(received);
   const response = { ...received, headers: withStrongEntityTag(received.headers) };
-  const defect = formDefect(response);
-  if (defect !== null) return invalid(defect);
+  const formError = findFormError(response);
+  if (formError !== null) return invalid(formError);
   const verdict = await verifyResponse(response, context.keys);
   if (verdict !== "valid") return invalid(`its signature is not valid: ${verdict}`);
   const stored = toStoredResponse(response, context);
@@ -55,7 +55,7 @@ function withStrongEntityTag(headers: Headers): Headers {
   return strong;
 }
 
-function formDefect({ status, headers, body }: OriginResponse): string | null {
+function findFormError({ status, headers, body }: OriginResponse): string | null {
   if (status !== 200) return `status ${status}`;
   if (!/^application\/([a-z-]+\+)?json$/.test(headers.get("content-type") ?? "")) return "it is not JSON";
   return body.length > largestBody ? `it is larger than ${largestBody} bytes` : null;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { regionCodes } from "@trendvault/contract/regions";
-import { countries, europeOf } from "../../test/countries.ts";
+import { countries, europeByRegion } from "../../test/countries.ts";
 import { regionByCountry, regionForCountry } from "./region-for-country.ts";
 
 test("there are 250 countries: the 249 of ISO 3166-1 and Kosovo", () => {
@@ -8,13 +8,13 @@ test("there are 250 countries: the 249 of ISO 3166-1 and Kosovo", () => {
 });
 
 describe("in Europe", () => {
-  test.each(Object.entries(europeOf))("%s is the region of %s", (region, codes) => {
+  test.each(Object.entries(europeByRegion))("%s is the region of %s", (region, codes) => {
     expect(codes.split(" ").map(regionForCountry)).toEqual(codes.split(" ").map(() => region));
   });
 });
 
 test("every country outside Europe gets GB", () => {
-  const european = Object.values(europeOf).join(" ").split(" ");
+  const european = Object.values(europeByRegion).join(" ").split(" ");
   const elsewhere = countries.filter((country) => !european.includes(country));
   expect(elsewhere).toHaveLength(250 - 53);
   expect(new Set(elsewhere.map(regionForCountry))).toEqual(new Set(["GB"]));
