@@ -11,7 +11,7 @@ import {
 import { type ProblemKind, problemContentType, problemKinds, problems, problemType } from "./problem.ts";
 import { renderProblemPage } from "./problem-page.ts";
 import { ProblemDocument, PublicKeys, RegionList, TrendingPage, Video } from "./responses.ts";
-import { TrendingQuery } from "./trending-query.ts";
+import { describedTrendingQuery } from "./trending-query-descriptions.ts";
 import { videoIdPattern } from "./video-id.ts";
 
 /** The OpenAPI 3.1 description of the API, made from the schemas. openapi.json is its text. */
@@ -66,7 +66,7 @@ const paths: ZodOpenApiPathsObject = {
       summary: "One page of the videos that trend in a market",
       description:
         "Ranks by the views expected in the window ahead. `next` leads through one generation, also after a newer one was published.",
-      requestParams: { query: TrendingQuery, header: conditions() },
+      requestParams: { query: describedTrendingQuery(), header: conditions() },
       responses: {
         ...success("The requested page", TrendingPage, {
           example: trendingPageExample,

@@ -10,33 +10,22 @@ export const largestLimit = 50;
 const limitExpected = `expected a whole number from 1 to ${largestLimit}`;
 const cursorPattern = /^[1-9][0-9]{0,14}-[1-9][0-9]{0,5}$/;
 
-/** The parameters of /api/trending. The OpenAPI document describes them from this schema. */
+/** The parameters of /api/trending. The OpenAPI document is made from this schema as well. */
 export const TrendingQuery = z.strictObject({
-  region: describe(
-    z._default(z.enum(regionCodes, { error: `expected one of ${regionCodes.join(", ")}` }), defaultRegion),
-    "The market, ISO 3166-1 alpha-2, in upper or lower case",
+  region: z._default(
+    z.enum(regionCodes, { error: `expected one of ${regionCodes.join(", ")}` }),
+    defaultRegion,
   ),
-  window: describe(
-    z._default(z.enum(windows, { error: `expected one of ${windows.join(", ")}` }), "day"),
-    "The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days",
+  window: z._default(z.enum(windows, { error: `expected one of ${windows.join(", ")}` }), "day"),
+  category: z.optional(
+    z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
   ),
-  category: describe(
-    z.optional(
-      z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
-    ),
-    "One of the categories that /api/regions lists; without it, the list over all categories",
+  limit: z._default(
+    z.int({ error: limitExpected }).check(z.minimum(1), z.maximum(largestLimit)),
+    defaultLimit,
   ),
-  limit: describe(
-    z._default(z.int({ error: limitExpected }).check(z.minimum(1), z.maximum(largestLimit)), defaultLimit),
-    "The most items on a page",
-  ),
-  cursor: describe(
-    z.optional(
-      z
-        .string()
-        .check(z.regex(cursorPattern, { error: "expected the cursor in `next` of a page, unchanged" })),
-    ),
-    "The cursor in `next` of the previous page",
+  cursor: z.optional(
+    z.string().check(z.regex(cursorPattern, { error: "expected the cursor in `next` of a page, unchanged" })),
   ),
 });
 export type TrendingQuery = z.infer<typeof TrendingQuery>;
@@ -86,11 +75,6 @@ export function readCursor(cursor: string): PageStart {
   const [generation, afterRank] = cursor.split("-").map(Number);
   if (generation === undefined || afterRank === undefined) throw new Error("Cannot read an unchecked cursor");
   return { generation, afterRank };
-}
-
-function describe<T extends z.ZodMiniType>(schema: T, description: string): T {
-  z.globalRegistry.add(schema, { description });
-  return schema;
 }
 
 // Query strings carry text only. What is not of the expected form stays text, and the schema refuses it.

@@ -1,0 +1,20 @@
+import * as z from "zod/mini";
+import { TrendingQuery } from "./trending-query.ts";
+
+const shape = TrendingQuery.def.shape;
+
+const descriptions: Record<keyof typeof shape, string> = {
+  region: "The market, ISO 3166-1 alpha-2, in upper or lower case",
+  window: "The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days",
+  category: "One of the categories that /api/regions lists; without it, the list over all categories",
+  limit: "The most items on a page",
+  cursor: "The cursor in `next` of the previous page",
+};
+
+/** The schema of the query with its descriptions for OpenAPI: in a file of their own, the edge does not bundle them. */
+export function describedTrendingQuery(): typeof TrendingQuery {
+  for (const name of Object.keys(shape) as (keyof typeof shape)[]) {
+    z.globalRegistry.add(shape[name], { description: descriptions[name] });
+  }
+  return TrendingQuery;
+}
