@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { edgePayload, judgeEdgeSignature, readEdgeSignature, signEdgeRequest } from "./edge-signature.ts";
+import { edgePayload, readEdgeSignature, signEdgeRequest, validateEdgeSignature } from "./edge-signature.ts";
 import { hmacSha256 } from "./hmac.ts";
 import { parseKeyRing } from "./key-ring.ts";
 
@@ -11,7 +11,7 @@ async function judge(header: string, sent = request, now = seconds) {
   const signature = readEdgeSignature(header);
   const key = ring.get(signature?.kid ?? "");
   if (signature === null || key === undefined) return null;
-  return judgeEdgeSignature(signature, {
+  return validateEdgeSignature(signature, {
     hmac: await hmacSha256(key, edgePayload(sent, signature)),
     seconds: now,
   });

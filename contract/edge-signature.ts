@@ -2,7 +2,7 @@ import { equalInConstantTime, hmacSha256 } from "./hmac.ts";
 import { type KeyRing, signingKey } from "./key-ring.ts";
 
 /**
- * How the edge shows the origin that a request is its own:
+ * How the edge proves to the origin that it sent a request:
  *
  *     x-edge-signature: v1.<kid>.<seconds>.<mac>
  *     mac = base64url(HMAC-SHA-256(key[kid], "v1\n<kid>\n<seconds>\n<METHOD>\n<path and query>"))
@@ -22,6 +22,7 @@ export type EdgeSignature = { kid: string; seconds: number; mac: string };
 const allowedSkewSeconds = 60;
 const signaturePattern = /^v1\.([A-Za-z0-9]{1,16})\.([1-9][0-9]{0,11})\.([A-Za-z0-9_-]{43})$/;
 
+/** Takes a header value apart, or null when it is malformed. The mac is not verified. */
 export function readEdgeSignature(header: string): EdgeSignature | null {
   const match = signaturePattern.exec(header);
   if (match === null) return null;
@@ -29,12 +30,13 @@ export function readEdgeSignature(header: string): EdgeSignature | null {
   return { kid, seconds: Number(seconds), mac };
 }
 
+/** The text that the mac covers. */
 export function edgePayload(request: EdgeRequest, stamp: { kid: string; seconds: number }): string {
   return ["v1", stamp.kid, stamp.seconds, request.method, request.target].join("\n");
 }
 
-/** Judges a signature against the HMAC (base64url) that its payload should have, at a Unix time in seconds. */
-export function judgeEdgeSignature(
+/** Validates a signature against the HMAC (base64url) that its payload should have, at a Unix time in seconds. */
+export function validateEdgeSignature(
   signature: EdgeSignature,
   against: { hmac: string; seconds: number },
 ): EdgeVerdict {

@@ -1,6 +1,6 @@
 import type { ProblemKind } from "./problem.ts";
 
-/** What origin and edge refuse and allow alike, in one place so that a client cannot tell which of them answered. */
+/** What origin and edge both allow and refuse: a client cannot see which of them answered. */
 
 /** Characters of path and query together; a longer request target is 414. */
 export const longestTarget = 2048;
@@ -8,7 +8,7 @@ export const longestTarget = 2048;
 /** The value of Allow, on every path. */
 export const allowedMethods = "GET, HEAD, OPTIONS";
 
-/** Whether a method asks for a representation: GET, or HEAD for its fields alone. */
+/** Whether a method requests a representation: GET, or HEAD for its fields alone. */
 export function isReadMethod(method: string): boolean {
   return method === "GET" || method === "HEAD";
 }

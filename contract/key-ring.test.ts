@@ -16,7 +16,7 @@ test.each([
   [`k.1:${key}`, "entry 1 does not begin with a key id"],
   ["k1:not base64url!", "the key of k1 is not base64url"],
   [`k1:${"A".repeat(42)}`, "the key of k1 has 31 bytes, at least 32 are needed"],
-  [`k1:${key},k1:${key}`, "key id k1 stands there twice"],
+  [`k1:${key},k1:${key}`, "key id k1 is used twice"],
 ])("a ring written as %p is refused with the reason", (text, reason) => {
   expect(() => parseKeyRing(text)).toThrow(reason);
 });

@@ -6,18 +6,18 @@ export type KeyRing = ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 const kidPattern = /^[A-Za-z0-9]{1,16}$/;
 const shortestKey = 32; // bytes: as long as the output of SHA-256 (RFC 2104, section 3)
 
-/** Reads "k2:<base64url>,k1:<base64url>". Throws an Error that says which entry is wrong and what was expected. */
+/** Reads "k2:<base64url>,k1:<base64url>". @throws Error that says which entry is wrong and what was expected */
 export function parseKeyRing(text: string): KeyRing {
   const ring = new Map<string, Uint8Array<ArrayBuffer>>();
   for (const [index, entry] of text.split(",").entries()) {
     const [kid, key] = readEntry(entry.trim(), index + 1);
-    if (ring.has(kid)) throw new Error(`key id ${kid} stands there twice`);
+    if (ring.has(kid)) throw new Error(`key id ${kid} is used twice`);
     ring.set(kid, key);
   }
   return ring;
 }
 
-/** The entry that signs. */
+/** The first entry: it signs. @throws Error for an empty ring */
 export function signingKey(ring: KeyRing): { kid: string; key: Uint8Array<ArrayBuffer> } {
   for (const [kid, key] of ring) return { kid, key };
   throw new Error("a key ring holds at least one key");

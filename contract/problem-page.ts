@@ -35,7 +35,7 @@ const explanations: Record<ProblemKind, Explanation> = {
     remedy: "Send only the parameters in /openapi.json.",
   },
   "too-many-requests": {
-    meaning: "One network has asked for many different answers, none of them cached, in a short time.",
+    meaning: "One network has requested many different answers that were not cached, in a short time.",
     remedy: "Wait for as long as Retry-After says. Cached answers are not limited.",
   },
   internal: {

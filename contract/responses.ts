@@ -4,7 +4,7 @@ import { regionCodes } from "./regions.ts";
 import { largestLimit, windows } from "./trending-query.ts";
 import { videoIdPattern } from "./video-id.ts";
 
-/** Rows of the database carry plain strings; a foreign key makes sure that a region is one of the markets. */
+/** Rows of the database carry plain strings; a foreign key makes sure that a region is one of ours. */
 type Widened<T> = T extends string ? string : T extends object ? { [K in keyof T]: Widened<T[K]> } : T;
 
 /** The answers of the API. The OpenAPI document is made from these; the origin's types are inferred from them. */

@@ -13,7 +13,7 @@ export type TokenClaims = { kid: string; region: string; count: number; minute: 
 
 export type TokenVerdict = "valid" | "malformed" | "unknown-key" | "tampered" | "not-yet-valid" | "expired";
 
-/** A well-formed token taken apart. `payload` is the text under the mac. */
+/** A well-formed token taken apart. `payload` is the text that the mac covers. */
 export type TokenParts = TokenClaims & { payload: string; mac: string };
 
 /** A token is valid from 1 minute before its own minute (its signer's clock is ahead) to 15 minutes after it. */
@@ -28,15 +28,17 @@ export function tokenMinute(milliseconds: number): number {
   return Math.floor(milliseconds / 60_000);
 }
 
+/** The text that the mac covers. */
 export function tokenPayload(claims: TokenClaims): string {
   return `v1.${claims.kid}.${claims.region}.${claims.count}.${claims.minute}`;
 }
 
-/** Puts a payload and its full base64url HMAC together. */
+/** A token from its payload and the payload's whole HMAC (base64url). */
 export function formatToken(payload: string, hmac: string): string {
   return `${payload}.${hmac.slice(0, macLength)}`;
 }
 
+/** Takes a token apart, or null when it is malformed. The mac is not verified. */
 export function readToken(token: string): TokenParts | null {
   const match = tokenPattern.exec(token);
   if (match === null) return null;
@@ -44,14 +46,15 @@ export function readToken(token: string): TokenParts | null {
   return { payload, kid, region, count: Number(count), minute: Number(minute), mac };
 }
 
-/** Judges a token against the HMAC (base64url) that its payload should have, at a minute. The mac comes first. */
-export function judgeToken(parts: TokenParts, against: { hmac: string; minute: number }): TokenVerdict {
+/** Validates a token against the HMAC (base64url) of its payload, at a minute. The mac comes first. */
+export function validateToken(parts: TokenParts, against: { hmac: string; minute: number }): TokenVerdict {
   if (!equalInConstantTime(parts.mac, against.hmac.slice(0, macLength))) return "tampered";
   if (against.minute < parts.minute - tokenWindowMinutes.ahead) return "not-yet-valid";
   const isFresh = against.minute <= parts.minute + tokenWindowMinutes.behind; // false without a clock (NaN), too
   return isFresh ? "valid" : "expired";
 }
 
+/** A token with these claims. The first key of the ring signs. */
 export async function signToken(claims: Omit<TokenClaims, "kid">, ring: KeyRing): Promise<string> {
   const { kid, key } = signingKey(ring);
   const payload = tokenPayload({ kid, ...claims });
@@ -67,5 +70,5 @@ export async function verifyToken(
   if (parts === null) return "malformed";
   const key = ring.get(parts.kid);
   if (key === undefined) return "unknown-key";
-  return judgeToken(parts, { hmac: await hmacSha256(key, parts.payload), minute });
+  return validateToken(parts, { hmac: await hmacSha256(key, parts.payload), minute });
 }

@@ -2,7 +2,7 @@ import { RawClient, type RawResponse } from "./raw-client.ts";
 
 export type LoadResult = { answers: number; failures: string[] };
 
-export type LoadPlan = {
+export type LoadOptions = {
   connections: number;
   targets: string[];
   check: (response: RawResponse) => string | null;
@@ -10,10 +10,10 @@ export type LoadPlan = {
 };
 
 /**
- * Asks for targets over keep-alive connections until it is stopped. `check` says what is wrong with an answer,
+ * Requests targets over keep-alive connections until it is stopped. `check` returns what is wrong with an answer,
  * or null. A connection that was closed is opened again, unless `reconnect` is false.
  */
-export function startLoad(url: string, { connections, targets, check, reconnect = true }: LoadPlan) {
+export function startLoad(url: string, { connections, targets, check, reconnect = true }: LoadOptions) {
   const result: LoadResult = { answers: 0, failures: [] };
   let running = true;
   const run = async (offset: number) => {

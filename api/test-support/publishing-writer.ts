@@ -1,7 +1,7 @@
 import { DatabaseBuilder, videos } from "./database-builder.ts";
 
-// Stands in for the writer in a process of its own: publishes, prunes and checkpoints until it is killed.
-// Every generation has its own titles, so that a list mixed from two of them can be told.
+// In place of the writer: publishes, prunes and checkpoints in a process of its own until it is killed.
+// Every generation has its own titles, so that a test can see a list that is mixed from two of them.
 const [path = "", pause = "0"] = process.argv.slice(2);
 const builder = new DatabaseBuilder(path);
 for (;;) {

@@ -81,7 +81,7 @@ const faults = [
 ];
 
 test.each(faults)(
-  "the database $name: the last good generation is served, and a good file is taken up again",
+  "the database $name: the last good generation is served, and a good file is used again",
   async ({ cause, reason }) => {
     const load = startLoad(origin.url, { connections: 16, targets, check: checkWholeList });
     await until(() => load.result.answers > 200);
@@ -171,7 +171,7 @@ function inDatabase(path: string, sql: string): void {
   database.close();
 }
 
-// Gives the time that tells this generation from all others.
+// Returns the time of publication, which no other generation has.
 function publishAnother(): string {
   locker?.close();
   const writer = new DatabaseBuilder(builder.path);

@@ -119,7 +119,7 @@ test("a cursor from a pruned generation is answered with 410 and where to start 
   });
 });
 
-test("a market without videos has an empty list that says so", async () => {
+test("a region without videos has an empty list that says so", async () => {
   builder.publish([{ region: "GB", videos: videos(1) }]);
   const body = await json(await (await open()).ask("/api/trending?region=PT"));
   expect(body).toMatchObject({ count: 0, total: 0, items: [], next: null, newest_observed_at: null });

@@ -2,8 +2,8 @@ import {
   type EdgeVerdict,
   edgePayload,
   edgeSignatureHeader,
-  judgeEdgeSignature,
   readEdgeSignature,
+  validateEdgeSignature,
 } from "@trendvault/contract/edge-signature";
 import type { KeyRing } from "@trendvault/contract/key-ring";
 import { splitTarget } from "./request-target.ts";
@@ -24,6 +24,6 @@ export function edgeGuard(ring: KeyRing, now: () => number): EdgeGuard {
     const target = search === "" ? path : `${path}?${search}`;
     const payload = edgePayload({ method: request.method, target }, signature);
     const hmac = hasher.copy().update(payload).digest("base64url");
-    return judgeEdgeSignature(signature, { hmac, seconds: Math.floor(now() / 1000) });
+    return validateEdgeSignature(signature, { hmac, seconds: Math.floor(now() / 1000) });
   };
 }

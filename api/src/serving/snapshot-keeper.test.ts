@@ -71,7 +71,7 @@ test("first pages and the regions are, before a first request for them, served w
   expect(origin.logged.map(({ event }) => event)).toEqual(["database_unreadable"]);
 });
 
-test("what was asked for is signed anew every minute while the database cannot be read", async () => {
+test("what was requested before is signed anew every minute while the database cannot be read", async () => {
   const deep = "/api/trending?cursor=1-24";
   const before = await (await origin.ask(deep)).text();
   builder.database.run("UPDATE schema_migrations SET version = 99 WHERE version = 7");

@@ -30,7 +30,7 @@ test("what is looked up again and again survives the flood", () => {
   expect(cache.get("cold 0")).toBeUndefined();
 });
 
-test("a value that became heavier counts with its new weight, and evictions are told", () => {
+test("a value that became heavier counts with its new weight, and an eviction is reported", () => {
   const { cache, total, evictions } = cacheOf(100);
   const value = { weight: 1 };
   cache.set("key", value);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
-import { judgeToken, readToken, signToken, type TokenVerdict } from "@trendvault/contract/token";
+import { readToken, signToken, type TokenVerdict, validateToken } from "@trendvault/contract/token";
 import vectorFile from "@trendvault/contract/token-vectors.json";
 import { tokenSigner } from "./token-signer.ts";
 
@@ -15,7 +15,7 @@ function judge(token: string): TokenVerdict {
   const hasher = keyed.get(parts.kid);
   if (hasher === undefined) return "unknown-key";
   const hmac = hasher.copy().update(parts.payload).digest("base64url");
-  return judgeToken(parts, { hmac, minute: vectorFile.now_minute });
+  return validateToken(parts, { hmac, minute: vectorFile.now_minute });
 }
 
 test("it signs as the contract does", async () => {

@@ -4,8 +4,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import {
   edgePayload,
   edgeSignatureHeader,
-  judgeEdgeSignature,
   readEdgeSignature,
+  validateEdgeSignature,
 } from "@trendvault/contract/edge-signature";
 import { hmacSha256 } from "@trendvault/contract/hmac";
 import { parseKeyRing, signingKey } from "@trendvault/contract/key-ring";
@@ -55,7 +55,7 @@ test("the request is signed over method, path and query with the first key, now"
   const { kid, key } = signingKey(edgeKeys);
   expect(signature.kid).toBe(kid);
   const hmac = await hmacSha256(key, edgePayload({ method: "GET", target }, signature));
-  expect(judgeEdgeSignature(signature, { hmac, seconds: Math.floor(Date.now() / 1000) })).toBe("valid");
+  expect(validateEdgeSignature(signature, { hmac, seconds: Math.floor(Date.now() / 1000) })).toBe("valid");
 });
 
 describe("a connection that fails", () => {
