@@ -116,6 +116,12 @@ export const suites: readonly Suite[] = [
   { part: "style", name: "layers", counting: "exit-code", command: ["bun", "checks/layers/main.ts"] },
   {
     part: "style",
+    name: "composer.json",
+    counting: "exit-code",
+    command: ["composer", "validate", "--strict", "--no-interaction", "writer/composer.json"],
+  },
+  {
+    part: "style",
     name: "shellcheck",
     counting: "exit-code",
     command: ["shellcheck", "--external-sources", "FILES"],

@@ -62,7 +62,7 @@ final readonly class Settings
         return dirname(__DIR__, 3);
     }
 
-    /** A folder that somebody named must exist, or a typing mistake would start an empty database. */
+    /** Any other folder must exist, or a typing mistake would start an empty database. */
     public function makeDefaultFolder(): void
     {
         $folder = dirname($this->databasePath);

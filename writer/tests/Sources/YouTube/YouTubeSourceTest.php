@@ -143,7 +143,7 @@ final class YouTubeSourceTest extends TestCase
     }
 
     #[Test]
-    public function a_quota_that_is_used_up_is_told_apart_from_an_outage_and_nobody_else_is_asked(): void
+    public function a_quota_that_is_used_up_is_told_apart_from_an_outage_and_ends_the_requests(): void
     {
         $this->server->answer(['*' => [StubServer::error(403, 'quotaExceeded')]]);
 
