@@ -63,13 +63,14 @@ enum Baseline: string
         return 150 * log10(max(1, ($last->likes ?? 0) - 1)) +
             16 * log10($last->views + 1) +
             100 * log10(max(1, $last->comments ?? 0)) +
-            ($history->bornAt() - 1_446_156_582) / 47_000;
+            ($history->ageStartsAt() - 1_446_156_582) / 47_000;
     }
 
     /** r2/lib/db/_sorts.pyx in reddit-archive/reddit. */
     private static function reddit(VideoHistory $history): float
     {
-        return log10(max(1, $history->last()->likes ?? 0)) + ($history->bornAt() - 1_134_028_003) / 45_000;
+        return log10(max(1, $history->last()->likes ?? 0)) +
+            ($history->ageStartsAt() - 1_134_028_003) / 45_000;
     }
 
     /** news.arc, as it is commonly quoted. */

@@ -60,13 +60,13 @@ final class VideoHistory
     }
 
     /** UTC seconds. Every formula gets the same assumption about videos without a time of publication. */
-    public function bornAt(): int
+    public function ageStartsAt(): int
     {
-        return Forecast::bornAt($this->observations[0]->observedAt, $this->last()->publishedAt);
+        return Forecast::ageStartsAt($this->observations[0]->observedAt, $this->last()->publishedAt);
     }
 
     public function ageHours(): float
     {
-        return ($this->last()->observedAt - $this->bornAt()) / self::HOUR_SECONDS;
+        return ($this->last()->observedAt - $this->ageStartsAt()) / self::HOUR_SECONDS;
     }
 }

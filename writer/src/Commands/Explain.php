@@ -14,6 +14,7 @@ use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Explain\Explanation;
+use TrendVault\Writer\Explain\ExplanationReport;
 
 #[AsCommand('explain', 'Says why a video is where it is in a market')]
 final class Explain extends WriterCommand
@@ -44,7 +45,7 @@ final class Explain extends WriterCommand
             throw UsageError::because(
                 "Nothing to explain: video $videoId was not observed in $region, or nothing was published yet.",
             );
-        $context->write($explanation->text());
+        $context->write(new ExplanationReport($explanation)->text());
 
         return ExitCode::Ok;
     }

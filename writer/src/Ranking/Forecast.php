@@ -34,16 +34,19 @@ final class Forecast
         Window $window,
         int $now,
     ): float {
-        $bornAt = self::bornAt($velocity->firstObservedAt, $publishedAt);
-        $rated = max(0.0, ($velocity->ratedAt - $bornAt) / self::HOUR_SECONDS) + self::TAPER_HOURS;
-        $age = max(0.0, ($now - $bornAt) / self::HOUR_SECONDS) + self::TAPER_HOURS;
+        $ageStartsAt = self::ageStartsAt($velocity->firstObservedAt, $publishedAt);
+        $rated = max(0.0, ($velocity->ratedAt - $ageStartsAt) / self::HOUR_SECONDS) + self::TAPER_HOURS;
+        $age = max(0.0, ($now - $ageStartsAt) / self::HOUR_SECONDS) + self::TAPER_HOURS;
         $hours = $window->hours();
 
         return ($velocity->viewsPerHour * $hours * $rated * $rated) / ($age * ($age + $hours));
     }
 
-    /** UTC seconds; a video that was published after it was seen was born when it was seen. */
-    public static function bornAt(int $firstObservedAt, ?int $publishedAt): int
+    /**
+     * The time that a video's age counts from, in UTC seconds: its publication, but not after it was first observed.
+     * Without a time of publication it is ASSUMED_AGE_HOURS before the first observation.
+     */
+    public static function ageStartsAt(int $firstObservedAt, ?int $publishedAt): int
     {
         return $publishedAt === null
             ? $firstObservedAt - (int) (self::ASSUMED_AGE_HOURS * self::HOUR_SECONDS)

@@ -15,10 +15,10 @@ final class VelocityModel
 
     private const int HOUR_SECONDS = 3600;
 
-    /** The first rate is the average since publication; Forecast::bornAt() says what is assumed when that is unknown. */
+    /** The first rate is the average since publication; Forecast::ageStartsAt() says what is assumed when that is unknown. */
     public static function first(int $observedAt, int $views, ?int $publishedAt): Velocity
     {
-        $ageHours = ($observedAt - Forecast::bornAt($observedAt, $publishedAt)) / self::HOUR_SECONDS;
+        $ageHours = ($observedAt - Forecast::ageStartsAt($observedAt, $publishedAt)) / self::HOUR_SECONDS;
 
         return new Velocity(
             firstObservedAt: $observedAt,

@@ -25,8 +25,8 @@ final class KillTest extends TestCase
         'SELECT * FROM velocity ORDER BY video_id, region',
         'SELECT id, title, channel FROM videos ORDER BY id',
     ];
-    private const string HALF_LISTS = 'SELECT generation FROM trending GROUP BY generation, region, window, category HAVING count(*) <> max(rank)';
-    private const string HALF_GENERATIONS = <<<'SQL'
+    private const string INCOMPLETE_LISTS = 'SELECT generation FROM trending GROUP BY generation, region, window, category HAVING count(*) <> max(rank)';
+    private const string INCOMPLETE_GENERATIONS = <<<'SQL'
     SELECT g.id FROM generations AS g
     WHERE (SELECT count(*) FROM generation_regions WHERE generation = g.id) <> (SELECT count(*) FROM regions)
        OR (g.video_count > 0) <> EXISTS (SELECT 1 FROM trending WHERE generation = g.id)
@@ -51,7 +51,7 @@ final class KillTest extends TestCase
     }
 
     #[Test]
-    public function a_hundred_kills_at_random_moments_lose_nothing_double_nothing_and_show_no_half_generation(): void
+    public function a_hundred_kills_at_random_moments_lose_no_line_store_none_twice_and_publish_no_incomplete_generation(): void
     {
         $start = time() - 7 * 86_400;
         [$undisturbed, $killed, $files] = [self::installation(), self::installation(), 0];
@@ -66,7 +66,7 @@ final class KillTest extends TestCase
             }
             $killed->start(['cron'])->killAtCpuTime($this->random->getInt(0, $cpuOfRun));
             if (is_file($killed->database)) {
-                self::assertWhole($killed, 'quick_check');
+                self::assertConsistent($killed, 'quick_check');
             }
         }
         self::assertGreaterThan(
@@ -80,7 +80,7 @@ final class KillTest extends TestCase
         }
         $undisturbed->run(['cron']);
 
-        self::assertWhole($killed, 'integrity_check');
+        self::assertConsistent($killed, 'integrity_check');
         foreach (self::TABLES as $table) {
             self::assertSame($undisturbed->fingerprint($table), $killed->fingerprint($table), $table);
         }
@@ -96,12 +96,12 @@ final class KillTest extends TestCase
             ($usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec']) * 1000;
     }
 
-    private static function assertWhole(Installation $installation, string $check): void
+    private static function assertConsistent(Installation $installation, string $check): void
     {
         self::assertSame('ok', $installation->value("PRAGMA $check"));
         if ($installation->value("SELECT count(*) FROM sqlite_schema WHERE name = 'trending'") === 1) {
-            self::assertSame([], $installation->rows(self::HALF_LISTS));
-            self::assertSame([], $installation->rows(self::HALF_GENERATIONS));
+            self::assertSame([], $installation->rows(self::INCOMPLETE_LISTS));
+            self::assertSame([], $installation->rows(self::INCOMPLETE_GENERATIONS));
         }
     }
 

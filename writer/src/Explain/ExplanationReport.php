@@ -1,0 +1,125 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Explain;
+
+use TrendVault\Writer\Ranking\ChannelLimit;
+use TrendVault\Writer\Ranking\Forecast;
+use TrendVault\Writer\Ranking\Window;
+use TrendVault\Writer\Time\Rfc3339;
+
+/** An explanation as text: the ranks, the forecast behind them, the view counts behind that. */
+final readonly class ExplanationReport
+{
+    private const int HOUR_SECONDS = 3600;
+
+    public function __construct(private Explanation $explanation) {}
+
+    public function text(): string
+    {
+        $facts = $this->explanation;
+        $publishedAt = Rfc3339::format($facts->generationAt);
+
+        return implode("\n", [
+            $facts->title,
+            $facts->channel . ($facts->category === null ? '' : ", $facts->category"),
+            '',
+            "In $facts->region, generation $facts->generation of $publishedAt, " . Forecast::VERSION . ':',
+            ...array_map($this->windowLine(...), Window::cases()),
+            '',
+            $this->rateLine(),
+            $this->earlierRateLine(),
+            $this->ageLine(),
+            sprintf(
+                '  forecast  rate falls with the square of (age + %.0f h), so the older, the slower',
+                Forecast::TAPER_HOURS,
+            ),
+            sprintf(
+                '  limit     at most %d videos of a channel in the first %d',
+                ChannelLimit::MAX_VIDEOS,
+                ChannelLimit::WITHIN_RANKS,
+            ),
+            '',
+            'Views, newest first:',
+            ...$this->historyLines(),
+        ]) . "\n";
+    }
+
+    private function windowLine(Window $window): string
+    {
+        $facts = $this->explanation;
+        $listed = $facts->ranks[$window->value] ?? null;
+        $score =
+            $listed['score'] ??
+            Forecast::expectedViews($facts->velocity, $facts->publishedAt, $window, $facts->generationAt);
+
+        return sprintf(
+            '  %-5s %-18s %12s views expected in the next %d h',
+            $window->value,
+            $listed === null ? 'not in the list' : "rank {$listed['rank']} of {$listed['total']}",
+            number_format($score),
+            $window->hours(),
+        );
+    }
+
+    private function rateLine(): string
+    {
+        $facts = $this->explanation;
+
+        return sprintf(
+            '  rate      %s views an hour, measured about %.1f h before',
+            number_format($facts->velocity->viewsPerHour, 1),
+            ($facts->generationAt - $facts->velocity->ratedAt) / self::HOUR_SECONDS,
+        );
+    }
+
+    private function earlierRateLine(): string
+    {
+        $rate = $this->explanation->velocity->previousViewsPerHour;
+
+        return $rate === null
+            ? '  before    only seen once: the rate is the average of its life so far'
+            : sprintf('  before    %s views an hour', number_format($rate, 1));
+    }
+
+    private function ageLine(): string
+    {
+        $facts = $this->explanation;
+        $since = Forecast::ageStartsAt($facts->velocity->firstObservedAt, $facts->publishedAt);
+        $source =
+            $facts->publishedAt === null
+                ? sprintf(
+                    'time of publication unknown, assumed to be %.0f h old when first seen',
+                    Forecast::ASSUMED_AGE_HOURS,
+                )
+                : 'published ' . Rfc3339::format($facts->publishedAt);
+
+        return sprintf(
+            '  age       %.1f h, %s',
+            ($facts->generationAt - $since) / self::HOUR_SECONDS,
+            $source,
+        );
+    }
+
+    /** @return list<string> */
+    private function historyLines(): array
+    {
+        $history = $this->explanation->history;
+        $lines = [];
+        foreach ($history as $index => ['observed_at' => $at, 'views' => $views]) {
+            $earlier = $history[$index + 1] ?? null;
+            $gain =
+                $earlier === null
+                    ? ''
+                    : sprintf(
+                        '  %+d in %.1f h',
+                        $views - $earlier['views'],
+                        ($at - $earlier['observed_at']) / self::HOUR_SECONDS,
+                    );
+            $lines[] = sprintf('  %s %14s%s', Rfc3339::format($at), number_format($views), $gain);
+        }
+
+        return $lines;
+    }
+}
