@@ -92,12 +92,12 @@ export class Origin {
   }
 }
 
-/** Opens the database and begins to serve it. `clock` gives milliseconds. @throws StoreUnusable */
+/** Opens the database and begins to serve it. `clock` gives milliseconds. @throws DatabaseUnusable */
 export async function openOrigin(settings: Settings, environment: Environment): Promise<Origin> {
   return new Origin(await assembleOrigin(settings, environment));
 }
 
-/** The parts of an origin, for tests that look into them. @throws StoreUnusable */
+/** The parts of an origin, for tests that look into them. @throws DatabaseUnusable */
 export async function assembleOrigin(
   settings: Settings,
   { log, clock = Date.now }: Environment,

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { DatabaseUnreadable, explain, StoreUnusable } from "./fault.ts";
+import { DatabaseUnreadable, DatabaseUnusable, explainSqliteError } from "./errors.ts";
 import type { Generation } from "./generation.ts";
 import { Store } from "./store.ts";
 
@@ -17,7 +17,7 @@ export class GenerationWatch {
   #newest: Generation | null = null;
   #degradation: { reason: string; readable: boolean; retryAt: number } | null = null;
 
-  /** @throws StoreUnusable */
+  /** @throws DatabaseUnusable */
   constructor(path: string) {
     this.#path = path;
     this.#store = Store.open(path);
@@ -46,7 +46,7 @@ export class GenerationWatch {
       return action(this.#store);
     } catch (error) {
       this.#degrade(error, 0);
-      throw new DatabaseUnreadable(explain(error), { cause: error });
+      throw new DatabaseUnreadable(explainSqliteError(error), { cause: error });
     }
   }
 
@@ -93,7 +93,9 @@ export class GenerationWatch {
   #degrade(error: unknown, now: number): void {
     const readable = isRemoved(this.#path);
     const reason =
-      error instanceof StoreUnusable ? error.message : `Cannot read ${this.#path}: ${explain(error)}`;
+      error instanceof DatabaseUnusable
+        ? error.message
+        : `Cannot read ${this.#path}: ${explainSqliteError(error)}`;
     this.#degradation = { reason, readable, retryAt: now + retryIntervalMs };
   }
 }

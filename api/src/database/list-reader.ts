@@ -6,7 +6,7 @@ import {
   type Window,
   windows,
 } from "@trendvault/contract/trending-query";
-import { DatabaseUnreadable } from "./fault.ts";
+import { DatabaseUnreadable } from "./errors.ts";
 import type { Generation } from "./generation.ts";
 import type { GenerationWatch } from "./generation-watch.ts";
 import type { ListSlice } from "./list-rows.ts";

@@ -44,8 +44,8 @@ type Head = {
   newest_observed_at: number | null;
 };
 
-/** Prepares the statements once; what comes back reads one page. Call that inside a transaction. */
-export function sliceStatements(database: Database) {
+/** Prepares the statements once; the returned function reads one page, inside a transaction. */
+export function prepareSliceQuery(database: Database) {
   const head = database.query<Head, [number, string]>(headSql);
   const total = database.query<{ total: number }, List>(totalSql);
   const rows = database.query<ListRow, [...List, number, number]>(rowsSql);

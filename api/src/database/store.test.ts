@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { DatabaseBuilder, listMigrations, videos } from "../../test-support/database-builder.ts";
-import { StoreUnusable } from "./fault.ts";
+import { DatabaseUnusable } from "./errors.ts";
 import { Store, supportedSchemaVersion } from "./store.ts";
 
 let builder: DatabaseBuilder;
@@ -19,7 +19,7 @@ test("a missing file, another file and another schema are each one sentence", ()
     try {
       Store.open(path);
     } catch (error) {
-      expect(error).toBeInstanceOf(StoreUnusable);
+      expect(error).toBeInstanceOf(DatabaseUnusable);
       return (error as Error).message;
     }
     return "opened";

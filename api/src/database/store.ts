@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
-import { explain, StoreUnusable } from "./fault.ts";
+import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
 import { type Generation, readCategories, readGeneration } from "./generation.ts";
-import { type ListSlice, sliceStatements } from "./list-rows.ts";
-import { type VideoRecord, videoStatements } from "./video-rows.ts";
+import { type ListSlice, prepareSliceQuery } from "./list-rows.ts";
+import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
 
 /** The migrations this code was written for. A test compares it with db/migrations. */
 export const supportedSchemaVersion = 7;
@@ -17,14 +17,14 @@ const busyTimeoutMs = 10; // a wait stops every request of this process
 export class Store {
   readonly path: string;
   readonly #database: Database;
-  readonly #readSlice: ReturnType<typeof sliceStatements>;
-  readonly #readVideo: ReturnType<typeof videoStatements>;
+  readonly #readSlice: ReturnType<typeof prepareSliceQuery>;
+  readonly #readVideo: ReturnType<typeof prepareVideoQuery>;
   readonly #readDataVersion: () => number;
 
-  /** `timeoutMs` is how long to wait for a lock. @throws StoreUnusable with a message of one sentence */
+  /** `timeoutMs` is how long to wait for a lock. @throws DatabaseUnusable with a message of one sentence */
   static open(path: string, timeoutMs = startBusyTimeoutMs): Store {
     if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-      throw new StoreUnusable(`Cannot open ${path}: there is no such file; run the writer first`);
+      throw new DatabaseUnusable(`Cannot open ${path}: there is no such file; run the writer first`);
     }
     let database: Database | null = null;
     try {
@@ -32,8 +32,8 @@ export class Store {
       return new Store(path, database, timeoutMs);
     } catch (error) {
       database?.close();
-      if (error instanceof StoreUnusable) throw error;
-      throw new StoreUnusable(`Cannot open ${path}: ${explain(error)}`, { cause: error });
+      if (error instanceof DatabaseUnusable) throw error;
+      throw new DatabaseUnusable(`Cannot open ${path}: ${explainSqliteError(error)}`, { cause: error });
     }
   }
 
@@ -44,8 +44,8 @@ export class Store {
     database.run(`PRAGMA busy_timeout = ${timeoutMs}`);
     database.run(`PRAGMA cache_size = -${pageCacheKilobytes}`); // reads the file: a lock has to be waited for already
     requireSchema(database, path);
-    this.#readSlice = sliceStatements(database);
-    this.#readVideo = videoStatements(database);
+    this.#readSlice = prepareSliceQuery(database);
+    this.#readVideo = prepareVideoQuery(database);
     const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
     this.#readDataVersion = () => dataVersion.get()?.data_version ?? 0;
     database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
@@ -89,13 +89,13 @@ export class Store {
 function requireSchema(database: Database, path: string): void {
   const table = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'").get();
   if (table === null)
-    throw new StoreUnusable(`Cannot serve ${path}: it is not a migrated TrendVault database`);
+    throw new DatabaseUnusable(`Cannot serve ${path}: it is not a migrated TrendVault database`);
   const { version } = database
     .query<{ version: number }, []>("SELECT ifnull(max(version), 0) AS version FROM schema_migrations")
     .get() ?? { version: 0 };
   if (version === supportedSchemaVersion) return;
   const remedy = version > supportedSchemaVersion ? "update the origin" : "run writer migrate";
-  throw new StoreUnusable(
+  throw new DatabaseUnusable(
     `Cannot serve ${path}: its schema is version ${version}, this origin reads version ${supportedSchemaVersion}; ${remedy}`,
   );
 }

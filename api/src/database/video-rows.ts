@@ -28,8 +28,8 @@ const videoSql = `SELECT id, title, channel, category, language, published_at, d
 const placesSql = `SELECT region, window, category, rank, round(score, 1) AS score
   FROM trending WHERE generation = ?1 AND video_id = ?2 ORDER BY region, window, category`;
 
-/** Prepares the statements once; what comes back reads one video. Call that inside a transaction. */
-export function videoStatements(database: Database) {
+/** Prepares the statements once; the returned function reads one video, inside a transaction. */
+export function prepareVideoQuery(database: Database) {
   const video = database.query<VideoRow, [string]>(videoSql);
   const places = database.query<ListPlace, [number, string]>(placesSql);
   const observations = database.query<Observation, [string, number, null]>(historySql);

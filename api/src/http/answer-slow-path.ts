@@ -1,5 +1,5 @@
 import { isReadMethod, longestTarget, refusalDetails } from "@trendvault/contract/http-rules";
-import { DatabaseUnreadable } from "../database/fault.ts";
+import { DatabaseUnreadable } from "../database/errors.ts";
 import type { Logger } from "../logging/logger.ts";
 import { Refusal } from "../resources/refusal.ts";
 import type { Resource, RouteName } from "../resources/resource.ts";

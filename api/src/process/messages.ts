@@ -15,4 +15,4 @@ export type WorkerMessage =
   | { type: "log"; level: LogLevel; event: string; message: string; facts: LogFacts };
 
 /** The exit code of a worker that cannot start; it has written the reason on standard error. */
-export const cannotStart = 78; // EX_CONFIG of sysexits.h
+export const cannotStartCode = 78; // EX_CONFIG of sysexits.h

@@ -2,7 +2,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Settings } from "../settings.ts";
 import { adminHandler } from "./admin.ts";
 import { explainBindError } from "./assert-port-free.ts";
-import { cannotStart } from "./messages.ts";
+import { cannotStartCode } from "./messages.ts";
 import { WorkerPool } from "./worker-pool.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
@@ -17,7 +17,7 @@ export async function runSupervisor(env: Record<string, string | undefined>): Pr
   const pool = new WorkerPool((port) => new WorkerProcess(log, port), log);
   handleSignals(pool);
   const exit = await pool.open();
-  if (exit === cannotStart) process.exit(1); // the worker has written the reason
+  if (exit === cannotStartCode) process.exit(1); // the worker has written the reason
   if (exit !== null) throw new Error(`Cannot start: the first worker exited with ${exit} before it listened`);
   await Bun.sleep(firstRequestMs);
   try {

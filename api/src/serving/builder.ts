@@ -1,4 +1,4 @@
-import { DatabaseUnreadable } from "../database/fault.ts";
+import { DatabaseUnreadable } from "../database/errors.ts";
 import { type Body, digestOf } from "../resources/body.ts";
 import { Refusal } from "../resources/refusal.ts";
 import type { Content } from "../resources/resource.ts";

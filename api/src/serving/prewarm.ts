@@ -1,4 +1,4 @@
-import { DatabaseUnreadable } from "../database/fault.ts";
+import { DatabaseUnreadable } from "../database/errors.ts";
 import type { Logger } from "../logging/logger.ts";
 import { Refusal } from "../resources/refusal.ts";
 import type { Builder } from "./builder.ts";

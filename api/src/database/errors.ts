@@ -1,11 +1,11 @@
 /** The database cannot be served at all. The message is one sentence for the operator. */
-export class StoreUnusable extends Error {}
+export class DatabaseUnusable extends Error {}
 
 /** Something could not be read from the database now; what is in memory may still be served. */
 export class DatabaseUnreadable extends Error {}
 
 /** Why SQLite failed, in words that say what to look at. */
-export function explain(error: unknown): string {
+export function explainSqliteError(error: unknown): string {
   const { code = "", message } = error as { code?: string; message: string };
   if (/^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/.test(code)) {
     return "it needs to be readable, and its -wal and -shm files too, or its folder writable";
