@@ -1,0 +1,76 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Sources\YouTube;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use Symfony\Component\HttpClient\HttpClient;
+use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\YouTube\Api;
+use TrendVault\Writer\Sources\YouTube\RetryPolicy;
+
+final class ApiTest extends TestCase
+{
+    #[Test]
+    public function no_connection_is_an_outage(): void
+    {
+        self::assertSame(
+            'YouTube does not answer for GB: Failed to connect to 127.0.0.1 port 9',
+            substr($this->failure('http://127.0.0.1:9/youtube/v3/videos'), 0, 69),
+        );
+        self::assertStringEndsWith(
+            ', attempt ' . RetryPolicy::ATTEMPTS . '.',
+            $this->failure('http://127.0.0.1:9/youtube/v3/videos'),
+        );
+    }
+
+    #[Test]
+    public function a_server_that_does_not_answer_is_given_up_at_the_timeout(): void
+    {
+        $silent = stream_socket_server('tcp://127.0.0.1:0');
+        $url = 'http://' . stream_socket_get_name($silent, false) . '/youtube/v3/videos';
+
+        $started = hrtime(true);
+        $failure = $this->failure($url, timeoutSeconds: 0.2);
+
+        self::assertMatchesRegularExpression('/does not answer for GB: .+, attempt 1\.$/', $failure);
+        self::assertLessThan(9.0, (hrtime(true) - $started) / 1e9); // less than the timeout of one request
+    }
+
+    #[Test]
+    public function an_answer_that_is_far_too_large_is_not_read_to_its_end(): void
+    {
+        $server = new StubServer();
+        $server->answer(['GB 1' => [['body' => str_repeat('x', 9 * 1024 * 1024)]]]);
+
+        self::assertStringContainsString('larger than 8388608 bytes', $this->failure($server->url));
+    }
+
+    #[Test]
+    public function a_redirect_is_not_followed_because_the_key_would_go_with_it(): void
+    {
+        [$server, $other] = [new StubServer(), new StubServer()];
+        $server->answer(['*' => [['status' => 302, 'headers' => ['Location' => $other->url], 'body' => '']]]);
+
+        self::assertStringContainsString('status 302', $this->failure($server->url));
+        self::assertSame([], $other->requests());
+    }
+
+    private function failure(string $url, float $timeoutSeconds = 40.0): string
+    {
+        $api = new Api(
+            HttpClient::create(),
+            new RetryPolicy($timeoutSeconds, delayMilliseconds: 1),
+            'key',
+            $url,
+        );
+        try {
+            $api->page('GB', null, null);
+        } catch (SourceFailure $failure) {
+            return $failure->getMessage();
+        }
+        self::fail('expected a failure');
+    }
+}
