@@ -7,9 +7,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-_FOLDER = Path(__file__).parent
-PUBLISHED = _FOLDER / "published"  # what the README shows
-_RESULTS = _FOLDER / "results"  # git-ignored
+PUBLISHED = Path(__file__).parent / "published"  # what the README shows
+_RESULTS = PUBLISHED.with_name("results")  # git-ignored
 
 # The titles of the tables, by scenario. Those of the pages come first and are measured in turns.
 SCENARIOS = {
