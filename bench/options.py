@@ -24,6 +24,7 @@ SCENARIOS = {
     "publishing": "while a generation is published every second",
     "visible": "commit to visible",
     "growth": "default page, by videos in the database",
+    "edge": "cache hit at the edge, in workerd",
 }
 _QUICK = ("plain", "compressed", "unchanged", "mix", "start")
 

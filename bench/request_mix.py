@@ -1,6 +1,7 @@
 """A Zipf mix of requests: the same on every run, so that runs can be compared."""
 
 import random
+from itertools import product
 from pathlib import Path
 
 from loadtest.contract import REGIONS
@@ -16,12 +17,7 @@ _LENGTH = 5000
 
 def mix_targets() -> list[str]:
     """Every target that the mix can name."""
-    return [
-        PageRequest(region, window, limit).target
-        for region in REGIONS
-        for window in _WINDOWS
-        for limit in _LIMITS
-    ]
+    return [PageRequest(*page).target for page in product(REGIONS, _WINDOWS, _LIMITS)]
 
 
 def write_mix(file: Path) -> None:

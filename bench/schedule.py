@@ -7,6 +7,7 @@ from bench.options import SCENARIOS
 from bench.progress import progress
 from bench.result import ScenarioResult
 from bench.scenarios.connections import measure_connections, measure_workers
+from bench.scenarios.edge import measure_edge
 from bench.scenarios.flood import measure_flood
 from bench.scenarios.growth import measure_growth
 from bench.scenarios.memory import measure_memory
@@ -45,6 +46,7 @@ SCHEDULE = {
     "publishing": ScheduledScenario(measure_publishing, (ORIGIN,), Rounds(3, 8)),
     "visible": ScheduledScenario(measure_visibility, (ORIGIN,), Rounds(10, 0)),
     "growth": ScheduledScenario(measure_growth, (ORIGIN, "Bun"), Rounds(1, 4)),
+    "edge": ScheduledScenario(measure_edge, (), Rounds(3, 0)),
 }
 
 

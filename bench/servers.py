@@ -56,39 +56,41 @@ def _command(*command: str | Path) -> Callable[[LaunchOptions, int], list[list[s
 
 
 def _prepare_origin() -> str:
-    _run(["bun", "run", "--cwd", str(ROOT / "api"), "build"], "the packages of bin/setup")
+    run_tool(["bun", "run", "--cwd", str(ROOT / "api"), "build"], "the packages of bin/setup")
     return f"bundle, {_prepare_bun()}"
 
 
 def _prepare_bun() -> str:
-    return f"Bun {_run(['bun', '--version'], 'Bun')}"
+    return f"Bun {run_tool(['bun', '--version'], 'Bun')}"
 
 
 def _prepare_node() -> str:
     folder = PEER_SOURCES / "node"
     if not (folder / "node_modules/better-sqlite3").exists():
-        _run(["npm", "ci", "--no-audit", "--no-fund", "--prefix", str(folder)], "Node 22 or newer with npm")
-    node, sqlite = _run(["node", "-e", _NODE_VERSIONS], "Node 22 or newer", folder).split()
+        run_tool(
+            ["npm", "ci", "--no-audit", "--no-fund", "--prefix", str(folder)], "Node 22 or newer with npm"
+        )
+    node, sqlite = run_tool(["node", "-e", _NODE_VERSIONS], "Node 22 or newer", folder).split()
     return f"Node {node.removeprefix('v')}, SQLite {sqlite}"
 
 
 def _prepare_go() -> str:
-    version = _run(["go", "env", "GOVERSION"], "Go 1.23 or newer")
+    version = run_tool(["go", "env", "GOVERSION"], "Go 1.23 or newer")
     build = ["go", "build", "-trimpath", "-o", str(BUILT / "go"), "."]
-    _run(["env", "CGO_ENABLED=1", *build], "a C compiler, for go-sqlite3", PEER_SOURCES / "go")
+    run_tool(["env", "CGO_ENABLED=1", *build], "a C compiler, for go-sqlite3", PEER_SOURCES / "go")
     return version.replace("go", "Go ", 1)
 
 
 def _prepare_php() -> str:
     _prepare_nginx()
-    return "PHP-FPM " + _run(["php-fpm", "-v"], "php8.4-fpm and php8.4-sqlite3").split()[1]
+    return "PHP-FPM " + run_tool(["php-fpm", "-v"], "php8.4-fpm and php8.4-sqlite3").split()[1]
 
 
 def _prepare_nginx() -> str:
-    return _run(["nginx", "-v"], "nginx").rpartition("/")[2].split()[0]
+    return run_tool(["nginx", "-v"], "nginx").rpartition("/")[2].split()[0]
 
 
-def _run(command: list[str], needed: str, folder: Path | None = None) -> str:
+def run_tool(command: list[str], needed: str, folder: Path | None = None) -> str:
     """The first line that the command prints. Raises CannotMeasure, which names what is `needed`."""
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
