@@ -22,7 +22,12 @@ final readonly class Velocity
         public ?float $previousViewsPerHour,
     ) {}
 
-    /** @param array<string, int|float|string|null> $row by column name; has at least COLUMNS */
+    /**
+     * @param array{
+     *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int,
+     *   views_per_hour: float, rated_at: float, previous_views_per_hour: ?float, ...
+     * } $row has at least COLUMNS, by name
+     */
     public static function fromRow(array $row): self
     {
         return new self(

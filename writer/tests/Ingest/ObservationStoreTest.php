@@ -8,7 +8,6 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Ingest\Outcome;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\RejectedLine;
