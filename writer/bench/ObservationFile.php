@@ -4,48 +4,37 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Bench;
 
-/** Writes a file of observations: any number of videos, each in one of 14 regions, once a minute. */
+/** Writes a file of observations: any number of videos, each in one of the regions of db/regions.json, once a minute. */
 final class ObservationFile
 {
-    private const array REGIONS = [
-        'GB',
-        'DE',
-        'FR',
-        'ES',
-        'IT',
-        'NL',
-        'PL',
-        'SE',
-        'PT',
-        'BE',
-        'AT',
-        'IE',
-        'DK',
-        'CZ',
-    ];
+    private const string REGIONS_FILE = __DIR__ . '/../../db/regions.json';
     private const int CATEGORIES = 15;
     private const int VIDEOS_PER_CHANNEL = 6;
 
     /** @param int $start UTC seconds of the first minute */
     public static function write(string $path, int $videos, int $minutes, int $start): void
     {
+        $regions = array_column(
+            json_decode((string) file_get_contents(self::REGIONS_FILE), true, flags: JSON_THROW_ON_ERROR),
+            'code',
+        );
         $file = fopen($path, 'wb') ?: throw new \RuntimeException("Cannot write $path.");
         for ($minute = 0; $minute < $minutes; $minute++) {
             for ($video = 0; $video < $videos; $video++) {
-                fwrite($file, self::line($video, $minute, $start) . "\n");
+                fwrite($file, self::line($video, $regions[$video % count($regions)], $minute, $start) . "\n");
             }
         }
         fclose($file);
     }
 
-    private static function line(int $video, int $minute, int $start): string
+    private static function line(int $video, string $region, int $minute, int $start): string
     {
         $id = substr(strtr(base64_encode(md5((string) $video, true)), '+/', '-_'), 0, 11);
 
         return json_encode(
             [
                 'id' => $id,
-                'region' => self::REGIONS[$video % count(self::REGIONS)],
+                'region' => $region,
                 'observed_at' => gmdate('Y-m-d\TH:i:s\Z', $start + 60 * $minute),
                 'views' => 1000 + ($video % 100_000) * $minute,
                 'likes' => $video,

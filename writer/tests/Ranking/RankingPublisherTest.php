@@ -13,7 +13,7 @@ use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 use TrendVault\Writer\Tests\Support\StoredObservations;
 
-final class RankingTest extends TestCase
+final class RankingPublisherTest extends TestCase
 {
     private const int NOON = FixedClock::NOON;
     private const int LEAVE_AFTER_HOURS = 48;
