@@ -1,25 +1,13 @@
-"""What a server used for the requests that wrk counted, and how measurements become the cells of a table."""
+"""What a server used for the requests that wrk counted: the cells of a table, and ratios of servers."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-
-from bench.progress import progress
-from bench.running_server import RunningServer
-from bench.wrk import Load, drive
 
 # By column, with "requests" and "bytes" in all. CPU is user and system time of all processes of the server,
 # per request; RSS is of all processes together.
 Measurement = Mapping[str, float]
 
 COLUMNS = ("CPU us", "req/s", "p50 ms", "p95 ms", "p99 ms", "max ms", "RSS MB", "errors")
-
-
-def measure(server: RunningServer, load: Load, seconds: int, cores: frozenset[int]) -> Measurement:
-    before = server.cpu_seconds()
-    counted = drive(server.url, load, seconds, cores)
-    cpu_us = (server.cpu_seconds() - before) / counted["requests"] * 1e6
-    progress.log(f"{server.server.name}: {cpu_us:.1f} us per request, p99 {counted['p99 ms']:.1f} ms")
-    return {**counted, "CPU us": cpu_us, "RSS MB": sum(server.rss_mb())}
 
 
 def cells(measurement: Measurement) -> tuple[float, ...]:

@@ -38,7 +38,7 @@ PAGE_ROUNDS = Rounds(8, 2)
 
 # The flood requests pages of the database's first generation: it runs before those that publish more.
 SCHEDULE = {
-    "start": ScheduledScenario(measure_starts, tuple(server.name for server in SERVERS), Rounds(15, 0)),
+    "start": ScheduledScenario(measure_starts, tuple(SERVERS), Rounds(15, 0)),
     "memory": ScheduledScenario(measure_memory, (ORIGIN,), Rounds(1, 2)),
     "flood": ScheduledScenario(measure_flood, (ORIGIN,), Rounds(3, 4)),
     "connections": ScheduledScenario(measure_connections, (ORIGIN, NGINX), Rounds(1, 8)),

@@ -102,7 +102,7 @@ def run_tool(command: list[str], needed: str, folder: Path | None = None) -> str
     return (done.stdout.strip() or done.stderr.strip()).partition("\n")[0]
 
 
-SERVERS: tuple[Server, ...] = (
+_SERVERS = (
     Server(ORIGIN, _prepare_origin, _command("bun", "--no-env-file", ROOT / "api/dist/main.js")),
     Server(NGINX, _prepare_nginx, partial(_nginx, sendfile=True)),
     Server(NGINX_COPYING, _prepare_nginx, partial(_nginx, sendfile=False)),
@@ -111,3 +111,4 @@ SERVERS: tuple[Server, ...] = (
     Server("Node", _prepare_node, _command("node", PEER_SOURCES / "node/server.js")),
     Server("PHP", _prepare_php, lambda options, port: nginx.php_commands(options.folder, port)),
 )
+SERVERS = {server.name: server for server in _SERVERS}

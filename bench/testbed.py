@@ -10,7 +10,7 @@ from pathlib import Path
 from bench import databases, nginx
 from bench.errors import CannotMeasure
 from bench.machine import Cores
-from bench.measurement import Measurement, measure
+from bench.measurement import Measurement
 from bench.progress import progress
 from bench.request_mix import mix_targets, write_mix
 from bench.running_server import RunningServer, running
@@ -44,15 +44,18 @@ class Testbed:
 
     @contextmanager
     def started(self, name: str, *, workers: int = 1, warm: bool = False) -> Iterator[RunningServer]:
-        server = next(server for server in self.servers if server.name == name)
         options = LaunchOptions(self.database, self.environment, self.folder, workers)
-        with running(server, options, self.cores.server) as instance:
+        with running(SERVERS[name], options, self.cores.server) as instance:
             if warm:
                 self._warm_up(instance)
             yield instance
 
     def measure(self, server: RunningServer, load: Load, seconds: int) -> Measurement:
-        return measure(server, load, seconds, self.cores.driver)
+        before = server.cpu_seconds()
+        counted = drive(server.url, load, seconds, self.cores.driver)
+        cpu_us = (server.cpu_seconds() - before) / counted["requests"] * 1e6
+        progress.log(f"{server.server.name}: {cpu_us:.1f} us per request, p99 {counted['p99 ms']:.1f} ms")
+        return {**counted, "CPU us": cpu_us, "RSS MB": sum(server.rss_mb())}
 
     def measure_alone(
         self, name: str, load: Load, seconds: int, *, workers: int = 1, warm: bool = False
@@ -87,7 +90,7 @@ def prepared_testbed(cores: Cores, names: Collection[str]) -> Iterator[Testbed]:
         folder = Path(name)
         folder.chmod(0o755)
         databases.make(folder / "bench.db", _VIDEOS)
-        servers = [server for server in SERVERS if server.name in names]
+        servers = [server for name, server in SERVERS.items() if name in names]
         testbed = Testbed(folder, folder / "bench.db", make_environment(), cores, servers)
         write_mix(testbed.mix)
         _build_servers(testbed)

@@ -11,7 +11,6 @@ import urllib3
 from bench import databases
 from bench.machine import on_cores
 from bench.measurement import COLUMNS, Measurement, cells, ratio, spread_percent, with_median_p99
-from bench.progress import progress
 from bench.result import Goal, ScenarioResult
 from bench.servers import ORIGIN
 from bench.testbed import Testbed
@@ -49,11 +48,9 @@ def measure_publishing(testbed: Testbed, rounds: int, seconds: int) -> ScenarioR
 
 def measure_visibility(testbed: Testbed, rounds: int, _seconds: int) -> ScenarioResult:
     """From the writer's commit to the first response of the new generation."""
-    delays_ms = []
     with testbed.started(ORIGIN, warm=True) as server:
-        for number in range(rounds):
-            progress.log(f"a new generation, {number + 1} of {rounds}")
-            delays_ms.append(_publish_and_wait(testbed.database, server.url + DEFAULT_PAGE))
+        url = server.url + DEFAULT_PAGE
+        delays_ms = [_publish_and_wait(testbed.database, url) for _ in range(rounds)]
     rows = [(ORIGIN, (median(delays_ms), spread_percent(delays_ms)))]
     goals = [Goal("commit to visible, slowest", max(delays_ms), _MOST_VISIBLE_MS, "ms")]
     return ScenarioResult("visible", ("ms", "+- %"), [*rows], goals)

@@ -75,7 +75,7 @@ def test_the_server_and_its_driver_get_cores_of_their_own(
 
 def test_cpu_and_memory_of_a_server_are_those_of_all_its_processes(tmp_path: Path) -> None:
     core = frozenset({min(available_cores())})
-    server = RunningServer(SERVERS[0], "", tmp_path / "log")
+    server = RunningServer(SERVERS["TrendVault"], "", tmp_path / "log")
     with on_cores(core):
         server.start_process([sys.executable, "-c", _TWO_BUSY_PROCESSES], {})
     try:
@@ -195,7 +195,7 @@ def test_every_scenario_can_be_named_and_a_single_one_starts_only_its_servers() 
     assert list(SCENARIOS) == [*PAGES, *SCHEDULE]
     assert parse_options(["growth", "flood"]).scenarios == ["flood", "growth"]
     assert servers_of(["flood"], quick=False) == {"TrendVault"}
-    assert servers_of(list(SCENARIOS), quick=False) == {server.name for server in SERVERS}
+    assert servers_of(list(SCENARIOS), quick=False) == set(SERVERS)
 
 
 def test_only_a_full_run_that_is_to_be_published_replaces_the_published_one() -> None:

@@ -11,7 +11,7 @@ from bench.errors import CannotMeasure
 from bench.machine import available_cores
 from bench.running_server import RunningServer, running
 from bench.same_answers import require_same_answers
-from bench.servers import BUILT, ORIGIN, PEER_SOURCES, SERVERS, LaunchOptions, Server
+from bench.servers import BUILT, ORIGIN, PEER_SOURCES, SERVERS, LaunchOptions
 from bench.testbed import make_environment
 from loadtest.analytics_token import KeyRing, parse_key_ring
 
@@ -23,10 +23,6 @@ _NEEDS: dict[str, Callable[[], bool]] = {
 }
 
 
-def server(name: str) -> Server:
-    return next(server for server in SERVERS if server.name == name)
-
-
 @pytest.fixture(scope="module")
 def options(tmp_path_factory: pytest.TempPathFactory) -> LaunchOptions:
     folder = tmp_path_factory.mktemp("peers")
@@ -36,8 +32,8 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> LaunchOptions:
 
 @pytest.fixture(scope="module")
 def origin(options: LaunchOptions) -> Iterator[RunningServer]:
-    server(ORIGIN).prepare()
-    with running(server(ORIGIN), options, available_cores()) as instance:
+    SERVERS[ORIGIN].prepare()
+    with running(SERVERS[ORIGIN], options, available_cores()) as instance:
         yield instance
 
 
@@ -52,7 +48,7 @@ def test_a_peer_answers_what_the_origin_answers(
 ) -> None:
     if not _NEEDS[name]():
         pytest.skip(f"{name} is not built: bin/bench builds it")
-    with running(server(name), options, available_cores()) as peer:
+    with running(SERVERS[name], options, available_cores()) as peer:
         require_same_answers(peer.url, origin.url, ring)
 
 
@@ -62,7 +58,7 @@ def test_a_peer_with_other_data_is_refused(
     databases.make(tmp_path / "other.db", 1800)
     other = LaunchOptions(tmp_path / "other.db", options.environment, tmp_path)
     with (
-        running(server("Bun"), other, available_cores()) as peer,
+        running(SERVERS["Bun"], other, available_cores()) as peer,
         pytest.raises(CannotMeasure, match=r"region=GB: .+ instead of"),
     ):
         require_same_answers(peer.url, origin.url, ring)
