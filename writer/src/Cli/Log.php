@@ -32,16 +32,11 @@ final class Log extends AbstractLogger
     #[Override]
     public function log($level, string|Stringable $message, array $context = []): void
     {
-        $word = match ($level) {
-            LogLevel::DEBUG, LogLevel::INFO, LogLevel::NOTICE => 'info',
-            LogLevel::WARNING => 'warning',
-            default => 'error',
-        };
-        $verbosity = match ($word) {
-            'error' => OutputInterface::VERBOSITY_QUIET,
-            default => $level === LogLevel::DEBUG
-                ? OutputInterface::VERBOSITY_DEBUG
-                : OutputInterface::VERBOSITY_NORMAL,
+        [$word, $verbosity] = match ($level) {
+            LogLevel::DEBUG => ['info', OutputInterface::VERBOSITY_DEBUG],
+            LogLevel::INFO, LogLevel::NOTICE => ['info', OutputInterface::VERBOSITY_NORMAL],
+            LogLevel::WARNING => ['warning', OutputInterface::VERBOSITY_NORMAL],
+            default => ['error', OutputInterface::VERBOSITY_QUIET],
         };
         $line = $this->forPeople
             ? $this->sentence($word, (string) $message, $context)
