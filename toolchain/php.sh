@@ -57,7 +57,7 @@ is_usable_phpunit() {
 use_system_php() {
   php=$1
   say "using $php, $("$php" -r 'echo PHP_VERSION;')"
-  if type -P apt-get dpkg-deb >/dev/null; then unpack_libraries; else install_libraries; fi
+  if [[ -f $KEYRING ]] && type -P apt-get dpkg-deb >/dev/null; then unpack_libraries; else install_libraries; fi
   place
   link php "$php"
 }
@@ -75,10 +75,10 @@ unpack_libraries() {
   unfix_paths
 }
 
-# Where there is no apt, Composer brings them from its own registry, PHPUnit among them.
+# Where Debian's archive cannot be read, Composer installs them from its own registry, PHPUnit among them.
 install_libraries() {
   type -P composer >/dev/null ||
-    fail "The writer's libraries are needed, and without apt only Composer can fetch them: install it (on macOS: brew install composer) and run bin/setup again."
+    fail "The writer's libraries are needed, and without apt and Debian's keyring only Composer can fetch them: install it (on macOS: brew install composer) and run bin/setup again."
   composer=$(type -P composer) phpunit=$ROOT/writer/vendor/bin/phpunit
   say "installing the writer's libraries with $composer"
   run "Composer could not install what writer/composer.json requires: look at the network and run bin/setup again." \
@@ -93,7 +93,7 @@ install_php() {
     say "PHP is an ordinary package here and would be used: apt-get install $PHP_PACKAGES phpunit"
   say "downloading PHP, PHPUnit and the writer's libraries from Debian $DEBIAN_SUITE (45 MB)"
   # shellcheck disable=SC2086  # lists of package names
-  unpack_debian "$LIBRARY_NAMES|^(lib|php|zlib1g|openssl-provider)" $PHP_PACKAGES $PHP_LIBRARIES phpunit
+  unpack_debian "$LIBRARY_NAMES|^(lib([^j]|j[^s])|php|zlib1g|openssl-provider)" $PHP_PACKAGES $PHP_LIBRARIES phpunit
   unfix_paths
   place
   php_on_its_own_libc | wrap php

@@ -25,7 +25,7 @@ final readonly class Settings
         public int $keepGenerations,
         /** How long observations stay, and what was not observed since. */
         public int $keepDays,
-        /** A video leaves the ranking when its market was observed for so long without it. */
+        /** A video leaves the ranking when its region was observed for so long without it. */
         public int $leaveAfterHours,
         public int $busyTimeoutMilliseconds,
     ) {}

@@ -13,7 +13,7 @@ final readonly class YouTubeSettings
 {
     /** YouTube API Services Developer Policies, III.E.4: refresh or delete after 30 calendar days. */
     private const int MOST_KEEP_DAYS = 30;
-    /** 14 markets of 4 pages are 56 units of quota; every ten minutes they stay under the usual 10,000 a day. */
+    /** 14 regions of 4 pages are 56 units of quota; every ten minutes they stay under the usual 10,000 a day. */
     private const int INTERVAL_SECONDS = 600;
     private const int TIMEOUT_SECONDS = 40;
 

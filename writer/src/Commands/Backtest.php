@@ -32,7 +32,7 @@ final class Backtest extends WriterCommand
     private const string HELP = <<<'TEXT'
     Replays the files day by day in a database of its own, through the code that ingests and ranks,
     and asks of each day: of the 24 videos that gained most views on the next day, how many did the
-    first 24 name (recall), and how good is their order (NDCG)? Asked are videos seen on both days.
+    first 24 name (recall), and how good is their order (NDCG)? Only videos that were seen on both days count.
     TEXT;
 
     #[Override]

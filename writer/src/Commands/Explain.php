@@ -16,7 +16,7 @@ use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Explain\Explanation;
 use TrendVault\Writer\Explain\ExplanationReport;
 
-#[AsCommand('explain', 'Says why a video is where it is in a market')]
+#[AsCommand('explain', 'Shows why a video has its rank in a market')]
 final class Explain extends WriterCommand
 {
     #[Override]

@@ -15,7 +15,7 @@ final class CronWithYouTubeTest extends TestCase
     private const string KEY = 'AIza-a-key-that-nobody-may-see';
 
     #[Test]
-    public function charts_are_stored_ranked_and_not_asked_for_again_before_their_time(): void
+    public function charts_are_stored_and_ranked_and_not_requested_again_within_the_interval(): void
     {
         $server = new StubServer();
         $server->answer([
@@ -25,12 +25,12 @@ final class CronWithYouTubeTest extends TestCase
         $installation = self::installation(['YOUTUBE_API_URL' => $server->url]);
 
         $first = $installation->run(['cron']);
-        $asked = count($server->requests());
+        $requests = count($server->requests());
         $second = $installation->run(['cron']);
 
         self::assertSame([ExitCode::Ok, ExitCode::Ok], [$first->exitCode, $second->exitCode]);
-        self::assertSame(14, $asked);
-        self::assertCount($asked, $server->requests());
+        self::assertSame(14, $requests);
+        self::assertCount($requests, $server->requests());
         self::assertSame(3, $installation->value('SELECT count(*) FROM observations'));
         self::assertSame(
             2,

@@ -10,7 +10,7 @@ enum ApiError
     /** The day's quota is used up, until midnight Pacific time. */
     case QuotaExceeded;
     case KeyRefused;
-    /** The market has no chart. */
+    /** The region has no chart. */
     case NoChart;
     /** Too many requests, or a fault at their end: worth another attempt. */
     case Temporary;

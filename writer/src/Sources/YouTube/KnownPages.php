@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Sources\YouTube;
 
 use TrendVault\Writer\Database\Database;
 
-/** What is remembered of the last run's pages. */
+/** The ETags and page tokens of the last run. */
 final readonly class KnownPages
 {
     private const string SAVE = <<<'SQL'

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources\YouTube;
 
-/** One page of a market's chart. Without items when it is as it was. */
+/** One page of a region's chart; without items when it was not modified. */
 final readonly class Page
 {
     /** @param ?list<array<mixed>> $items null: not modified */

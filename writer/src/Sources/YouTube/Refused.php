@@ -6,13 +6,13 @@ namespace TrendVault\Writer\Sources\YouTube;
 
 use Exception;
 
-/** No other market needs to be asked: the answer would be the same. */
+/** The quota or the key is refused: requests for other regions would be, too. */
 final class Refused extends Exception
 {
     public static function quota(): self
     {
         return new self(
-            'YouTube\'s quota for today is used up; it is renewed at midnight Pacific time. Ask less often (YOUTUBE_INTERVAL_SECONDS) or for more quota.',
+            'YouTube\'s quota for today is used up; it is renewed at midnight Pacific time. Raise YOUTUBE_INTERVAL_SECONDS, or apply for more quota.',
         );
     }
 

@@ -11,7 +11,7 @@ use TrendVault\Writer\Time\Rfc3339;
 /** An item of videos.list as a line of NDJSON. What is missing is left out; validation has the last word. */
 final class Video
 {
-    /** videoCategories.list, which differs between markets only in which of these may be chosen. */
+    /** videoCategories.list, which differs between regions only in which of these may be chosen. */
     private const array CATEGORIES = [
         '1' => 'Film & Animation',
         '2' => 'Autos & Vehicles',

@@ -11,14 +11,14 @@ use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use Psr\Clock\ClockInterface;
 
-/** The most popular videos of every market, as YouTube's Data API v3 tells them. */
+/** The most popular videos of every region, as YouTube's Data API v3 lists them. */
 final class YouTubeSource implements Source
 {
     /** A chart has at most 200 videos. */
     private const int MOST_PAGES = 4;
 
-    /** @var array<string, array<int, Page>> what this run was answered, by region and number */
-    private array $answered = [];
+    /** @var array<string, array<int, Page>> the pages that this run received, by region and number */
+    private array $received = [];
     /** @var list<string> */
     private array $failures = [];
 
@@ -36,7 +36,7 @@ final class YouTubeSource implements Source
         return 'youtube';
     }
 
-    /** A market that fails does not keep the others from being asked. */
+    /** A region that fails does not keep the others from being requested. */
     #[Override]
     public function lines(): iterable
     {
@@ -71,7 +71,7 @@ final class YouTubeSource implements Source
     #[Override]
     public function settle(bool $clean): void
     {
-        $this->known->save($this->answered, $this->clock->now()->getTimestamp());
+        $this->known->save($this->received, $this->clock->now()->getTimestamp());
     }
 
     /**
@@ -93,7 +93,7 @@ final class YouTubeSource implements Source
             yield from $page->items ?? [];
             $page = $page->items === null && $known !== null ? $known : $page;
             if ($page->etag !== '') {
-                $this->answered[$region][$number] = $page;
+                $this->received[$region][$number] = $page;
             }
             $token = $page->nextPageToken;
             if ($token === null) {

@@ -44,7 +44,7 @@ final class StubServer
         proc_close($this->process);
     }
 
-    /** @param array<string, list<array<string, mixed>>> $script answers by market and page, as "GB 1" */
+    /** @param array<string, list<array<string, mixed>>> $script answers by region and page, as "GB 1" */
     public function answer(array $script): void
     {
         $this->folder->write('script.json', json_encode($script, JSON_THROW_ON_ERROR));

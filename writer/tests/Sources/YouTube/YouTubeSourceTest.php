@@ -32,7 +32,7 @@ final class YouTubeSourceTest extends TestCase
     }
 
     #[Test]
-    public function every_market_is_read_page_by_page_with_small_parts_and_the_key_in_a_header(): void
+    public function every_region_is_read_page_by_page_with_small_parts_and_the_key_in_a_header(): void
     {
         $this->server->answer([
             'GB 1' => [StubServer::page(['aaa', 'bbb'], next: 2)],
@@ -81,7 +81,7 @@ final class YouTubeSourceTest extends TestCase
     }
 
     #[Test]
-    public function a_page_that_has_not_changed_gives_no_lines_and_its_next_page_is_asked_for_all_the_same(): void
+    public function a_page_that_has_not_changed_gives_no_lines_and_its_next_page_is_requested_anyway(): void
     {
         $this->server->answer([
             'GB 1' => [StubServer::page(['aaa'], next: 2, etag: '"one"')],
@@ -106,7 +106,7 @@ final class YouTubeSourceTest extends TestCase
     }
 
     #[Test]
-    public function a_fault_that_lasts_ends_after_four_attempts_and_the_other_markets_are_read(): void
+    public function a_fault_that_lasts_ends_after_four_attempts_and_the_other_regions_are_read(): void
     {
         $this->server->answer([
             'GB 1' => [['status' => 500, 'body' => 'oops']],
@@ -153,7 +153,7 @@ final class YouTubeSourceTest extends TestCase
     }
 
     #[Test]
-    public function a_market_without_a_chart_is_no_failure(): void
+    public function a_region_without_a_chart_is_no_failure(): void
     {
         $this->server->answer(['DE 1' => [StubServer::page(['ddd'])]]);
 

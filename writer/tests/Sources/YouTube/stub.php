@@ -3,7 +3,7 @@
 declare(strict_types=1);
 
 // Plays https://www.googleapis.com/youtube/v3/videos, run by PHP's own web server: checks the request as the
-// documentation describes it, writes it down, and answers with the next of the scripted answers for its market and
+// documentation describes it, writes it down, and answers with the next of the scripted answers for its region and
 // page, the last one for ever. SCRIPT is a JSON file: {"GB 1": [{"status": 200, "etag": "…", "body": {…}}], …}.
 
 $folder = (string) getenv('STUB_FOLDER');
