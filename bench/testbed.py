@@ -1,6 +1,5 @@
 """What all scenarios of a run share: the servers that can be measured here, the database and the cores."""
 
-import os
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from bench.same_answers import require_same_answers
 from bench.servers import NGINX, NGINX_COPYING, ORIGIN, SERVERS, LaunchOptions, Server
 from bench.wrk import Load, drive
 from loadtest.analytics_token import parse_key_ring
-from loadtest.local_origin import make_key
+from loadtest.local_origin import make_environment
 
 _VIDEOS = 50_000
 
@@ -96,13 +95,6 @@ def prepared_testbed(cores: Cores, names: Collection[str]) -> Iterator[Testbed]:
         _build_servers(testbed)
         _compare_answers(testbed)
         yield testbed
-
-
-def make_environment() -> dict[str, str]:
-    """Ours, with fresh keys and without the settings of another origin."""
-    keys = {"TOKEN_KEYS": f"k1:{make_key()}", "SIGNING_KEY": make_key()}
-    inherited = {name: value for name, value in os.environ.items() if name not in {"EDGE_KEYS", "WORKERS"}}
-    return {**inherited, **keys}
 
 
 def _build_servers(testbed: Testbed) -> None:

@@ -5,7 +5,6 @@ import sys
 
 from loadtest.local_origin import CannotStart
 from loadtest.options import ExitCode, parse_options
-from loadtest.service_levels import LevelError
 from loadtest.start import run_load_test
 
 # SystemExit, so that an origin of our own is stopped on the way out.
@@ -13,8 +12,8 @@ signal.signal(signal.SIGTERM, lambda *_: sys.exit(ExitCode.COULD_NOT_RUN))
 
 try:
     sys.exit(run_load_test(parse_options(sys.argv[1:])))
-except (LevelError, CannotStart) as error:
-    print(f"bin/loadtest: {error}", file=sys.stderr)
-    sys.exit(ExitCode.USAGE if isinstance(error, LevelError) else ExitCode.COULD_NOT_RUN)
+except CannotStart as error:
+    sys.stderr.write(f"bin/loadtest: {error}\n")
 except KeyboardInterrupt:
-    sys.exit(ExitCode.COULD_NOT_RUN)
+    pass
+sys.exit(ExitCode.COULD_NOT_RUN)

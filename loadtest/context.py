@@ -9,12 +9,10 @@ from pathlib import Path
 from dotenv import dotenv_values
 
 from loadtest.analytics_token import KeyRing, parse_key_ring
-from loadtest.contract import REGIONS
 from loadtest.loop_lag import LoopLag
-from loadtest.profiles import PROFILES, Profile
-from loadtest.regions import RegionMix
+from loadtest.profiles import PROFILES, VIRAL_END, VIRAL_START, Profile, viral
+from loadtest.regions import draw_region
 from loadtest.responses import ResponseCheck
-from loadtest.shapes import is_viral, viral
 from loadtest.timeline import ExtraStats
 
 
@@ -22,33 +20,25 @@ class Context:
     """Reads TOKEN_KEYS and EDGE_KEYS. Raises ValueError when a key ring is wrong."""
 
     def __init__(self, environment: Mapping[str, str | None]) -> None:
-        self.token_keys = _key_ring(environment, "TOKEN_KEYS")
-        self.edge_keys = _key_ring(environment, "EDGE_KEYS")
+        self.token_keys = _key_ring(environment.get("TOKEN_KEYS"))
+        self.edge_keys = _key_ring(environment.get("EDGE_KEYS"))
         self.check = ResponseCheck(self.token_keys, time.time)
-        self.extra = ExtraStats()
         self.loop_lag = LoopLag()
         self.rng = random.Random()
-        self._mix = RegionMix(self.rng, viral_region=REGIONS[1])
         self.start(PROFILES["steady"], 1)
 
     def start(self, profile: Profile, seconds: float) -> None:
         """Begins a run, of which locust's web interface can start several."""
-        self._profile, self._seconds = profile, seconds
-        self._started = time.monotonic()
+        self._profile, self._seconds, self._started = profile, seconds, time.monotonic()
         self.extra = ExtraStats()
 
     def draw_region(self) -> str:
         progress = (time.monotonic() - self._started) / self._seconds
-        return self._mix.draw(viral=self._profile.shape is viral and is_viral(progress))
-
-    def take_extra(self) -> ExtraStats:
-        """What was counted since the last call."""
-        taken, self.extra = self.extra, ExtraStats()
-        return taken
+        is_viral = self._profile.shape is viral and VIRAL_START <= progress < VIRAL_END
+        return draw_region(self.rng, viral=is_viral)
 
 
-def _key_ring(environment: Mapping[str, str | None], name: str) -> KeyRing | None:
-    text = environment.get(name)
+def _key_ring(text: str | None) -> KeyRing | None:
     return parse_key_ring(text) if text else None
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import jsonschema_rs
 
-_DOCUMENT: dict[str, Any] = json.loads((Path(__file__).parents[1] / "contract/openapi.json").read_text())
+DOCUMENT: dict[str, Any] = json.loads((Path(__file__).parents[1] / "contract/openapi.json").read_text())
 _PARAMETERS = {
     parameter["name"]: parameter["schema"]
-    for parameter in _DOCUMENT["paths"]["/api/trending"]["get"]["parameters"]
+    for parameter in DOCUMENT["paths"]["/api/trending"]["get"]["parameters"]
 }
 
 REGIONS: tuple[str, ...] = tuple(_PARAMETERS["region"]["enum"])  # the most requested first
@@ -30,10 +30,10 @@ def find_mismatch(path: str, body: Any) -> str | None:
 
 def _validators() -> dict[str, jsonschema_rs.Draft202012Validator]:
     validators = {}
-    for path, methods in _DOCUMENT["paths"].items():
+    for path, methods in DOCUMENT["paths"].items():
         content = methods["get"]["responses"]["200"].get("content", {})
         if "application/json" in content:
-            schema = content["application/json"]["schema"] | {"components": _DOCUMENT["components"]}
+            schema = content["application/json"]["schema"] | {"components": DOCUMENT["components"]}
             validators[path] = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
     return validators
 

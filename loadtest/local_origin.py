@@ -29,7 +29,8 @@ class LocalOrigin(NamedTuple):
 def running(publish_seconds: float) -> Iterator[LocalOrigin]:
     """Fills a temporary database, serves it, and publishes a generation every `publish_seconds`."""
     with tempfile.TemporaryDirectory(prefix="trendvault-loadtest-") as folder:
-        environment = _environment(Path(folder) / "trendvault.db")
+        database = {"DB_PATH": f"{folder}/trendvault.db"}
+        environment = make_environment() | database | {"HOST": "127.0.0.1", "PORT": "0", "ADMIN_PORT": "0"}
         for command in (["migrate"], ["ingest", "demo"], ["rank"]):
             _run_writer(command, environment)
         process, url = _start_origin(environment, Path(folder) / "origin.log")
@@ -44,15 +45,14 @@ def running(publish_seconds: float) -> Iterator[LocalOrigin]:
             _stop(process)
 
 
-def make_key() -> str:
-    return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
-
-
-def _environment(database: Path) -> dict[str, str]:
-    """Ours, without the settings of another origin."""
+def make_environment() -> dict[str, str]:
+    """Ours, with fresh keys and without the settings of another origin."""
     inherited = {name: value for name, value in os.environ.items() if name not in {"EDGE_KEYS", "WORKERS"}}
-    keys = {"TOKEN_KEYS": f"k1:{make_key()}", "SIGNING_KEY": make_key()}
-    return inherited | keys | {"DB_PATH": str(database), "HOST": "127.0.0.1", "PORT": "0", "ADMIN_PORT": "0"}
+    return {**inherited, "TOKEN_KEYS": f"k1:{_make_key()}", "SIGNING_KEY": _make_key()}
+
+
+def _make_key() -> str:
+    return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
 
 
 def _run_writer(arguments: list[str], environment: Mapping[str, str]) -> None:

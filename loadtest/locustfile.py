@@ -17,6 +17,7 @@ from loadtest.coordinator import Coordinator, Tick
 from loadtest.options import ExitCode
 from loadtest.profiles import PROFILES
 from loadtest.service_levels import DEFAULT_FILE, LevelError
+from loadtest.timeline import ExtraStats
 from loadtest.users.refused import AttackUser, InvalidRequestUser  # noqa: F401  locust finds them here
 from loadtest.users.visitors import NewConnectionUser, PagingUser, PartnerUser, RevalidatingUser, VisitorUser  # noqa: F401
 
@@ -24,6 +25,7 @@ _REPORT_KEY = "trendvault"
 coordinator: Coordinator | None = None  # not in a worker
 
 runners.WORKER_REPORT_INTERVAL = 1.0  # seconds, of 3: a step of `limits` lasts 6
+stats.CONSOLE_STATS_INTERVAL_SEC = 10
 stats.PERCENTILES_TO_REPORT = [0.5, 0.95, 0.99, 1.0]
 stats.PERCENTILES_TO_CHART = [0.5, 0.99]
 stats.STATS_TYPE_WIDTH, stats.STATS_NAME_WIDTH = 9, 40
@@ -56,7 +58,9 @@ def add_options(parser: ArgumentParser) -> None:
 
 def initialize(environment: Environment, web_ui: WebUI | None, **_: object) -> None:
     global coordinator
-    logging.getLogger("locust.stats_logger").setLevel(logging.ERROR)  # the summary prints the tables
+    for handler in logging.getLogger("locust.stats_logger").handlers:
+        if isinstance(handler, logging.StreamHandler):
+            handler.setStream(sys.stdout)  # where the verdict is, and not standard error
     logging.getLogger("locust.runners").addFilter(lambda record: "spawn rate" not in record.getMessage())
     if isinstance(environment.runner, WorkerRunner):
         events.report_to_master.add_listener(report_extra)
@@ -84,17 +88,19 @@ def count_delayed(response_time: float, **_: object) -> None:
 
 
 def report_extra(data: dict[str, Any], **_: object) -> None:
-    data[_REPORT_KEY] = vars(context.take_extra())
+    data[_REPORT_KEY] = vars(context.extra)
+    context.extra = ExtraStats()
 
 
 def merge_extra(data: dict[str, Any], **_: object) -> None:
-    context.extra.merge(**data[_REPORT_KEY])
+    context.extra.merge(ExtraStats(**data[_REPORT_KEY]))
 
 
 def conclude(environment: Environment, **_: object) -> None:
     assert coordinator is not None
     environment.process_exit_code = ExitCode.COULD_NOT_RUN  # stays when there is no result
-    environment.process_exit_code = coordinator.conclude()
+    environment.process_exit_code, result = coordinator.conclude()
+    events.quit.add_listener(lambda **_: print(result, flush=True))  # after locust's tables
 
 
 events.init_command_line_parser.add_listener(add_options)

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from loadtest.profiles import PROFILES
-from loadtest.service_levels import DEFAULT_FILE
+from loadtest.service_levels import DEFAULT_FILE, LevelError, read_levels
 
 
 class ExitCode(IntEnum):
@@ -28,18 +28,22 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = _parser()
     end = list(arguments).index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:end])
-    if options.url is not None and not is_loopback(options.url) and not options.yes_this_is_mine:
+    if options.url is not None and not _is_loopback(options.url) and not options.yes_this_is_mine:
         parser.error(
             f"{options.url} is not on this machine. Load that its owner did not ask for is an attack: "
             "add --yes-this-is-mine if it is yours."
         )
+    try:
+        read_levels(options.levels, options.profile, options.level)
+    except LevelError as error:
+        parser.error(str(error))
     options.seconds = options.duration or PROFILES[options.profile].seconds
     options.users = options.users or PROFILES[options.profile].users
     options.locust = list(arguments[end + 1 :])
     return options
 
 
-def is_loopback(url: str) -> bool:
+def _is_loopback(url: str) -> bool:
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

@@ -4,8 +4,8 @@ import random
 
 from loadtest.contract import REGIONS
 
-# During a spike this share of the visitors requests the one region; the others keep their usual mix.
-VIRAL_SHARE = 0.95
+VIRAL_REGION = REGIONS[1]
+VIRAL_SHARE = 0.95  # of the visitors during a spike; the others keep their usual mix
 
 
 def zipf_weights(count: int, exponent: float = 1.0) -> list[float]:
@@ -14,15 +14,11 @@ def zipf_weights(count: int, exponent: float = 1.0) -> list[float]:
     return [weight / sum(raw) for weight in raw]
 
 
-class RegionMix:
-    """Draws regions: a Zipf mix in the contract's order, or mostly `viral_region` during a spike."""
+_WEIGHTS = zipf_weights(len(REGIONS))
 
-    def __init__(self, rng: random.Random, viral_region: str) -> None:
-        self._rng = rng
-        self._weights = zipf_weights(len(REGIONS))
-        self._viral_region = viral_region
 
-    def draw(self, *, viral: bool) -> str:
-        if viral and self._rng.random() < VIRAL_SHARE:
-            return self._viral_region
-        return self._rng.choices(REGIONS, self._weights)[0]
+def draw_region(rng: random.Random, *, viral: bool) -> str:
+    """Draws from a Zipf mix in the contract's order, or mostly `VIRAL_REGION` during a spike."""
+    if viral and rng.random() < VIRAL_SHARE:
+        return VIRAL_REGION
+    return rng.choices(REGIONS, _WEIGHTS)[0]

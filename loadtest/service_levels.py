@@ -3,10 +3,7 @@
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:  # imports locust, for which --help would wait
-    from loadtest.timeline import Sample
+from typing import NamedTuple
 
 DEFAULT_FILE = Path(__file__).parent / "service-levels.toml"
 Levels = dict[str, float]
@@ -56,19 +53,6 @@ def read_levels(file: Path | str, profile: str, overrides: Iterable[str] = ()) -
     levels: dict[str, object] = {**tables.get("default", {}), **tables.get(profile, {})}
     levels.update((name, value) for name, _, value in (override.partition("=") for override in overrides))
     return {name: _number(name, value) for name, value in levels.items()}
-
-
-def evaluate(sample: "Sample", levels: Levels) -> list[LevelResult]:
-    """One result per level, in the order of the file; the hit ratio only where responses had Cache-Status."""
-    measured = {
-        "p50_ms": sample.percentile_ms(50),
-        "p99_ms": sample.percentile_ms(99),
-        "failed_percent": sample.failed_percent,
-        "staleness_seconds": sample.oldest_seconds,
-        "least_hit_percent": sample.hit_percent,
-    }
-    results = [LevelResult(name, bound, measured[name]) for name, bound in levels.items()]
-    return [result for result in results if result.measured is not None or not result.is_lower_bound]
 
 
 def _number(name: str, value: object) -> float:

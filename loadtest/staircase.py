@@ -1,9 +1,8 @@
 """Finds the largest rate that an origin holds: more users step by step, until a service level breaks."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
-from loadtest.service_levels import Levels, evaluate
+from loadtest.service_levels import Levels
 from loadtest.timeline import Sample
 
 _SETTLING_SECONDS = 2  # after the number of users changed
@@ -28,16 +27,12 @@ class Staircase:
             self._settled = take_sample()
 
 
-class Capacity(NamedTuple):
-    held: Sample | None  # the highest step that kept every level, None when the first one broke
-    broke: Sample | None  # the one after it, None when the run ended first
-
-
-def find_capacity(steps: Sequence[Sample], levels: Levels) -> Capacity:
-    """The last step before the first that missed a level: later steps do not count."""
+def find_capacity(steps: Sequence[Sample], levels: Levels) -> tuple[Sample | None, Sample | None]:
+    """The last step before the first that missed a level, None when that was the first of all; and the one
+    that missed it, None when none did."""
     held = None
     for step in steps:
-        if not all(result.kept for result in evaluate(step, levels)):
-            return Capacity(held, step)
+        if not all(result.kept for result in step.evaluate(levels)):
+            return held, step
         held = step
-    return Capacity(held, None)
+    return held, None

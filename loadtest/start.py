@@ -15,15 +15,13 @@ from loadtest import local_origin
 from loadtest.local_origin import ROOT, CannotStart, LocalOrigin
 from loadtest.options import LOCAL_URL
 from loadtest.profiles import PROFILES
-from loadtest.service_levels import read_levels
 
 _LOCUSTFILE = Path(__file__).parent / "locustfile.py"
 _CONNECT_TIMEOUT_SECONDS = 5
 
 
 def run_load_test(options: Namespace) -> int:
-    """Runs the test and gives its exit code. Raises CannotStart or LevelError before anything is sent."""
-    read_levels(options.levels, options.profile, options.level)
+    """Runs the test and gives its exit code. Raises CannotStart before anything is sent."""
     with _target(options) as origin:
         meaning = PROFILES[options.profile].meaning
         load = f"{options.profile}, {meaning}; {options.users} users, {options.seconds} s"
@@ -62,7 +60,7 @@ def _locust_arguments(options: Namespace, url: str) -> list[str]:
         arguments += ["--load-profile", options.profile, "--levels", str(options.levels)]
         arguments += [f"--level={level}" for level in options.level]
         arguments += ["--users", str(options.users), "--run-time", f"{options.seconds}s"]
-        arguments += ["--web-host", "127.0.0.1"] if options.web else ["--headless", "--only-summary"]
+        arguments += ["--web-host", "127.0.0.1"] if options.web else ["--headless"]
         arguments += ["--html", str(options.report)] if options.report else []
     return [*arguments, *options.locust]
 

@@ -2,36 +2,11 @@
 
 from collections.abc import Sequence
 
-from locust.stats import (
-    RequestStats,
-    get_error_report_summary,
-    get_percentile_stats_summary,
-    get_stats_summary,
-)
-
-from loadtest.service_levels import LevelResult, Levels, evaluate
+from loadtest.service_levels import LevelResult, Levels
 from loadtest.staircase import find_capacity
 from loadtest.timeline import Sample
 
 _LATE_PERCENT = 1.0  # of the requests: from here on p99 may be the load generator's
-
-
-def describe_progress(total: Sample, recent: Sample) -> str:
-    return (
-        f"{total.seconds:5.0f} s {total.users:7,} users {recent.per_second:9,.0f} req/s"
-        f"   p50 {recent.percentile_ms(50) or 0:8,.2f} ms   p99 {recent.percentile_ms(99) or 0:8,.2f} ms"
-        f"   failed {recent.failures:,}"
-    )
-
-
-def describe_requests(stats: RequestStats, total: Sample) -> str:
-    """Locust's tables of the routes, their percentiles and the failures by kind; then the cache."""
-    lines = ["", *get_stats_summary(stats, current=False), "", *get_percentile_stats_summary(stats), ""]
-    lines += get_error_report_summary(stats) if stats.errors else []
-    if total.hit_percent is not None:
-        outcomes = ", ".join(f"{outcome} {count:,}" for outcome, count in total.cache_outcomes.most_common())
-        lines += [f"Cache-Status: {outcomes}; {total.hit_percent:.1f} % hits", ""]
-    return "\n".join(lines)
 
 
 def describe_levels(results: Sequence[LevelResult], total: Sample) -> str:
@@ -40,7 +15,9 @@ def describe_levels(results: Sequence[LevelResult], total: Sample) -> str:
     verdict = f"it holds at {total.per_second:,.0f} requests a second."
     if missed:
         verdict = f"it does not hold: {missed} of {len(results)} service levels missed."
-    return "\n".join(["Service levels", *lines, "", f"Verdict: {verdict}"])
+    outcomes = ", ".join(f"{outcome} {count:,}" for outcome, count in total.cache_outcomes.most_common())
+    cache = [f"Cache-Status: {outcomes}", ""] if outcomes else []
+    return "\n".join([*cache, "Service levels", *lines, "", f"Verdict: {verdict}"])
 
 
 def describe_steps(steps: Sequence[Sample], levels: Levels) -> str:
@@ -59,7 +36,7 @@ def describe_capacity(steps: Sequence[Sample], levels: Levels) -> str:
     rate = f"it holds at {held.per_second:,.0f} requests a second"
     if broke is None:
         return f"{rate}, the highest step: --users takes it further."
-    reasons = "; ".join(result.describe() for result in evaluate(broke, levels) if not result.kept)
+    reasons = "; ".join(result.describe() for result in broke.evaluate(levels) if not result.kept)
     if broke.delayed_percent >= _LATE_PERCENT:
         return f"{rate}. Above that the load generator itself was late, so it may hold more: {reasons}."
     return f"{rate} and breaks at {broke.per_second:,.0f}: {reasons}."

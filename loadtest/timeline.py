@@ -1,11 +1,12 @@
 """What was measured from the start of a run to a moment, and between two moments."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from locust.stats import RequestStats, calculate_response_time_percentile
+
+from loadtest.service_levels import LevelResult, Levels
 
 
 @dataclass
@@ -19,14 +20,11 @@ class ExtraStats:
     def add_age(self, seconds: float) -> None:
         self.oldest_seconds = max(self.oldest_seconds or 0.0, seconds)
 
-    def merge(
-        self, oldest_seconds: float | None, cache_outcomes: Mapping[str, int], delayed_requests: int
-    ) -> None:
-        """Adds the counts of another process, as `vars` of its ExtraStats gives them."""
-        if oldest_seconds is not None:
-            self.add_age(oldest_seconds)
-        self.cache_outcomes.update(cache_outcomes)
-        self.delayed_requests += delayed_requests
+    def merge(self, other: "ExtraStats") -> None:
+        if other.oldest_seconds is not None:
+            self.add_age(other.oldest_seconds)
+        self.cache_outcomes.update(other.cache_outcomes)
+        self.delayed_requests += other.delayed_requests
 
 
 class Sample(NamedTuple):
@@ -68,18 +66,25 @@ class Sample(NamedTuple):
         return self.requests / self.seconds if self.seconds > 0 else 0.0
 
     @property
-    def failed_percent(self) -> float | None:
-        return _percent(self.failures, self.requests)
-
-    @property
-    def hit_percent(self) -> float | None:
-        """Share of responses that a cache gave by itself, of those with Cache-Status."""
-        return _percent(self.cache_outcomes["hit"], self.cache_outcomes.total())
+    def failed_percent(self) -> float:
+        return _percent(self.failures, self.requests) or 0.0
 
     @property
     def delayed_percent(self) -> float:
         """Share of requests whose times say as much of the load generator as of the origin."""
         return _percent(self.delayed_requests, self.requests) or 0.0
+
+    def evaluate(self, levels: Levels) -> list[LevelResult]:
+        """One result per level; of the hit ratio only where responses had Cache-Status."""
+        measured = {
+            "p50_ms": self.percentile_ms(50),
+            "p99_ms": self.percentile_ms(99),
+            "failed_percent": _percent(self.failures, self.requests),
+            "staleness_seconds": self.oldest_seconds,
+            "least_hit_percent": _percent(self.cache_outcomes["hit"], self.cache_outcomes.total()),
+        }
+        results = [LevelResult(name, bound, measured[name]) for name, bound in levels.items()]
+        return [result for result in results if result.measured is not None or not result.is_lower_bound]
 
     def percentile_ms(self, percent: float) -> float | None:
         """Milliseconds that `percent` of the requests did not exceed, None without requests."""

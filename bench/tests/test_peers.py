@@ -12,8 +12,8 @@ from bench.machine import available_cores
 from bench.running_server import RunningServer, running
 from bench.same_answers import require_same_answers
 from bench.servers import BUILT, ORIGIN, PEER_SOURCES, SERVERS, LaunchOptions
-from bench.testbed import make_environment
 from loadtest.analytics_token import KeyRing, parse_key_ring
+from loadtest.local_origin import make_environment
 
 _NEEDS: dict[str, Callable[[], bool]] = {
     "Bun": lambda: True,

@@ -2,59 +2,46 @@
 
 import base64
 import hashlib
-import hmac
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from loadtest.analytics_token import mac
+from loadtest.contract import DOCUMENT
 from loadtest.responses import PageRequest, Response
 
 KEY = bytes(range(32))
 KEYS = "k1:" + base64.urlsafe_b64encode(KEY).decode().rstrip("=")
 TOTAL = 60
+_OK = DOCUMENT["paths"]["/api/trending"]["get"]["responses"]["200"]
+EXAMPLE: dict[str, Any] = _OK["content"]["application/json"]["example"]
 
 
 def page(request: PageRequest, now: float) -> dict[str, Any]:
-    """The body of a right response; a test changes what it wants wrong."""
+    """The body of a right response, made from the contract's example; a test changes what it wants wrong."""
     first = 1 if request.cursor is None else int(request.cursor.partition("-")[2]) + 1
     last = min(first + request.limit - 1, TOTAL)
-    items = [item(request.region, rank) for rank in range(first, last + 1)]
-    following = PageRequest(request.region, request.window, request.limit, f"7-{last}").target
-    return {
+    items = [
+        {**EXAMPLE["items"][0], "id": f"{request.region}-{rank}", "rank": rank, "score": 10_000.5 - rank}
+        for rank in range(first, last + 1)
+    ]
+    changes = {
         "region": request.region,
         "window": request.window,
-        "category": None,
-        "generation": 7,
-        "generated_at": _time(now - 20),
-        "newest_observed_at": _time(now - 30),
-        "channel_limit": {"videos": 3, "within_ranks": 24},
+        "generated_at": datetime.fromtimestamp(int(now - 20), UTC).isoformat().replace("+00:00", "Z"),
         "count": len(items),
         "total": TOTAL,
         "token": token(request.region, len(items), int(now // 60)),
         "items": items,
-        "next": following if last < TOTAL else None,
+        "next": request._replace(cursor=f"7-{last}").target if last < TOTAL else None,
     }
-
-
-def item(region: str, rank: int) -> dict[str, Any]:
-    return {
-        "id": f"{region}-{rank}",
-        "rank": rank,
-        "title": f"Title {rank}",
-        "channel": f"Channel {rank}",
-        "category": "Music",
-        "published_at": None,
-        "score": 10_000.5 - rank,
-        "velocity": {"views_per_hour": 12.5, "previous_views_per_hour": None, "views": 1000},
-        "thumbs": [f"https://thumbs.example/{rank}/{size}.webp" for size in ("hq", "sd")],
-    }
+    return {**EXAMPLE, "generation": 7, **changes}
 
 
 def token(region: str, count: int, minute: int, kid: str = "k1") -> str:
     payload = f"v1.{kid}.{region}.{count}.{minute}"
-    mac = base64.urlsafe_b64encode(hmac.digest(KEY, payload.encode(), "sha256")).decode()
-    return f"{payload}.{mac[:22]}"
+    return f"{payload}.{mac(KEY, payload)[:22]}"
 
 
 def response(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -62,7 +49,3 @@ def response(body: Any, status: int = 200, headers: Mapping[str, str] | None = N
     digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
     known = {"content-type": "application/json", "unencoded-digest": f"sha-256=:{digest}:"}
     return Response(status, {**known, **(headers or {})}, data)
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(int(seconds), UTC).isoformat().replace("+00:00", "Z")

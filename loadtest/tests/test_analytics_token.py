@@ -16,18 +16,7 @@ def test_a_token_of_the_contract_is_judged_as_the_contract_says(vector: dict[str
     assert verify_token(vector["token"], RING, minute) == vector["expect"]
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("", "key 1"),
-        ("k1", "base64url"),
-        ("k1:c2hvcnQ", "32 bytes"),
-        (f"k1:{'A' * 43},:{'A' * 43}", "key 2"),
-        (f"k1:{'A' * 42}+", "base64url"),
-    ],
-)
-def test_a_bad_key_ring_is_refused_without_being_quoted(text: str, complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint) as caught:
-        parse_key_ring(text)
-    assert "AAAA" not in str(caught.value)
-    assert "c2hvcnQ" not in str(caught.value)
+@pytest.mark.parametrize("text", ["", "k1", "k1:c2hvcnQ", f"k1:{'A' * 42}+", f":{'A' * 43}"])
+def test_a_bad_key_ring_is_refused_without_being_quoted(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^key 2 is not <key id>:<at least 32 bytes as base64url>$"):
+        parse_key_ring(f"k0:{'A' * 43},{text}")

@@ -4,8 +4,10 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,10 @@ import pytest
 
 from loadtest import local_origin
 from loadtest.local_origin import LocalOrigin
-from loadtest.responses import PageRequest, Response
-from loadtest.tests.fake_origin import serving
+from loadtest.responses import PageRequest
 from loadtest.tests.pages import KEYS, page, response
 
+ThreadingHTTPServer.request_queue_size = 256  # of 5: the others of a stampede would wait a second
 SLOW_MACHINE = ("--level", "p50_ms=9000", "--level", "p99_ms=9000")
 
 
@@ -35,15 +37,32 @@ def run(module: str, *arguments: str, environment: Mapping[str, str] = os.enviro
 
 
 def run_against_fake(delay: float = 0, cache_status: str = "", **wrong: Any) -> tuple[int, str]:
-    def respond(target: str) -> Response:
-        time.sleep(delay)
-        body = page(PageRequest(target.partition("region=")[2]), time.time())
-        return response({**body, **wrong}, headers={"cache-status": cache_status} if cache_status else {})
+    """A run against a server that answers every request with a first page."""
 
-    with serving(respond) as url:
-        arguments = ("--profile", "stampede", "--duration", "2s", "--users", "20", "--", "NewConnectionUser")
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            time.sleep(delay)
+            body = page(PageRequest(self.path.partition("region=")[2]), time.time()) | wrong
+            answer = response(body, headers={"cache-status": cache_status} if cache_status else {})
+            self.send_response(answer.status)
+            for name, value in {**answer.headers, "content-length": str(len(answer.body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(answer.body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
         environment = {**os.environ, "TOKEN_KEYS": KEYS, "EDGE_KEYS": ""}
-        return run("loadtest", url, *arguments, environment=environment)
+        arguments = ("--profile", "stampede", "--duration", "2s", "--users", "20", "--", "NewConnectionUser")
+        ended = run("loadtest", url, *arguments, environment=environment)
+        server.shutdown()
+        return ended
 
 
 def test_our_origin_holds(origin: LocalOrigin, tmp_path: Path) -> None:
@@ -69,12 +88,6 @@ def test_several_processes_add_up_and_climb_to_the_highest_step(origin: LocalOri
     assert re.search(r"Verdict: it holds at [1-9][0-9]* requests a second, the highest step", text), text
 
 
-def test_tokens_of_other_keys_are_failures(origin: LocalOrigin) -> None:
-    environment = {**origin.environment, "TOKEN_KEYS": KEYS}
-    code, text = run("loadtest", origin.url, "--duration", "2s", "--users", "9", environment=environment)
-    assert (code, "GET /api/trending: token: tampered" in text) == (1, True), text
-
-
 def test_a_slow_origin_misses_its_service_level() -> None:
     code, text = run_against_fake(delay=0.9)
     assert code == 1, text
@@ -92,7 +105,7 @@ def test_a_wrong_region_is_a_failure_and_counted() -> None:
 def test_behind_a_cache_the_hit_ratio_is_printed_and_judged() -> None:
     code, text = run_against_fake(cache_status="TrendVault; fwd=miss")
     assert code == 1, text
-    assert re.search(r"Cache-Status: miss [0-9]+; 0.0 % hits", text), text
+    assert re.search(r"Cache-Status: miss [0-9]+$", text, re.MULTILINE), text
     assert "MISSED  served from the edge's cache" in text
 
 

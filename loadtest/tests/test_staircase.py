@@ -1,5 +1,6 @@
 from collections import Counter
 
+import pytest
 from locust.stats import RequestStats
 
 from loadtest.staircase import Staircase, find_capacity
@@ -17,27 +18,23 @@ def climb(*milliseconds: float) -> list[Sample]:
     ]
 
 
-def test_the_capacity_is_the_last_step_before_the_first_that_broke() -> None:
-    capacity = find_capacity(climb(1, 5, 300, 2), LEVELS)
-    assert capacity.held is not None
-    assert capacity.broke is not None
-    assert (capacity.held.users, capacity.broke.users) == (20, 30)
-
-
-def test_steps_that_end_before_anything_breaks_have_no_break() -> None:
-    capacity = find_capacity(climb(1, 5), LEVELS)
-    assert capacity.held is not None
-    assert (capacity.held.users, capacity.broke) == (20, None)
-
-
-def test_a_first_step_that_breaks_leaves_nothing_that_held() -> None:
-    assert find_capacity(climb(300, 1), LEVELS).held is None
-    assert "start lower with --users" in describe_capacity(climb(300, 1), LEVELS)
+@pytest.mark.parametrize(
+    ("milliseconds", "held", "broke"), [((1, 5, 300, 2), 20, 30), ((1, 5), 20, None), ((300, 1), None, 10)]
+)
+def test_the_capacity_is_the_last_step_before_the_first_that_broke(
+    milliseconds: tuple[float, ...], held: int | None, broke: int | None
+) -> None:
+    assert [step and step.users for step in find_capacity(climb(*milliseconds), LEVELS)] == [held, broke]
 
 
 def test_the_verdict_names_both_rates_and_what_broke() -> None:
     text = describe_capacity(climb(1, 5, 300), LEVELS)
     assert text == "it holds at 200 requests a second and breaks at 300: p99 300.00 ms (at most 100 ms)."
+
+
+def test_the_verdict_says_what_to_do_when_the_first_step_breaks_or_none() -> None:
+    assert "start lower with --users" in describe_capacity(climb(300, 1), LEVELS)
+    assert "--users takes it further" in describe_capacity(climb(1, 5), LEVELS)
 
 
 def test_where_the_load_generator_was_late_the_verdict_says_that_it_may_hold_more() -> None:
@@ -62,19 +59,15 @@ def test_a_step_is_measured_without_the_seconds_in_which_it_settled() -> None:
 
 def test_a_sample_is_what_locust_counted_and_what_it_does_not_count() -> None:
     stats, extra = RequestStats(), ExtraStats()
-    extra.merge(7.5, {"hit": 1}, 0)
+    extra.merge(ExtraStats(7.5, Counter(hit=1)))
     before = Sample.take(stats, extra, 0)
     for milliseconds in (1, 20, 300):
         stats.log_request("GET", "/", milliseconds, 0)
     stats.log_error("GET", "/", "wrong region")
-    extra.merge(**vars(ExtraStats(40.0, Counter({"hit": 2, "miss": 2}), 1)))
-    extra.merge(5.0, {}, 0)
+    for other in (ExtraStats(40.0, Counter(hit=2, miss=2), 1), ExtraStats(5.0)):
+        extra.merge(other)
     sample = Sample.take(stats, extra, 5).since(before)
     assert (sample.users, sample.requests, sample.failures) == (5, 3, 1)
     assert (sample.percentile_ms(50), sample.percentile_ms(99)) == (20, 300)
-    assert (sample.oldest_seconds, sample.hit_percent, round(sample.delayed_percent)) == (40, 50, 33)
-
-
-def test_nothing_measured_is_no_share() -> None:
-    empty = Sample.take(RequestStats(), ExtraStats(), 0)
-    assert (empty.failed_percent, empty.hit_percent, empty.percentile_ms(99)) == (None, None, None)
+    assert (sample.oldest_seconds, round(sample.delayed_percent)) == (40, 33)
+    assert sample.cache_outcomes == {"hit": 2, "miss": 2}

@@ -1,21 +1,24 @@
 """What all users have in common: a request, its check, and what is counted of it."""
 
+import gzip
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from typing import TypeVar, cast
 
+import brotli
 import gevent
 from locust import FastHttpUser, between
-from locust.contrib.fasthttp import ResponseContextManager
+from locust.contrib.fasthttp import FastResponse, LocustUserAgent, ResponseContextManager
 from locust.env import Environment
 
 from loadtest.context import context
 from loadtest.edge import SIGNATURE_HEADER, cache_outcome, sign
 from loadtest.options import LOCAL_URL
 from loadtest.responses import Page, PageRequest, Response, WrongResponse
-from loadtest.users.decoding_client import ACCEPT_ENCODING, DecodingClient, UndecodableBody
 
 Checked = TypeVar("Checked")
+_DECODERS = {"identity": bytes, "gzip": gzip.decompress, "br": brotli.decompress}
 
 
 class TrendVaultUser(FastHttpUser):
@@ -27,7 +30,7 @@ class TrendVaultUser(FastHttpUser):
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
-        self.client.client.__class__ = DecodingClient  # locust has no parameter for it
+        self.client.client.__class__ = _DecodingClient  # locust has no parameter for it
 
     def on_start(self) -> None:
         """Lets locust create the other users first, which the times would include, then starts at random."""
@@ -52,7 +55,7 @@ class TrendVaultUser(FastHttpUser):
         headers: Mapping[str, str] | None = None,
     ) -> Checked | None:
         """Sends a request, counted under `name`. Returns what `check` does, None when that raised."""
-        sent = {"Accept-Encoding": ACCEPT_ENCODING, **(headers or {}), **_edge_headers(method, target)}
+        sent = {"Accept-Encoding": "br, gzip", **(headers or {}), **_edge_headers(method, target)}
         with self.client.request(
             method, target, name=name, headers=sent, catch_response=True, allow_redirects=False
         ) as answer:
@@ -63,6 +66,37 @@ class TrendVaultUser(FastHttpUser):
                 return None
             answer.success()
             return checked
+
+
+class UndecodableBody(Exception):
+    """The body is not in the content coding that its header names, or in one that was not accepted."""
+
+
+def decode(body: bytes, coding: str) -> bytes:
+    """Raises UndecodableBody. An empty body stays empty: a 304 may repeat the Content-Encoding of the 200."""
+    try:
+        return bytes(_DECODERS[coding](body)) if body else b""
+    except (KeyError, OSError, EOFError, zlib.error, brotli.error) as error:
+        raise UndecodableBody(coding) from error
+
+
+class _DecodingResponse(FastResponse):
+    """Locust's own fails on an empty body with a content coding, and ends its user on a damaged one in br."""
+
+    def _content(self) -> bytes:
+        assert self._response is not None
+        assert self.headers is not None
+        body: bytes = self._response.read()
+        self.release()
+        try:
+            return decode(body, str(self.headers.get("content-encoding", "identity")))
+        except UndecodableBody as error:
+            self.error = error  # _received raises it
+            return b""
+
+
+class _DecodingClient(LocustUserAgent):
+    response_type = _DecodingResponse
 
 
 def _received(answer: ResponseContextManager) -> Response:
