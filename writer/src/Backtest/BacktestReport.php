@@ -32,6 +32,7 @@ final readonly class BacktestReport
         );
     }
 
+    /** A table for each region, the best formula first. */
     public function text(): string
     {
         $text = '';
@@ -53,6 +54,7 @@ final readonly class BacktestReport
         return rtrim($text, "\n") . "\n";
     }
 
+    /** One object, with the formulas of each region. */
     public function json(): string
     {
         $regions = array_map(

@@ -24,6 +24,7 @@ enum Baseline: string
     private const float DAY_HOURS = 24.0;
     private const float WEEK_HOURS = 168.0;
 
+    /** Larger is better; scores of different formulas cannot be compared. */
     public function score(VideoHistory $history): float
     {
         return match ($this) {

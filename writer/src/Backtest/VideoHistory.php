@@ -34,6 +34,7 @@ final class VideoHistory
         return $this->observations[count($this->observations) - 1];
     }
 
+    /** On how many days the video was observed. */
     public function days(): int
     {
         return count($this->observations);

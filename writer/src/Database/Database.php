@@ -63,6 +63,7 @@ final class Database
         return $database;
     }
 
+    /** An empty database without a file, which is gone when it is closed. */
     public static function inMemory(): self
     {
         $database = new self(new SQLite3(':memory:'), 0);
@@ -77,6 +78,7 @@ final class Database
         $this->connection->exec($sql);
     }
 
+    /** The statement of this SQL, prepared at its first use. */
     public function prepare(string $sql): SQLite3Stmt
     {
         return $this->statements[$sql] ??= $this->connection->prepare($sql);

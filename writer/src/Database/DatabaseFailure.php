@@ -28,6 +28,7 @@ final class DatabaseFailure extends WriterException
         parent::__construct($message, previous: $previous);
     }
 
+    /** @param string $path of the database, for the message */
     public static function from(SQLite3Exception $error, string $path): self
     {
         [$fault, $sentence] = match ($error->getCode() & 0xff) {
@@ -62,11 +63,13 @@ final class DatabaseFailure extends WriterException
         return new self($sentence, $fault, $error);
     }
 
+    /** Says why, as far as the folder and the file show it. */
     public static function cannotOpen(string $path): self
     {
         return new self(self::whyNotOpened($path), DatabaseFault::Unavailable);
     }
 
+    /** @param string $path of the database */
     public static function cannotLock(string $path): self
     {
         return file_exists("$path.lock")

@@ -38,6 +38,7 @@ final readonly class Migration
         return array_combine($versions, $migrations);
     }
 
+    /** As in `0003_create_observations`. */
     public function label(): string
     {
         return sprintf('%04d_%s', $this->version, $this->name);

@@ -17,6 +17,7 @@ final readonly class Run
         public int $startedAt,
     ) {}
 
+    /** Adds the row, without an end and an exit code. */
     public static function start(Database $database, string $command, ClockInterface $clock): self
     {
         $startedAt = $clock->now()->getTimestamp();
@@ -25,6 +26,7 @@ final readonly class Run
         return new self($database, $clock, $database->connection->lastInsertRowID(), $startedAt);
     }
 
+    /** @param ?string $error the message of the failure */
     public function finish(int $exitCode, ?string $error): void
     {
         $this->database->run('UPDATE runs SET finished_at = ?, exit_code = ?, error = ? WHERE id = ?', [

@@ -98,6 +98,7 @@ final readonly class DemoVideo
         return (int) ($this->share($region) * $this->audience($time));
     }
 
+    /** Views gained between two times in UTC seconds. */
     public function gain(string $region, int $from, int $to): float
     {
         return $this->share($region) * ($this->audience($to) - $this->audience($from));

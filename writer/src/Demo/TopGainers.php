@@ -17,6 +17,7 @@ final class TopGainers
         $this->queue = new SplPriorityQueue();
     }
 
+    /** @param float $gain views */
     public function offer(float $gain, DemoVideo $video): void
     {
         $this->queue->insert($video, -$gain);

@@ -18,6 +18,7 @@ final class Batch
     private array $lines = [];
     private int $bytes = 0;
 
+    /** @param int $number of the line in the source, from 1 */
     public function add(int $number, string|LineFragment $line): void
     {
         $this->numbers[] = $number;
@@ -30,6 +31,7 @@ final class Batch
         return count($this->numbers) >= self::MAX_LINES || $this->bytes >= self::MAX_BYTES;
     }
 
+    /** The number in the source of the line at this index of the batch. */
     public function numberOf(int $index): int
     {
         return $this->numbers[$index];
@@ -41,6 +43,7 @@ final class Batch
         return $this->lines;
     }
 
+    /** Frees the memory of a line; its number stays. */
     public function release(int $index): void
     {
         unset($this->lines[$index]);

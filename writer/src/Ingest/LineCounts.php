@@ -35,14 +35,10 @@ final class LineCounts
         return $this->rejections;
     }
 
+    /** How many lines were rejected, for all reasons together. */
     public function rejected(): int
     {
         return array_sum($this->rejections);
-    }
-
-    public function lines(): int
-    {
-        return array_sum($this->outcomes) + $this->rejected();
     }
 
     public function add(self $other): void

@@ -17,11 +17,13 @@ final class TopList
 
     public function __construct(private readonly int $size) {}
 
+    /** False when a candidate with this score cannot get into the list. */
     public function admits(float $score): bool
     {
         return $score >= $this->threshold;
     }
 
+    /** @param Candidate $candidate one whose score is admitted */
     public function add(Candidate $candidate): void
     {
         $this->candidates[] = $candidate;

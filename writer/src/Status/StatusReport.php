@@ -65,6 +65,7 @@ final readonly class StatusReport
         return $this->generation === null ? null : $this->now - $this->generation['published_at'];
     }
 
+    /** One object, with times as RFC 3339 and ages in seconds. */
     public function json(): string
     {
         return json_encode(
@@ -98,6 +99,7 @@ final readonly class StatusReport
         ) . "\n";
     }
 
+    /** Lines for a terminal. */
     public function text(): string
     {
         $size = sprintf('%.1f MB, WAL %.1f MB', filesize($this->path) / 1e6, $this->walBytes() / 1e6);
