@@ -1,8 +1,8 @@
 import { GenerationWatch } from "./database/generation-watch.ts";
 import { ListReader } from "./database/list-reader.ts";
-import { RequestHandler } from "./http/answer.ts";
 import { edgeGuard } from "./http/edge-guard.ts";
 import { reportFailure } from "./http/failure.ts";
+import { RequestHandler } from "./http/request-handler.ts";
 import { createRoutes } from "./http/routes.ts";
 import type { Logger } from "./logging/logger.ts";
 import { createDocuments } from "./resources/documents.ts";

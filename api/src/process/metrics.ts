@@ -1,4 +1,4 @@
-import type { Aggregator, Registry as RegistryClass } from "@prometheus-io/client";
+import type { Aggregator, PrometheusContentType, Registry as RegistryOf } from "@prometheus-io/client";
 import { type CounterValues, latencyBounds } from "../serving/counters.ts";
 import type { WorkerReport } from "./messages.ts";
 
@@ -25,9 +25,9 @@ export function sumExited(exitedCounters: Metrics, { counters }: WorkerReport): 
 }
 
 // Loaded with the first use, a scrape or the exit of a worker: no worker needs it, nor the start.
-function aggregate(all: readonly Metrics[]): RegistryClass {
+function aggregate(all: readonly Metrics[]): RegistryOf<PrometheusContentType> {
   const { Registry } = require("@prometheus-io/client") as typeof import("@prometheus-io/client");
-  return (Registry as unknown as { aggregate(all: readonly Metrics[]): RegistryClass }).aggregate(all);
+  return Registry.aggregate<PrometheusContentType>([...all]);
 }
 
 function describeCounters(counters: CounterValues): Metric[] {

@@ -14,7 +14,7 @@ const minutePauseMs = 5; // between two batches of them: no request waits for th
 const loadDelayMs = 20; // after a start, the first request comes before the lists are loaded
 const prewarmedEntries = 512; // the others are built on request
 
-type Parts = {
+type SnapshotKeeperParts = {
   watch: GenerationWatch;
   cache: ResponseCache;
   builder: Builder;
@@ -27,11 +27,11 @@ type Parts = {
  * so that it begins warm: a minute is known beforehand, a generation waits a moment.
  */
 export class SnapshotKeeper {
-  readonly #parts: Parts;
+  readonly #parts: SnapshotKeeperParts;
   #upcoming: { prewarm: Prewarm; deadline: number } | null = null;
   #degradedReason: string | null = null;
 
-  constructor(parts: Parts) {
+  constructor(parts: SnapshotKeeperParts) {
     this.#parts = parts;
   }
 
