@@ -58,7 +58,7 @@ test("an origin that is killed takes the stack down, and is named", async () => 
   expect(await stack.exited).toBe(1);
 });
 
-test("the edge answers, the origin behind it answers nobody else, and both stop", async () => {
+test("the edge answers, the origin behind it answers the edge only, and both stop", async () => {
   const [port, edgePort] = [await freePort(), await freePort()];
   const db = newDatabasePath();
   const args = ["--db", db, "--port", String(port), "--edge-port", String(edgePort)];

@@ -10,13 +10,11 @@ const origin: SourceRoot = {
   root: "api/src",
   layers: [["main.ts"], ["http"], ["database", "signing"]],
   mayImport: ["contract"],
-  held: true,
 };
 const writer: SourceRoot = {
   root: "writer/src",
   layers: [["Commands"], ["Sources/YouTube"], ["Sources"], ["Time"]],
   mayImport: [],
-  held: true,
 };
 
 /** The right files of the root, with these in addition or in their place. */

@@ -6,9 +6,9 @@ import { table } from "./table.ts";
 
 const root = resolve(import.meta.dir, "../..");
 
-/** `bun checks/layers/main.ts [ROOT…]` checks the roots that are held, or those that are named. */
+/** `bun checks/layers/main.ts [ROOT…]` checks all roots, or those that are named. */
 const named = Bun.argv.slice(2);
-const checked = table.filter((entry) => (named.length === 0 ? entry.held : named.includes(entry.root)));
+const checked = table.filter((entry) => named.length === 0 || named.includes(entry.root));
 const imports = readImports(listFiles(table.map((entry) => entry.root)), root);
 const violations = [
   ...checked.flatMap((sourceRoot) => findViolations(sourceRoot, imports)),

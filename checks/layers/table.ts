@@ -9,8 +9,6 @@ export type SourceRoot = {
   layers: readonly (readonly string[])[];
   /** Other roots that it may import. */
   mayImport: readonly string[];
-  /** False while the root is being put in order: only `bun checks/layers/main.ts ROOT` checks it. */
-  held: boolean;
 };
 
 export const table: readonly SourceRoot[] = [
@@ -27,13 +25,11 @@ export const table: readonly SourceRoot[] = [
       ["signing", "logging", "settings.ts"],
     ],
     mayImport: ["contract"],
-    held: true,
   },
   {
     root: "edge-worker/src",
     layers: [["main.ts"], ["services.ts"], ["http", "settings.ts"], ["cache"], ["origin"], ["rules", "log"]],
     mayImport: ["contract"],
-    held: true,
   },
   {
     root: "writer/src",
@@ -51,9 +47,8 @@ export const table: readonly SourceRoot[] = [
       ["Time", "WriterException.php", "libraries.php"],
     ],
     mayImport: [],
-    held: true,
   },
-  { root: "contract", layers: [["."]], mayImport: [], held: true },
+  { root: "contract", layers: [["."]], mayImport: [] },
   {
     root: "local",
     layers: [
@@ -63,7 +58,6 @@ export const table: readonly SourceRoot[] = [
       ["database-files.ts", "key-file.ts", "options.ts", "service.ts", "writer.ts"],
     ],
     mayImport: ["contract"],
-    held: true,
   },
   {
     root: "checks",
@@ -75,6 +69,5 @@ export const table: readonly SourceRoot[] = [
       ["count.ts", "suites.ts", "tracked-files.ts"],
     ],
     mayImport: [],
-    held: true,
   },
 ];
