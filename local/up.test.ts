@@ -84,12 +84,12 @@ test("without the edge the origin answers every client, and bin/up says so", asy
   expect((await getList(port)).items).toHaveLength(2);
 });
 
-test("a source that breaks off gives a message, and what it gave until then is served", async () => {
+test("a source that ends early gives a message, and what it delivered until then is served", async () => {
   const source = sourceFile(twoVideos);
   appendFileSync(source, '{"id": "cut of');
   const port = await freePort();
   const stack = start(["--source", source, "--port", String(port)]);
-  await stack.waitForOutput("The source broke off");
+  await stack.waitForOutput("The source ended early");
   await stack.waitForOutput("TrendVault is up.");
   expect((await getList(port)).items).toHaveLength(2);
 });

@@ -92,7 +92,7 @@ async function fillEmpty(source: string | null, writer: WriterOptions): Promise<
   } catch (error) {
     const brokeOff = error instanceof WriterFailed && error.exitCode === SOURCE_FAILED;
     if (brokeOff && !(await isEmpty(writer))) {
-      console.error("The source broke off: what it gave until then is served.");
+      console.error("The source ended early: what it delivered until then is served.");
       return;
     }
     removeDatabase(writer.db);

@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 /** Aborting the signal ends the command that runs. */
 export type WriterOptions = { root: string; db: string; env: Record<string, string>; signal: AbortSignal };
 
-/** The exit code when a source broke off or is missing; what it gave is stored (docs/operations.md). */
+/** The exit code when a source ended early or is missing; what it gave is stored (docs/operations.md). */
 export const SOURCE_FAILED = 4;
 
 export class WriterFailed extends Error {
