@@ -1,4 +1,4 @@
-import { GenerationWatch } from "./database/generation-watch.ts";
+import { GenerationWatcher } from "./database/generation-watcher.ts";
 import { ListReader } from "./database/list-reader.ts";
 import { edgeGuard } from "./http/edge-guard.ts";
 import { reportFailure } from "./http/failure.ts";
@@ -11,7 +11,7 @@ import { Builder } from "./serving/builder.ts";
 import { Counters, type CounterValues } from "./serving/counters.ts";
 import { representationFactory } from "./serving/representation.ts";
 import { ResponseCache } from "./serving/response-cache.ts";
-import { SnapshotKeeper } from "./serving/snapshot-keeper.ts";
+import { SnapshotScheduler } from "./serving/snapshot-scheduler.ts";
 import type { Settings } from "./settings.ts";
 import { responseSigner } from "./signing/response-signer.ts";
 import { tokenSigner } from "./signing/token-signer.ts";
@@ -20,11 +20,11 @@ type Environment = { log: Logger; clock?: () => number };
 
 /** What an origin is made of. */
 export type OriginParts = {
-  watch: GenerationWatch;
+  watch: GenerationWatcher;
   lists: ListReader;
   counters: Counters;
   cache: ResponseCache;
-  keeper: SnapshotKeeper;
+  scheduler: SnapshotScheduler;
   handler: RequestHandler;
   log: Logger;
 };
@@ -59,7 +59,7 @@ export class Origin {
 
   /** Looks at the database and the clock (`now` in milliseconds). Call it every 50 milliseconds or so. */
   tick(now: number): void {
-    this.#parts.keeper.tick(now);
+    this.#parts.scheduler.tick(now);
     this.#isNextTimed = true;
   }
 
@@ -102,20 +102,20 @@ export async function assembleOrigin(
   settings: Settings,
   { log, clock = Date.now }: Environment,
 ): Promise<OriginParts> {
-  const watch = new GenerationWatch(settings.databasePath);
+  const watch = new GenerationWatcher(settings.databasePath);
   const lists = new ListReader(watch);
   const signer = await responseSigner(settings.signingSeeds);
   const counters = new Counters();
   const representation = representationFactory(signer, () => Math.floor(clock() / 1000));
   const builder = new Builder(representation, (seconds) => counters.countBuild(seconds));
   const cache = new ResponseCache(builder, counters);
-  const keeper = new SnapshotKeeper({ watch, cache, builder, lists, log });
-  keeper.tick(clock());
+  const scheduler = new SnapshotScheduler({ watch, cache, builder, lists, log });
+  scheduler.tick(clock());
   const documents = createDocuments(signer, readOpenapi);
   const findRoute = createRoutes({ lists, signToken: tokenSigner(settings.tokenKeys), documents });
   const guard = settings.edgeKeys === null ? null : edgeGuard(settings.edgeKeys, clock);
   const handler = new RequestHandler({ cache, counters, findRoute, guard, log });
-  return { watch, lists, counters, cache, keeper, handler, log };
+  return { watch, lists, counters, cache, scheduler, handler, log };
 }
 
 /** Listens on a port, which several processes may share. */

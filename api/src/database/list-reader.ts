@@ -8,8 +8,8 @@ import {
 } from "@trendvault/contract/trending-query";
 import { DatabaseUnreadable } from "./errors.ts";
 import type { Generation } from "./generation.ts";
-import type { GenerationWatch } from "./generation-watch.ts";
-import type { ListSlice } from "./list-rows.ts";
+import type { GenerationWatcher } from "./generation-watcher.ts";
+import type { ListPage } from "./list-page.ts";
 import type { VideoRecord } from "./video-rows.ts";
 
 /**
@@ -17,25 +17,25 @@ import type { VideoRecord } from "./video-rows.ts";
  * their generation is served: they are requested most, and stay available when the database cannot be read.
  */
 export class ListReader {
-  readonly #watch: GenerationWatch;
-  readonly #firstPages = new WeakMap<Generation, Map<string, ListSlice>>();
+  readonly #watch: GenerationWatcher;
+  readonly #firstPages = new WeakMap<Generation, Map<string, ListPage>>();
   readonly #categories = new WeakMap<Generation, ReadonlySet<string>>();
 
-  constructor(watch: GenerationWatch) {
+  constructor(watch: GenerationWatcher) {
     this.#watch = watch;
   }
 
   /** The first ranks of a list, or null when its generation is gone. @throws DatabaseUnreadable */
-  readFirst(query: TrendingQuery, generation: Generation): ListSlice | null {
+  readFirstPage(query: TrendingQuery, generation: Generation): ListPage | null {
     const start = { generation: generation.id, afterRank: 0 };
-    if (query.category !== undefined) return this.readSlice(query, start);
-    const slice = this.#firstPage(query.region, query.window, generation);
-    return slice === null ? null : { ...slice, rows: slice.rows.slice(0, query.limit) };
+    if (query.category !== undefined) return this.readListPage(query, start);
+    const page = this.#firstPage(query.region, query.window, generation);
+    return page === null ? null : { ...page, rows: page.rows.slice(0, query.limit) };
   }
 
-  /** The ranks behind a cursor, or null when its generation is gone. @throws DatabaseUnreadable */
-  readSlice(query: TrendingQuery, start: PageStart): ListSlice | null {
-    return this.#watch.read((store) => store.readSlice(query, start));
+  /** The ranks after a cursor's, or null when its generation is gone. @throws DatabaseUnreadable */
+  readListPage(query: TrendingQuery, start: PageStart): ListPage | null {
+    return this.#watch.read((store) => store.readListPage(query, start));
   }
 
   /** A video, or null when it is unknown. @throws DatabaseUnreadable */
@@ -73,14 +73,14 @@ export class ListReader {
     }
   }
 
-  #firstPage(region: string, window: Window, generation: Generation): ListSlice | null {
-    const pages = this.#firstPages.get(generation) ?? new Map<string, ListSlice>();
+  #firstPage(region: string, window: Window, generation: Generation): ListPage | null {
+    const pages = this.#firstPages.get(generation) ?? new Map<string, ListPage>();
     this.#firstPages.set(generation, pages);
     const known = pages.get(region + window);
     if (known !== undefined) return known;
     const start = { generation: generation.id, afterRank: 0 };
-    const slice = this.readSlice({ region, window, limit: largestLimit }, start);
-    if (slice !== null) pages.set(region + window, slice);
-    return slice;
+    const page = this.readListPage({ region, window, limit: largestLimit }, start);
+    if (page !== null) pages.set(region + window, page);
+    return page;
   }
 }

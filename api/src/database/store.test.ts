@@ -48,6 +48,6 @@ test("a list whose ranks have a gap is not served", () => {
   builder.database.run("DELETE FROM trending WHERE rank = 3");
   const store = Store.open(builder.path);
   const query = { region: "GB", window: "day", limit: 24 } as const;
-  expect(() => store.readSlice(query, { generation: 1, afterRank: 0 })).toThrow("gaps");
+  expect(() => store.readListPage(query, { generation: 1, afterRank: 0 })).toThrow("gaps");
   store.close();
 });

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
 import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
 import { type Generation, readCategories, readGeneration } from "./generation.ts";
-import { type ListSlice, prepareSliceQuery } from "./list-rows.ts";
+import { type ListPage, prepareListPageQuery } from "./list-page.ts";
 import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
 
 /** The migrations this code was written for. A test compares it with db/migrations. */
@@ -17,7 +17,7 @@ const busyTimeoutMs = 10; // a wait stops every request of this process
 export class Store {
   readonly path: string;
   readonly #database: Database;
-  readonly #readSlice: ReturnType<typeof prepareSliceQuery>;
+  readonly #readListPage: ReturnType<typeof prepareListPageQuery>;
   readonly #readVideo: ReturnType<typeof prepareVideoQuery>;
   readonly #readDataVersion: () => number;
 
@@ -44,7 +44,7 @@ export class Store {
     database.run(`PRAGMA busy_timeout = ${timeoutMs}`);
     database.run(`PRAGMA cache_size = -${pageCacheKilobytes}`); // reads the file: a lock has to be waited for already
     requireSchema(database, path);
-    this.#readSlice = prepareSliceQuery(database);
+    this.#readListPage = prepareListPageQuery(database);
     this.#readVideo = prepareVideoQuery(database);
     const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
     this.#readDataVersion = () => dataVersion.get()?.data_version ?? 0;
@@ -68,8 +68,8 @@ export class Store {
   }
 
   /** A page's rows of one pinned generation, or null when that generation is gone. */
-  readSlice(query: TrendingQuery, start: PageStart): ListSlice | null {
-    return this.#inTransaction(() => this.#readSlice(query, start));
+  readListPage(query: TrendingQuery, start: PageStart): ListPage | null {
+    return this.#inTransaction(() => this.#readListPage(query, start));
   }
 
   readVideo(id: string, generation: number): VideoRecord | null {

@@ -1,32 +1,32 @@
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { type TrendingQuery, trendingUrl, writeCursor } from "@trendvault/contract/trending-query";
-import type { ListRow, ListSlice } from "../database/list-rows.ts";
+import type { ListPage, ListRow } from "../database/list-page.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
 
 /** The page's JSON. */
-export function writeTrendingPage(query: TrendingQuery, slice: ListSlice, token: string): string {
-  const { generation } = slice;
+export function writeTrendingPage(query: TrendingQuery, list: ListPage, token: string): string {
+  const { generation } = list;
   return JSON.stringify({
     region: query.region,
     window: query.window,
     category: query.category ?? null,
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
-    newest_observed_at: formatTimeOrNull(slice.newestObservedAt),
+    newest_observed_at: formatTimeOrNull(list.newestObservedAt),
     channel_limit: { videos: generation.maxPerChannel, within_ranks: generation.maxPerChannelRanks },
-    count: slice.rows.length,
-    total: slice.total,
+    count: list.rows.length,
+    total: list.total,
     token,
-    items: slice.rows.map(describeItem),
-    next: nextPageUrl(query, slice),
+    items: list.rows.map(describeItem),
+    next: nextPageUrl(query, list),
   } satisfies TrendingPage);
 }
 
-/** The URL of the page behind this one, or null on the last. */
-export function nextPageUrl(query: TrendingQuery, slice: ListSlice): string | null {
-  const last = slice.rows.at(-1);
-  if (last === undefined || last.rank >= slice.total) return null;
-  const cursor = writeCursor({ generation: slice.generation.id, afterRank: last.rank });
+/** The URL of the next page, or null on the last. */
+export function nextPageUrl(query: TrendingQuery, list: ListPage): string | null {
+  const last = list.rows.at(-1);
+  if (last === undefined || last.rank >= list.total) return null;
+  const cursor = writeCursor({ generation: list.generation.id, afterRank: last.rank });
   return trendingUrl({ ...query, cursor });
 }
 

@@ -31,20 +31,20 @@ function readPage(query: TrendingQuery, generation: Generation, sources: Trendin
   const { category, cursor } = query;
   const isKnown = category === undefined || sources.lists.categoriesOf(generation).has(category);
   if (!isKnown && cursor === undefined) return unknownCategory(sources.lists.categoriesOf(generation));
-  const slice =
+  const list =
     cursor === undefined
-      ? sources.lists.readFirst(query, generation)
-      : sources.lists.readSlice(query, readCursor(cursor));
-  if (slice === null) return generationGone(query);
+      ? sources.lists.readFirstPage(query, generation)
+      : sources.lists.readListPage(query, readCursor(cursor));
+  if (list === null) return generationGone(query);
   // The cursor's generation may be older and have had the category.
-  if (!isKnown && slice.total === 0) return unknownCategory(sources.lists.categoriesOf(generation));
+  if (!isKnown && list.total === 0) return unknownCategory(sources.lists.categoriesOf(generation));
   const isShared = category === undefined && cursor === undefined; // ListReader keeps those rows anyway
   return {
-    weight: isShared ? 0 : slice.rows.length * bytesPerRow,
+    weight: isShared ? 0 : list.rows.length * bytesPerRow,
     render(minute) {
-      const token = sources.signToken({ region: query.region, count: slice.rows.length, minute });
-      const page = writeTrendingPage(query, slice, token);
-      return jsonBody(page, nextPageUrl(query, slice));
+      const token = sources.signToken({ region: query.region, count: list.rows.length, minute });
+      const page = writeTrendingPage(query, list, token);
+      return jsonBody(page, nextPageUrl(query, list));
     },
   };
 }

@@ -72,7 +72,7 @@ export class Prewarm {
 
   // The snapshot begins without the rest, which is built on request.
   #giveUp(error: unknown): void {
-    if (error instanceof DatabaseUnreadable) return; // SnapshotKeeper logs that
+    if (error instanceof DatabaseUnreadable) return; // SnapshotScheduler logs that
     this.#log("error", "prewarm_failed", "Cannot build answers ahead; they are built on request.", {
       error: String(error),
     });

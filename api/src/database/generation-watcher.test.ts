@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { renameSync } from "node:fs";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { GenerationWatch } from "./generation-watch.ts";
+import { GenerationWatcher } from "./generation-watcher.ts";
 
 let builder: DatabaseBuilder;
 beforeEach(() => {
@@ -10,7 +10,7 @@ beforeEach(() => {
 afterEach(() => builder.remove());
 
 test("a published generation is seen at the next look, and stays the same object until the next one", () => {
-  const watch = new GenerationWatch(builder.path);
+  const watch = new GenerationWatcher(builder.path);
   expect(watch.poll(0)).toBeNull();
   builder.publish([{ region: "GB", videos: videos(2) }]);
   const first = watch.poll(0);
@@ -24,7 +24,7 @@ test("a published generation is seen at the next look, and stays the same object
 
 test("a database replaced by rename is read from its new file", () => {
   builder.publish([]);
-  const watch = new GenerationWatch(builder.path);
+  const watch = new GenerationWatcher(builder.path);
   expect(watch.poll(0)?.id).toBe(1);
   const other = new DatabaseBuilder();
   for (let i = 0; i < 5; i++) other.publish([]);

@@ -9,7 +9,7 @@ const retryIntervalMs = 500; // between two attempts while the database cannot b
  * Follows the database: which generation is the newest, and whether it can be read. While it cannot, the last
  * good generation is kept and the database tried again. `poll` never throws; call it a few times a second.
  */
-export class GenerationWatch {
+export class GenerationWatcher {
   readonly #path: string;
   #store: Store;
   #files: DatabaseFiles;

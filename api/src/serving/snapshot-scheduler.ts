@@ -1,6 +1,6 @@
 import { tokenMinute } from "@trendvault/contract/token";
 import type { Generation } from "../database/generation.ts";
-import type { GenerationWatch } from "../database/generation-watch.ts";
+import type { GenerationWatcher } from "../database/generation-watcher.ts";
 import type { ListReader } from "../database/list-reader.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Builder } from "./builder.ts";
@@ -14,8 +14,8 @@ const minutePauseMs = 5; // between two batches of them: no request waits for th
 const loadDelayMs = 20; // after a start, the first request comes before the lists are loaded
 const prewarmedEntries = 512; // the others are built on request
 
-type SnapshotKeeperParts = {
-  watch: GenerationWatch;
+type SnapshotSchedulerParts = {
+  watch: GenerationWatcher;
   cache: ResponseCache;
   builder: Builder;
   lists: ListReader;
@@ -26,12 +26,12 @@ type SnapshotKeeperParts = {
  * Decides which snapshot is served. Before a snapshot begins, the busiest entries are built for it, a little at a time,
  * so that it begins warm: a minute is known beforehand, a generation waits a moment.
  */
-export class SnapshotKeeper {
-  readonly #parts: SnapshotKeeperParts;
+export class SnapshotScheduler {
+  readonly #parts: SnapshotSchedulerParts;
   #upcoming: { prewarm: Prewarm; deadline: number } | null = null;
   #degradedReason: string | null = null;
 
-  constructor(parts: SnapshotKeeperParts) {
+  constructor(parts: SnapshotSchedulerParts) {
     this.#parts = parts;
   }
 
@@ -39,15 +39,15 @@ export class SnapshotKeeper {
   tick(now: number): void {
     const { watch, cache } = this.#parts;
     const generation = watch.poll(now);
-    this.#noteDegradation();
+    this.#logDegradation();
     const { snapshot } = cache;
     if (generation === null) cache.begin(null);
     else if (snapshot === null) this.#begin({ generation, minute: tokenMinute(now) });
-    else if (snapshot.generation !== generation) this.#approachGeneration(generation, now);
-    else this.#approachMinute(snapshot, now);
+    else if (snapshot.generation !== generation) this.#prepareGeneration(generation, now);
+    else this.#prepareMinute(snapshot, now);
   }
 
-  #approachGeneration(generation: Generation, now: number): void {
+  #prepareGeneration(generation: Generation, now: number): void {
     const snapshot = { generation, minute: tokenMinute(now) };
     if (this.#upcoming?.prewarm.snapshot.generation !== generation) {
       this.#prepare(snapshot, { deadline: now + generationWaitMs, pauseMs: 0 });
@@ -57,7 +57,7 @@ export class SnapshotKeeper {
     }
   }
 
-  #approachMinute({ generation, minute }: Snapshot, now: number): void {
+  #prepareMinute({ generation, minute }: Snapshot, now: number): void {
     const current = { generation, minute: tokenMinute(now) };
     if (current.minute !== minute) {
       this.#begin(this.#preparedFor(current) ?? current);
@@ -104,7 +104,7 @@ export class SnapshotKeeper {
   }
 
   // After a degradation everything is built anew: some answers may have used older content.
-  #noteDegradation(): void {
+  #logDegradation(): void {
     const { watch, cache, log } = this.#parts;
     const reason = watch.degradedReason;
     if (reason === this.#degradedReason) return;

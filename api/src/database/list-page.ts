@@ -17,7 +17,7 @@ export type ListRow = {
 };
 
 /** `total` counts the whole list, `rows` are the page. */
-export type ListSlice = {
+export type ListPage = {
   generation: { id: number; publishedAt: number; maxPerChannel: number; maxPerChannelRanks: number };
   newestObservedAt: number | null;
   total: number;
@@ -45,26 +45,26 @@ type Head = {
 };
 
 /** Prepares the statements once; the returned function reads one page, inside a transaction. */
-export function prepareSliceQuery(database: Database) {
+export function prepareListPageQuery(database: Database) {
   const head = database.query<Head, [number, string]>(headSql);
   const total = database.query<{ total: number }, List>(totalSql);
   const rows = database.query<ListRow, [...List, number, number]>(rowsSql);
-  return (query: TrendingQuery, start: PageStart): ListSlice | null => {
+  return (query: TrendingQuery, start: PageStart): ListPage | null => {
     const found = head.get(start.generation, query.region);
     if (found === null) return null;
     const list: List = [start.generation, query.region, query.window, query.category ?? ""];
-    const slice = {
+    const page = {
       generation: describeGeneration(start.generation, found),
       newestObservedAt: found.newest_observed_at,
       total: total.get(...list)?.total ?? 0,
       rows: rows.all(...list, start.afterRank, query.limit),
     };
-    requireWhole(slice, start.afterRank, query.limit);
-    return slice;
+    requireWhole(page, start.afterRank, query.limit);
+    return page;
   };
 }
 
-function describeGeneration(id: number, head: Head): ListSlice["generation"] {
+function describeGeneration(id: number, head: Head): ListPage["generation"] {
   return {
     id,
     publishedAt: head.published_at,
@@ -74,9 +74,8 @@ function describeGeneration(id: number, head: Head): ListSlice["generation"] {
 }
 
 // Ranks run without gaps by the writer's promise. A torn list is a damaged database: better the last good answer.
-function requireWhole(slice: ListSlice, afterRank: number, limit: number): void {
-  const expected = Math.max(0, Math.min(limit, slice.total - afterRank));
-  const whole =
-    slice.rows.length === expected && slice.rows.every((row, i) => row.rank === afterRank + 1 + i);
+function requireWhole(page: ListPage, afterRank: number, limit: number): void {
+  const expected = Math.max(0, Math.min(limit, page.total - afterRank));
+  const whole = page.rows.length === expected && page.rows.every((row, i) => row.rank === afterRank + 1 + i);
   if (!whole) throw new Error(`Cannot use a list whose ranks after ${afterRank} have gaps`);
 }
