@@ -8,11 +8,11 @@ contract/token-vectors.json, which the tests verify, holds the window of minutes
 import base64
 import hmac
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
 _TOKEN = re.compile(
-    r"(v1\.([A-Za-z0-9]{1,16})\.([A-Z]{2})\.(0|[1-9][0-9]{0,2})\.([1-9][0-9]{0,9}))\.([A-Za-z0-9_-]{22})"
+    r"(?P<payload>v1\.(?P<kid>[A-Za-z0-9]{1,16})\.(?P<region>[A-Z]{2})\.(?P<count>0|[1-9][0-9]{0,2})"
+    r"\.(?P<minute>[1-9][0-9]{0,9}))\.(?P<mac>[A-Za-z0-9_-]{22})"
 )
 _KEY = re.compile(r"([A-Za-z0-9]{1,16}):([A-Za-z0-9_-]{43,})")  # of at least 32 bytes
 _EARLIEST_MINUTES = 1
@@ -30,22 +30,9 @@ class TokenVerdict(StrEnum):
     EXPIRED = "expired"
 
 
-@dataclass(frozen=True)
-class Token:
-    payload: str
-    kid: str
-    region: str
-    count: int
-    minute: int
-    mac: str
-
-
-def parse_token(text: str) -> Token | None:
-    match = _TOKEN.fullmatch(text)
-    if match is None:
-        return None
-    payload, kid, region, count, minute, mac = match.groups()
-    return Token(payload, kid, region, int(count), int(minute), mac)
+def parse_token(text: str) -> re.Match[str] | None:
+    """The groups payload, kid, region, count, minute and mac of a well-formed token, None for any other."""
+    return _TOKEN.fullmatch(text)
 
 
 def verify_token(text: str, ring: KeyRing, minute: int) -> TokenVerdict:
@@ -53,11 +40,11 @@ def verify_token(text: str, ring: KeyRing, minute: int) -> TokenVerdict:
     token = parse_token(text)
     if token is None:
         return TokenVerdict.MALFORMED
-    if token.kid not in ring:
+    if token["kid"] not in ring:
         return TokenVerdict.UNKNOWN_KEY
-    if not hmac.compare_digest(token.mac, mac(ring[token.kid], token.payload)[:22]):
+    if not hmac.compare_digest(token["mac"], mac(ring[token["kid"]], token["payload"])[:22]):
         return TokenVerdict.TAMPERED
-    return judge_minute(token.minute, minute)
+    return judge_minute(int(token["minute"]), minute)
 
 
 def judge_minute(minute: int, now: int) -> TokenVerdict:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
-from loadtest.analytics_token import KeyRing, parse_key_ring
+from loadtest.analytics_token import parse_key_ring
 from loadtest.loop_lag import LoopLag
 from loadtest.profiles import PROFILES, VIRAL_END, VIRAL_START, Profile, viral
 from loadtest.regions import draw_region
@@ -20,8 +20,10 @@ class Context:
     """Reads TOKEN_KEYS and EDGE_KEYS. Raises ValueError when a key ring is wrong."""
 
     def __init__(self, environment: Mapping[str, str | None]) -> None:
-        self.token_keys = _key_ring(environment.get("TOKEN_KEYS"))
-        self.edge_keys = _key_ring(environment.get("EDGE_KEYS"))
+        self.token_keys, self.edge_keys = (
+            parse_key_ring(text) if (text := environment.get(name)) else None
+            for name in ("TOKEN_KEYS", "EDGE_KEYS")
+        )
         self.check = ResponseCheck(self.token_keys, time.time)
         self.loop_lag = LoopLag()
         self.rng = random.Random()
@@ -36,10 +38,6 @@ class Context:
         progress = (time.monotonic() - self._started) / self._seconds
         is_viral = self._profile.shape is viral and VIRAL_START <= progress < VIRAL_END
         return draw_region(self.rng, viral=is_viral)
-
-
-def _key_ring(text: str | None) -> KeyRing | None:
-    return parse_key_ring(text) if text else None
 
 
 # The keys that bin/up keeps in .env, unless the environment has others.

@@ -10,8 +10,7 @@ from loadtest.context import context
 from loadtest.options import ExitCode
 from loadtest.profiles import PROFILES, limit_step, limits
 from loadtest.service_levels import read_levels
-from loadtest.staircase import Staircase, find_capacity
-from loadtest.timeline import Sample
+from loadtest.timeline import Sample, Staircase, find_capacity
 
 _LEAST_SPAWN_RATE = 100  # users a second
 

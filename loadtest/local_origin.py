@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +42,11 @@ def running(publish_seconds: float) -> Iterator[LocalOrigin]:
         finally:
             stop.set()
             publisher.join()
-            _stop(process)
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_STOP_TIMEOUT_SECONDS)
+            process.kill()
+            process.wait()
 
 
 def make_environment() -> dict[str, str]:
@@ -84,12 +88,3 @@ def _start_origin(environment: Mapping[str, str], log: Path) -> tuple[subprocess
 def _publish(seconds: float, environment: Mapping[str, str], stop: threading.Event) -> None:
     while not stop.wait(seconds):
         _run_writer(["rank"], environment)
-
-
-def _stop(process: subprocess.Popen[str]) -> None:
-    process.terminate()
-    try:
-        process.wait(_STOP_TIMEOUT_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

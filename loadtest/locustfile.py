@@ -21,7 +21,6 @@ from loadtest.timeline import ExtraStats
 from loadtest.users.refused import AttackUser, InvalidRequestUser  # noqa: F401  locust finds them here
 from loadtest.users.visitors import NewConnectionUser, PagingUser, PartnerUser, RevalidatingUser, VisitorUser  # noqa: F401
 
-_REPORT_KEY = "trendvault"
 coordinator: Coordinator | None = None  # not in a worker
 
 runners.WORKER_REPORT_INTERVAL = 1.0  # seconds, of 3: a step of `limits` lasts 6
@@ -88,12 +87,12 @@ def count_delayed(response_time: float, **_: object) -> None:
 
 
 def report_extra(data: dict[str, Any], **_: object) -> None:
-    data[_REPORT_KEY] = vars(context.extra)
+    data["extra_stats"] = vars(context.extra)
     context.extra = ExtraStats()
 
 
 def merge_extra(data: dict[str, Any], **_: object) -> None:
-    context.extra.merge(ExtraStats(**data[_REPORT_KEY]))
+    context.extra.merge(ExtraStats(**data["extra_stats"]))
 
 
 def conclude(environment: Environment, **_: object) -> None:

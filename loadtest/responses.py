@@ -1,4 +1,4 @@
-"""Checks of a response that hold for every user: is this what the API promises for what was requested?"""
+"""Reads responses, and checks what holds for every user: is this what the API promises for this request?"""
 
 import hashlib
 import json
@@ -125,11 +125,11 @@ class ResponseCheck:
         token = parse_token(body["token"])
         if token is None:
             raise WrongResponse("token: malformed")
-        require(token.region == body["region"], "token of another region")
-        require(token.count == body["count"], "token of another count")
+        require(token["region"] == body["region"], "token of another region")
+        require(int(token["count"]) == body["count"], "token of another count")
         if self._ring is not None:
             _require_verdict(verify_token(body["token"], self._ring, self._minute()))
-        return token.minute
+        return int(token["minute"])
 
     def _minute(self) -> int:
         return int(self._clock() // 60)
@@ -151,6 +151,19 @@ def require_continued(page: Page, following: Page, seen: set[str]) -> None:
     expected = page.first_rank + len(page.ids)
     require(following.first_rank == expected, "a next page that does not go on where the last one ended")
     require(seen.isdisjoint(following.ids), "a video on two pages")
+
+
+def cache_outcome(field: str) -> str:
+    """What the last cache of a Cache-Status (RFC 9211), the nearest to the client, did: "hit", or why it
+    forwarded the request ("miss", "stale", …); "unknown" when it says neither, else "unreadable"."""
+    try:
+        caches: Any = http_sf.parse(field.encode(), tltype="list")
+        _, parameters = caches[-1]
+    except (ValueError, IndexError):
+        return "unreadable"
+    if parameters.get("hit"):
+        return "hit"
+    return str(parameters.get("fwd", "unknown"))
 
 
 def _require_verdict(verdict: TokenVerdict) -> None:

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,10 +61,7 @@ def _number(name: str, value: object) -> float:
         raise LevelError(
             f"There is no service level {name!r}: expected one of {', '.join(_LABELS_AND_UNITS)}"
         )
-    try:
-        number = float(str(value))
-    except ValueError:
-        number = -1.0
-    if not number >= 0:
-        raise LevelError(f"{name} is {str(value)!r}: expected a number of 0 or more, as in {name}=5")
-    return number
+    with suppress(ValueError):
+        if (number := float(str(value))) >= 0:
+            return number
+    raise LevelError(f"{name} is {str(value)!r}: expected a number of 0 or more, as in {name}=5")

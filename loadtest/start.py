@@ -55,7 +55,7 @@ def _is_listening(url: str) -> bool:
 def _locust_arguments(options: Namespace, url: str) -> list[str]:
     arguments = ["-f", str(_LOCUSTFILE), "--host", url, "--loglevel", "WARNING"]
     if options.processes > 1:
-        arguments += ["--processes", str(options.processes)]
+        arguments += ["--processes", str(options.processes), "--master-bind-host", "127.0.0.1"]
     if "--worker" not in options.locust:
         arguments += ["--load-profile", options.profile, "--levels", str(options.levels)]
         arguments += [f"--level={level}" for level in options.level]

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from loadtest.service_levels import LevelResult, Levels
-from loadtest.staircase import find_capacity
-from loadtest.timeline import Sample
+from loadtest.timeline import Sample, find_capacity
 
 _LATE_PERCENT = 1.0  # of the requests: from here on p99 may be the load generator's
 

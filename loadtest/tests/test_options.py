@@ -13,15 +13,12 @@ def test_this_machine_needs_no_confirmation(url: str) -> None:
     assert parse_options([url]).url == url
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["https://example.com", "http://10.0.0.5", "http://localhost.example.com", "http://127.0.0.1.nip.io"],
-)
-def test_any_other_host_needs_yes_this_is_mine(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("host", ["example.com", "10.0.0.5", "localhost.example.com", "127.0.0.1.nip.io"])
+def test_any_other_host_needs_yes_this_is_mine(host: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
-        parse_options([url])
+        parse_options([f"https://{host}"])
     assert "--yes-this-is-mine" in capsys.readouterr().err
-    assert parse_options([url, "--yes-this-is-mine"]).url == url
+    assert parse_options([f"https://{host}", "--yes-this-is-mine"]).url == f"https://{host}"
 
 
 @pytest.mark.parametrize(
@@ -36,6 +33,7 @@ def test_any_other_host_needs_yes_this_is_mine(url: str, capsys: pytest.CaptureF
         ("--users=0", "from 1"),
         ("--users=many", "from 1"),
         ("--nonsense", "unrecognized"),
+        ("--level=p99=5", "no service level 'p99'"),
     ],
 )
 def test_a_bad_argument_ends_with_exit_code_2(

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from loadtest.profiles import PROFILES
-from loadtest.service_levels import DEFAULT_FILE, LevelError, read_levels
+from loadtest.service_levels import DEFAULT_FILE, LevelError, Levels, read_levels
 from loadtest.timeline import Sample
 
 
@@ -45,18 +45,18 @@ def test_a_missing_file_and_a_broken_one_are_named(tmp_path: Path) -> None:
             read_levels(tmp_path / name, "steady")
 
 
-def test_a_level_is_kept_up_to_its_bound() -> None:
-    assert missed(measured(failed=1), failed_percent=0.1) == []
-    assert missed(measured(failed=2), failed_percent=0.1) == ["failed_percent"]
-
-
-def test_slow_responses_miss_the_percentile_they_are_in() -> None:
-    assert missed(measured(), p50_ms=200, p99_ms=200) == ["p99_ms"]
-
-
-def test_an_old_generation_misses_staleness() -> None:
-    assert missed(measured(age=180), staleness_seconds=180) == []
-    assert missed(measured(age=181), staleness_seconds=180) == ["staleness_seconds"]
+@pytest.mark.parametrize(
+    ("sample", "levels", "expected"),
+    [
+        (measured(failed=1), {"failed_percent": 0.1}, []),
+        (measured(failed=2), {"failed_percent": 0.1}, ["failed_percent"]),
+        (measured(), {"p50_ms": 200.0, "p99_ms": 200.0}, ["p99_ms"]),
+        (measured(age=180), {"staleness_seconds": 180.0}, []),
+        (measured(age=181), {"staleness_seconds": 180.0}, ["staleness_seconds"]),
+    ],
+)
+def test_a_level_is_kept_up_to_its_bound(sample: Sample, levels: Levels, expected: list[str]) -> None:
+    assert missed(sample, **levels) == expected
 
 
 def test_a_run_that_measured_nothing_misses() -> None:

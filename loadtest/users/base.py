@@ -12,10 +12,10 @@ from locust import FastHttpUser, between
 from locust.contrib.fasthttp import FastResponse, LocustUserAgent, ResponseContextManager
 from locust.env import Environment
 
+from loadtest.analytics_token import KeyRing, mac
 from loadtest.context import context
-from loadtest.edge import SIGNATURE_HEADER, cache_outcome, sign
 from loadtest.options import LOCAL_URL
-from loadtest.responses import Page, PageRequest, Response, WrongResponse
+from loadtest.responses import Page, PageRequest, Response, WrongResponse, cache_outcome
 
 Checked = TypeVar("Checked")
 _DECODERS = {"identity": bytes, "gzip": gzip.decompress, "br": brotli.decompress}
@@ -55,12 +55,14 @@ class TrendVaultUser(FastHttpUser):
         headers: Mapping[str, str] | None = None,
     ) -> Checked | None:
         """Sends a request, counted under `name`. Returns what `check` does, None when that raised."""
-        sent = {"Accept-Encoding": "br, gzip", **(headers or {}), **_edge_headers(method, target)}
+        sent = {"Accept-Encoding": "br, gzip", **(headers or {})}
+        if context.edge_keys is not None:
+            sent["X-Edge-Signature"] = edge_signature(method, target, context.edge_keys, int(time.time()))
         with self.client.request(
             method, target, name=name, headers=sent, catch_response=True, allow_redirects=False
         ) as answer:
             try:
-                checked = check(_received(answer))
+                checked = check(received(answer))
             except WrongResponse as wrong:
                 answer.failure(str(wrong))
                 return None
@@ -68,16 +70,12 @@ class TrendVaultUser(FastHttpUser):
             return checked
 
 
-class UndecodableBody(Exception):
-    """The body is not in the content coding that its header names, or in one that was not accepted."""
-
-
 def decode(body: bytes, coding: str) -> bytes:
-    """Raises UndecodableBody. An empty body stays empty: a 304 may repeat the Content-Encoding of the 200."""
+    """Raises WrongResponse. An empty body stays empty: a 304 may repeat the Content-Encoding of the 200."""
     try:
         return bytes(_DECODERS[coding](body)) if body else b""
     except (KeyError, OSError, EOFError, zlib.error, brotli.error) as error:
-        raise UndecodableBody(coding) from error
+        raise WrongResponse("a body that cannot be decoded") from error
 
 
 class _DecodingResponse(FastResponse):
@@ -90,8 +88,8 @@ class _DecodingResponse(FastResponse):
         self.release()
         try:
             return decode(body, str(self.headers.get("content-encoding", "identity")))
-        except UndecodableBody as error:
-            self.error = error  # _received raises it
+        except WrongResponse as error:
+            self.error = error  # `received` raises it
             return b""
 
 
@@ -99,19 +97,20 @@ class _DecodingClient(LocustUserAgent):
     response_type = _DecodingResponse
 
 
-def _received(answer: ResponseContextManager) -> Response:
+def received(answer: ResponseContextManager) -> Response:
     error = getattr(answer, "error", None)
     if answer.status_code == 0:
         raise WrongResponse(f"no response: {type(error or answer.request_meta['exception']).__name__}")
-    if isinstance(error, UndecodableBody):
-        raise WrongResponse("a body that cannot be decoded")
+    if isinstance(error, WrongResponse):
+        raise error
     headers = cast(Mapping[str, str], answer.headers or {})  # its look-up ignores case
     if cache_status := headers.get("cache-status"):
         context.extra.cache_outcomes[cache_outcome(cache_status)] += 1
     return Response(answer.status_code, headers, answer.content or b"")
 
 
-def _edge_headers(method: str, target: str) -> dict[str, str]:
-    if context.edge_keys is None:
-        return {}
-    return {SIGNATURE_HEADER: sign(method, target, context.edge_keys, int(time.time()))}
+def edge_signature(method: str, target: str, ring: KeyRing, seconds: int) -> str:
+    """What the edge signs a request with at Unix time `seconds`; see contract/edge-signature.ts."""
+    kid, key = next(iter(ring.items()))
+    payload = "\n".join(["v1", kid, str(seconds), method, target])
+    return f"v1.{kid}.{seconds}.{mac(key, payload)}"

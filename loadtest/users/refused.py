@@ -1,5 +1,7 @@
 """Users whose requests have to be refused: a 4xx that says why is the right response."""
 
+from functools import partial
+
 from locust import task
 
 from loadtest.context import context
@@ -48,10 +50,7 @@ class InvalidRequestUser(TrendVaultUser):
     @task
     def send_invalid_request(self) -> None:
         method, target, status, kind = context.rng.choice(INVALID_REQUESTS)
-
-        def check(response: Response) -> None:
-            context.check.problem(status, kind, response)
-
+        check = partial(context.check.problem, status, kind)
         self.fetch("invalid request (4xx is right)", target, check, method=method)
 
 

@@ -17,7 +17,7 @@ class VisitorUser(TrendVaultUser):
 
     @task
     def open_site(self) -> None:
-        window = context.rng.choices(WINDOWS, [_WINDOW_WEIGHTS[window] for window in WINDOWS])[0]
+        window = context.rng.choices(list(_WINDOW_WEIGHTS), list(_WINDOW_WEIGHTS.values()))[0]
         self.fetch_page("/api/trending", PageRequest(context.draw_region(), window))
 
 

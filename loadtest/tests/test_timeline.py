@@ -3,9 +3,8 @@ from collections import Counter
 import pytest
 from locust.stats import RequestStats
 
-from loadtest.staircase import Staircase, find_capacity
 from loadtest.summary import describe_capacity
-from loadtest.timeline import ExtraStats, Sample
+from loadtest.timeline import ExtraStats, Sample, Staircase, find_capacity
 
 LEVELS = {"p99_ms": 100.0}
 

@@ -1,12 +1,18 @@
 import gzip
+import time
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import brotli
+import gevent
 import pytest
 
 from loadtest.analytics_token import parse_key_ring
-from loadtest.edge import cache_outcome, sign
-from loadtest.users.base import UndecodableBody, decode
+from loadtest.context import context
+from loadtest.loop_lag import LATE_SECONDS, TICK_SECONDS, LoopLag
+from loadtest.responses import WrongResponse, cache_outcome
+from loadtest.users.base import decode, edge_signature, received
 
 
 @pytest.mark.parametrize(
@@ -28,6 +34,26 @@ def test_the_cache_nearest_to_the_client_counts(header: str, expected: str) -> N
     assert cache_outcome(header) == expected
 
 
+def test_the_outcomes_of_caches_are_counted() -> None:
+    context.extra.cache_outcomes.clear()
+    for field in ("Edge; hit", "Edge; hit; ttl=5", "Edge; fwd=stale"):
+        answer: Any = SimpleNamespace(status_code=200, headers={"cache-status": field}, content=b"")
+        received(answer)
+    assert context.extra.cache_outcomes == {"hit": 2, "stale": 1}
+
+
+def test_the_loop_is_late_when_it_did_not_tick_in_time() -> None:
+    loop_lag = LoopLag()
+    assert not loop_lag.was_late_since(0)
+    loop_lag.start()
+    gevent.sleep(0)
+    started = time.monotonic()
+    time.sleep(TICK_SECONDS + 2 * LATE_SECONDS)
+    assert loop_lag.was_late_since(started), "although the loop has not noticed it yet"
+    gevent.sleep(0.001)
+    assert loop_lag.was_late_since(started)
+
+
 @pytest.mark.parametrize(
     ("encode", "coding"), [(gzip.compress, "gzip"), (brotli.compress, "br"), (bytes, "identity")]
 )
@@ -37,12 +63,12 @@ def test_a_body_is_decoded_as_its_header_says(encode: Callable[[bytes], bytes], 
 
 @pytest.mark.parametrize("coding", ["br", "gzip", "zstd"])
 def test_a_body_in_another_coding_is_refused_and_an_empty_one_stays_empty(coding: str) -> None:
-    with pytest.raises(UndecodableBody):
+    with pytest.raises(WrongResponse, match="cannot be decoded"):
         decode(b"plain", coding)
     assert decode(b"", coding) == b""
 
 
 def test_a_request_is_signed_as_the_edge_signs_it() -> None:
     ring = parse_key_ring("e1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")
-    signature = sign("GET", "/api/trending?region=DE", ring, 1_795_171_200)
+    signature = edge_signature("GET", "/api/trending?region=DE", ring, 1_795_171_200)
     assert signature == "v1.e1.1795171200.Gvo7kWczkp37WfyWbbCBC5HDSrHk7JiKUISYFHxoM7E"
