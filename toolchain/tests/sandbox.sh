@@ -128,7 +128,7 @@ await() {
     ! "$@" 2>/dev/null || return 0
     sleep 0.05
   done
-  printf 'in vain, %d times: %s\n' "$try" "$*"
+  printf 'gave up after %d tries: %s\n' "$try" "$*"
   return 1
 }
 
