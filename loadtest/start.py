@@ -25,7 +25,7 @@ def run_load_test(options: Namespace) -> int:
     with _target(options) as origin:
         meaning = PROFILES[options.profile].meaning
         load = f"{options.profile}, {meaning}; {options.users} users, {options.seconds} s"
-        print(f"{origin.url}: {load}", flush=True)
+        print(f"{origin.url}: {'as the master says' if '--worker' in options.locust else load}", flush=True)
         return _run_locust(_locust_arguments(options, origin.url), origin.environment)
 
 

@@ -47,6 +47,7 @@ FAULTS: dict[str, tuple[Callable[[Body], object], str]] = {
     "a token of another count": (lambda body: body.update(token=token("DE", 24, 1)), "another count"),
     "an old token": (lambda body: body.update(token=token("DE", 12, int(NOW // 60) - 16)), "token: expired"),
     "a missing field": (lambda body: body.pop("total"), "schema: body breaks required"),
+    "a time that is none": (lambda body: body.update(generated_at="soon"), "generated_at breaks"),
     "a field of another type": (lambda body: body["items"][0].update(title=5), "schema: items/.*/title"),
 }
 
