@@ -12,8 +12,6 @@ from loadtest.profiles import PROFILES, limit_step, limits
 from loadtest.service_levels import read_levels
 from loadtest.timeline import Sample, Staircase, find_capacity
 
-_LEAST_SPAWN_RATE = 100  # users a second
-
 Tick = tuple[int, float, list[type[User]]]  # users, users to spawn a second, their classes
 
 
@@ -43,7 +41,7 @@ class Coordinator:
         if is_over:
             return None
         users = self._users * self._profile.shape(seconds / self._seconds, self._seconds)
-        return max(1, round(users)), max(_LEAST_SPAWN_RATE, self._users / 2), self._classes()
+        return max(1, round(users)), max(100, self._users / 2), self._classes()
 
     def conclude(self) -> tuple[ExitCode, str]:
         """The exit code of the run, and its result as text."""

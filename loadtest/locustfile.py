@@ -4,10 +4,10 @@ from the root of the repository. Options of its own: --load-profile, --level, --
 import logging
 import sys
 import time
-from argparse import ArgumentParser
 from typing import Any
 
 from locust import LoadTestShape, events, runners, stats
+from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
 from locust.runners import MasterRunner, WorkerRunner
 from locust.web import WebUI
@@ -18,8 +18,7 @@ from loadtest.options import ExitCode
 from loadtest.profiles import PROFILES
 from loadtest.service_levels import DEFAULT_FILE, LevelError
 from loadtest.timeline import ExtraStats
-from loadtest.users.refused import AttackUser, InvalidRequestUser  # noqa: F401  locust finds them here
-from loadtest.users.visitors import NewConnectionUser, PagingUser, PartnerUser, RevalidatingUser, VisitorUser  # noqa: F401
+from loadtest.users.classes import *  # noqa: F403  locust runs the user classes that it finds here
 
 coordinator: Coordinator | None = None  # not in a worker
 
@@ -27,8 +26,7 @@ runners.WORKER_REPORT_INTERVAL = 1.0  # seconds, of 3: a step of `limits` lasts 
 stats.CONSOLE_STATS_INTERVAL_SEC = 10
 stats.PERCENTILES_TO_REPORT = [0.5, 0.95, 0.99, 1.0]
 stats.PERCENTILES_TO_CHART = [0.5, 0.99]
-stats.STATS_TYPE_WIDTH, stats.STATS_NAME_WIDTH = 9, 40
-stats.STATS_AUTORESIZE = False
+stats.STATS_TYPE_WIDTH, stats.STATS_NAME_WIDTH, stats.STATS_AUTORESIZE = 9, 40, False
 # Locust's buckets are whole milliseconds; three digits keep a percentile within half a percent.
 stats.bucket_response_time = lambda milliseconds: float(f"{milliseconds:.3g}")  # type: ignore[assignment, return-value]
 
@@ -47,12 +45,11 @@ class ProfileShape(LoadTestShape):
         return coordinator.tick(self.get_run_time())  # type: ignore[no-untyped-call]
 
 
-def add_options(parser: ArgumentParser) -> None:
+def add_options(parser: LocustArgumentParser) -> None:
     add = parser.add_argument
     add("--load-profile", choices=list(PROFILES), default="steady", help="Who comes, and how many when")
-    hidden: dict[str, Any] = {"include_in_web_ui": False}
-    add("--level", action="append", default=[], help="Override a service level: NAME=NUMBER", **hidden)
-    add("--levels", default=str(DEFAULT_FILE), help="File of the service levels", **hidden)
+    add("--level", action="append", default=[], help="Override: NAME=NUMBER", include_in_web_ui=False)
+    add("--levels", default=str(DEFAULT_FILE), help="File of the service levels", include_in_web_ui=False)
 
 
 def initialize(environment: Environment, web_ui: WebUI | None, **_: object) -> None:

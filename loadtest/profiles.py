@@ -68,7 +68,6 @@ _WEIGHTS = {  # of the user classes in loadtest/users: usual, in a spike, in a s
     "AttackUser": (2, 1, 1),
 }
 _USUAL, _SPIKE, _STAMPEDE = ({user: mix[n] for user, mix in _WEIGHTS.items()} for n in range(3))
-_VIRAL = "twenty times the usual within seconds, nearly all for one region, while generations are published"
 
 
 class Profile(NamedTuple):
@@ -83,7 +82,7 @@ class Profile(NamedTuple):
 PROFILES: Mapping[str, Profile] = {
     "steady": Profile("an even load", steady, 200, 60, _USUAL),
     "evening": Profile("a whole evening, compressed", evening, 400, 180, _USUAL),
-    "viral": Profile(_VIRAL, viral, 600, 60, _SPIKE, publish_seconds=3),
+    "viral": Profile("twenty times the usual, nearly all for one region", viral, 600, 60, _SPIKE, 3),
     "stampede": Profile("everybody at once, a new connection a request", stampede, 300, 30, _STAMPEDE),
     "limits": Profile("ever more users, until a service level breaks", limits, 6400, 120, _USUAL),
 }

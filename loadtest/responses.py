@@ -87,7 +87,7 @@ class ResponseCheck:
     def json(self, path: str, response: Response) -> Any:
         """A document, checked against the contract's schema of `path`. Raises WrongResponse."""
         require_status(response, 200)
-        require(_content_type(response).startswith("application/json"), "wrong content type")
+        require(response.headers.get("content-type", "").startswith("application/json"), "wrong content type")
         body = _parse_json(response.body)
         mismatch = find_mismatch(path, body)
         require(mismatch is None, f"schema: {mismatch}")
@@ -96,7 +96,8 @@ class ResponseCheck:
     def problem(self, status: int, kind: str, response: Response) -> None:
         """A problem document (RFC 9457) of the kind that is due. Raises WrongResponse."""
         require_status(response, status)
-        require(_content_type(response).startswith("application/problem+json"), "no problem document")
+        content_type = response.headers.get("content-type", "")
+        require(content_type.startswith("application/problem+json"), "no problem document")
         problem = _parse_json(response.body)
         require(isinstance(problem, dict), "no problem document")
         require(problem.get("status") == status, "a problem document with another status")
@@ -194,10 +195,6 @@ def _require_digest(response: Response) -> None:
         raise WrongResponse("unreadable digest") from error
     digest, _ = digests.get("sha-256", (None, {}))
     require(digest == hashlib.sha256(response.body).digest(), "wrong digest")
-
-
-def _content_type(response: Response) -> str:
-    return response.headers.get("content-type", "")
 
 
 def _parse_json(body: bytes) -> Any:

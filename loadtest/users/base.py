@@ -83,11 +83,10 @@ class _DecodingResponse(FastResponse):
 
     def _content(self) -> bytes:
         assert self._response is not None
-        assert self.headers is not None
         body: bytes = self._response.read()
         self.release()
         try:
-            return decode(body, str(self.headers.get("content-encoding", "identity")))
+            return decode(body, str(self._response.get("content-encoding", "identity")))
         except WrongResponse as error:
             self.error = error  # `received` raises it
             return b""
