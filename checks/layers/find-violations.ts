@@ -1,15 +1,17 @@
 import { findCycles } from "./cycles.ts";
-import type { Imports } from "./read-imports.ts";
+import type { Imports } from "./file-imports.ts";
 import type { SourceRoot } from "./table.ts";
 
 /** Compares the imports of one root with its layers. Returns a sentence for each violation. */
 export function findViolations(sourceRoot: SourceRoot, imports: Imports): string[] {
   const inRoot = [...imports].filter(([file]) => isIn(file, sourceRoot.root));
   const files = inRoot.map(([file]) => file);
-  const wrong = inRoot.flatMap(([file, imported]) =>
-    imported.flatMap((target) => describeImport(sourceRoot, file, target)),
-  );
-  const cycles = findCycles(new Map(inRoot)).map((cycle) => `an import cycle: ${cycle.join(" imports ")}`);
+  const wrong = inRoot.flatMap(([file, { imported, unreadable }]) => [
+    ...imported.flatMap((target) => describeImport(sourceRoot, file, target)),
+    ...describeUnreadable(sourceRoot, file, unreadable),
+  ]);
+  const graph = new Map(inRoot.map(([file, { imported }]) => [file, imported]));
+  const cycles = findCycles(graph).map((cycle) => `an import cycle: ${cycle.join(" imports ")}`);
   return [...describeTable(sourceRoot, files), ...wrong, ...cycles];
 }
 
@@ -31,6 +33,7 @@ function describeTable(sourceRoot: SourceRoot, files: readonly string[]): string
 /** Tests may import helpers that are outside of the roots; what they import of their own root must be below. */
 function describeImport(sourceRoot: SourceRoot, file: string, target: string): string[] {
   const [from, to] = [findEntry(sourceRoot, file), findEntry(sourceRoot, target)];
+  if (isTest(target) && !isTest(file)) return [`${file} imports ${target}: only tests import tests`];
   if (!isIn(target, sourceRoot.root)) {
     const allowed = isTest(file) || sourceRoot.mayImport.some((root) => isIn(target, root));
     const others = sourceRoot.mayImport.join(", ") || "nothing";
@@ -44,6 +47,15 @@ function describeImport(sourceRoot: SourceRoot, file: string, target: string): s
       ? `${from.name} and ${to.name} are side by side and do not import each other`
       : `${from.name} is below ${to.name}`;
   return [`${file} imports ${target}: ${rule}`];
+}
+
+function describeUnreadable(
+  { root, mayLoad }: SourceRoot,
+  file: string,
+  unreadable: readonly string[],
+): string[] {
+  if (mayLoad?.includes(file.slice(root.length + 1))) return [];
+  return unreadable.map((what) => `${file} imports ${what}`);
 }
 
 /** The entry that covers a file: the longest, so that a folder's own entry wins over that of the folder around it. */

@@ -40,6 +40,8 @@ const originFiles = {
   "api/src/database/row.ts": 'import { key } from "@trendvault/contract/key";\nexport type Row = typeof key;',
   "api/src/signing/signer.ts": "export const signer = 1;",
   "contract/key.ts": "export const key = 1;",
+  "api/test-support/load.ts": "",
+  "edge-worker/src/main.ts": "",
 };
 
 const php = (namespace: string, rest: string) =>
@@ -71,9 +73,35 @@ test.each([
   ['export type { Page } from "../http/server.ts";'],
   ['const server = await import("../http/server.ts");'],
   ['let page: import("../http/server.ts").Page;'],
+  ['const server = require("../http/server.ts");'],
+  ['import server = require("../http/server.ts");'],
+  ["await import(`../http/server.ts`);"],
+  ['import "../http/server";'],
+  ['import "../http/server.js";'],
+  ['import "@trendvault/api/src/http/server.ts";'],
+  ['import "../../../contract/../api/src/http/server.ts";'],
+  ['new Worker(new URL("../http/server.ts", import.meta.url));'],
+  ['import.meta.resolve("../http/server.ts");'],
 ])("%s in a lower layer names both files and the rule", (line) => {
   expect(check(origin, { "api/src/database/list.ts": line })).toContain(
     "api/src/database/list.ts imports api/src/http/server.ts: database is below http",
+  );
+});
+
+test.each([
+  ['await import("../http/" + name);', "import() of what is no literal"],
+  ["await import(`../http/\u0024{name}.ts`);", "import() of what is no literal"],
+  ["require(name);", "require() of what is no literal"],
+  ['const load = require; load("../http/server.ts");', "require other than as require(…)"],
+  ['module.require("../http/server.ts");', "require other than as require(…)"],
+  ['import { createRequire } from "node:module";', "require other than as require(…)"],
+  ['import "../http/server.ts?again";', '"../http/server.ts?again", which leads to no file'],
+  ['import "/srv/api/src/http/server.ts";', '"/srv/api/src/http/server.ts", which leads to no file'],
+  ['import "#http/server.ts";', '"#http/server.ts", which leads to no file'],
+  ['/// <reference path="../http/server.ts" />', "a file by /// <reference path>: import it instead"],
+])("%s cannot be followed and is refused", (line, what) => {
+  expect(check(origin, { "api/src/database/list.ts": line })).toContain(
+    `api/src/database/list.ts imports ${what}`,
   );
 });
 
@@ -85,10 +113,55 @@ test.each([
   ["function f(): \\TrendVault\\Writer\\Sources\\YouTube\\Chart {}"],
   ["use TrendVault\\Writer\\Sources;\nnew Sources\\YouTube\\Chart();"],
   ["use TrendVault\\Writer\\Sources\\YouTube as Tube;\nnew Tube\\Chart();"],
+  ["use TrendVault\\Writer\\Sources\\YouTube as Tube;\nnew tube\\CHART();"],
+  ["use TrendVault\\Writer as W;\n$name = W\\Sources\\YouTube\\Chart::class;"],
+  ["$f = function () use ($x) { return new \\TrendVault\\Writer\\Sources\\YouTube\\Chart(); };"],
+  ["switch ($x) { case \\TrendVault\\Writer\\Sources\\YouTube\\Chart::LIMIT: }"],
+  ["class A { const \\TrendVault\\Writer\\Sources\\YouTube\\Chart CHART = null; }"],
+  ["#[\\TrendVault\\Writer\\Sources\\YouTube\\Chart]\nclass A {}"],
+  ["class_exists('\\TrendVault\\Writer\\Sources\\YouTube\\Chart');"],
+  ['class_alias("TrendVault\\\\Writer\\\\Sources\\\\YouTube\\\\Chart", "Chart");'],
 ])("%s in a lower layer names both files and the rule", (line) => {
   expect(check(writer, { "writer/src/Time/SystemClock.php": php("Time", line) })).toContain(
     "writer/src/Time/SystemClock.php imports writer/src/Sources/YouTube/Chart.php: Time is below Sources/YouTube",
   );
+});
+
+test.each([
+  ["require __DIR__ . '/../Sources/YouTube/Chart.php';", "by require: name a class instead"],
+  ["include_once 'Chart.php';", "by include_once: name a class instead"],
+  ["eval($code);", "by eval: name a class instead"],
+  ["new (__NAMESPACE__ . $name)();", "by __NAMESPACE__: name a class instead"],
+  [
+    "$name = 'TrendVault\\Writer\\Sources\\YouTube\\\\' . $kind;",
+    "by a part of a class's name: name the class",
+  ],
+  ["namespace TrendVault\\Writer\\Time { }", "in a namespace with braces: write `namespace X;`"],
+  [
+    "use TrendVault\\Writer\\Sources\\YouTube\\Second;",
+    "TrendVault\\Writer\\Sources\\YouTube\\Second, which has no file",
+  ],
+  ["new \\TrendVault\\Writer\\Sources\\Third();", "TrendVault\\Writer\\Sources\\Third, which has no file"],
+])("%s cannot be followed and is refused, except in the files that load others", (line, what) => {
+  const changed = { "writer/src/Time/SystemClock.php": php("Time", line) };
+  expect(check(writer, changed)).toContain(`writer/src/Time/SystemClock.php imports ${what}`);
+  expect(check({ ...writer, mayLoad: ["Time/SystemClock.php"] }, changed)).toEqual([]);
+});
+
+test("only tests import tests", () => {
+  const changed = {
+    "api/src/database/list.ts": 'import "./test-support/load.ts";',
+    "api/src/database/test-support/load.ts": 'import "../../../../edge-worker/src/main.ts";',
+  };
+  expect(check(origin, changed)).toEqual([
+    "api/src/database/list.ts imports api/src/database/test-support/load.ts: only tests import tests",
+  ]);
+});
+
+test("a root that is not in the table is refused with the roots there are", () => {
+  const { exitCode, stderr } = Bun.spawnSync(["bun", join(import.meta.dir, "main.ts"), "api/srcc"]);
+  expect(stderr.toString()).toStartWith('There is no root "api/srcc": the roots are api/src, ');
+  expect(exitCode).toBe(2);
 });
 
 test("a test is held to the layers as well, but may import helpers from outside", () => {

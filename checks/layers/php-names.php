@@ -4,8 +4,9 @@ declare(strict_types=1);
 
 /**
  * Prints, for each PHP file named on the command line, one line of JSON: the file, the classes that it names (with
- * their namespaces; `use`, also grouped, qualified names, and names of its own namespace), and the lines with
- * property hooks or asymmetric visibility. PHP's own tokenizer reads the files; comments and strings do not count.
+ * their namespaces; `use`, also grouped, qualified names, names of its own namespace, and strings that are a class of
+ * the writer), those of them that need no guess (`explicit`), what cannot be followed (`unreadable`), and the lines
+ * with property hooks or asymmetric visibility. PHP's own tokenizer reads the files; comments do not count.
  */
 
 /** @return list<PhpToken> */
@@ -18,13 +19,14 @@ function significantTokens(string $code): array
 
 /**
  * @param list<PhpToken> $tokens
- * @return list<string>
+ * @return array{list<string>, list<string>} all names, and those that are explicit
  */
 function namedClasses(array $tokens): array
 {
     $namespace = '';
     $aliases = [];
     $names = [];
+    $explicit = [];
     $depth = 0;
     for ($i = 0; isset($tokens[$i]); $i++) {
         $token = $tokens[$i];
@@ -35,17 +37,55 @@ function namedClasses(array $tokens): array
         };
         if ($token->is(T_NAMESPACE)) {
             $namespace = $tokens[++$i]->text;
-        } elseif ($token->is(T_USE) && $depth === 0) {
+        } elseif ($token->is(T_USE) && $depth === 0 && !$tokens[$i + 1]->is('(')) {
+            $isClass = !$tokens[$i + 1]->is([T_FUNCTION, T_CONST]);
             [$imported, $i] = importedNames($tokens, $i + 1);
-            $aliases += $imported;
+            $aliases += array_change_key_case($imported);
             array_push($names, ...array_values($imported));
+            array_push($explicit, ...$isClass ? array_values($imported) : []);
+        } elseif (classInString($token) !== null) {
+            $explicit[] = rtrim(classInString($token), '\\');
         } elseif ($token->is([T_STRING, T_NAME_QUALIFIED, T_NAME_FULLY_QUALIFIED, T_NAME_RELATIVE])) {
             if (!isMember($tokens[$i - 1] ?? null, $tokens[$i + 1] ?? null)) {
-                $names[] = resolve($token, $namespace, $aliases);
+                $name = resolve($token, $namespace, $aliases);
+                $names[] = $name;
+                $isCall = ($tokens[$i + 1] ?? null)?->is('(') && !$tokens[$i - 1]->is(T_NEW);
+                array_push($explicit, ...$token->is(T_STRING) || $isCall ? [] : [$name]);
             }
         }
     }
-    return array_values(array_unique($names));
+    return [array_values(array_unique([...$names, ...$explicit])), array_values(array_unique($explicit))];
+}
+
+/** The class of the writer that a string is or begins, as in class_exists('TrendVault\Writer\X'), else null. */
+function classInString(PhpToken $token): ?string
+{
+    if (!$token->is([T_CONSTANT_ENCAPSED_STRING, T_ENCAPSED_AND_WHITESPACE])) {
+        return null;
+    }
+    $name = ltrim(str_replace('\\\\', '\\', trim($token->text, "'\" \n")), '\\');
+    return preg_match('/^TrendVault\\\\Writer(\\\\\w+)*\\\\?$/i', $name) === 1 ? $name : null;
+}
+
+/**
+ * @param list<PhpToken> $tokens
+ * @return list<string>
+ */
+function unreadableImports(array $tokens): array
+{
+    $found = [];
+    foreach ($tokens as $i => $token) {
+        if ($token->is([T_REQUIRE, T_REQUIRE_ONCE, T_INCLUDE, T_INCLUDE_ONCE, T_EVAL])) {
+            $found[] = "by $token->text: name a class instead";
+        } elseif (str_ends_with(classInString($token) ?? '', '\\')) {
+            $found[] = "by a part of a class's name: name the class";
+        } elseif ($token->is(T_NS_C)) {
+            $found[] = 'by __NAMESPACE__: name a class instead';
+        } elseif ($token->is(T_NAMESPACE) && !($tokens[$i + 2] ?? null)?->is(';')) {
+            $found[] = 'in a namespace with braces: write `namespace X;`';
+        }
+    }
+    return $found;
 }
 
 /**
@@ -86,15 +126,17 @@ function resolve(PhpToken $token, string $namespace, array $aliases): string
         return $namespace . substr($token->text, strlen('namespace'));
     }
     [$first, $rest] = [...explode('\\', $token->text, 2), ''];
-    $full = $aliases[$first] ?? $namespace . '\\' . $first;
+    $full = $aliases[strtolower($first)] ?? $namespace . '\\' . $first;
     return $rest === '' ? $full : $full . '\\' . $rest;
 }
 
 /** Whether a name between these two tokens is that of a member or of something declared here, not of a class. */
 function isMember(?PhpToken $before, ?PhpToken $after): bool
 {
-    $declares = [T_FUNCTION, T_CONST, T_CASE, T_CLASS, T_INTERFACE, T_TRAIT, T_ENUM];
-    return $after?->is('=') === true ||
+    $isCase = $before?->is(T_CASE) === true && $after?->is(';') === true;
+    $declares = [T_FUNCTION, T_CLASS, T_INTERFACE, T_TRAIT, T_ENUM];
+    return $isCase ||
+        $after?->is('=') === true ||
         $before?->is([T_OBJECT_OPERATOR, T_NULLSAFE_OBJECT_OPERATOR, T_DOUBLE_COLON, ...$declares]) === true;
 }
 
@@ -138,9 +180,12 @@ function isHook(array $tokens, int $i): bool
 
 foreach (array_slice($argv, 1) as $file) {
     $tokens = significantTokens((string) file_get_contents($file));
+    [$names, $explicit] = namedClasses($tokens);
     $found = [
         'file' => $file,
-        'names' => namedClasses($tokens),
+        'names' => $names,
+        'explicit' => $explicit,
+        'unreadable' => unreadableImports($tokens),
         'unformattable' => linesPrettierBreaks($tokens),
     ];
     echo json_encode($found, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES), "\n";
