@@ -9,8 +9,8 @@ use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use TrendVault\Writer\Backtest\Backtest as Run;
 use TrendVault\Writer\Backtest\BacktestReport;
+use TrendVault\Writer\Backtest\BacktestRunner;
 use TrendVault\Writer\Backtest\Replay;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
@@ -65,7 +65,7 @@ final class Backtest extends WriterCommand
             new ObservationParser(array_fill_keys(Regions::codes($database), true), $context->now()),
         );
         $bar = $context->progressBar('Replaying');
-        $results = new Run(new Replay($database, $context->settings->leaveAfterHours))->run(
+        $results = new BacktestRunner(new Replay($database, $context->settings->leaveAfterHours))->run(
             $observations,
             $from,
             static fn(float $share) => $bar?->setProgress((int) (100 * $share)),

@@ -8,7 +8,7 @@ use Closure;
 use TrendVault\Writer\Observations\Observation;
 
 /** Measures how well each day's ranking predicts the next day's gains, over all days of a recording. */
-final readonly class Backtest
+final readonly class BacktestRunner
 {
     private const int DAY_SECONDS = 86_400;
 
