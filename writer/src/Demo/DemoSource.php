@@ -19,9 +19,10 @@ final class DemoSource implements Source
     private const int VIDEOS = 50_000;
     /** The first fill has earlier counts, too, so that videos have a history and a velocity. */
     private const array FILL_SECONDS_AGO = [43_200, 7_200, 0];
-    /** A run counts this many in each region, and one in SHARE of all others. */
+    /** Every run counts this many in each region. */
     private const int TOP_GAINERS = 50;
-    private const int SHARE = 120;
+    /** The other videos take turns: each is counted in one minute of this many. */
+    private const int CYCLE_MINUTES = 120;
     private const int MINUTE_SECONDS = 60;
     /** New videos are counted at once. */
     private const int FRESH_SECONDS = 600;
@@ -85,11 +86,11 @@ final class DemoSource implements Source
     /** @return list<array{DemoVideo, string, int}> */
     private function minute(): array
     {
-        $turn = intdiv($this->now, self::MINUTE_SECONDS) % self::SHARE;
+        $turn = intdiv($this->now, self::MINUTE_SECONDS) % self::CYCLE_MINUTES;
         $counted = $top = [];
         foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
             $due =
-                $video->number % self::SHARE === $turn ||
+                $video->number % self::CYCLE_MINUTES === $turn ||
                 $video->publishedAt > $this->now - self::FRESH_SECONDS;
             foreach ($video->regions() as $region) {
                 if ($due) {
