@@ -47,9 +47,9 @@ final class Ingest extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $words = $input->getArgument('sources');
+        $names = $input->getArgument('sources');
         $shifts = $input->getOption('shift-to-now');
-        if ($shifts && in_array('-', $words, true)) {
+        if ($shifts && in_array('-', $names, true)) {
             throw UsageError::because(
                 '--shift-to-now reads a source twice, standard input can be read once: save it to a file.',
             );
@@ -58,7 +58,7 @@ final class Ingest extends WriterCommand
         return WriteSession::run('ingest', $context, static function (Database $database, Run $run) use (
             $context,
             $shifts,
-            $words,
+            $names,
         ): ExitCode {
             if ($shifts && $database->rows('SELECT 1 FROM velocity LIMIT 1') !== []) {
                 $context->log->warning(
@@ -66,19 +66,19 @@ final class Ingest extends WriterCommand
                     ['event' => 'shift_into_filled_database'],
                 );
             }
-            $shiftSeconds = $shifts ? self::shiftSeconds($words, $context, $database) : 0;
+            $shiftSeconds = $shifts ? self::shiftSeconds($names, $context, $database) : 0;
 
-            return new IngestStep($context, $database, $run)->run($words, $shiftSeconds);
+            return new IngestStep($context, $database, $run)->run($names, $shiftSeconds);
         });
     }
 
-    /** @param list<string> $words */
-    private static function shiftSeconds(array $words, Context $context, Database $database): int
+    /** @param list<string> $names of sources */
+    private static function shiftSeconds(array $names, Context $context, Database $database): int
     {
         $sources = array_merge(
             ...array_map(
-                static fn(string $word): array => SourceFactory::open($word, $context, $database),
-                $words,
+                static fn(string $name): array => SourceFactory::open($name, $context, $database),
+                $names,
             ),
         );
         $now = $context->now();
