@@ -62,8 +62,8 @@ final class Ingest extends WriterCommand
         ): ExitCode {
             if ($shifts && $database->rows('SELECT 1 FROM velocity LIMIT 1') !== []) {
                 $context->log->warning(
-                    'The database holds observations already: the same data, moved to now again, is stored a second time with new times.',
-                    ['event' => 'shift_into_filled_database'],
+                    'The database has observations already: data that was moved to now before is stored a second time, with new times.',
+                    ['event' => 'database_not_empty'],
                 );
             }
             $shiftSeconds = $shifts ? self::shiftSeconds($names, $context, $database) : 0;

@@ -18,7 +18,9 @@ final class Migrate extends WriterCommand
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
         return WriteSession::migrateAndRun('migrate', $context, static function () use ($context): ExitCode {
-            $context->log->info("{$context->settings->databasePath} is up to date.", ['event' => 'migrated']);
+            $context->log->info("{$context->settings->databasePath} is up to date.", [
+                'event' => 'database_current',
+            ]);
 
             return ExitCode::Ok;
         });

@@ -74,7 +74,7 @@ final readonly class WriteSession
                 as $migration
             ) {
                 $context->log->info("Applied migration {$migration->label()}.", [
-                    'event' => 'migrated',
+                    'event' => 'migration_applied',
                     'version' => $migration->version,
                 ]);
             }

@@ -106,7 +106,7 @@ final class IngestTest extends TestCase
         $before = time();
         self::assertSame(
             '',
-            $installation->run(['ingest', '--shift-to-now', $file])->message('shift_into_filled_database'),
+            $installation->run(['ingest', '--shift-to-now', $file])->message('database_not_empty'),
         );
 
         $newest = $installation->value('SELECT max(observed_at) FROM observations');
@@ -115,7 +115,7 @@ final class IngestTest extends TestCase
         self::assertSame($newest - 129_600, $installation->value('SELECT published_at FROM videos'));
         self::assertStringContainsString(
             'a second time',
-            $installation->run(['ingest', '--shift-to-now', $file])->message('shift_into_filled_database'),
+            $installation->run(['ingest', '--shift-to-now', $file])->message('database_not_empty'),
         );
     }
 

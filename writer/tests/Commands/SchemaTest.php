@@ -65,4 +65,20 @@ final class SchemaTest extends TestCase
         self::assertSame(ExitCode::Ok, $installation->run(['migrate'])->exitCode);
         self::assertSame($before, $installation->rows('SELECT * FROM schema_migrations'));
     }
+
+    #[Test]
+    public function each_applied_migration_is_an_event_and_a_current_database_is_another(): void
+    {
+        $installation = new Installation();
+        [$first, $second] = [$installation->run(['migrate']), $installation->run(['migrate'])];
+
+        self::assertSame(
+            array_column($installation->rows('SELECT version FROM schema_migrations'), 'version'),
+            array_column($first->events('migration_applied'), 'version'),
+        );
+        self::assertSame([], $second->events('migration_applied'));
+        foreach ([$first, $second] as $result) {
+            self::assertSame("$installation->database is up to date.", $result->message('database_current'));
+        }
+    }
 }
