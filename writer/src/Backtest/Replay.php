@@ -27,10 +27,10 @@ final class Replay
     /** @var array<string, array<string, VideoHistory>> by region and video */
     private array $histories = [];
 
-    public function __construct(private readonly Database $database, int $leaveAfterHours)
+    public function __construct(private readonly Database $database, int $maxUnobservedHours)
     {
         $this->store = new ObservationStore($database, now: 0);
-        $this->ranking = new RankingPublisher($database, $leaveAfterHours);
+        $this->ranking = new RankingPublisher($database, $maxUnobservedHours);
     }
 
     /**

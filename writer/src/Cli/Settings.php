@@ -10,6 +10,7 @@ final readonly class Settings
     /** Names that settings had before, and what to do about each. */
     private const array RENAMED = [
         'DB_BUSY_TIMEOUT_MS' => 'DB_BUSY_TIMEOUT_SECONDS: rename it, and give seconds',
+        'LEAVE_AFTER_HOURS' => 'MAX_UNOBSERVED_HOURS: rename it',
         'YOUTUBE_DEADLINE_SECONDS' => 'YOUTUBE_TIMEOUT_SECONDS: rename it',
         'YOUTUBE_EVERY_SECONDS' => 'YOUTUBE_INTERVAL_SECONDS: rename it',
     ];
@@ -25,8 +26,8 @@ final readonly class Settings
         public int $keepGenerations,
         /** How long observations stay, and what was not observed since. */
         public int $keepDays,
-        /** A video leaves the ranking when its region was observed for so long without it. */
-        public int $leaveAfterHours,
+        /** A video leaves the ranking when its region was observed for more hours without it. */
+        public int $maxUnobservedHours,
         public int $busyTimeoutMilliseconds,
     ) {}
 
@@ -50,7 +51,7 @@ final readonly class Settings
             demoSeed: self::integer($environment, 'DEMO_SEED', 1, 0, 4_294_967_295),
             keepGenerations: self::integer($environment, 'KEEP_GENERATIONS', 10, 2, 1000),
             keepDays: self::integer($environment, 'KEEP_DAYS', 28, 1, 3650),
-            leaveAfterHours: self::integer($environment, 'LEAVE_AFTER_HOURS', 48, 1, 8760),
+            maxUnobservedHours: self::integer($environment, 'MAX_UNOBSERVED_HOURS', 48, 1, 8760),
             busyTimeoutMilliseconds: (int) round(
                 1000 * self::seconds($environment, 'DB_BUSY_TIMEOUT_SECONDS', 5, 0, 600),
             ),

@@ -65,7 +65,7 @@ final class Backtest extends WriterCommand
             new ObservationParser(array_fill_keys(Regions::codes($database), true), $context->now()),
         );
         $bar = $context->progressBar('Replaying');
-        $results = new BacktestRunner(new Replay($database, $context->settings->leaveAfterHours))->run(
+        $results = new BacktestRunner(new Replay($database, $context->settings->maxUnobservedHours))->run(
             $observations,
             $from,
             static fn(float $share) => $bar?->setProgress((int) (100 * $share)),

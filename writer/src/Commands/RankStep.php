@@ -22,7 +22,7 @@ final readonly class RankStep
     public function run(?int $at = null): void
     {
         $started = hrtime(true);
-        $ranking = new RankingPublisher($this->database, $this->context->settings->leaveAfterHours);
+        $ranking = new RankingPublisher($this->database, $this->context->settings->maxUnobservedHours);
         $generation = $at === null ? $ranking->publish($this->context->now()) : $ranking->publishAt($at);
         $seconds = (hrtime(true) - $started) / 1e9;
         $this->context->log->info(

@@ -28,8 +28,8 @@ final readonly class RankingPublisher
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
 
-    /** @param int $leaveAfterHours a video leaves when its region was observed for so long without it */
-    public function __construct(private Database $database, private int $leaveAfterHours) {}
+    /** @param int $maxUnobservedHours a video leaves when its region was observed for more hours without it */
+    public function __construct(private Database $database, private int $maxUnobservedHours) {}
 
     /**
      * @param int $now UTC seconds
@@ -64,7 +64,7 @@ final readonly class RankingPublisher
     private function collect(array $newestByRegion, int $now): RankedLists
     {
         $leaveBefore = array_map(
-            fn(?int $newest): int => ($newest ?? 0) - $this->leaveAfterHours * 3600,
+            fn(?int $newest): int => ($newest ?? 0) - $this->maxUnobservedHours * 3600,
             $newestByRegion,
         );
         $lists = new RankedLists($now);

@@ -76,6 +76,7 @@ final class CommandLineTest extends TestCase
             ['DB_BUSY_TIMEOUT_MS' => '5000'],
             'DB_BUSY_TIMEOUT_MS is now DB_BUSY_TIMEOUT_SECONDS: rename it, and give seconds.',
         ];
+        yield [['LEAVE_AFTER_HOURS' => '48'], 'LEAVE_AFTER_HOURS is now MAX_UNOBSERVED_HOURS: rename it.'];
     }
 
     #[Test]

@@ -16,7 +16,7 @@ use TrendVault\Writer\Tests\Support\StoredObservations;
 final class RankingPublisherTest extends TestCase
 {
     private const int NOON = FixedClock::NOON;
-    private const int LEAVE_AFTER_HOURS = 48;
+    private const int MAX_UNOBSERVED_HOURS = 48;
 
     private Database $database;
 
@@ -192,7 +192,7 @@ final class RankingPublisherTest extends TestCase
 
     private function publish(int $now = self::NOON): void
     {
-        new RankingPublisher($this->database, self::LEAVE_AFTER_HOURS)->publish($now);
+        new RankingPublisher($this->database, self::MAX_UNOBSERVED_HOURS)->publish($now);
     }
 
     /** @return list<array{int, string}> rank and video of the newest list */
