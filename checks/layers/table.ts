@@ -37,7 +37,7 @@ export const table: readonly SourceRoot[] = [
     root: "writer/src",
     layers: [
       ["main.php"],
-      ["Cli/Application.php"],
+      ["Application.php"],
       ["Commands"],
       ["Cli"],
       ["Backtest", "Explain", "Retention", "Status"],

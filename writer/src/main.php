@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 use Symfony\Component\Console\Input\ArgvInput;
 use Symfony\Component\Console\Output\ConsoleOutput;
-use TrendVault\Writer\Cli\Application;
+use TrendVault\Writer\Application;
 use TrendVault\Writer\Cli\Log;
 use TrendVault\Writer\Time\SystemClock;
 

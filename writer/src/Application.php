@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Cli;
+namespace TrendVault\Writer;
 
 use Override;
 use Psr\Clock\ClockInterface;
@@ -21,8 +21,8 @@ use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
 use Throwable;
-use TrendVault\Writer\Commands;
-use TrendVault\Writer\WriterException;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\ExitCodes;
 
 /** The commands, and the only place where failures become messages and exit codes. */
 final class Application extends ConsoleApplication
