@@ -35,6 +35,6 @@ final class Cron extends WriterCommand
             return $exitCode;
         };
 
-        return WriteSession::migrateAndRun('cron', $context, $work, waitSeconds: 0);
+        return new WriteSession('cron', $context, lockTimeoutSeconds: 0)->migrateAndRun($work);
     }
 }

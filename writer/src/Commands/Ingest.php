@@ -55,7 +55,7 @@ final class Ingest extends WriterCommand
             );
         }
 
-        return WriteSession::run('ingest', $context, static function (Database $database, Run $run) use (
+        return new WriteSession('ingest', $context)->run(static function (Database $database, Run $run) use (
             $context,
             $shifts,
             $names,

@@ -17,7 +17,9 @@ final class Migrate extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        return WriteSession::migrateAndRun('migrate', $context, static function () use ($context): ExitCode {
+        return new WriteSession('migrate', $context)->migrateAndRun(static function () use (
+            $context,
+        ): ExitCode {
             $context->log->info("{$context->settings->databasePath} is up to date.", [
                 'event' => 'database_current',
             ]);

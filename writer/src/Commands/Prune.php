@@ -18,7 +18,7 @@ final class Prune extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        return WriteSession::run('prune', $context, static function (Database $database) use (
+        return new WriteSession('prune', $context)->run(static function (Database $database) use (
             $context,
         ): ExitCode {
             new PruneStep($context, $database)->run();

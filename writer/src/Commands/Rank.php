@@ -33,7 +33,7 @@ final class Rank extends WriterCommand
     {
         $at = self::time($input->getOption('at'), $context);
 
-        return WriteSession::run('rank', $context, static function (Database $database) use (
+        return new WriteSession('rank', $context)->run(static function (Database $database) use (
             $context,
             $at,
         ): ExitCode {

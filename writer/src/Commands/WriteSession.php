@@ -24,78 +24,67 @@ final readonly class WriteSession
     /** How long a command that a person typed waits for the cron run of that minute. */
     private const int LOCK_TIMEOUT_SECONDS = 10;
 
+    /** @param string $command its name, for the lock and the row in runs */
+    public function __construct(
+        private string $command,
+        private Context $context,
+        private int $lockTimeoutSeconds = self::LOCK_TIMEOUT_SECONDS,
+    ) {}
+
     /**
      * @param Closure(Database, Run): ExitCode $work
      * @throws WriterException|SQLite3Exception
      */
-    public static function run(
-        string $command,
-        Context $context,
-        Closure $work,
-        int $waitSeconds = self::LOCK_TIMEOUT_SECONDS,
-    ): ExitCode {
-        $path = $context->settings->databasePath;
+    public function run(Closure $work): ExitCode
+    {
+        $path = $this->context->settings->databasePath;
         if (!is_file($path) && is_dir(dirname($path))) {
             throw DatabaseFailure::missing($path);
         }
 
-        return self::underLock($command, $context, $waitSeconds, static function (Database $database) use (
-            $command,
-            $context,
-            $work,
-        ): ExitCode {
-            Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->expectCurrent();
+        return $this->underLock(function (Database $database) use ($work): ExitCode {
+            $this->migrator($database)->expectCurrent();
 
-            return self::record($command, $database, $context, $work);
+            return $this->record($database, $work);
         });
     }
 
     /**
-     * As run(), but makes the database or brings its schema up to date first.
+     * As run(), but creates the database or brings its schema up to date first.
      *
      * @param Closure(Database, Run): ExitCode $work
      * @throws WriterException|SQLite3Exception
      */
-    public static function migrateAndRun(
-        string $command,
-        Context $context,
-        Closure $work,
-        int $waitSeconds = self::LOCK_TIMEOUT_SECONDS,
-    ): ExitCode {
-        $context->settings->makeDefaultFolder();
+    public function migrateAndRun(Closure $work): ExitCode
+    {
+        $this->context->settings->makeDefaultFolder();
 
-        return self::underLock($command, $context, $waitSeconds, static function (Database $database) use (
-            $command,
-            $context,
-            $work,
-        ): ExitCode {
-            foreach (
-                Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate()
-                as $migration
-            ) {
-                $context->log->info("Applied migration {$migration->label()}.", [
+        return $this->underLock(function (Database $database) use ($work): ExitCode {
+            foreach ($this->migrator($database)->migrate() as $migration) {
+                $this->context->log->info("Applied migration {$migration->label()}.", [
                     'event' => 'migration_applied',
                     'version' => $migration->version,
                 ]);
             }
-            Regions::seed($database, $context->settings->regionsFile());
+            Regions::seed($database, $this->context->settings->regionsFile());
 
-            return self::record($command, $database, $context, $work);
+            return $this->record($database, $work);
         });
     }
 
+    private function migrator(Database $database): Migrator
+    {
+        return Migrator::of($database, $this->context->settings->migrationsFolder(), $this->context->clock);
+    }
+
     /** @param Closure(Database): ExitCode $work */
-    private static function underLock(
-        string $command,
-        Context $context,
-        int $waitSeconds,
-        Closure $work,
-    ): ExitCode {
-        $settings = $context->settings;
+    private function underLock(Closure $work): ExitCode
+    {
+        $settings = $this->context->settings;
         if (!is_dir(dirname($settings->databasePath))) {
             throw DatabaseFailure::cannotOpen($settings->databasePath);
         }
-        $lock = WriterLock::acquire($settings->databasePath, $command, $waitSeconds);
+        $lock = WriterLock::acquire($settings->databasePath, $this->command, $this->lockTimeoutSeconds);
         try {
             $database = Database::openForWriting($settings->databasePath, $settings->busyTimeoutMilliseconds);
             try {
@@ -109,13 +98,9 @@ final readonly class WriteSession
     }
 
     /** @param Closure(Database, Run): ExitCode $work */
-    private static function record(
-        string $command,
-        Database $database,
-        Context $context,
-        Closure $work,
-    ): ExitCode {
-        $run = Run::start($database, $command, $context->clock);
+    private function record(Database $database, Closure $work): ExitCode
+    {
+        $run = Run::start($database, $this->command, $this->context->clock);
         try {
             $exitCode = $work($database, $run);
             $run->finish($exitCode->value, null);
@@ -124,7 +109,7 @@ final readonly class WriteSession
         } catch (Throwable $error) {
             $failure =
                 $error instanceof SQLite3Exception
-                    ? DatabaseFailure::from($error, $context->settings->databasePath)
+                    ? DatabaseFailure::from($error, $this->context->settings->databasePath)
                     : $error;
             $run->tryToFinish(ExitCodes::of($failure)->value, $failure->getMessage());
             throw $failure;

@@ -21,21 +21,21 @@ final class WriterLock
     private function __construct(private mixed $file) {}
 
     /**
-     * @param int $waitSeconds how long to wait for a process that has the lock
+     * @param int $timeoutSeconds how long to wait for a process that has the lock
      * @param ?Closure(int): void $sleep for microseconds; null for usleep()
      * @throws AlreadyRunning|DatabaseFailure
      */
     public static function acquire(
         string $databasePath,
         string $command,
-        int $waitSeconds,
+        int $timeoutSeconds,
         ?Closure $sleep = null,
     ): self {
         $sleep ??= usleep(...);
         $path = "$databasePath.lock";
         $file = @fopen($path, 'c+') ?: throw DatabaseFailure::cannotLock($databasePath);
         for (
-            $polls = ($waitSeconds * 1_000_000) / self::POLL_MICROSECONDS;
+            $polls = ($timeoutSeconds * 1_000_000) / self::POLL_MICROSECONDS;
             !flock($file, LOCK_EX | LOCK_NB);
             $polls--
         ) {

@@ -31,13 +31,13 @@ final class WriterLockTest extends TestCase
 
         $this->expectException(AlreadyRunning::class);
         $this->expectExceptionMessage('writer rank, process 1');
-        WriterLock::acquire($this->database, 'cron', waitSeconds: 0, sleep: $writeName);
+        WriterLock::acquire($this->database, 'cron', timeoutSeconds: 0, sleep: $writeName);
     }
 
     #[Test]
     public function a_released_lock_names_no_holder(): void
     {
-        WriterLock::acquire($this->database, 'cron', waitSeconds: 0)->release();
+        WriterLock::acquire($this->database, 'cron', timeoutSeconds: 0)->release();
 
         self::assertSame('', file_get_contents("$this->database.lock"));
     }
@@ -49,6 +49,6 @@ final class WriterLockTest extends TestCase
 
         $this->expectException(DatabaseFailure::class);
         $this->expectExceptionMessage("Cannot open $this->database.lock");
-        WriterLock::acquire($this->database, 'cron', waitSeconds: 0);
+        WriterLock::acquire($this->database, 'cron', timeoutSeconds: 0);
     }
 }
