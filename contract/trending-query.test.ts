@@ -18,6 +18,21 @@ test.each([
   expect(parseTrendingQuery(url.slice(url.indexOf("?")))).toEqual(parseTrendingQuery(search));
 });
 
+test("the URL of any category is written as fetch() sends it", () => {
+  const seed = Math.floor(Math.random() * 2 ** 32);
+  const random = new Bun.CryptoHasher("sha256", String(seed)).digest();
+  const ascii = Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i));
+  const others = Array.from({ length: 16 }, (_, i) =>
+    String.fromCodePoint(0xa0 + (random.readUInt16LE(2 * i) >> 1)),
+  );
+  for (const character of [...ascii, ...others]) {
+    const url = trendingUrl({ region: "GB", window: "day", limit: 24, category: `Kids${character}TV` });
+    const { pathname, search } = new URL(url, "http://origin.test");
+    expect(pathname + search, `seed ${seed}`).toBe(url);
+    expect(parseTrendingQuery(search).query?.category, `seed ${seed}`).toBe(`Kids${character}TV`);
+  }
+});
+
 test.each([
   ["region=US", "region", "expected one of GB, DE"],
   ["region=", "region", "expected one of GB, DE"],

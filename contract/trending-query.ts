@@ -57,10 +57,16 @@ export function parseTrendingQuery(search: string): ParsedTrendingQuery {
 export function trendingUrl(query: TrendingQuery): string {
   let url = `/api/trending?region=${query.region}`;
   if (query.window !== "day") url += `&window=${query.window}`;
-  if (query.category !== undefined) url += `&category=${encodeURIComponent(query.category)}`;
+  if (query.category !== undefined) url += `&category=${encodeQueryValue(query.category)}`;
   if (query.limit !== defaultLimit) url += `&limit=${query.limit}`;
   if (query.cursor !== undefined) url += `&cursor=${query.cursor}`;
   return url;
+}
+
+// fetch() and URL write an apostrophe of a query as %27 (WHATWG URL, special-query percent-encode set), which
+// encodeURIComponent leaves as it is: a signed or cached target must be what is sent.
+function encodeQueryValue(text: string): string {
+  return encodeURIComponent(text).replaceAll("'", "%27");
 }
 
 /** A page begins after a rank of a generation, so that the pages of one list stay together. */

@@ -63,6 +63,13 @@ describe("a response of the edge", () => {
     assert.equal((await get({ "if-none-match": '"other"' })).status, 200);
   });
 
+  test("to a category with an apostrophe is its list, however the client writes it", async () => {
+    for (const category of ["Kids' TV", "Kids%27%20TV", "Kids'+TV"]) {
+      const response = await stack.edge.fetch(`/api/trending?region=GB&category=${category}`);
+      assert.deepEqual([response.status, JSON.parse(await response.text()).category], [200, "Kids' TV"]);
+    }
+  });
+
   test("to HEAD has the headers of GET and no body", async () => {
     const [head, whole] = [await stack.edge.fetch(target, { method: "HEAD" }), await get()];
     assert.equal(head.status, 200);

@@ -54,7 +54,7 @@ function observe({ region, n, time, hours }: { region: string; n: number; time: 
     title: `Video ${n} of ${region}`,
     channel: `Channel ${n} of ${region}`,
     thumb_base: `https://thumbs.example/${id}`,
-    category: n % 2 === 0 ? "Music" : "Gaming",
+    category: n % 2 === 0 ? "Music" : "Kids' TV",
   };
 }
 

@@ -28,8 +28,10 @@ async function tryOnce(
   signal: AbortSignal,
 ): Promise<OriginResponse | OriginError> {
   const seconds = Math.floor(Date.now() / 1000);
-  const signature = await signEdgeRequest({ method: "GET", target }, { ring: edgeKeys, seconds });
-  const request = new Request(new URL(target, url).href, {
+  const address = new URL(target, url);
+  const signed = { method: "GET", target: address.pathname + address.search }; // as it is sent
+  const signature = await signEdgeRequest(signed, { ring: edgeKeys, seconds });
+  const request = new Request(address.href, {
     headers: { accept: "application/json", "accept-encoding": "identity", [edgeSignatureHeader]: signature },
     redirect: "manual",
     cache: "no-store", // one cache decides about freshness: ours
