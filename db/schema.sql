@@ -1,4 +1,4 @@
--- What db/migrations add up to. Made by `writer schema`; bin/test compares.
+-- The schema that db/migrations create. Printed by `writer schema`; bin/test compares.
 
 CREATE TABLE schema_migrations (
   version INTEGER NOT NULL PRIMARY KEY,

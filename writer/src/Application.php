@@ -99,7 +99,7 @@ final class Application extends ConsoleApplication
             new InputOption(
                 'db',
                 mode: InputOption::VALUE_REQUIRED,
-                description: 'The database file; else DB_PATH, else data/trendvault.db of the project',
+                description: 'The database file (default: DB_PATH, or data/trendvault.db in the project)',
             ),
         );
 

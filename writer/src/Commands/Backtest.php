@@ -26,13 +26,13 @@ use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Time\Rfc3339;
 
-#[AsCommand('backtest', 'Says how well each day\'s ranking named the next day\'s gainers')]
+#[AsCommand('backtest', 'Measures how well each day\'s ranking predicted the next day\'s most viewed videos')]
 final class Backtest extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
-    Replays the files day by day in a database of its own, through the code that ingests and ranks,
-    and asks of each day: of the 24 videos that gained most views on the next day, how many did the
-    first 24 name (recall), and how good is their order (NDCG)? Only videos that were seen on both days count.
+    Replays the files day by day into a database in memory, with the code that ingests and ranks.
+    recall@24 is the share of the 24 videos that gained most views on the next day that the first 24 ranks
+    contain; NDCG@24 rates their order. Only videos that were observed on both days count.
     TEXT;
 
     #[Override]
@@ -46,9 +46,9 @@ final class Backtest extends WriterCommand
             ->addOption(
                 'from',
                 mode: InputOption::VALUE_REQUIRED,
-                description: 'Count days from this UTC date on; earlier ones are history',
+                description: 'The first day to measure, a UTC date; earlier days are history only',
             )
-            ->addOption('json', mode: InputOption::VALUE_NONE, description: 'One JSON object, for machines')
+            ->addOption('json', mode: InputOption::VALUE_NONE, description: 'Print one JSON object')
             ->setHelp(self::HELP);
     }
 
@@ -73,7 +73,7 @@ final class Backtest extends WriterCommand
         $bar?->clear();
         if ($results === []) {
             throw SourceFailure::because(
-                'Cannot backtest: expected videos that were seen on two days in a row, found none.',
+                'Cannot backtest: expected videos that were observed on two days in a row, found none.',
             );
         }
         $report = new BacktestReport($results);

@@ -13,14 +13,14 @@ use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Run;
 
-#[AsCommand('cron', 'Migrates, ingests SOURCES, ranks and prunes; what crontab calls every minute')]
+#[AsCommand('cron', 'Migrates, ingests SOURCES, ranks and prunes; cron runs it every minute')]
 final class Cron extends WriterCommand
 {
     #[Override]
     protected function configure(): void
     {
         $this->setHelp(
-            'A source that fails is reported by the exit code, after the others were ingested and a generation was published.',
+            'When a source fails, the other sources are ingested and a generation is published all the same; the exit code is 4.',
         );
     }
 

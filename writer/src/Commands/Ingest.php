@@ -23,9 +23,9 @@ use TrendVault\Writer\Observations\ObservationParser;
 final class Ingest extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
-    A SOURCE is a file of NDJSON (plain or gzip), a folder of such files, - for standard input,
-    or demo. Lines that cannot be stored are rejected: they are in rejected/ beside the database.
-    --shift-to-now is for an empty database: the same data, moved to now again, is stored twice.
+    A source is a file of NDJSON (plain or gzip), a folder of such files, spool:FOLDER, - for standard
+    input, demo or youtube. Lines that cannot be stored are written to rejected/ beside the database.
+    Use --shift-to-now with an empty database: data that is shifted twice is stored twice.
     TEXT;
 
     #[Override]
@@ -34,12 +34,12 @@ final class Ingest extends WriterCommand
         $this->addArgument(
             'sources',
             InputArgument::IS_ARRAY | InputArgument::REQUIRED,
-            'Where the lines are',
+            'Files, folders, spool:FOLDER, -, demo or youtube',
         )
             ->addOption(
                 'shift-to-now',
                 mode: InputOption::VALUE_NONE,
-                description: 'Move all times, so that the newest observation is now',
+                description: 'Shift all times so that the newest observation is now',
             )
             ->setHelp(self::HELP);
     }
@@ -51,7 +51,7 @@ final class Ingest extends WriterCommand
         $shifts = $input->getOption('shift-to-now');
         if ($shifts && in_array('-', $names, true)) {
             throw UsageError::because(
-                '--shift-to-now reads a source twice, standard input can be read once: save it to a file.',
+                'Cannot use --shift-to-now with -: it reads a source twice, and standard input can be read only once. Save the lines to a file.',
             );
         }
 
@@ -62,7 +62,7 @@ final class Ingest extends WriterCommand
         ): ExitCode {
             if ($shifts && $database->rows('SELECT 1 FROM velocity LIMIT 1') !== []) {
                 $context->log->warning(
-                    'The database has observations already: data that was moved to now before is stored a second time, with new times.',
+                    'The database has observations already: data that was shifted before is stored a second time, with new times.',
                     ['event' => 'database_not_empty'],
                 );
             }

@@ -11,7 +11,7 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\WriterCommand;
 
-#[AsCommand('migrate', 'Makes the database, or brings its schema and markets up to date')]
+#[AsCommand('migrate', 'Creates the database, or brings its schema and markets up to date')]
 final class Migrate extends WriterCommand
 {
     #[Override]

@@ -12,7 +12,12 @@ use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 
-#[AsCommand('prune', 'Drops generations and observations past keeping, and checkpoints')]
+#[
+    AsCommand(
+        'prune',
+        'Deletes generations and observations that are older than the settings keep, and truncates the WAL',
+    ),
+]
 final class Prune extends WriterCommand
 {
     #[Override]

@@ -15,7 +15,7 @@ use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Time\Rfc3339;
 
-#[AsCommand('rank', 'Publishes a generation of all lists')]
+#[AsCommand('rank', 'Ranks the videos and publishes all lists as a new generation')]
 final class Rank extends WriterCommand
 {
     #[Override]
@@ -24,7 +24,7 @@ final class Rank extends WriterCommand
         $this->addOption(
             'at',
             mode: InputOption::VALUE_REQUIRED,
-            description: 'Rank as of this RFC 3339 time (or now), whatever the last generation says',
+            description: 'Rank as of this RFC 3339 time (or now), without comparing it with the newest generation',
         );
     }
 

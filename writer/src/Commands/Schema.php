@@ -13,7 +13,7 @@ use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Migrator;
 
-#[AsCommand('schema', 'Prints the schema that all migrations add up to; db/schema.sql is this output')]
+#[AsCommand('schema', 'Prints the schema that the migrations create; db/schema.sql is this output')]
 final class Schema extends WriterCommand
 {
     #[Override]
@@ -28,7 +28,7 @@ final class Schema extends WriterCommand
             'sql',
         );
         $context->write(
-            "-- What db/migrations add up to. Made by `writer schema`; bin/test compares.\n\n" .
+            "-- The schema that db/migrations create. Printed by `writer schema`; bin/test compares.\n\n" .
                 implode(";\n\n", $statements) .
                 ";\n",
         );

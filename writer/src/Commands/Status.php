@@ -14,7 +14,7 @@ use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Status\StatusReport;
 
-#[AsCommand('status', 'Says what is in the database, how fresh it is and how the last run went')]
+#[AsCommand('status', 'Shows what is in the database, how old it is and how the last run ended')]
 final class Status extends WriterCommand
 {
     #[Override]
@@ -23,11 +23,11 @@ final class Status extends WriterCommand
         $this->addOption(
             'json',
             mode: InputOption::VALUE_NONE,
-            description: 'One JSON object, for machines',
+            description: 'Print one JSON object',
         )->addOption(
             'max-age',
             mode: InputOption::VALUE_REQUIRED,
-            description: 'Exit with 1 when the newest generation is older than these seconds, or there is none',
+            description: 'Exit with code 1 when there is no generation, or the newest one is older than this many seconds',
         );
     }
 
