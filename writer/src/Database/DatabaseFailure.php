@@ -34,12 +34,9 @@ final class DatabaseFailure extends WriterException
         [$fault, $sentence] = match ($error->getCode() & 0xff) {
             self::BUSY, self::LOCKED => [
                 DatabaseFault::Busy,
-                "Cannot write $path: another process holds a lock on it. The unfinished step was rolled back; run again when that process is done.",
+                "Cannot write $path: another process holds a lock on it. The unfinished transaction was rolled back; run the command again when that process has ended.",
             ],
-            self::FULL => [
-                DatabaseFault::DiskFull,
-                "Cannot write $path: the disk is full. The last generation is still served; free some space and run again.",
-            ],
+            self::FULL => self::diskFull($path),
             self::READ_ONLY => [
                 DatabaseFault::Unavailable,
                 "Cannot write $path: the file or its folder is read-only for this user.",
@@ -74,7 +71,7 @@ final class DatabaseFailure extends WriterException
     {
         return file_exists("$path.lock")
             ? new self(
-                "Cannot open $path.lock: this user may not write it. Run every command of the writer as the same user.",
+                "Cannot open $path.lock: permission denied. Run all commands of the writer as the same user.",
                 DatabaseFault::Unavailable,
             )
             : self::cannotOpen($path);
@@ -96,10 +93,19 @@ final class DatabaseFailure extends WriterException
             !is_dir($folder)
                 => "Cannot open $path: the folder $folder does not exist. Create it, or set DB_PATH.",
             is_dir($path) => "Cannot open $path: it is a folder, expected a file.",
-            is_file($path) && !is_readable($path) => "Cannot open $path: this user may not read it.",
-            !is_writable($folder) => "Cannot open $path: this user may not write to the folder $folder.",
+            is_file($path) && !is_readable($path) => "Cannot open $path: permission denied.",
+            !is_writable($folder) => "Cannot open $path: permission denied to write to the folder $folder.",
             default => "Cannot open $path: SQLite could not open the file.",
         };
+    }
+
+    /** @return array{DatabaseFault, string} */
+    private static function diskFull(string $path): array
+    {
+        return [
+            DatabaseFault::DiskFull,
+            "Cannot write $path: the disk is full. The last generation is still served; free some space and run the command again.",
+        ];
     }
 
     /**
@@ -112,10 +118,7 @@ final class DatabaseFailure extends WriterException
         $free = @disk_free_space(dirname($path));
 
         return $free !== false && $free < 1_048_576
-            ? [
-                DatabaseFault::DiskFull,
-                "Cannot write $path: the disk is full. The last generation is still served; free some space and run again.",
-            ]
+            ? self::diskFull($path)
             : [
                 DatabaseFault::Unavailable,
                 "Cannot use $path: the disk reports an error ({$error->getMessage()}).",

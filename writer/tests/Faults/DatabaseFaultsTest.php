@@ -61,7 +61,7 @@ final class DatabaseFaultsTest extends TestCase
 
         self::assertSame(ExitCode::DatabaseUnavailable, $result->exitCode);
         self::assertStringContainsString(
-            "may not write to the folder {$installation->folder->path}",
+            "permission denied to write to the folder {$installation->folder->path}",
             $result->message(),
         );
     }
