@@ -9,7 +9,10 @@ use TrendVault\Writer\Cli\Log;
 use TrendVault\Writer\Time\SystemClock;
 
 if (PHP_VERSION_ID < 80400 || !extension_loaded('sqlite3') || !extension_loaded('mbstring')) {
-    fwrite(STDERR, 'writer: needs PHP 8.4 with sqlite3 and mbstring, this is PHP ' . PHP_VERSION . ".\n");
+    fwrite(
+        STDERR,
+        'writer: expected PHP 8.4 or newer with sqlite3 and mbstring, this is PHP ' . PHP_VERSION . ".\n",
+    );
     exit(70);
 }
 $loader = dirname(__DIR__) . '/vendor/autoload.php';

@@ -29,7 +29,7 @@ final readonly class YouTubeSettings
     {
         if ($settings->keepDays > self::MOST_KEEP_DAYS) {
             throw SourceFailure::because(
-                "Cannot read youtube with KEEP_DAYS=$settings->keepDays: its terms want data deleted or refreshed within 30 days. Set 30 or less.",
+                "Cannot read youtube with KEEP_DAYS=$settings->keepDays: YouTube's terms require that data is deleted or refreshed within 30 days. Set KEEP_DAYS to 30 or less.",
             );
         }
 

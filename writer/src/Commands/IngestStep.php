@@ -86,7 +86,7 @@ final readonly class IngestStep
         ]);
         if ($result->reportPath !== null) {
             $this->context->log->warning(
-                "Which lines of $result->source were rejected, and why: $result->reportPath",
+                "Lines of $result->source were rejected. The reasons are in $result->reportPath.",
                 [
                     'event' => 'lines_rejected',
                     'report' => $result->reportPath,

@@ -54,7 +54,7 @@ final readonly class SourceFactory
     }
 
     /**
-     * @return list<YouTubeSource> none while it is too early to ask again
+     * @return list<YouTubeSource> none before YOUTUBE_INTERVAL_SECONDS have passed
      * @throws SourceFailure|UsageError
      */
     private static function youtube(Context $context, Database $database): array
@@ -74,7 +74,7 @@ final readonly class SourceFactory
         return [new YouTubeSource($api, $known, Regions::codes($database), $context->clock)];
     }
 
-    /** @return list<SpoolFile> none is as usual as some */
+    /** @return list<SpoolFile> may be empty */
     private static function spool(string $folder): array
     {
         return is_dir($folder) ? SpoolFile::all($folder) : throw SourceFailure::missing($folder);

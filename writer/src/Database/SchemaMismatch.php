@@ -13,14 +13,14 @@ final class SchemaMismatch extends WriterException
     {
         return new self(
             "Cannot use the database: migration $migration was changed after it was applied (checksum differs)." .
-                ' Put the file back as it was, and make the change in a new migration.',
+                ' Restore the file, and make the change in a new migration.',
         );
     }
 
     public static function newer(int $version, int $known): self
     {
         return new self(
-            "Cannot use the database: its schema is version $version, this writer knows $known. Upgrade the writer.",
+            "Cannot use the database: its schema is version $version, this writer supports versions up to $known. Upgrade the writer.",
         );
     }
 
@@ -34,7 +34,7 @@ final class SchemaMismatch extends WriterException
     public static function foreign(): self
     {
         return new self(
-            'Cannot migrate the database: it has tables, but none of ours. Expected an empty file or one that the writer made.',
+            'Cannot migrate the database: it has tables that the writer did not create. Expected an empty file or a database of the writer.',
         );
     }
 

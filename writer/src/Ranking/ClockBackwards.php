@@ -14,7 +14,7 @@ final class ClockBackwards extends WriterException
         [$clock, $newest] = [Rfc3339::format($now), Rfc3339::format($publishedAt)];
 
         return new self(
-            "Cannot publish: the clock says $clock, but the newest generation is of $newest. Set the clock;" .
+            "Cannot publish: the clock says $clock, but the newest generation is from $newest. Correct the clock;" .
                 ' if it was wrong then and is right now, run `writer rank --at now` once.',
         );
     }

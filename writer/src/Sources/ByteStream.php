@@ -18,7 +18,7 @@ final class ByteStream
     /**
      * @param resource $stream
      * @return Generator<string>
-     * @throws SourceFailure when there is nothing, or gzip data is damaged or stops midway
+     * @throws SourceFailure when there is nothing, or gzip data is damaged or truncated
      */
     public static function chunks(mixed $stream, string $name): Generator
     {
@@ -82,6 +82,6 @@ final class ByteStream
     private static function nextMember(): InflateContext
     {
         return inflate_init(ZLIB_ENCODING_GZIP) ?:
-            throw SourceFailure::because('Cannot unpack gzip: PHP\'s zlib did not start.');
+            throw SourceFailure::because('Cannot unpack gzip: PHP\'s zlib cannot be initialised.');
     }
 }

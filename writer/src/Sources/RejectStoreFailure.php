@@ -11,7 +11,7 @@ final class RejectStoreFailure extends WriterException
     public static function at(string $path): self
     {
         return new self(
-            "Cannot keep rejected lines in $path: the disk is full or this user may not write there. The batch that needed it was not stored; the source stays as it is.",
+            "Cannot write rejected lines to $path: the disk is full, or permission was denied. The current batch was not stored; the source is unchanged.",
         );
     }
 }

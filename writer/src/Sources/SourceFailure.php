@@ -15,7 +15,7 @@ final class SourceFailure extends WriterException
 
     public static function unreadable(string $path): self
     {
-        return self::because("Cannot read $path: this user may not.");
+        return self::because("Cannot read $path: permission denied.");
     }
 
     public static function emptyFolder(string $path): self
@@ -33,13 +33,13 @@ final class SourceFailure extends WriterException
     public static function cutOff(string $name): self
     {
         return self::because(
-            "Source $name stopped in the middle of a line: that line was rejected, all lines before it are stored.",
+            "Source $name ended in the middle of a line. That line was rejected; all lines before it are stored.",
         );
     }
 
     public static function damagedGzip(string $path): self
     {
-        return self::because("Cannot read $path to its end: the gzip data is damaged or stops midway.");
+        return self::because("Cannot read $path to its end: the gzip data is damaged or truncated.");
     }
 
     public static function because(string $sentence): self

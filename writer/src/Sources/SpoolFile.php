@@ -84,7 +84,7 @@ final readonly class SpoolFile implements Source
         }
         if (!@rename("$this->folder/$this->fileName", "$folder/$this->fingerprint-$this->fileName")) {
             throw SourceFailure::because(
-                "Cannot move $this->folder/$this->fileName to $folder: this user may not. Its lines are stored; it will be read again.",
+                "Cannot move $this->folder/$this->fileName to $folder: permission denied. Its lines are stored; the next run reads the file again.",
             );
         }
     }

@@ -129,10 +129,7 @@ final class IngestTest extends TestCase
         );
 
         self::assertSame(ExitCode::SourceFailed, $result->exitCode);
-        self::assertStringContainsString(
-            'stopped in the middle of a line',
-            $result->message('source_failed'),
-        );
+        self::assertStringContainsString('ended in the middle of a line', $result->message('source_failed'));
         self::assertSame(1, $installation->value('SELECT count(*) FROM observations'));
         self::assertSame('cut_off', $installation->value('SELECT reason FROM rejections'));
     }

@@ -76,7 +76,7 @@ final class SpoolFileTest extends TestCase
         $result = $this->installation->run(['cron']);
 
         self::assertSame(ExitCode::SourceFailed, $result->exitCode);
-        self::assertStringContainsString('stops midway', $result->message('source_failed'));
+        self::assertStringContainsString('damaged or truncated', $result->message('source_failed'));
         self::assertGreaterThan(100, $this->installation->value('SELECT count(*) FROM observations'));
         self::assertSame([], $this->waiting());
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);

@@ -80,7 +80,7 @@ final readonly class Api
                         ' attempts or the timeout.',
                 ),
                 ApiError::Unexpected => throw SourceFailure::because(
-                    "YouTube refused the request for $region with status $status, which the documentation does not lead to expect.",
+                    "YouTube answered the request for $region with status $status, an undocumented status.",
                 ),
             },
         };
@@ -131,7 +131,7 @@ final readonly class Api
             ($token === null || is_string($token))
             ? new Page(array_values(array_filter($body['items'], is_array(...))), $etag, $token)
             : throw SourceFailure::because(
-                "YouTube answered for $region with something else than the documented JSON.",
+                "YouTube answered the request for $region with a body that is not the documented JSON.",
             );
     }
 }

@@ -193,7 +193,7 @@ final class YouTubeSourceTest extends TestCase
             'refuses the key',
         ];
         yield 'something else' => [StubServer::error(418, 'teapot'), 'status 418'];
-        yield 'no JSON' => [['status' => 200, 'body' => '<html>'], 'something else than the documented JSON'];
+        yield 'no JSON' => [['status' => 200, 'body' => '<html>'], 'not the documented JSON'];
     }
 
     /**
