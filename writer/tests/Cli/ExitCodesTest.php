@@ -5,16 +5,19 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Cli;
 
 use FilesystemIterator;
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use RecursiveDirectoryIterator;
 use RecursiveIteratorIterator;
 use ReflectionClass;
 use RuntimeException;
+use SQLite3Exception;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\ExitCodes;
 use TrendVault\Writer\Cli\Settings;
 use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\DatabaseFault;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\WriterException;
 
@@ -33,11 +36,31 @@ final class ExitCodesTest extends TestCase
     }
 
     #[Test]
-    public function a_failure_of_the_database_has_an_exit_code_for_each_fault(): void
-    {
-        $failure = DatabaseFailure::missing('/no/such.db');
+    #[DataProvider('faults')]
+    public function a_failure_of_the_database_has_an_exit_code_for_each_fault(
+        DatabaseFault $fault,
+        int $resultCode,
+        ExitCode $expected,
+    ): void {
+        $failure = DatabaseFailure::from(new SQLite3Exception('why', $resultCode), '/no/such.db');
 
-        self::assertSame(ExitCode::DatabaseUnavailable, ExitCodes::of($failure));
+        self::assertSame([$fault, $expected], [$failure->fault, ExitCodes::of($failure)]);
+    }
+
+    /** @return iterable<string, array{DatabaseFault, int, ExitCode}> a result code of SQLite for each fault */
+    public static function faults(): iterable
+    {
+        foreach (DatabaseFault::cases() as $fault) {
+            yield $fault->name => [
+                $fault,
+                ...match ($fault) {
+                    DatabaseFault::Unavailable => [26, ExitCode::DatabaseUnavailable], // SQLITE_NOTADB
+                    DatabaseFault::Busy => [5, ExitCode::DatabaseBusy], // SQLITE_BUSY
+                    DatabaseFault::DiskFull => [13, ExitCode::DiskFull], // SQLITE_FULL
+                    DatabaseFault::Unknown => [1, ExitCode::Internal], // SQLITE_ERROR
+                },
+            ];
+        }
     }
 
     #[Test]
