@@ -7,6 +7,9 @@ namespace TrendVault\Writer\Tests\Sources\YouTube;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\HttpClient\HttpClient;
+use Symfony\Component\HttpClient\MockHttpClient;
+use Symfony\Component\HttpClient\Response\MockResponse;
+use Symfony\Contracts\HttpClient\HttpClientInterface;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\YouTube\Api;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
@@ -26,17 +29,27 @@ final class ApiTest extends TestCase
         );
     }
 
+    /** An empty chunk of a mock is an idle timeout, without the wait. */
     #[Test]
     public function a_server_that_does_not_answer_is_given_up_at_the_timeout(): void
     {
-        $silent = stream_socket_server('tcp://127.0.0.1:0');
-        $url = 'http://' . stream_socket_get_name($silent, false) . '/youtube/v3/videos';
+        $options = [];
+        $silent = new MockHttpClient(static function (string $method, string $url, array $given) use (
+            &$options,
+        ): MockResponse {
+            $options[] = $given;
 
-        $started = hrtime(true);
-        $failure = $this->failure($url, timeoutSeconds: 0.2);
+            return new MockResponse(['']);
+        });
 
-        self::assertMatchesRegularExpression('/does not answer for GB: .+, attempt \d\.$/', $failure);
-        self::assertLessThan(9.0, (hrtime(true) - $started) / 1e9); // less than the timeout of one request
+        self::assertMatchesRegularExpression(
+            '/^YouTube does not answer for GB: Idle timeout reached, attempt \d\.$/',
+            $this->failure('http://videos.example/', timeoutSeconds: 5.0, client: $silent),
+        );
+        self::assertNotSame([], $options);
+        foreach ($options as ['timeout' => $idle, 'max_duration' => $whole]) {
+            self::assertLessThanOrEqual(5.0, max($idle, $whole));
+        }
     }
 
     #[Test]
@@ -58,10 +71,13 @@ final class ApiTest extends TestCase
         self::assertSame([], $other->requests());
     }
 
-    private function failure(string $url, float $timeoutSeconds = 40.0): string
-    {
+    private function failure(
+        string $url,
+        float $timeoutSeconds = 40.0,
+        ?HttpClientInterface $client = null,
+    ): string {
         $api = new Api(
-            HttpClient::create(),
+            $client ?? HttpClient::create(),
             new RetryPolicy($timeoutSeconds, delayMilliseconds: 1),
             'key',
             $url,

@@ -119,17 +119,6 @@ final class YouTubeSourceTest extends TestCase
     }
 
     #[Test]
-    public function a_delay_that_they_ask_for_is_kept(): void
-    {
-        $answer = ['status' => 429, 'body' => 'slow down', 'headers' => ['Retry-After' => '1']];
-        $this->server->answer(['GB 1' => [$answer, StubServer::page(['aaa'])]]);
-
-        self::assertSame(['aaa'], array_column($this->read(['GB']), 'id'));
-        [$first, $second] = array_column($this->server->requests(), 'time');
-        self::assertGreaterThanOrEqual(1.0, $second - $first);
-    }
-
-    #[Test]
     public function nothing_is_tried_past_the_timeout(): void
     {
         $this->server->answer([

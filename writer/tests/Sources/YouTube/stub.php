@@ -12,7 +12,6 @@ $key = "{$_GET['regionCode']} " . substr($page, 5);
 file_put_contents(
     "$folder/requests.ndjson",
     json_encode([
-        'time' => microtime(true),
         'key' => $key,
         'query' => $_GET,
         'api_key' => $_SERVER['HTTP_X_GOOG_API_KEY'] ?? null,
