@@ -31,6 +31,15 @@ test("a key that is missing from a key file is added, and the others stay", () =
   expect(loadOrCreateKeys(path).settings).toEqual(settings);
 });
 
+test("a copy of .env.example gets the keys that are empty there, and is closed to others", () => {
+  const path = newPath();
+  writeFileSync(path, readFileSync(join(import.meta.dir, "../.env.example")), { mode: 0o644 });
+  const { settings, created } = loadOrCreateKeys(path);
+  expect(created).toEqual(["TOKEN_KEYS", "SIGNING_KEY", "EDGE_KEYS"]);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(loadOrCreateKeys(path)).toEqual({ settings, created: [] });
+});
+
 test("two machines never share a key", () => {
   const [one, two] = [newPath(), newPath()].map((path) => loadOrCreateKeys(path).settings.TOKEN_KEYS);
   expect(one).not.toBe(two);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 
 const comment =
@@ -20,11 +20,14 @@ export function loadOrCreateKeys(path: string): { settings: Record<string, strin
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
   const present = definedOnly(parseEnv(text));
   const created = Object.entries(createKey)
-    .filter(([name]) => present[name] === undefined)
+    .filter(([name]) => !present[name]) // .env.example has empty ones
     .map(([name, create]) => [name, create()] as const);
   const lines = created.map(([name, key]) => `${name}="${key}"\n`).join("");
   const before = text === "" ? comment : text.endsWith("\n") ? "" : "\n";
-  if (created.length > 0) appendFileSync(path, before + lines, { mode: 0o600 });
+  if (created.length > 0) {
+    appendFileSync(path, before + lines, { mode: 0o600 });
+    chmodSync(path, 0o600); // a file that was there may be open to others
+  }
   return { settings: { ...present, ...Object.fromEntries(created) }, created: created.map(([name]) => name) };
 }
 

@@ -4,6 +4,8 @@ import * as z from "zod/mini";
 
 const makeBytes = "openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
 
+const workersExpected = "expected auto or a whole number from 1 to 64";
+
 /** .env.example says what each variable means. */
 const environment = z.object({
   HOST: z._default(hostName(), "127.0.0.1"),
@@ -12,7 +14,10 @@ const environment = z.object({
   TOKEN_KEYS: secret(parseKeyRing),
   SIGNING_KEY: secret(parseSeeds),
   EDGE_KEYS: z.optional(secret(parseKeyRing)),
-  WORKERS: z._default(z.union([z.literal("auto"), wholeNumber(1, 64, "auto or ")]), 1),
+  WORKERS: z._default(
+    z.union([z.literal("auto"), wholeNumber(1, 64, workersExpected)], { error: workersExpected }),
+    1,
+  ),
   ADMIN_HOST: z._default(hostName(), "127.0.0.1"),
   ADMIN_PORT: z._default(wholeNumber(0, 65_535), 9464),
 });
@@ -71,8 +76,11 @@ function text(pattern: RegExp, expected: string) {
   return z.string().check(z.regex(pattern, { error: `expected ${expected}` }));
 }
 
-function wholeNumber(smallest: number, largest: number, alternative = "") {
-  const error = `expected ${alternative}a whole number from ${smallest} to ${largest}`;
+function wholeNumber(
+  smallest: number,
+  largest: number,
+  error = `expected a whole number from ${smallest} to ${largest}`,
+) {
   return z.pipe(
     z.string().check(z.regex(/^[0-9]{1,9}$/, { error })),
     z.pipe(z.transform(Number), z.int().check(z.minimum(smallest, { error }), z.maximum(largest, { error }))),
@@ -86,7 +94,9 @@ function hostName() {
 /** `parse` throws an Error that does not repeat the value. */
 function secret<T>(parse: (value: string) => T) {
   return z.pipe(
-    z.string({ error: "missing, and there is no default key" }),
+    z
+      .string({ error: "missing, and there is no default key" })
+      .check(z.minLength(1, { error: "empty: give a key, or delete the line", abort: true })),
     z.transform((value, context): T => {
       try {
         return parse(value);
