@@ -12,7 +12,7 @@ final readonly class Explanation
 {
     private const int MAX_OBSERVATIONS = 10;
 
-    private const string STATE =
+    private const string VELOCITY =
         'SELECT v.title, v.channel, v.category, v.published_at, ' .
         Velocity::COLUMNS .
         ' FROM videos AS v JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1';
@@ -43,10 +43,10 @@ final readonly class Explanation
     /** Null when the video was not observed in that region, or nothing was published yet. */
     public static function find(Database $database, string $region, string $videoId): ?self
     {
-        $state = $database->rows(self::STATE, [$videoId, $region])[0] ?? null;
+        $row = $database->rows(self::VELOCITY, [$videoId, $region])[0] ?? null;
         $generation =
             $database->rows('SELECT id, published_at FROM generations ORDER BY id DESC LIMIT 1')[0] ?? null;
-        if ($state === null || $generation === null) {
+        if ($row === null || $generation === null) {
             return null;
         }
         $ranks = $database->rows(self::RANKS, [$videoId, $region, $generation['id']]);
@@ -54,11 +54,11 @@ final readonly class Explanation
 
         return new self(
             $region,
-            title: $state['title'],
-            channel: $state['channel'],
-            category: $state['category'],
-            publishedAt: $state['published_at'],
-            velocity: Velocity::fromRow($state),
+            title: $row['title'],
+            channel: $row['channel'],
+            category: $row['category'],
+            publishedAt: $row['published_at'],
+            velocity: Velocity::fromRow($row),
             generation: $generation['id'],
             generationAt: $generation['published_at'],
             ranks: array_column($ranks, null, 'window'),

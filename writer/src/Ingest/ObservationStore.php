@@ -13,7 +13,7 @@ use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\VelocityModel;
 
 /**
- * Stores one observation: its video when that is new or has changed, the history, the running state.
+ * Stores one observation: its video when that is new or has changed, the history, the velocity.
  * A run does this once for each line, so it uses prepared statements directly; the caller holds the transaction.
  */
 final class ObservationStore
@@ -62,7 +62,7 @@ final class ObservationStore
     }
 
     /**
-     * Looks up the state of all videos of a batch at once: line by line it would be a third of the work.
+     * Looks up the velocities of all videos of a batch at once: line by line it would be a third of the work.
      *
      * @param array<Observation> $observations
      */

@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Ranking;
 
 use TrendVault\Writer\Database\Database;
 
-/** Makes a generation from the running state and publishes it in one transaction. */
+/** Makes a generation from all velocities and publishes it in one transaction. */
 final readonly class RankingPublisher
 {
     /** A clock that was set back by less is no failure. */
@@ -15,7 +15,7 @@ final readonly class RankingPublisher
     private const string NEWEST_BY_REGION = <<<'SQL'
     SELECT r.code, max(y.last_observed_at) AS newest FROM regions AS r LEFT JOIN velocity AS y ON y.region = r.code GROUP BY r.code ORDER BY r.code
     SQL;
-    private const string STATES =
+    private const string VELOCITIES =
         'SELECT y.region, y.video_id, v.channel, v.category, v.published_at, ' .
         Velocity::COLUMNS .
         ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id';
@@ -68,8 +68,8 @@ final readonly class RankingPublisher
             $newestByRegion,
         );
         $lists = new RankedLists($now);
-        $states = $this->database->prepare(self::STATES)->execute();
-        while (($row = $states->fetchArray(SQLITE3_ASSOC)) !== false) {
+        $velocities = $this->database->prepare(self::VELOCITIES)->execute();
+        while (($row = $velocities->fetchArray(SQLITE3_ASSOC)) !== false) {
             $region = $row['region'];
             if ($row['last_observed_at'] >= $leaveBefore[$region]) {
                 $lists->offer(
@@ -82,7 +82,7 @@ final readonly class RankingPublisher
                 );
             }
         }
-        $states->finalize();
+        $velocities->finalize();
 
         return $lists;
     }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
-/** The running state of a video in a region: all that the forecast knows of its history. Times are UTC seconds. */
+/** How fast a video gains views in a region, and all else that the forecast knows of its history. Times are UTC seconds. */
 final readonly class Velocity
 {
     /** What fromRow() reads, of the table velocity as y. */

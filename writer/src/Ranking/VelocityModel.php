@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
-/** How the running state moves from one observation to the next. docs/ranking.md derives it. */
+/** How a velocity changes from one observation to the next. docs/ranking.md derives it. */
 final class VelocityModel
 {
     /** How fast a new measurement replaces the rate. */

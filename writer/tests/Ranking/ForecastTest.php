@@ -104,7 +104,7 @@ final class ForecastTest extends TestCase
         [$at, $views] = array_shift($observations);
         $velocity = VelocityModel::first($at, $views, $publishedAt);
         foreach ($observations as [$at, $views]) {
-            // As ObservationStore: what is not newer than the state does not move it.
+            // As ObservationStore: an observation that is not newer does not change the velocity.
             $velocity =
                 $at > $velocity->lastObservedAt ? VelocityModel::next($velocity, $at, $views) : $velocity;
         }
