@@ -34,13 +34,13 @@ Losses = dict[Cell, tuple[float, int]]  # sum of absolute log errors, pairs
 
 def losses(series: Series, taper: int, assumed_age: int) -> Losses:
     totals: Losses = defaultdict(lambda: (0.0, 0))
-    for key, index, state in replay(series, assumed_age):
-        cell = key[0], int(state.seen // DAY_HOURS)
+    for key, index, velocity in replay(series, assumed_age):
+        cell = key[0], int(velocity.last_observed_at // DAY_HOURS)
         for at, views, _ in series[key][index + 1 :]:
-            if at - state.seen > HORIZON_HOURS:
+            if at - velocity.last_observed_at > HORIZON_HOURS:
                 break
-            score = expected_views(state, state.seen, at - state.seen, taper)
-            error = abs(math.log1p(max(0, views - state.views)) - math.log1p(score))
+            score = expected_views(velocity, velocity.last_observed_at, at - velocity.last_observed_at, taper)
+            error = abs(math.log1p(max(0, views - velocity.views)) - math.log1p(score))
             totals[cell] = totals[cell][0] + error, totals[cell][1] + 1
     return dict(totals)
 
@@ -82,12 +82,14 @@ def calibration(series: Series, point: Point) -> dict[tuple[str, int, bool], tup
     """Forecast / gained as median and as ratio of sums, and pairs; by region, days ahead, first or not."""
     taper, assumed_age = point
     cells: dict[tuple[str, int, bool], list[tuple[float, int]]] = defaultdict(list)
-    for key, index, state in replay(series, assumed_age):
+    for key, index, velocity in replay(series, assumed_age):
         for at, views, _ in series[key][index + 1 :]:
-            ahead = at - state.seen
+            ahead = at - velocity.last_observed_at
             if ahead in (DAY_HOURS, 3 * DAY_HOURS, HORIZON_HOURS):
-                score = expected_views(state, state.seen, ahead, taper)
-                cells[key[0], int(ahead / DAY_HOURS), index == 0].append((score, max(0, views - state.views)))
+                score = expected_views(velocity, velocity.last_observed_at, ahead, taper)
+                cells[key[0], int(ahead / DAY_HOURS), index == 0].append(
+                    (score, max(0, views - velocity.views))
+                )
     return {cell: summary(pairs) for cell, pairs in sorted(cells.items())}
 
 

@@ -1,9 +1,9 @@
-"""The running state and the forecast, as writer/src/Ranking computes them, for fitting.
+"""The velocity and the forecast, as writer/src/Ranking computes them, for fitting.
 
     score = rate * w * (c + T)^2 / ((a + T) * (a + w + T))      hours, views an hour
 
-rate was measured when the video was c hours old; it is a hours old now; w is the window; T is the
-taper. docs/ranking.md derives it. Both programs are held to tests/Ranking/forecast-cases.json.
+rate is views_per_hour, measured when the video was c hours old; it is a hours old now; w is the window;
+T is the taper. docs/ranking.md derives it. The tests of both programs read tests/Ranking/forecast-cases.json.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-RATE_HALF_LIFE = 1.0  # hours; how fast a new measurement replaces the rate
-MINIMUM_AGE = 1.0  # hours; a first rate is never views divided by less
+RATE_HALF_LIFE = 1.0  # hours; how fast a new measurement replaces views_per_hour
+MINIMUM_AGE = 1.0  # hours; the first views_per_hour is views divided by at least this
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -27,38 +27,39 @@ Series = dict[Key, list[Row]]
 
 
 @dataclass(slots=True)
-class State:
-    """What is remembered of one video in one region. Times are hours since 1970."""
+class Velocity:
+    """What is kept of one video in one region, named as in the table. Times are hours since 1970."""
 
-    born: float
-    seen: float
+    age_starts_at: float  # not a column: publication, or what is assumed for it
+    last_observed_at: float
     views: int
-    rate: float
-    rated: float  # the moment that the rate is about: the weighted middle of what it averages
+    views_per_hour: float
+    rated_at: float  # the time that views_per_hour is about: the weighted mean of what it averages over
 
 
-def first(at: float, views: int, published: float | None, assumed_age: float) -> State:
-    """The state after the first observation: the rate is the average of the video's whole life."""
-    born = at - assumed_age if published is None else min(published, at)
-    return State(born, at, views, views / max(at - born, MINIMUM_AGE), at)
+def first(at: float, views: int, published_at: float | None, assumed_age: float) -> Velocity:
+    """The velocity after the first observation: the average since publication."""
+    age_starts_at = at - assumed_age if published_at is None else min(published_at, at)
+    return Velocity(age_starts_at, at, views, views / max(at - age_starts_at, MINIMUM_AGE), at)
 
 
-def observe(state: State, at: float, views: int) -> None:
-    """Brings the state up to a later observation. A count that went down is a gain of nothing."""
-    elapsed = at - state.seen
+def observe(velocity: Velocity, at: float, views: int) -> None:
+    """Updates the velocity with a later observation. A count that went down is a gain of nothing."""
+    elapsed = at - velocity.last_observed_at
     if elapsed <= 0:
         return
     kept = 2.0 ** (-elapsed / RATE_HALF_LIFE)
-    state.rate = kept * state.rate + (1 - kept) * max(0, views - state.views) / elapsed
-    state.rated = kept * state.rated + (1 - kept) * (at - elapsed / 2)
-    state.seen, state.views = at, views
+    measured = max(0, views - velocity.views) / elapsed
+    velocity.views_per_hour = kept * velocity.views_per_hour + (1 - kept) * measured
+    velocity.rated_at = kept * velocity.rated_at + (1 - kept) * (at - elapsed / 2)
+    velocity.last_observed_at, velocity.views = at, views
 
 
-def expected_views(state: State, now: float, window: float, taper: float) -> float:
+def expected_views(velocity: Velocity, now: float, window: float, taper: float) -> float:
     """Views expected from now to now + window hours."""
-    then = max(0.0, state.rated - state.born) + taper
-    age = max(0.0, now - state.born) + taper
-    return state.rate * window * then * then / (age * (age + window))
+    then = max(0.0, velocity.rated_at - velocity.age_starts_at) + taper
+    age = max(0.0, now - velocity.age_starts_at) + taper
+    return velocity.views_per_hour * window * then * then / (age * (age + window))
 
 
 def read(paths: list[str]) -> Series:
@@ -90,11 +91,11 @@ def hours(time: str) -> float:
     return datetime.fromisoformat(time).timestamp() / 3600
 
 
-def replay(series: Series, assumed_age: float) -> Iterator[tuple[Key, int, State]]:
-    """Each observation's key and index, with the state after it; the state lives on."""
+def replay(series: Series, assumed_age: float) -> Iterator[tuple[Key, int, Velocity]]:
+    """Each observation's key and index, with the velocity after it: one object, which later ones change."""
     for key, rows in series.items():
-        state = first(*rows[0], assumed_age)
-        yield key, 0, state
+        velocity = first(*rows[0], assumed_age)
+        yield key, 0, velocity
         for index, (at, views, _) in enumerate(rows[1:], 1):
-            observe(state, at, views)
-            yield key, index, state
+            observe(velocity, at, views)
+            yield key, index, velocity

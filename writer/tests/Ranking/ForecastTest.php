@@ -22,15 +22,25 @@ final class ForecastTest extends TestCase
     /** @param array<string, mixed> $case */
     #[Test]
     #[DataProvider('cases')]
-    public function a_history_gives_the_state_and_the_scores_of_the_case(array $case): void
+    public function a_history_gives_the_velocity_and_the_scores_of_the_case(array $case): void
     {
         $velocity = self::replay($case['observations'], $case['published_at']);
 
-        self::assertSame($case['state']['last_views'], $velocity->views);
-        self::assertSame($case['state']['observation_count'], $velocity->observationCount);
-        self::assertClose($case['state']['rate'], $velocity->viewsPerHour);
-        self::assertClose($case['state']['rate_at'], $velocity->ratedAt);
-        self::assertClose($case['state']['previous_rate'] ?? 0.0, $velocity->previousViewsPerHour ?? 0.0);
+        ['velocity' => $expected] = $case;
+        self::assertSame($expected['first_observed_at'], $velocity->firstObservedAt);
+        self::assertSame($expected['last_observed_at'], $velocity->lastObservedAt);
+        self::assertSame($expected['observation_count'], $velocity->observationCount);
+        self::assertSame($expected['views'], $velocity->views);
+        self::assertClose($expected['views_per_hour'], $velocity->viewsPerHour);
+        self::assertClose($expected['rated_at'], $velocity->ratedAt);
+        self::assertSame(
+            $expected['previous_views_per_hour'] === null,
+            $velocity->previousViewsPerHour === null,
+        );
+        self::assertClose(
+            $expected['previous_views_per_hour'] ?? 0.0,
+            $velocity->previousViewsPerHour ?? 0.0,
+        );
         foreach (Window::cases() as $window) {
             self::assertClose(
                 $case['scores'][$window->value],
