@@ -11,6 +11,7 @@ import {
 import { type ProblemKind, problemContentType, problemKinds, problems, problemType } from "./problem.ts";
 import { renderProblemPage } from "./problem-page.ts";
 import { ProblemDocument, PublicKeys, RegionList, TrendingPage, Video } from "./responses.ts";
+import { coveredComponents } from "./signature-base.ts";
 import { describedTrendingQuery } from "./trending-query-descriptions.ts";
 import { videoIdPattern } from "./video-id.ts";
 
@@ -39,12 +40,23 @@ const failuresByStatus = new Map<number, ZodOpenApiResponseObject>();
 const cachedFields = {
   ETag: strongTag,
   "Cache-Control": z.string().meta({ description: "For browsers" }),
-  "CDN-Cache-Control": z.string().meta({ description: "For shared caches (RFC 9213)" }),
+  "CDN-Cache-Control": z
+    .string()
+    .optional()
+    .meta({ description: "For shared caches (RFC 9213); at the origin only" }),
+  "TrendVault-Cache-Control": z.string().meta({
+    description: "For our edge, which reads no other lifetimes (RFC 9213). It is signed",
+  }),
+  "Content-Location": z.string().meta({
+    description: "The canonical URL of what is answered (RFC 9110). It is signed",
+  }),
   Vary: z.string().meta({ description: "Accept-Encoding" }),
   "Unencoded-Digest": z.string().meta({
     description: "SHA-256 of the body before content coding (draft-ietf-httpbis-unencoded-digest)",
   }),
-  "Signature-Input": z.string().meta({ description: "RFC 9421; the keys are at /.well-known/jwks.json" }),
+  "Signature-Input": z.string().meta({
+    description: `RFC 9421, over ${coveredComponents.join(", ")}; the keys are at /.well-known/jwks.json`,
+  }),
   Signature: z.string().meta({ description: "RFC 9421, ed25519" }),
 };
 

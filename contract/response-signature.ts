@@ -2,9 +2,13 @@ import { type InnerList, type Item, parseDictionary } from "structured-headers";
 import { fromBase64url } from "./base64url.ts";
 import {
   coveredComponents,
+  readSignedFields,
+  type SignatureFields,
   type SignatureParameters,
+  type SignedFields,
   serializeParameters,
   signatureBase,
+  signatureFields,
 } from "./signature-base.ts";
 
 /** How the edge, a mirror or a partner verifies that a response is the origin's (RFC 9421). */
@@ -15,36 +19,59 @@ export type PublicKeySet = { keys: PublicKey[] };
 
 export type SignatureVerdict = "valid" | "unsigned" | "unknown-key" | "digest-differs" | "signature-differs";
 
+/** A response as fetch() gives it: `body` is the content after decoding it. */
+type ReceivedResponse = { status: number; headers: Headers; body: Uint8Array<ArrayBuffer> };
+
+/**
+ * What is certain of a valid response. `signatureFields` are the origin's alone, written anew; `created` is when it
+ * signed, in Unix seconds. How old that may be is for the caller to decide.
+ */
+export type VerifiedSignature = {
+  verdict: "valid";
+  fields: SignedFields;
+  signatureFields: SignatureFields;
+  created: number;
+};
+
 /** A signature over exactly the components that the origin covers, with its parameters in the order received. */
 type Candidate = { parameters: SignatureParameters; signature: ArrayBuffer };
 
 /**
- * Verifies a response. `body` is the content after decoding it, as fetch() gives it. Other signatures beside the
- * origin's, and other labels, are allowed: proxies add and rename them (RFC 9421, section 4.3).
+ * Verifies a response. Other signatures beside the origin's, and other labels, are allowed: proxies add and rename them
+ * (RFC 9421, section 4.3).
  */
 export async function verifyResponse(
-  response: { status: number; headers: Headers; body: Uint8Array<ArrayBuffer> },
+  response: ReceivedResponse,
   keys: PublicKeySet,
 ): Promise<SignatureVerdict> {
-  const { status, headers, body } = response;
+  return (await verifySignature(response, keys)).verdict;
+}
+
+/** The same, with what a valid signature says. Of several valid ones, the one that was made last. */
+export async function verifySignature(
+  { status, headers, body }: ReceivedResponse,
+  keys: PublicKeySet,
+): Promise<VerifiedSignature | { verdict: Exclude<SignatureVerdict, "valid"> }> {
   const candidates = readCandidates(headers);
-  if (candidates.length === 0) return "unsigned";
-  const fields = {
-    "content-type": headers.get("content-type") ?? "",
-    "unencoded-digest": headers.get("unencoded-digest") ?? "",
-    etag: headers.get("etag") ?? "",
-  };
+  if (candidates.length === 0) return { verdict: "unsigned" };
+  const fields = readSignedFields(headers);
   const known = candidates.flatMap((candidate) =>
     keys.keys.filter(({ kid }) => kid === candidate.parameters.keyid).map((key) => ({ key, ...candidate })),
   );
-  if (known.length === 0) return "unknown-key";
-  if (fields["unencoded-digest"] !== (await unencodedDigest(body))) return "digest-differs";
-  for (const { key, parameters, signature } of known) {
-    const base = signatureBase({ status, fields }, serializeParameters(parameters));
-    if (await isSignedBy(key, base, signature)) return "valid";
+  if (known.length === 0) return { verdict: "unknown-key" };
+  if (fields["unencoded-digest"] !== (await unencodedDigest(body))) return { verdict: "digest-differs" };
+  known.sort((left, right) => right.parameters.created - left.parameters.created);
+  for (const { key, parameters, signature } of known.slice(0, mostVerified)) {
+    const input = serializeParameters(parameters);
+    if (!(await isSignedBy(key, signatureBase({ status, fields }, input), signature))) continue;
+    const { created } = parameters;
+    const written = signatureFields(input, new Uint8Array(signature));
+    return { verdict: "valid", fields, signatureFields: written, created };
   }
-  return "signature-differs";
+  return { verdict: "signature-differs" };
 }
+
+const mostVerified = 8; // a response may claim any number of signatures, and each costs time to verify
 
 /** The value of Unencoded-Digest (draft-ietf-httpbis-unencoded-digest) for a body. */
 export async function unencodedDigest(body: Uint8Array<ArrayBuffer>): Promise<string> {

@@ -1,16 +1,35 @@
 /**
  * What the origin signs of a response (RFC 9421, ed25519): its status and these fields. Unencoded-Digest
  * (draft-ietf-httpbis-unencoded-digest) covers the body before content coding, so that a proxy may compress it.
+ * Content-Location names the question that the response is the answer to; TrendVault-Cache-Control (lifetimes.ts) says
+ * for how long it is one.
  */
-export const coveredFields = ["content-type", "unencoded-digest", "etag"] as const;
+export const coveredFields = [
+  "content-type",
+  "unencoded-digest",
+  "etag",
+  "content-location",
+  "trendvault-cache-control",
+] as const;
 
 /** The covered components in the order in which Signature-Input lists them. */
 export const coveredComponents: readonly string[] = ["@status", ...coveredFields];
 
-export type SignedMessage = { status: number; fields: Record<(typeof coveredFields)[number], string> };
+/** The covered fields of a response. */
+export type SignedFields = Record<(typeof coveredFields)[number], string>;
+
+export type SignedMessage = { status: number; fields: SignedFields };
 
 /** `created` is Unix time in seconds, `keyid` a `kid` of /.well-known/jwks.json. */
 export type SignatureParameters = { created: number; keyid: string; alg: "ed25519" };
+
+/** The fields that a response without a body (304, HEAD) does not have: a browser would hold the digest against no body. */
+export const bodyOnlyFields = ["unencoded-digest", "signature-input", "signature"] as const;
+
+/** Reads the covered fields; one that is missing is empty. */
+export function readSignedFields(headers: Headers): SignedFields {
+  return Object.fromEntries(coveredFields.map((name) => [name, headers.get(name) ?? ""])) as SignedFields;
+}
 
 /**
  * The covered components with the parameters, in the order of their members, as they are in Signature-Input after
@@ -29,3 +48,10 @@ export function signatureBase({ status, fields }: SignedMessage, parameters: str
   const lines = coveredFields.map((name) => `"${name}": ${fields[name]}`);
   return [`"@status": ${status}`, ...lines, `"@signature-params": ${parameters}`].join("\n");
 }
+
+/** The two fields of a signature over the base of these parameters. */
+export function signatureFields(parameters: string, signature: Uint8Array): SignatureFields {
+  return { "signature-input": `tv=${parameters}`, signature: `tv=:${signature.toBase64()}:` };
+}
+
+export type SignatureFields = { "signature-input": string; signature: string };

@@ -66,6 +66,8 @@ class ResponseCheck:
     def page(self, request: PageRequest, response: Response) -> Page:
         """Reads a page. Raises WrongResponse when it is not what was requested."""
         require_status(response, 200)
+        location = response.headers.get("content-location", request.target)
+        require(location == request.target, "the answer to another request")
         key = (request, response.body, response.headers.get("unencoded-digest", ""))
         page = self._pages.get(key)
         if page is None:
@@ -83,6 +85,7 @@ class ResponseCheck:
         require_status(response, 304)
         require(response.body == b"", "304 with a body")
         require(response.headers.get("etag") == etag, "304 with another entity tag")
+        require("unencoded-digest" not in response.headers, "304 with the digest of a body")
 
     def json(self, path: str, response: Response) -> Any:
         """A document, checked against the contract's schema of `path`. Raises WrongResponse."""

@@ -1,6 +1,13 @@
 import { toBase64url } from "../base64url.ts";
+import { answerLifetimes, lifetimesField } from "../lifetimes.ts";
 import { type PublicKeySet, unencodedDigest } from "../response-signature.ts";
-import { serializeParameters, signatureBase } from "../signature-base.ts";
+import {
+  type SignatureFields,
+  type SignedFields,
+  serializeParameters,
+  signatureBase,
+  signatureFields,
+} from "../signature-base.ts";
 
 /** Signs responses in tests as the origin does, with a key of its own. */
 export class TestSigner {
@@ -20,21 +27,30 @@ export class TestSigner {
     return new TestSigner(pair, kid, x);
   }
 
-  /** The covered fields of a 200 with this body, and their signature. `created` is Unix time in seconds. */
+  /** The covered fields of a response with this body, and their signature. `created` is Unix time in seconds. */
   async sign(
     body: string | Uint8Array<ArrayBuffer>,
-    { etag = '"abc"', contentType = "application/json", created = 1 } = {},
-  ): Promise<Record<string, string>> {
+    {
+      status = 200,
+      etag = '"abc"',
+      contentType = "application/json",
+      location = "/api/trending?region=DE",
+      lifetimes = answerLifetimes,
+      created = 1,
+    } = {},
+  ): Promise<SignedFields & SignatureFields> {
     const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
     const digest = await unencodedDigest(new Uint8Array(bytes));
-    const fields = { "content-type": contentType, "unencoded-digest": digest, etag };
-    const parameters = serializeParameters({ created, keyid: this.#kid, alg: "ed25519" });
-    const base = new TextEncoder().encode(signatureBase({ status: 200, fields }, parameters));
-    const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", this.keyPair.privateKey, base));
-    return {
-      ...fields,
-      "signature-input": `tv=${parameters}`,
-      signature: `tv=:${signature.toBase64()}:`,
+    const fields = {
+      "content-type": contentType,
+      "unencoded-digest": digest,
+      etag,
+      "content-location": location,
+      [lifetimesField]: lifetimes,
     };
+    const parameters = serializeParameters({ created, keyid: this.#kid, alg: "ed25519" });
+    const base = new TextEncoder().encode(signatureBase({ status, fields }, parameters));
+    const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", this.keyPair.privateKey, base));
+    return { ...fields, ...signatureFields(parameters, signature) };
   }
 }

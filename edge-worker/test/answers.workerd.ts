@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { bodyOnlyFields } from "@trendvault/contract/signature-base";
+import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
+import { keySet } from "./keys.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
 /** Headers of the connection, or about how one of the two works. */
@@ -12,6 +15,8 @@ const ownHeaders = new Set([
   "server-timing",
 ]);
 
+const browserLifetimes = /^public, max-age=\d+, stale-while-revalidate=60$/;
+
 describe("a response of the edge", () => {
   let stack: TestStack;
   before(async () => {
@@ -22,6 +27,21 @@ describe("a response of the edge", () => {
   const target = "/api/trending?region=ES&limit=5";
   const get = (headers: Record<string, string> = {}) => stack.edge.fetch(target, { headers });
 
+  test("is signed as the origin's is, and other implementations of RFC 9421 verify it", async () => {
+    for (const path of [
+      target,
+      "/api/regions",
+      "/openapi.json",
+      "/.well-known/jwks.json",
+      "/api/videos/es-3",
+    ]) {
+      const response = await stack.edge.fetch(path, { headers: { "accept-encoding": "identity" } });
+      const { status, headers } = response;
+      assert.equal(headers.get("content-location"), path);
+      await verifyIndependently({ status, headers: new Headers([...headers]) }, JSON.parse(keySet));
+    }
+  });
+
   test("can be checked like the origin's: it has its entity tag, digest, signature and links", async () => {
     const response = await get({ "accept-encoding": "identity" });
     const body = await response.text();
@@ -29,7 +49,7 @@ describe("a response of the edge", () => {
     assert.equal(response.headers.get("unencoded-digest"), `sha-256=:${digest}:`);
     assert.match(
       response.headers.get("signature-input") ?? "",
-      /"@status" "content-type" "unencoded-digest" "etag"/,
+      /"@status" "content-type" "unencoded-digest" "etag" "content-location" "trendvault-cache-control"/,
     );
     assert.match(response.headers.get("signature") ?? "", /^tv=:/);
     assert.equal(response.headers.get("link"), `<${JSON.parse(body).next}>; rel="next"`);
@@ -57,7 +77,9 @@ describe("a response of the edge", () => {
       const response = await get({ "if-none-match": ifNoneMatch });
       assert.equal(response.status, 304, ifNoneMatch);
       assert.equal(response.headers.get("etag"), etag);
-      assert.equal(response.headers.get("cache-control"), "public, max-age=30, stale-while-revalidate=60");
+      assert.equal(response.headers.get("content-location"), target);
+      assert.match(response.headers.get("cache-control") ?? "", browserLifetimes);
+      for (const name of bodyOnlyFields) assert.equal(response.headers.get(name), null, name);
       assert.equal(await response.text(), "");
     }
     assert.equal((await get({ "if-none-match": '"other"' })).status, 200);
@@ -70,21 +92,16 @@ describe("a response of the edge", () => {
     }
   });
 
-  test("to HEAD has the headers of GET and no body", async () => {
+  test("to HEAD has the headers of GET, its length, and nothing that a browser would hold against the missing body", async () => {
     const [head, whole] = [await stack.edge.fetch(target, { method: "HEAD" }), await get()];
     assert.equal(head.status, 200);
     assert.equal(await head.text(), "");
-    for (const name of [
-      "etag",
-      "content-type",
-      "unencoded-digest",
-      "signature",
-      "link",
-      "cache-control",
-      "vary",
-    ]) {
+    for (const name of ["etag", "content-type", "content-location", "link", "vary"]) {
       assert.equal(head.headers.get(name), whole.headers.get(name), name);
     }
+    for (const name of bodyOnlyFields) assert.equal(head.headers.get(name), null, name);
+    const { length } = Buffer.from(await whole.arrayBuffer());
+    assert.equal(head.headers.get("content-length"), String(length));
   });
 
   const parity: [string, string, number][] = [

@@ -6,7 +6,7 @@ import type { WholeResponse } from "./origin-proxy.ts";
 import { originServes, startTestStack, type TestStack } from "./test-stack.ts";
 
 const vars = { ORIGIN_TIMEOUT_SECONDS: "3", ORIGIN_BACKOFF_SECONDS: "0.001" };
-const good = withLifetimes({ maxAge: 0, staleWhileRevalidate: 0, staleIfError: 600, browserMaxAge: 0 }); // expired at once
+const good = withLifetimes({ maxAge: 0, staleWhileRevalidate: 0, staleIfError: 600 }); // expired at once
 const others = {} as OtherResponses;
 const bad = Object.entries(badResponses(others));
 
@@ -28,6 +28,7 @@ describe("when the origin answers with", () => {
     others.region = await record("/api/trending?region=FR");
     others.window = await record("/api/trending?region=IT&window=week");
     others.limit = await record("/api/trending?region=IT&limit=40");
+    others.nextPage = await record("/api/trending?region=IT&cursor=1-24");
     stack.proxy.behaviour = good;
     for (const index of bad.keys()) stored.push(await (await stack.edge.fetch(storedTarget(index))).text());
   });
@@ -83,7 +84,6 @@ describe("when the origin answers with", () => {
       maxAge: 0,
       staleWhileRevalidate: 0,
       staleIfError: 0,
-      browserMaxAge: 0,
     });
     const newer = await stack.edge.fetch(target);
     assert.equal(JSON.parse(await newer.text()).generation, 2);

@@ -1,7 +1,8 @@
+import { signAgain } from "./keys.ts";
 import type { Behaviour, WholeResponse } from "./origin-proxy.ts";
 
 /** Valid responses to other requests. */
-export type OtherResponses = { region: WholeResponse; window: WholeResponse; limit: WholeResponse };
+export type OtherResponses = Record<"region" | "window" | "limit" | "nextPage", WholeResponse>;
 
 /** What can come back instead of the response, by what it is. `others` may be filled in later. */
 export function badResponses(others: OtherResponses): Record<string, Behaviour> {
@@ -46,13 +47,20 @@ export function badResponses(others: OtherResponses): Record<string, Behaviour> 
     }),
     "no signature": (whole) => ({ ...whole, headers: without(whole, "signature") }),
     "another entity tag": (whole) => ({ ...whole, headers: { ...whole.headers, etag: '"other"' } }),
-    "a response that may not be stored": (whole) => ({
+    "a response that may not be stored": (whole) =>
+      signAgain({ ...whole, headers: { ...whole.headers, "trendvault-cache-control": "no-store" } }),
+    "other lifetimes": (whole) => ({
       ...whole,
-      headers: { ...whole.headers, "cdn-cache-control": "no-store" },
+      headers: { ...whole.headers, "trendvault-cache-control": "max-age=999999999" },
+    }),
+    "the address of another list": (whole) => ({
+      ...whole,
+      headers: { ...whole.headers, "content-location": "/api/trending?region=FR" },
     }),
     "the body of another region": () => others.region,
     "the body of another window": () => others.window,
     "a longer body": () => others.limit,
+    "the body of the next page": () => others.nextPage,
     "a problem of another kind": () => problem(400, "/problems/edge-signature"),
     "a refused signature": () => problem(403, "/problems/edge-signature"),
     "a closed connection": (_whole, _target, response) => {

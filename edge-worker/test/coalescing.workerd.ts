@@ -28,7 +28,7 @@ describe("500 requests at once", () => {
   });
 
   test("for a stale key are all answered while one revalidation is in flight", async () => {
-    const stale = { maxAge: 0, staleWhileRevalidate: 600, staleIfError: 600, browserMaxAge: 0 };
+    const stale = { maxAge: 0, staleWhileRevalidate: 600, staleIfError: 600 };
     stack.proxy.behaviour = withLifetimes(stale);
     await stack.edge.fetch("/api/trending?region=DK");
     stack.proxy.targets = [];

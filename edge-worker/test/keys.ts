@@ -1,4 +1,13 @@
-import { createHash, createPrivateKey, createPublicKey, randomBytes } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from "node:crypto";
+import { readSignedFields, serializeParameters, signatureBase } from "@trendvault/contract/signature-base";
+import type { WholeResponse } from "./origin-proxy.ts";
 
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex"); // RFC 8410: an Ed25519 seed follows
 
@@ -7,16 +16,30 @@ export const edgeKeys = `e1:${randomBytes(32).toString("base64url")}`;
 const seed = randomBytes(32);
 export const signingKey = seed.toString("base64url");
 
-/** The key set that belongs to `signingKey`, as /.well-known/jwks.json gives it. */
-export const keySet = JSON.stringify({ keys: [publicKeyOf(seed)] });
+const privateKey = createPrivateKey({
+  key: Buffer.concat([pkcs8Prefix, seed]),
+  format: "der",
+  type: "pkcs8",
+});
+const publicKey = describe(createPublicKey(privateKey));
 
-function publicKeyOf(seed: Buffer) {
-  const privateKey = createPrivateKey({
-    key: Buffer.concat([pkcs8Prefix, seed]),
-    format: "der",
-    type: "pkcs8",
-  });
-  const { crv, kty, x } = createPublicKey(privateKey).export({ format: "jwk" });
+/** The key set that belongs to `signingKey`, as /.well-known/jwks.json gives it. */
+export const keySet = JSON.stringify({ keys: [publicKey] });
+
+/** A changed response of the origin with a signature that is right again, made now. An unsigned one stays so. */
+export function signAgain(whole: WholeResponse): WholeResponse {
+  const { status, headers } = whole;
+  if (headers.signature === undefined) return whole;
+  const created = Math.floor(Date.now() / 1000);
+  const parameters = serializeParameters({ created, keyid: publicKey.kid, alg: "ed25519" });
+  const base = signatureBase({ status, fields: readSignedFields(new Headers(headers)) }, parameters);
+  const signature = sign(null, Buffer.from(base), privateKey).toString("base64");
+  const signed = { "signature-input": `tv=${parameters}`, signature: `tv=:${signature}:` };
+  return { ...whole, headers: { ...headers, ...signed } };
+}
+
+function describe(key: KeyObject) {
+  const { crv, kty, x } = key.export({ format: "jwk" });
   const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x })).digest("base64url"); // RFC 7638
   return { kty, crv, kid, x };
 }

@@ -7,7 +7,7 @@ import { withLifetimes } from "./lifetimes.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
 // An outage of minutes in seconds: fresh for 2 s, stale until 6 s, then stale-if-error until 10 s, then KV.
-const lifetimes = { maxAge: 2, staleWhileRevalidate: 4, staleIfError: 8, browserMaxAge: 2 };
+const lifetimes = { maxAge: 2, staleWhileRevalidate: 4, staleIfError: 8 };
 const vars = { ORIGIN_BACKOFF_SECONDS: "0.5", ORIGIN_TIMEOUT_SECONDS: "3" };
 const phases = ["fresh", "stale-while-revalidate", "stale-if-error", "kv-fallback"];
 const requests = ["GB", "DE", "FR", "US"].map((country) => ({ target: "/api/trending", country }));
@@ -47,7 +47,7 @@ describe("when the origin is killed", () => {
 
   test("an outage costs one client the wait for the origin, and later ones nothing", async () => {
     const target = "/api/trending?region=CZ";
-    const expired = { maxAge: 0, staleWhileRevalidate: 0, staleIfError: 600, browserMaxAge: 0 };
+    const expired = { maxAge: 0, staleWhileRevalidate: 0, staleIfError: 600 };
     stack.proxy.behaviour = withLifetimes(expired);
     await stack.edge.fetch(target);
     await stack.origin.kill();
@@ -65,7 +65,7 @@ describe("when the origin is killed", () => {
     const cold = await Edge.start(stack.proxy.url, vars);
     try {
       const [from, to] = [await stack.edge.fallbackStore(), await cold.fallbackStore()];
-      const key = "stored-responses-2/DE/day";
+      const key = "stored-responses-3/DE/day";
       await to.put(key, (await from.get(key)) ?? "");
       const front = await cold.fetch("/api/trending", { country: "AT" });
       assert.equal(front.status, 503, "Austria's list is in no cache: Germany's is not good enough");

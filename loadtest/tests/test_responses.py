@@ -78,6 +78,10 @@ def test_scores_may_rise_only_behind_the_ranks_of_the_channel_limit(check: Respo
         (response(page(REQUEST, NOW), headers={"content-type": "text/html"}), "wrong content type"),
         (response(page(REQUEST, NOW), headers={"unencoded-digest": "sha-256=:AAAA:"}), "wrong digest"),
         (response(page(REQUEST, NOW), headers={"unencoded-digest": "sha-256=:AA"}), "unreadable digest"),
+        (
+            response(page(REQUEST, NOW), headers={"content-location": "/api/trending?region=DE"}),
+            "the answer to another request",
+        ),
         (Response(200, {"content-type": "application/json"}, b'{"region": "D'), "not JSON"),
     ],
 )

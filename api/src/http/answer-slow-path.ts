@@ -1,9 +1,12 @@
 import { isReadMethod, longestTarget, refusalDetails } from "@trendvault/contract/http-rules";
+import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { DatabaseUnreadable } from "../database/errors.ts";
 import type { Logger } from "../logging/logger.ts";
 import { Refusal } from "../resources/refusal.ts";
 import type { Resource, RouteName } from "../resources/resource.ts";
+import type { CacheEntry } from "../serving/cache-entry.ts";
 import type { Counters } from "../serving/counters.ts";
+import type { Representation } from "../serving/representation.ts";
 import type { BuiltRepresentation, ResponseCache } from "../serving/response-cache.ts";
 import type { EdgeGuard } from "./edge-guard.ts";
 import { reportFailure } from "./failure.ts";
@@ -67,7 +70,7 @@ export class SlowPath {
     if (entry !== undefined) {
       cache.remember(request.url, entry);
       const representation = entry.current.representations[encoding];
-      if (representation !== undefined) return this.#close(send(representation, request, entry));
+      if (representation !== undefined) return this.#send(representation, request, entry);
     }
     const build = cache.build(resource, encoding);
     return build === null ? this.#refuse(resource.route, tooBusy) : this.#sendBuilt(build, resource, request);
@@ -85,13 +88,19 @@ export class SlowPath {
       if (built instanceof Refusal) return this.#refuse(resource.route, built);
       cache.remember(request.url, built.entry);
       counters.misses++;
-      const response = send(built.representation, request, built.entry);
+      const response = this.#send(built.representation, request, built.entry);
       response.headers.set("server-timing", `build;dur=${(performance.now() - started).toFixed(2)}`);
-      return this.#close(response);
+      return response;
     } catch (error) {
       if (error instanceof DatabaseUnreadable) return this.#refuse(resource.route, unreadable);
       return this.#finish(resource.route, reportFailure(error, { request, route: resource.route, log }));
     }
+  }
+
+  #send(representation: Representation, request: Request, entry: CacheEntry): Response {
+    const response = send(representation, request, entry);
+    if (request.method === "HEAD") for (const name of bodyOnlyFields) response.headers.delete(name);
+    return this.#close(response);
   }
 
   #refuse(route: RouteName, refusal: Refusal): Response {

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { brotliDecompressSync } from "node:zlib";
 import { type PublicKeySet, verifyResponse } from "@trendvault/contract/response-signature";
 import { PublicKeys, RegionList, TrendingPage, Video } from "@trendvault/contract/responses";
+import { bodyOnlyFields } from "@trendvault/contract/signature-base";
+import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { openTestOrigin, type TestOrigin, testEnvironment } from "../../test-support/test-origin.ts";
 
@@ -77,7 +79,7 @@ test.each(["identity", "br", "zstd", "gzip"])(
     expect(await verifyResponse({ status: 203, headers, body }, keys)).toBe("signature-differs");
     expect(await verifyResponse({ status, headers, body: body.slice(1) }, keys)).toBe("digest-differs");
     expect(await verifyResponse({ status, headers, body }, { keys: [] })).toBe("unknown-key");
-    for (const name of ["etag", "content-type"]) {
+    for (const name of ["etag", "content-type", "content-location", "trendvault-cache-control"]) {
       const changed = new Headers(headers);
       changed.set(name, '"other"');
       expect(await verifyResponse({ status, headers: changed, body }, keys)).toBe("signature-differs");
@@ -86,6 +88,36 @@ test.each(["identity", "br", "zstd", "gzip"])(
     expect(await verifyResponse({ status, headers, body }, keys)).toBe("unsigned");
   },
 );
+
+test("everything that is signed names its question, and other implementations of RFC 9421 verify it", async () => {
+  const keys = await publicKeys();
+  const targets = ["/api/trending?region=GB", "/api/trending?region=DE&category=Music&limit=1"];
+  const documents = ["/api/videos/video1", "/api/regions", "/openapi.json", "/.well-known/jwks.json"];
+  for (const target of [...targets, ...documents, "/problems/not-found"]) {
+    const { status, headers } = await origin.ask(target);
+    expect([target, headers.get("content-location")]).toEqual([target, target]);
+    await verifyIndependently({ status, headers }, keys);
+  }
+});
+
+test("an answer that stays the same is signed again before its signature is 15 minutes old", async () => {
+  const sign = async (target: string) => {
+    const { status, headers, body } = await askIn("br", target);
+    expect(await verifyResponse({ status, headers, body }, await publicKeys())).toBe("valid");
+    const created = Number(/created=(\d+)/.exec(headers.get("signature-input") ?? "")?.[1]);
+    return { created, etag: headers.get("etag") };
+  };
+  for (const target of ["/openapi.json", "/api/regions", "/api/videos/video1", "/problems/busy"]) {
+    const first = await sign(target);
+    let now = first.created;
+    for (let minute = 0; minute < 20; minute++) {
+      origin.pass(60_000);
+      now += 60;
+      const { created, etag } = await sign(target);
+      expect([target, etag, now - created < 360]).toEqual([target, first.etag, true]);
+    }
+  }
+});
 
 test("the key of RFC 8032's first test vector is published as RFC 8037 writes it", async () => {
   const seed = Uint8Array.fromHex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60");
@@ -120,10 +152,10 @@ test("only an answer that was built for the request says how long that took", as
   expect((await origin.ask("/api/trending")).headers.get("server-timing")).toBeNull();
 });
 
-test("HEAD has the fields of GET, on every path", async () => {
+test("HEAD has the fields of GET, on every path, but none that only a body can be held against", async () => {
   for (const target of ["/api/trending", "/api/regions", "/api/videos/video1", "/openapi.json", "/healthz"]) {
     const [get, head] = [await origin.ask(target), await origin.ask(target, { method: "HEAD" })];
-    get.headers.delete("server-timing");
+    for (const name of ["server-timing", ...bodyOnlyFields]) get.headers.delete(name);
     expect([head.status, head.headers]).toEqual([get.status, get.headers]);
   }
 });

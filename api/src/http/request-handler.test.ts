@@ -173,7 +173,8 @@ test("an unchanged page is 304 for its entity tag, and says what renews a stored
   expect(again.status).toBe(304);
   expect(await again.text()).toBe("");
   const forScripts = ["access-control-allow-origin", "access-control-expose-headers"];
-  const renewed = [...forScripts, "cache-control", "cdn-cache-control", "etag", "vary"];
+  const lifetimes = ["cache-control", "cdn-cache-control", "trendvault-cache-control"];
+  const renewed = [...forScripts, ...lifetimes, "content-location", "etag", "vary"].sort();
   expect([...again.headers.keys()].sort()).toEqual(renewed);
   for (const name of renewed) expect(again.headers.get(name)).toBe(page.headers.get(name));
   expect((await origin.ask("/api/trending", { headers: { "if-none-match": '"other"' } })).status).toBe(200);

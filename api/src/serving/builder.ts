@@ -1,19 +1,19 @@
 import { DatabaseUnreadable } from "../database/errors.ts";
-import { type Body, digestOf } from "../resources/body.ts";
+import { digestOf } from "../resources/body.ts";
 import { Refusal } from "../resources/refusal.ts";
-import type { Content } from "../resources/resource.ts";
+import type { Content, Resource } from "../resources/resource.ts";
 import type { CacheEntry, RepresentationSet } from "./cache-entry.ts";
-import type { CreateRepresentation, Representation } from "./representation.ts";
+import type { Representation, RepresentationFactory, RepresentationInput } from "./representation.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** Builds representations. Nothing here runs for a request whose answer is in the cache. */
 export class Builder {
-  readonly #create: CreateRepresentation;
+  readonly #factory: RepresentationFactory;
   readonly #onBuilt: (seconds: number) => void;
 
   /** `onBuilt` is called with the time that every build took. */
-  constructor(create: CreateRepresentation, onBuilt: (seconds: number) => void) {
-    this.#create = create;
+  constructor(factory: RepresentationFactory, onBuilt: (seconds: number) => void) {
+    this.#factory = factory;
     this.#onBuilt = onBuilt;
   }
 
@@ -32,22 +32,30 @@ export class Builder {
     const body = content.render(snapshot.minute);
     const digest = digestOf(body);
     const isSame = digest.equals(entry.current.digest);
-    const set = { snapshot, content, digest, representations: isSame ? entry.current.representations : [] };
-    await Promise.all(codings.map((coding) => this.#add(set, body, coding)));
+    const representations = isSame ? await this.#renew(entry.current.representations) : [];
+    const set = { snapshot, content, digest, representations };
+    const { url } = entry.resource;
+    await Promise.all(codings.map((encoding) => this.#add(set, { url, body, encoding })));
     this.#onBuilt((performance.now() - started) / 1000);
     return set;
   }
 
-  /** Adds a further coding (its index) to a set. */
-  async extend(set: RepresentationSet, coding: number): Promise<Representation> {
+  /** Adds a further coding (its index) to a set of a resource. */
+  async extend({ url }: Resource, set: RepresentationSet, encoding: number): Promise<Representation> {
     if (set.snapshot === null || set.content === null) throw new Error("Cannot extend an empty set");
-    return this.#add(set, set.content.render(set.snapshot.minute), coding);
+    return this.#add(set, { url, body: set.content.render(set.snapshot.minute), encoding });
   }
 
-  async #add(set: RepresentationSet, body: Body, coding: number): Promise<Representation> {
-    const representation = set.representations[coding] ?? (await this.#create(body, coding));
-    set.representations[coding] = representation;
+  async #add({ representations }: RepresentationSet, input: RepresentationInput): Promise<Representation> {
+    const representation = representations[input.encoding] ?? (await this.#factory.create(input));
+    representations[input.encoding] = representation;
     return representation;
+  }
+
+  // An edge refuses signatures of another quarter of an hour, so an answer that stays the same is signed again.
+  async #renew(known: RepresentationSet["representations"]): Promise<RepresentationSet["representations"]> {
+    const renewed = await Promise.all(Array.from(known, (one) => one && this.#factory.renew(one)));
+    return renewed.some((one, index) => one !== known[index]) ? renewed : known;
   }
 
   // While the database cannot be read, the entry's last good content goes on being served.

@@ -1,38 +1,74 @@
+import { readSignedFields } from "@trendvault/contract/signature-base";
 import { type Body, digestOf } from "../resources/body.ts";
 import { cachedFields } from "../resources/cache-policy.ts";
 import { type Encoding, encodings } from "../resources/encodings.ts";
 import type { ResponseSigner } from "../signing/response-signer.ts";
 
-/** A body in one content coding, ready to be sent any number of times: as 200 and as 304. `bytes` is its length. */
-export type Representation = { etag: string; ok: Response; notModified: Response; bytes: number };
+/**
+ * A body in one content coding, ready to be sent any number of times: as 200 and as 304. `bytes` is its length,
+ * `signedAt` is Unix time in seconds.
+ */
+export type Representation = {
+  etag: string;
+  ok: Response;
+  notModified: Response;
+  bytes: number;
+  signedAt: number;
+};
 
-/** Encodes, hashes and signs a body. `encoding` is an index. */
-export type CreateRepresentation = (body: Body, encoding: number) => Promise<Representation>;
+/** `url` is the canonical one of the resource, `encoding` an index. */
+export type RepresentationInput = { url: string; body: Body; encoding: number };
 
-/** `now` gives Unix time in seconds, for the signature. */
-export function representationFactory(signer: ResponseSigner, now: () => number): CreateRepresentation {
-  return async (body, index) => {
+const signatureSeconds = 300; // an edge takes no answer that was signed more than 15 minutes ago
+
+/** Encodes, hashes and signs bodies. `now` gives Unix time in seconds, for the signature. */
+export class RepresentationFactory {
+  readonly #signer: ResponseSigner;
+  readonly #now: () => number;
+
+  constructor(signer: ResponseSigner, now: () => number) {
+    this.#signer = signer;
+    this.#now = now;
+  }
+
+  async create({ url, body, encoding: index }: RepresentationInput): Promise<Representation> {
     const encoding = encodings[index] ?? "identity";
     const digest = digestOf(body);
+    const etag = entityTag(digest, encoding);
+    const validators = { ...validity, etag, "content-location": url };
     const fields = {
       "content-type": body.contentType,
       "unencoded-digest": `sha-256=:${digest.toString("base64")}:`,
-      etag: entityTag(digest, encoding),
     };
-    const validators = { ...validity, etag: fields.etag };
-    const signature = await signer.sign({ status: 200, fields }, now());
     const coding = encoding === "identity" ? {} : { "content-encoding": encoding };
+    const signedAt = this.#now();
+    const signature = await this.#signer.sign(
+      { status: 200, fields: { ...validators, ...fields } },
+      signedAt,
+    );
     // A Blob is shared by all connections; bytes would be copied for each (12 stalled readers of 16 MB: 202 MB).
     const blob = new Blob([encode(body.bytes, encoding)]);
     return {
-      etag: fields.etag,
+      etag,
       ok: new Response(blob, {
         headers: { ...validators, ...linkTo(body.next), ...fields, ...coding, ...signature },
       }),
       notModified: new Response(null, { status: 304, headers: validators }),
       bytes: blob.size,
+      signedAt,
     };
-  };
+  }
+
+  /** The same representation, signed again when its signature is more than five minutes old. */
+  async renew(representation: Representation): Promise<Representation> {
+    const signedAt = this.#now();
+    if (signedAt - representation.signedAt < signatureSeconds) return representation;
+    const ok = representation.ok.clone() as Response;
+    const message = { status: ok.status, fields: readSignedFields(ok.headers as Headers) };
+    const signature = await this.#signer.sign(message, signedAt);
+    for (const [name, value] of Object.entries(signature)) ok.headers.set(name, value);
+    return { ...representation, ok, signedAt };
+  }
 }
 
 // A 304 has these, too: a cache updates its stored answer with them (RFC 9110, section 15.4.5).

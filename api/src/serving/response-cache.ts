@@ -97,7 +97,8 @@ export class ResponseCache {
       set = built;
       if (this.#snapshot === snapshot) entry.current = set; // else another one has begun in the meantime
     }
-    const representation = set.representations[encoding] ?? (await this.#builder.extend(set, encoding));
+    const representation =
+      set.representations[encoding] ?? (await this.#builder.extend(resource, set, encoding));
     this.#entries.set(resource.url, entry);
     return { entry, representation };
   }

@@ -1,11 +1,17 @@
 import { toBase64url } from "@trendvault/contract/base64url";
 import type { PublicKeySet } from "@trendvault/contract/response-signature";
-import { type SignedMessage, serializeParameters, signatureBase } from "@trendvault/contract/signature-base";
+import {
+  type SignatureFields,
+  type SignedMessage,
+  serializeParameters,
+  signatureBase,
+  signatureFields,
+} from "@trendvault/contract/signature-base";
 
 /** Signs answers with ed25519 (RFC 9421). */
 export type ResponseSigner = {
   /** The fields to add. `created` is Unix time in seconds. */
-  sign(signed: SignedMessage, created: number): Promise<{ "signature-input": string; signature: string }>;
+  sign(signed: SignedMessage, created: number): Promise<SignatureFields>;
   publicKeys: PublicKeySet;
 };
 
@@ -25,7 +31,7 @@ export async function responseSigner(seeds: Uint8Array[]): Promise<ResponseSigne
       const parameters = serializeParameters({ created, keyid: kid, alg: "ed25519" });
       const base = new TextEncoder().encode(signatureBase(signed, parameters));
       const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", first, base));
-      return { "signature-input": `tv=${parameters}`, signature: `tv=:${signature.toBase64()}:` };
+      return signatureFields(parameters, signature);
     },
   };
 }

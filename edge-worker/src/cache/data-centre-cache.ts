@@ -1,4 +1,5 @@
 import { type StoredResponse, storageNamespace } from "../origin/stored-response.ts";
+import { usableSeconds } from "../rules/lifetimes.ts";
 
 /** The stored responses of this data centre, shared by its isolates (Cache API). It never decides about freshness. */
 export class DataCentreCache {
@@ -20,8 +21,7 @@ export class DataCentreCache {
    * could be of any use; freshness.ts decides from the times inside.
    */
   async put(response: StoredResponse): Promise<void> {
-    const { maxAge, staleWhileRevalidate, staleIfError } = response.lifetimes;
-    const headers = { "cache-control": `max-age=${maxAge + Math.max(staleWhileRevalidate, staleIfError)}` };
+    const headers = { "cache-control": `max-age=${usableSeconds(response.lifetimes)}` };
     const cache = await caches.open(storageNamespace);
     await cache.put(new URL(response.target, this.#base), Response.json(response, { headers }));
   }

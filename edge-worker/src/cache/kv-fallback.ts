@@ -1,5 +1,6 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
-import { type PublicKeySet, verifyResponse } from "@trendvault/contract/response-signature";
+import type { PublicKeySet } from "@trendvault/contract/response-signature";
+import { readAnswer } from "../origin/read-answer.ts";
 import { type StoredResponse, storageNamespace } from "../origin/stored-response.ts";
 import { type CanonicalRequest, isFrontPage } from "../rules/canonical-request.ts";
 
@@ -25,17 +26,25 @@ export class KvFallback {
     this.#keys = options.keys;
   }
 
-  /** The page, or null when there is none. Throws when it is not the origin's: others than this write to KV. */
+  /**
+   * The page as the origin has signed it, or null when there is none. Throws when it is not the origin's: others than
+   * this write to KV. It counts as fetched when it was signed.
+   */
   async get(request: CanonicalRequest): Promise<StoredResponse | null> {
     const key = keyOf(request);
     const stored = key === null ? null : await this.#store.get<StoredResponse>(key, "json");
     if (stored === null) return null;
-    if (stored.target !== request.target) throw new Error(`${key} has the response to another request`);
     const body = new Uint8Array(new TextEncoder().encode(stored.body));
     const message = { status: 200, headers: new Headers(stored.headers), body };
-    const verdict = await verifyResponse(message, this.#keys);
-    if (verdict !== "valid") throw new Error(`the signature of ${key} is not valid: ${verdict}`);
-    return stored;
+    const answer = await readAnswer(message, { target: request.target, keys: this.#keys });
+    if (typeof answer === "string") throw new Error(`${key} cannot be served: ${answer}`);
+    const { created, ...signed } = answer;
+    return {
+      ...signed,
+      target: request.target,
+      generatedAt: signed.generatedAt ?? created,
+      fetchedAt: created,
+    };
   }
 
   /** Writes a front page of a newer ranking, when the interval of its key is over. */

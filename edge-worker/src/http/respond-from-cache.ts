@@ -1,9 +1,12 @@
 import { matchesEntityTag } from "@trendvault/contract/if-none-match";
+import { browserStaleSeconds } from "@trendvault/contract/lifetimes";
+import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { formatCacheStatus } from "../cache/cache-status.ts";
 import type { CachedResponse } from "../cache/read-through.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { freshUntil } from "../rules/freshness.ts";
+import { browserSeconds, usableSeconds } from "../rules/lifetimes.ts";
 import { baseHeaders } from "./base-headers.ts";
 
 /** The HTTP response for a stored one: 304 when the client's entity tag matches. `now` in Unix seconds. */
@@ -12,32 +15,47 @@ export function respondFromCache(
   { canonical, request, now }: { canonical: CanonicalRequest; request: Request; now: number },
 ): Response {
   const { response } = result;
-  const headers = {
+  const headers = new Headers({
     ...baseHeaders,
     ...response.headers,
-    ...cacheControlHeaders(response, canonical),
+    ...cacheControlHeaders(response, { canonical, age: ageOf(response, now) }),
     ...diagnosticHeaders(result, now),
-  };
-  const ifNoneMatch = request.headers.get("if-none-match");
-  const etag = response.headers.etag;
-  if (ifNoneMatch !== null && etag !== undefined && matchesEntityTag(ifNoneMatch, etag)) {
-    const { "content-type": _, ...validators } = headers;
-    return new Response(null, { status: 304, headers: validators });
-  }
-  return new Response(request.method === "HEAD" ? null : response.body, { headers });
+  });
+  if (isKnown(request, response)) return withoutBody(304, headers);
+  if (request.method === "HEAD") return withoutBody(200, headers, response.body);
+  return new Response(response.body, { headers });
 }
 
-// The response to a URL without a region depends on the client's country: no shared cache may store it.
+function isKnown(request: Request, { headers }: StoredResponse): boolean {
+  const ifNoneMatch = request.headers.get("if-none-match");
+  return ifNoneMatch !== null && headers.etag !== undefined && matchesEntityTag(ifNoneMatch, headers.etag);
+}
+
+// A browser holds a digest against the body that it has got.
+function withoutBody(status: number, headers: Headers, body?: string): Response {
+  for (const name of bodyOnlyFields) headers.delete(name);
+  if (body === undefined) headers.delete("content-type");
+  else headers.set("content-length", String(new TextEncoder().encode(body).length));
+  return new Response(null, { status, headers });
+}
+
+/**
+ * Ours, not the origin's: a browser may use every response for half a minute from now, as long as it is of any use.
+ * (It subtracts Age.) The response to a URL without a region depends on the client's country: no shared cache may store
+ * it.
+ */
 function cacheControlHeaders(
-  { lifetimes, target }: StoredResponse,
-  { regionFromCountry }: CanonicalRequest,
+  { lifetimes }: StoredResponse,
+  { canonical, age }: { canonical: CanonicalRequest; age: number },
 ): Record<string, string> {
-  const { browserMaxAge, browserStaleWhileRevalidate } = lifetimes;
-  const directives = `max-age=${browserMaxAge}, stale-while-revalidate=${browserStaleWhileRevalidate}`;
-  const vary = { vary: "Accept-Encoding" };
-  return regionFromCountry
-    ? { ...vary, "cache-control": `private, ${directives}`, "content-location": target }
-    : { ...vary, "cache-control": `public, ${directives}` };
+  const left = Math.max(0, usableSeconds(lifetimes) - age);
+  const fresh = Math.min(browserSeconds(lifetimes), left);
+  const stale = Math.min(browserStaleSeconds, left - fresh);
+  const scope = canonical.regionFromCountry ? "private" : "public";
+  return {
+    vary: "Accept-Encoding",
+    "cache-control": `${scope}, max-age=${age + fresh}, stale-while-revalidate=${stale}`,
+  };
 }
 
 function diagnosticHeaders(
@@ -47,8 +65,12 @@ function diagnosticHeaders(
   const timing =
     originSeconds === undefined ? "edge" : `edge, origin;dur=${Math.round(originSeconds * 1000)}`;
   return {
-    age: String(Math.max(0, Math.floor(now - response.fetchedAt))),
+    age: String(ageOf(response, now)),
     "cache-status": formatCacheStatus(cacheStatus, freshUntil(response) - now),
     "server-timing": timing,
   };
+}
+
+function ageOf({ fetchedAt }: StoredResponse, now: number): number {
+  return Math.max(0, Math.floor(now - fetchedAt));
 }

@@ -1,7 +1,7 @@
 import type { Lifetimes } from "../rules/lifetimes.ts";
 
 /** Where StoredResponses are in the Cache API and in KV. Another form needs another name: both outlive a deployment. */
-export const storageNamespace = "stored-responses-2";
+export const storageNamespace = "stored-responses-3";
 
 /**
  * A validated response of the origin, as plain data: it can be shared between requests, cached and put into KV.
@@ -11,7 +11,7 @@ export type StoredResponse = {
   /** Canonical path and query: what was requested, and the cache key. */
   target: string;
   body: string;
-  /** The origin's headers that belong to the body: its type, validator, signature and links. */
+  /** The fields that the origin has signed, its signature, and the link to the next page. */
   headers: Record<string, string>;
   /** When the ranking was made that the body comes from. */
   generatedAt: number;

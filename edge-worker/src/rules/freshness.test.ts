@@ -1,12 +1,16 @@
 import { expect, test } from "bun:test";
+import {
+  browserFreshSeconds,
+  browserStaleSeconds,
+  freshSeconds,
+  staleSeconds,
+} from "@trendvault/contract/lifetimes";
 import { type Freshness, freshnessAt, freshUntil } from "./freshness.ts";
 
 const lifetimes = {
   maxAge: 120,
   staleWhileRevalidate: 600,
   staleIfError: 86_400,
-  browserMaxAge: 30,
-  browserStaleWhileRevalidate: 60,
 };
 
 const cases: [string, { generatedAt: number; fetchedAt: number; now: number }, Freshness][] = [
@@ -28,11 +32,7 @@ test.each(cases)("a response %s", (_, { now, ...times }, expected) => {
 });
 
 test("a response is never served so long that its token has expired", () => {
-  const longest =
-    lifetimes.maxAge +
-    lifetimes.staleWhileRevalidate +
-    lifetimes.browserMaxAge +
-    lifetimes.browserStaleWhileRevalidate;
+  const longest = freshSeconds + staleSeconds + browserFreshSeconds + browserStaleSeconds;
   expect(longest).toBeLessThan(14 * 60);
 });
 

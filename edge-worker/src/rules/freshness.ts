@@ -1,4 +1,4 @@
-import type { Lifetimes } from "./lifetimes.ts";
+import { browserSeconds, type Lifetimes } from "./lifetimes.ts";
 
 /**
  * fresh: serve. stale: serve, and revalidate in the background. expired: ask the origin first, and serve only if
@@ -15,7 +15,7 @@ export type StoredTimes = { generatedAt: number; fetchedAt: number; lifetimes: L
  * the writer has stopped; then the origin is asked again no sooner than a browser would ask.
  */
 export function freshUntil({ generatedAt, fetchedAt, lifetimes }: StoredTimes): number {
-  return Math.max(generatedAt + lifetimes.maxAge, fetchedAt + lifetimes.browserMaxAge);
+  return Math.max(generatedAt + lifetimes.maxAge, fetchedAt + browserSeconds(lifetimes));
 }
 
 /**

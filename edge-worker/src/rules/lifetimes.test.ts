@@ -1,41 +1,41 @@
 import { expect, test } from "bun:test";
-import { readLifetimes } from "./lifetimes.ts";
+import { answerLifetimes, missingLifetimes } from "@trendvault/contract/lifetimes";
+import { browserSeconds, readLifetimes, usableSeconds } from "./lifetimes.ts";
 
-const browser = "public, max-age=30, stale-while-revalidate=60";
-const shared = "public, max-age=120, stale-while-revalidate=600, stale-if-error=86400";
-
-function read(fields: Record<string, string>) {
-  return readLifetimes(new Headers(fields));
-}
-
-test("the origin's own words are read", () => {
-  expect(read({ "cache-control": browser, "cdn-cache-control": shared })).toEqual({
-    maxAge: 120,
-    staleWhileRevalidate: 600,
-    staleIfError: 86_400,
-    browserMaxAge: 30,
-    browserStaleWhileRevalidate: 60,
-  });
+test("what the origin sends is read", () => {
+  const lifetimes = { maxAge: 120, staleWhileRevalidate: 600, staleIfError: 86_400 };
+  expect(readLifetimes(answerLifetimes)).toEqual(lifetimes);
+  expect([usableSeconds(lifetimes), browserSeconds(lifetimes)]).toEqual([86_520, 30]);
+  const missing = { maxAge: 60, staleWhileRevalidate: 0, staleIfError: 0 };
+  expect(readLifetimes(missingLifetimes)).toEqual(missing);
+  expect(usableSeconds(missing)).toBe(60);
 });
 
 test("upper case and missing blanks make no difference", () => {
-  const fields = { "cache-control": "MAX-AGE=30", "cdn-cache-control": "Max-Age=120,Stale-If-Error=5" };
-  expect(read(fields)).toMatchObject({
-    maxAge: 120,
+  expect(readLifetimes("Max-Age=12,Stale-If-Error=5")).toEqual({
+    maxAge: 12,
     staleWhileRevalidate: 0,
     staleIfError: 5,
-    browserMaxAge: 30,
   });
 });
 
+test("no response is used for longer than an hour, or a day while the origin fails", () => {
+  const forEver = "max-age=999999999, stale-while-revalidate=999999999, stale-if-error=999999999";
+  const longest = { maxAge: 3600, staleWhileRevalidate: 3600, staleIfError: 86_400 };
+  expect(readLifetimes(forEver)).toEqual(longest);
+});
+
+test("a browser does not use it for longer than a cache", () => {
+  expect(browserSeconds({ maxAge: 2, staleWhileRevalidate: 0, staleIfError: 0 })).toBe(2);
+});
+
 test.each([
-  ["nothing said to shared caches", { "cache-control": browser }],
-  ["nothing said to browsers", { "cdn-cache-control": shared }],
-  ["no-store", { "cache-control": "no-store", "cdn-cache-control": shared }],
-  ["private", { "cache-control": "private, max-age=30", "cdn-cache-control": shared }],
-  ["no-store for shared caches", { "cache-control": browser, "cdn-cache-control": "no-store, max-age=120" }],
-  ["a lifetime that is not a number", { "cache-control": browser, "cdn-cache-control": "max-age=soon" }],
-  ["a negative lifetime", { "cache-control": browser, "cdn-cache-control": "max-age=-1" }],
-])("%s: may not be kept", (_, fields) => {
-  expect(read(fields as Record<string, string>)).toBeNull();
+  ["nothing", ""],
+  ["no-store", "no-store, max-age=120"],
+  ["private", "private, max-age=30"],
+  ["no-cache", "no-cache, max-age=30"],
+  ["a lifetime that is not a number", "max-age=soon"],
+  ["a negative lifetime", "max-age=-1"],
+])("%s: may not be kept", (_, field) => {
+  expect(readLifetimes(field)).toBeNull();
 });

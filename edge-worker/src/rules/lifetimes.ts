@@ -1,3 +1,5 @@
+import { browserFreshSeconds } from "@trendvault/contract/lifetimes";
+
 /** How long the origin allows a response to be used, in seconds. */
 export type Lifetimes = {
   maxAge: number;
@@ -5,37 +7,41 @@ export type Lifetimes = {
   staleWhileRevalidate: number;
   /** After max-age, while the origin fails (RFC 5861, section 4). */
   staleIfError: number;
-  browserMaxAge: number;
-  browserStaleWhileRevalidate: number;
 };
 
+/** No response is used for longer, whatever the origin says; seconds. */
+const longest: Lifetimes = { maxAge: 3600, staleWhileRevalidate: 3600, staleIfError: 86_400 };
+
 /**
- * Reads CDN-Cache-Control (RFC 9213), which is for the edge, and Cache-Control (RFC 9111), which is for browsers.
- * Null when the origin does not allow both to store the response.
+ * Reads the value of TrendVault-Cache-Control, a targeted field (RFC 9213). Null when it does not allow to store the
+ * response.
  */
-export function readLifetimes(headers: Headers): Lifetimes | null {
-  const shared = readDirectives(headers.get("cdn-cache-control"));
-  const browser = readDirectives(headers.get("cache-control"));
-  const maxAge = seconds(shared, "max-age");
-  const browserMaxAge = seconds(browser, "max-age");
-  if (maxAge === null || browserMaxAge === null || forbidsStoring(shared) || forbidsStoring(browser))
+export function readLifetimes(field: string): Lifetimes | null {
+  const directives = readDirectives(field);
+  const maxAge = seconds(directives, "max-age");
+  if (maxAge === null || ["no-store", "no-cache", "private"].some((name) => directives.has(name)))
     return null;
+  const { staleWhileRevalidate, staleIfError } = longest;
   return {
-    maxAge,
-    staleWhileRevalidate: seconds(shared, "stale-while-revalidate") ?? 0,
-    staleIfError: seconds(shared, "stale-if-error") ?? 0,
-    browserMaxAge,
-    browserStaleWhileRevalidate: seconds(browser, "stale-while-revalidate") ?? 0,
+    maxAge: Math.min(maxAge, longest.maxAge),
+    staleWhileRevalidate: Math.min(seconds(directives, "stale-while-revalidate") ?? 0, staleWhileRevalidate),
+    staleIfError: Math.min(seconds(directives, "stale-if-error") ?? 0, staleIfError),
   };
 }
 
-function readDirectives(field: string | null): Map<string, string> {
-  const directives = (field ?? "").split(",").map((directive) => directive.trim().toLowerCase().split("="));
-  return new Map(directives.map(([name = "", value = ""]) => [name, value]));
+/** How long a response with these lifetimes can be of any use, counted from when it was fetched. */
+export function usableSeconds({ maxAge, staleWhileRevalidate, staleIfError }: Lifetimes): number {
+  return maxAge + Math.max(staleWhileRevalidate, staleIfError);
 }
 
-function forbidsStoring(directives: Map<string, string>): boolean {
-  return ["no-store", "no-cache", "private"].some((name) => directives.has(name));
+/** How long a browser may use a response that it has just got. */
+export function browserSeconds({ maxAge }: Lifetimes): number {
+  return Math.min(maxAge, browserFreshSeconds);
+}
+
+function readDirectives(field: string): Map<string, string> {
+  const directives = field.split(",").map((directive) => directive.trim().toLowerCase().split("="));
+  return new Map(directives.map(([name = "", value = ""]) => [name, value]));
 }
 
 function seconds(directives: Map<string, string>, name: string): number | null {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isDocumentAt, isServed } from "./paths.ts";
+import { isServed } from "./paths.ts";
 
 test.each([
   ["/api/trending", true],
@@ -20,17 +20,4 @@ test.each([
   ["/healthz", false],
 ])("%s is served: %p", (pathname, expected) => {
   expect(isServed(pathname)).toBe(expected);
-});
-
-test.each([
-  ["/api/regions", { regions: [] }, true],
-  ["/api/regions", { id: "a" }, false],
-  ["/openapi.json", { openapi: "3.1.1" }, true],
-  ["/.well-known/jwks.json", { keys: [] }, true],
-  ["/.well-known/jwks.json", { regions: [] }, false],
-  ["/api/videos/a", { id: "a" }, true],
-  ["/api/videos/a", { id: "b" }, false],
-  ["/api/videos/a", {}, false],
-])("what is at %s may be %j: %p", (pathname, body, expected) => {
-  expect(isDocumentAt(pathname, body)).toBe(expected);
 });

@@ -1,0 +1,31 @@
+/** How long an answer may be used, in seconds. What the origin sends is written from these; tests hold the rest to them. */
+
+/** A browser uses an answer for so long after it was fetched. */
+export const browserFreshSeconds = 30;
+/** After that, while the browser revalidates it (RFC 5861, section 3). */
+export const browserStaleSeconds = 60;
+/** A shared cache uses an answer for so long. */
+export const freshSeconds = 120;
+/** After that, while it revalidates (RFC 5861, section 3). */
+export const staleSeconds = 600;
+/** After freshness, while the origin fails (RFC 5861, section 4). */
+export const staleIfErrorSeconds = 86_400;
+/** A shared cache uses the answer that something does not exist for so long: the next generation may have it. */
+export const missingFreshSeconds = 60;
+/** A reader has so long for a page before its `next` is followed. */
+export const readingSeconds = 600;
+
+/** A generation has to be kept for at least so long, or the `next` of a page that is served would lead nowhere. */
+export const followableSeconds =
+  freshSeconds + staleSeconds + browserFreshSeconds + browserStaleSeconds + readingSeconds;
+
+/**
+ * The targeted field (RFC 9213) with the lifetimes for our own edge. It is signed, and the edge reads no other;
+ * CDN-Cache-Control says the same to other shared caches.
+ */
+export const lifetimesField = "trendvault-cache-control";
+
+/** The value of that field. */
+export const answerLifetimes = `max-age=${freshSeconds}, stale-while-revalidate=${staleSeconds}, stale-if-error=${staleIfErrorSeconds}`;
+/** The value of that field for what does not exist. */
+export const missingLifetimes = `max-age=${missingFreshSeconds}`;

@@ -1,0 +1,54 @@
+import { lifetimesField } from "@trendvault/contract/lifetimes";
+import { type PublicKeySet, verifySignature } from "@trendvault/contract/response-signature";
+import { type Lifetimes, readLifetimes } from "../rules/lifetimes.ts";
+import { parseJson } from "../rules/parse-json.ts";
+import type { OriginResponse } from "./fetch-from-origin.ts";
+
+/**
+ * What the origin has signed, and nothing else: neither a field nor a byte in it can be another's.
+ * Times are Unix seconds.
+ */
+export type SignedAnswer = {
+  body: string;
+  /** The signed fields, the origin's signature, and a link to the next page, which comes from the body. */
+  headers: Record<string, string>;
+  lifetimes: Lifetimes;
+  /** When the ranking was made that the body comes from; null when the body does not say that. */
+  generatedAt: number | null;
+  /** When the origin signed it. */
+  created: number;
+};
+
+/** Reads the origin's answer to a target, or says why it is none. How old it is, is for the caller to judge. */
+export async function readAnswer(
+  received: OriginResponse,
+  { target, keys }: { target: string; keys: PublicKeySet },
+): Promise<SignedAnswer | string> {
+  if (received.status !== 200) return `status ${received.status}`;
+  const verified = await verifySignature(withStrongEntityTag(received), keys);
+  if (verified.verdict !== "valid") return `its signature is not valid: ${verified.verdict}`;
+  const { fields, signatureFields, created } = verified;
+  if (fields["content-location"] !== target) return "it is the answer to another request";
+  if (!/^application\/([a-z-]+\+)?json$/.test(fields["content-type"])) return "it is not JSON";
+  const lifetimes = readLifetimes(fields[lifetimesField]);
+  if (lifetimes === null) return "it may not be stored";
+  const body = new TextDecoder().decode(received.body);
+  const content = parseJson(body) as { generated_at?: string; next?: unknown } | null;
+  if (content === null) return "it is not JSON";
+  const generatedAt = content.generated_at === undefined ? null : Date.parse(content.generated_at) / 1000;
+  if (Number.isNaN(generatedAt)) return "it has no date that can be read";
+  const headers = { ...fields, ...linkTo(content.next), ...signatureFields };
+  return { body, headers, lifetimes, generatedAt, created };
+}
+
+// A proxy that compresses the response weakens its entity tag; the signature is over the origin's, which is strong.
+function withStrongEntityTag({ status, headers, body }: OriginResponse): OriginResponse {
+  const strong = new Headers(headers);
+  strong.set("etag", (headers.get("etag") ?? "").replace(/^W\//, ""));
+  return { status, headers: strong, body };
+}
+
+function linkTo(next: unknown): { link?: string } {
+  const isPage = typeof next === "string" && /^\/api\/trending\?[!-;=?-~]+$/.test(next);
+  return isPage ? { link: `<${next}>; rel="next"` } : {};
+}
