@@ -62,6 +62,7 @@ export const videoExample: Video = {
 
 export const regionListExample: RegionList = {
   generation: 4711,
+  oldest_generation: 4687,
   generated_at: "2026-11-21T10:00:00Z",
   categories: ["Education", "Music"],
   regions: [

@@ -104,6 +104,10 @@ export type Video = Widened<z.infer<typeof Video>>;
 export const RegionList = z
   .strictObject({
     generation,
+    oldest_generation: z
+      .int()
+      .min(1)
+      .meta({ description: "The oldest generation that is kept: a cursor of an older one is 410" }),
     generated_at: time,
     categories: z.array(z.string()).meta({ description: "What `category` of /api/trending may be" }),
     regions: z.array(

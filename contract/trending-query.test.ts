@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { parseTrendingQuery, readCursor, trendingUrl, writeCursor } from "./trending-query.ts";
+import { readFileSync } from "node:fs";
+import { longestList, parseTrendingQuery, readCursor, trendingUrl, writeCursor } from "./trending-query.ts";
 
 test.each([
   ["", "/api/trending?region=GB"],
@@ -54,6 +55,10 @@ test.each([
   ["cursor=0-1", "cursor", "unchanged"],
   ["cursor=1-1-1", "cursor", "unchanged"],
   ["cursor=9999999999999999-1", "cursor", "unchanged"],
+  ["cursor=7-25", "cursor", "unchanged"], // no page of 24 begins there
+  ["limit=7&cursor=7-24", "cursor", "unchanged"],
+  ["limit=50&cursor=7-500", "cursor", "unchanged"], // no list is longer
+  ["limit=50&category=Music&cursor=7-100", "cursor", "unchanged"],
   ["limit=5&limit=5", "limit", "expected at most once"],
   ["page=2", "(unknown)", "expected only region, window, category, limit, cursor"],
   ["Region=DE", "(unknown)", "expected only region, window, category, limit, cursor"],
@@ -76,4 +81,16 @@ test("a cursor is read back as it was written", () => {
     generation: 4711,
     afterRank: 24,
   });
+});
+
+test("the last page of the longest list can be requested", () => {
+  expect(parseTrendingQuery("limit=50&cursor=7-450").invalid).toBeNull();
+  expect(parseTrendingQuery("limit=50&category=Music&cursor=7-50").invalid).toBeNull();
+});
+
+test("the writer's longest lists are as long", () => {
+  const path = Bun.fileURLToPath(import.meta.resolve("../writer/src/Ranking/RankedLists.php"));
+  const source = readFileSync(path, "utf8");
+  expect(source).toContain(`MAX_RANKS = ${longestList.all};`);
+  expect(source).toContain(`MAX_RANKS_OF_CATEGORY = ${longestList.category};`);
 });

@@ -7,7 +7,11 @@ export type Window = (typeof windows)[number];
 export const defaultLimit = 24;
 export const largestLimit = 50;
 
+/** The ranks of the longest list, and of the longest one of a category. A test compares them with the writer's. */
+export const longestList = { all: 500, category: 100 } as const;
+
 const limitExpected = `expected a whole number from 1 to ${largestLimit}`;
+const cursorExpected = "expected the cursor in `next` of a page, unchanged";
 const cursorPattern = /^[1-9][0-9]{0,14}-[1-9][0-9]{0,5}$/;
 
 /** The parameters of /api/trending. The OpenAPI document is made from this schema as well. */
@@ -24,9 +28,7 @@ export const TrendingQuery = z.strictObject({
     z.int({ error: limitExpected }).check(z.minimum(1), z.maximum(largestLimit)),
     defaultLimit,
   ),
-  cursor: z.optional(
-    z.string().check(z.regex(cursorPattern, { error: "expected the cursor in `next` of a page, unchanged" })),
-  ),
+  cursor: z.optional(z.string().check(z.regex(cursorPattern, { error: cursorExpected }))),
 });
 export type TrendingQuery = z.infer<typeof TrendingQuery>;
 
@@ -48,6 +50,7 @@ export function parseTrendingQuery(search: string): ParsedTrendingQuery {
   }
   const parsed = TrendingQuery.safeParse(values);
   if (!parsed.success) invalid.push(...parsed.error.issues.map(asInvalidParameter));
+  else if (!isPageStart(parsed.data)) invalid.push({ name: "cursor", detail: cursorExpected });
   const [first, ...rest] = invalid;
   if (parsed.success && first === undefined) return { query: parsed.data, invalid: null };
   return { query: null, invalid: [first ?? unknownParameter(), ...rest] };
@@ -81,6 +84,13 @@ export function readCursor(cursor: string): PageStart {
   const [generation, afterRank] = cursor.split("-").map(Number);
   if (generation === undefined || afterRank === undefined) throw new Error("Cannot read an unchecked cursor");
   return { generation, afterRank };
+}
+
+// `next` leads from page to page of one length, and no further than a list can be.
+function isPageStart({ category, limit, cursor }: TrendingQuery): boolean {
+  if (cursor === undefined) return true;
+  const { afterRank } = readCursor(cursor);
+  return afterRank % limit === 0 && afterRank < longestList[category === undefined ? "all" : "category"];
 }
 
 // Query strings carry text only. What is not of the expected form stays text, and the schema refuses it.

@@ -1,4 +1,4 @@
-import type { EdgeServices } from "./cache/read-through.ts";
+import type { EdgeServices } from "./cache/edge-services.ts";
 import { handleRequest } from "./http/handle-request.ts";
 import { refuse } from "./http/problem-response.ts";
 import { createRequestContext } from "./http/request-context.ts";

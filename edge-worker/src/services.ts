@@ -1,6 +1,6 @@
 import { DataCentreCache } from "./cache/data-centre-cache.ts";
+import type { EdgeServices } from "./cache/edge-services.ts";
 import { KvFallback } from "./cache/kv-fallback.ts";
-import type { EdgeServices } from "./cache/read-through.ts";
 import { Revalidator } from "./cache/revalidator.ts";
 import { TieredCache } from "./cache/tiered-cache.ts";
 import type { Logger } from "./log/logger.ts";

@@ -163,10 +163,34 @@ describe("a response of the edge", () => {
     }
   });
 
-  test("to a cursor whose generation is gone is the origin's 410, with where to start again", async () => {
-    const response = await stack.edge.fetch("/api/trending?region=ES&cursor=999-24");
+  test("to a cursor whose generation is gone is 410, with where to start again, without asking the origin", async () => {
+    await stack.edge.fetch("/api/regions");
+    stack.proxy.targets = [];
+    const path = "/api/trending?region=ES&cursor=999-24";
+    const [response, origin] = [await stack.edge.fetch(path), await stack.origin.fetch(path)];
     assert.equal(response.status, 410);
-    assert.equal(JSON.parse(await response.text()).restart, "/api/trending?region=ES");
+    const problem = (await response.json()) as { restart: string };
+    assert.equal(problem.restart, "/api/trending?region=ES");
+    assert.deepEqual(problem, await origin.json());
+    assert.ok(stack.proxy.targets.every((asked) => asked === "/api/regions"));
+  });
+
+  test("that something does not exist is the origin's, signed, and asked for once", async () => {
+    for (const path of ["/api/videos/none", "/api/trending?region=ES&cursor=1-48"]) {
+      stack.proxy.targets = [];
+      for (const method of ["GET", "GET", "HEAD"]) {
+        const response = await stack.edge.fetch(path, { method, headers: { "accept-encoding": "identity" } });
+        const { status, headers } = response;
+        assert.deepEqual([status, headers.get("cache-control")], [404, "no-store"]);
+        assert.equal(headers.get("content-type"), "application/problem+json");
+        if (method === "HEAD") assert.equal(headers.get("signature"), null);
+        else await verifyIndependently({ status, headers: new Headers([...headers]) }, JSON.parse(keySet));
+      }
+      assert.deepEqual(
+        stack.proxy.targets.filter((asked) => asked !== "/api/regions"),
+        [path],
+      );
+    }
   });
 
   test("gives the other documents too, from the cache the second time", async () => {

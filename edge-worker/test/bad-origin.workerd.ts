@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { defaultLimit } from "@trendvault/contract/trending-query";
 import { badResponses, type OtherResponses } from "./bad-responses.ts";
 import { withLifetimes } from "./lifetimes.ts";
 import type { WholeResponse } from "./origin-proxy.ts";
@@ -11,8 +12,9 @@ const others = {} as OtherResponses;
 const bad = Object.entries(badResponses(others));
 
 // Each behaviour has targets of its own, so that none sees what another left behind.
-const coldTarget = (index: number) => `/api/trending?region=IT&limit=${index + 1}`;
-const storedTarget = (index: number) => `/api/trending?region=IT&window=now&limit=${index + 1}`;
+const coldTarget = (index: number) => `/api/trending?region=IT&limit=${limitOf(index)}`;
+const storedTarget = (index: number) => `/api/trending?region=IT&window=now&limit=${limitOf(index)}`;
+const limitOf = (index: number) => (index < defaultLimit - 1 ? index + 1 : index + 2); // the default is in no URL
 
 describe("when the origin answers with", () => {
   let stack: TestStack;
@@ -28,6 +30,7 @@ describe("when the origin answers with", () => {
     others.region = await record("/api/trending?region=FR");
     others.window = await record("/api/trending?region=IT&window=week");
     others.limit = await record("/api/trending?region=IT&limit=40");
+    others.missing = await record("/api/videos/none");
     others.nextPage = await record("/api/trending?region=IT&cursor=1-24");
     stack.proxy.behaviour = good;
     for (const index of bad.keys()) stored.push(await (await stack.edge.fetch(storedTarget(index))).text());

@@ -2,7 +2,7 @@ import { signAgain } from "./keys.ts";
 import type { Behaviour, WholeResponse } from "./origin-proxy.ts";
 
 /** Valid responses to other requests. */
-export type OtherResponses = Record<"region" | "window" | "limit" | "nextPage", WholeResponse>;
+export type OtherResponses = Record<"region" | "window" | "limit" | "nextPage" | "missing", WholeResponse>;
 
 /** What can come back instead of the response, by what it is. `others` may be filled in later. */
 export function badResponses(others: OtherResponses): Record<string, Behaviour> {
@@ -62,6 +62,15 @@ export function badResponses(others: OtherResponses): Record<string, Behaviour> 
     "a longer body": () => others.limit,
     "the body of the next page": () => others.nextPage,
     "a problem of another kind": () => problem(400, "/problems/edge-signature"),
+    "an unsigned 400": () => problem(400, "/problems/invalid-parameter"),
+    "an unsigned 404": () => problem(404, "/problems/not-found"),
+    "an unsigned 410": () => problem(410, "/problems/generation-gone"),
+    "the signed 404 of another address": () => others.missing,
+    "20 MB": (whole) => ({
+      ...whole,
+      headers: without(whole, "content-length"),
+      body: Buffer.alloc(20_000_000, " "),
+    }),
     "a refused signature": () => problem(403, "/problems/edge-signature"),
     "a closed connection": (_whole, _target, response) => {
       response.destroy();

@@ -58,14 +58,29 @@ describe("cache-busting", () => {
     assert.deepEqual(stack.proxy.targets, []);
   });
 
-  test("with what the origin refuses: it is asked once per back-off, not every time", async () => {
-    for (let times = 0; times < 20; times++) {
-      const response = await stack.edge.fetch("/api/trending?region=DE&category=Nonsense");
+  test("with categories and generations that never were: the origin is asked what there is, and nothing else", async () => {
+    stack.proxy.targets = [];
+    for (let n = 0; n < 20; n++) {
+      const response = await stack.edge.fetch(`/api/trending?region=DE&category=Nonsense${n}`);
       assert.equal(response.status, 400);
       assert.equal(response.headers.get("cache-control"), "no-store");
       assert.match(JSON.parse(await response.text()).detail, /expected one of Kids' TV, Music/);
+      const gone = await stack.edge.fetch(`/api/trending?region=DE&cursor=${1000 + n}-24`);
+      await gone.body?.cancel();
+      assert.equal(gone.status, 410);
     }
-    assert.deepEqual(stack.proxy.targets, ["/api/trending?region=DE&category=Nonsense"]);
+    assert.ok(stack.proxy.targets.every((target) => target === "/api/regions"));
+    assert.ok(stack.proxy.targets.length < 5, `${stack.proxy.targets.length} requests`);
+  });
+
+  test("with cursors that are no page's: 400, and the origin sees nothing of it", async () => {
+    stack.proxy.targets = [];
+    for (const ending of ["cursor=1-1", "cursor=1-25", "limit=7&cursor=1-24", "cursor=1-504"]) {
+      const response = await stack.edge.fetch(`/api/trending?region=DE&${ending}`);
+      await response.body?.cancel();
+      assert.equal(response.status, 400, ending);
+    }
+    assert.deepEqual(stack.proxy.targets, []);
   });
 
   test("with countless good lists: a network over its limit gets 429 for misses, and all hits", async () => {
@@ -90,7 +105,7 @@ describe("cache-busting", () => {
     const headers = { "cf-connecting-ip": "2001:db8:1:4::1" };
     let [allowed, refused] = [0, 0];
     for (let first = 1; first <= 1000 && refused === 0; first += 20) {
-      const misses = Array.from({ length: 20 }, (_, n) => `/api/trending?region=FR&cursor=1-${first + n}`);
+      const misses = Array.from({ length: 20 }, (_, n) => `/api/videos/none-${first + n}`);
       const results = await stack.edge.fetchMany(misses.map((target) => ({ target, headers })));
       refused = results.filter(({ status }) => status === 429).length;
       allowed += results.length - refused;

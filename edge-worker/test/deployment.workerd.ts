@@ -8,10 +8,10 @@ import { unstable_readConfig as readConfig } from "wrangler";
 import { bundle, root, wrangler } from "./edge.ts";
 
 const run = promisify(execFile);
-const largestBundle = 55_000; // bytes
+const largestBundle = 58_000; // bytes
 
 describe("what is deployed", () => {
-  test("is a bundle of less than 55 KB", () => {
+  test("is a bundle of less than 58 KB", () => {
     const { size } = statSync(join(bundle(), "main.js"));
     assert.ok(size < largestBundle, `${size} bytes`);
   });

@@ -85,7 +85,8 @@ export class GenerationWatcher {
   }
 
   #adopt(newest: Generation | null): void {
-    const same = newest?.id === this.#newest?.id && newest?.publishedAt === this.#newest?.publishedAt;
+    const members = ["id", "oldestId", "publishedAt"] as const;
+    const same = members.every((member) => newest?.[member] === this.#newest?.[member]);
     if (!same) this.#newest = newest;
   }
 

@@ -3,6 +3,8 @@ import type { Database } from "bun:sqlite";
 /** What the origin knows of one published ranking. Times are Unix seconds. */
 export type Generation = {
   id: number;
+  /** The id of the oldest generation that is kept. */
+  oldestId: number;
   publishedAt: number;
   maxPerChannel: number;
   maxPerChannelRanks: number;
@@ -17,6 +19,7 @@ export function readGeneration(database: Database): Generation | null {
   if (row === null) return null;
   return {
     id: row.id,
+    oldestId: row.oldest_id,
     publishedAt: row.published_at,
     maxPerChannel: row.max_per_channel,
     maxPerChannelRanks: row.max_per_channel_ranks,
@@ -26,13 +29,14 @@ export function readGeneration(database: Database): Generation | null {
 
 type GenerationRow = {
   id: number;
+  oldest_id: number;
   published_at: number;
   max_per_channel: number;
   max_per_channel_ranks: number;
 };
 
-const newestSql = `SELECT id, published_at, max_per_channel, max_per_channel_ranks
-  FROM generations ORDER BY id DESC LIMIT 1`;
+const newestSql = `SELECT id, (SELECT min(id) FROM generations) AS oldest_id, published_at, max_per_channel,
+  max_per_channel_ranks FROM generations ORDER BY id DESC LIMIT 1`;
 
 const regionsSql = `SELECT region, video_count, newest_observed_at
   FROM generation_regions WHERE generation = ?`;

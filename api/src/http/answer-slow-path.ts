@@ -6,8 +6,8 @@ import { Refusal } from "../resources/refusal.ts";
 import type { Resource, RouteName } from "../resources/resource.ts";
 import type { CacheEntry } from "../serving/cache-entry.ts";
 import type { Counters } from "../serving/counters.ts";
-import type { Representation } from "../serving/representation.ts";
-import type { BuiltRepresentation, ResponseCache } from "../serving/response-cache.ts";
+import { type Representation, SignedRefusal } from "../serving/representation.ts";
+import type { BuildResult, ResponseCache } from "../serving/response-cache.ts";
 import type { EdgeGuard } from "./edge-guard.ts";
 import { reportFailure } from "./failure.ts";
 import { describeHealth, preflightResponse } from "./plain-responses.ts";
@@ -76,16 +76,15 @@ export class SlowPath {
     return build === null ? this.#refuse(resource.route, tooBusy) : this.#sendBuilt(build, resource, request);
   }
 
-  async #sendBuilt(
-    build: Promise<BuiltRepresentation | Refusal>,
-    resource: Resource,
-    request: Request,
-  ): Promise<Response> {
+  async #sendBuilt(build: Promise<BuildResult>, resource: Resource, request: Request): Promise<Response> {
     const { cache, counters, log } = this.#parts;
     const started = performance.now();
     try {
       const built = await build;
       if (built instanceof Refusal) return this.#refuse(resource.route, built);
+      if (built instanceof SignedRefusal) {
+        return this.#finish(resource.route, forMethod(request, built.response.clone() as Response));
+      }
       cache.remember(request.url, built.entry);
       counters.misses++;
       const response = this.#send(built.representation, request, built.entry);
@@ -98,9 +97,7 @@ export class SlowPath {
   }
 
   #send(representation: Representation, request: Request, entry: CacheEntry): Response {
-    const response = send(representation, request, entry);
-    if (request.method === "HEAD") for (const name of bodyOnlyFields) response.headers.delete(name);
-    return this.#close(response);
+    return this.#close(forMethod(request, send(representation, request, entry)));
   }
 
   #refuse(route: RouteName, refusal: Refusal): Response {
@@ -117,6 +114,12 @@ export class SlowPath {
     if (this.#isDraining) response.headers.set("connection", "close");
     return response;
   }
+}
+
+// A browser holds a digest against the body that it has got.
+function forMethod({ method }: Request, response: Response): Response {
+  if (method === "HEAD") for (const name of bodyOnlyFields) response.headers.delete(name);
+  return response;
 }
 
 const unsignedRequest = new Refusal(

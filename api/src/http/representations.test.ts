@@ -100,6 +100,45 @@ test("everything that is signed names its question, and other implementations of
   }
 });
 
+test("that a video or a page does not exist is signed as well, for this address and a minute", async () => {
+  const keys = await publicKeys();
+  const refused = [
+    ["/api/videos/none", "No such video."],
+    ["/api/trending?region=GB&cursor=1-48", "The list ends before this page."],
+    ["/api/trending?region=CZ&limit=1&cursor=1-1", "The list ends before this page."],
+  ];
+  for (const [target = "", detail] of refused) {
+    const { status, headers, body } = await askIn("identity", target);
+    expect([target, status, JSON.parse(new TextDecoder().decode(body)).detail]).toEqual([
+      target,
+      404,
+      detail,
+    ]);
+    expect(await verifyResponse({ status, headers, body }, keys)).toBe("valid");
+    await verifyIndependently({ status, headers }, keys);
+    expect(headers.get("content-location")).toBe(target);
+    expect(headers.get("trendvault-cache-control")).toBe("max-age=60");
+    expect(headers.get("cache-control")).toBe("no-store");
+    const head = await origin.ask(target, { method: "HEAD" });
+    for (const name of bodyOnlyFields) expect([head.status, head.headers.get(name)]).toEqual([404, null]);
+    const matching = await origin.ask(target, { headers: { "if-none-match": "*" } });
+    expect(matching.status).toBe(404);
+  }
+});
+
+test("the regions say which generations are kept", async () => {
+  const statement = async () => (await origin.ask("/api/regions")).json();
+  expect(await statement()).toMatchObject({ generation: 1, oldest_generation: 1 });
+  builder.publish([]);
+  origin.pass();
+  origin.pass(200); // a new generation waits for its answers
+  expect(await statement()).toMatchObject({ generation: 2, oldest_generation: 1 });
+  builder.prune(1);
+  origin.pass();
+  origin.pass(200);
+  expect(await statement()).toMatchObject({ generation: 2, oldest_generation: 2 });
+});
+
 test("an answer that stays the same is signed again before its signature is 15 minutes old", async () => {
   const sign = async (target: string) => {
     const { status, headers, body } = await askIn("br", target);

@@ -111,7 +111,7 @@ test("a cursor from a pruned generation is answered with 410 and where to start 
   builder.prune(old);
   builder.publish([]);
   origin.pass();
-  const response = await origin.ask(`/api/trending?region=DE&limit=5&cursor=${old}-24`);
+  const response = await origin.ask(`/api/trending?region=DE&limit=5&cursor=${old}-25`);
   expect(response.status).toBe(410);
   expect(await json(response)).toMatchObject({
     type: "/problems/generation-gone",
@@ -132,12 +132,14 @@ test("an unknown category is refused with the categories there are", async () =>
   expect((await json(response)).invalid).toEqual([{ name: "category", detail: "expected one of Music" }]);
 });
 
-test("a cursor goes on in a category that is gone since, but not in one that never was", async () => {
+test("a cursor goes on in a category that is gone since; in one that never was there is no page", async () => {
   builder.publish([{ region: "GB", category: "Music", videos: videos(2) }]);
   builder.publish([{ region: "GB", videos: videos(2) }]);
   const { ask } = await open();
-  expect(await json(await ask("/api/trending?category=Music&cursor=1-1"))).toMatchObject({ count: 1 });
-  expect((await ask("/api/trending?category=Nonsense&cursor=1-1")).status).toBe(400);
+  const page = "/api/trending?limit=1&cursor=1-1";
+  expect(await json(await ask(`${page}&category=Music`))).toMatchObject({ count: 1 });
+  expect((await ask(`${page}&category=Nonsense`)).status).toBe(404);
+  expect((await ask("/api/trending?limit=1&cursor=2-1&category=Nonsense")).status).toBe(400);
 });
 
 test("a second question mark belongs to a parameter's name, which is unknown then", async () => {

@@ -22,6 +22,7 @@ export function regionsResource(reader: CategoryReader): Resource {
 function describe(generation: Generation, categories: ReadonlySet<string>): RegionList {
   return {
     generation: generation.id,
+    oldest_generation: generation.oldestId,
     generated_at: formatTime(generation.publishedAt),
     categories: [...categories].sort(),
     regions: regions.map(({ code, name, languages }) => {

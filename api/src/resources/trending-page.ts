@@ -1,5 +1,10 @@
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { type TrendingQuery, trendingUrl, writeCursor } from "@trendvault/contract/trending-query";
+import {
+  readCursor,
+  type TrendingQuery,
+  trendingUrl,
+  writeCursor,
+} from "@trendvault/contract/trending-query";
 import type { ListPage, ListRow } from "../database/list-page.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
 
@@ -24,9 +29,10 @@ export function writeTrendingPage(query: TrendingQuery, list: ListPage, token: s
 
 /** The URL of the next page, or null on the last. */
 export function nextPageUrl(query: TrendingQuery, list: ListPage): string | null {
-  const last = list.rows.at(-1);
-  if (last === undefined || last.rank >= list.total) return null;
-  const cursor = writeCursor({ generation: list.generation.id, afterRank: last.rank });
+  const start = query.cursor === undefined ? 0 : readCursor(query.cursor).afterRank;
+  const afterRank = start + query.limit; // by rank, also when a rank is missing: pages begin at multiples of limit
+  if (afterRank >= list.total) return null;
+  const cursor = writeCursor({ generation: list.generation.id, afterRank });
   return trendingUrl({ ...query, cursor });
 }
 

@@ -1,3 +1,4 @@
+import { generationGone, unknownCategory } from "@trendvault/contract/list-refusals";
 import {
   parseTrendingQuery,
   readCursor,
@@ -29,15 +30,18 @@ const bytesPerRow = 1000; // an object with a dozen fields and their strings
 
 function readPage(query: TrendingQuery, generation: Generation, sources: TrendingSources): Content | Refusal {
   const { category, cursor } = query;
-  const isKnown = category === undefined || sources.lists.categoriesOf(generation).has(category);
-  if (!isKnown && cursor === undefined) return unknownCategory(sources.lists.categoriesOf(generation));
+  const start = cursor === undefined ? null : readCursor(cursor);
+  const isOfAnother = start !== null && start.generation !== generation.id; // it may have had the category
+  if (category !== undefined && !isOfAnother) {
+    const categories = sources.lists.categoriesOf(generation);
+    if (!categories.has(category)) return Refusal.of(unknownCategory(categories));
+  }
   const list =
-    cursor === undefined
+    start === null
       ? sources.lists.readFirstPage(query, generation)
-      : sources.lists.readListPage(query, readCursor(cursor));
-  if (list === null) return generationGone(query);
-  // The cursor's generation may be older and have had the category.
-  if (!isKnown && list.total === 0) return unknownCategory(sources.lists.categoriesOf(generation));
+      : sources.lists.readListPage(query, start);
+  if (list === null) return Refusal.of(generationGone(query));
+  if (start !== null && start.afterRank >= list.total) return pastTheEnd;
   const isShared = category === undefined && cursor === undefined; // ListReader keeps those rows anyway
   return {
     weight: isShared ? 0 : list.rows.length * bytesPerRow,
@@ -53,12 +57,4 @@ function summarize(invalid: { name: string; detail: string }[]): string {
   return invalid.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
 }
 
-function unknownCategory(categories: ReadonlySet<string>): Refusal {
-  const detail = `expected ${categories.size === 0 ? "none" : `one of ${[...categories].sort().join(", ")}`}`;
-  return new Refusal("invalid-parameter", `category: ${detail}`, { invalid: [{ name: "category", detail }] });
-}
-
-function generationGone({ cursor: _, ...query }: TrendingQuery): Refusal {
-  const restart = trendingUrl(query);
-  return new Refusal("generation-gone", "The generation of this cursor was deleted.", { restart });
-}
+const pastTheEnd = new Refusal("not-found", "The list ends before this page.");

@@ -3,7 +3,12 @@ import { digestOf } from "../resources/body.ts";
 import { Refusal } from "../resources/refusal.ts";
 import type { Content, Resource } from "../resources/resource.ts";
 import type { CacheEntry, RepresentationSet } from "./cache-entry.ts";
-import type { Representation, RepresentationFactory, RepresentationInput } from "./representation.ts";
+import type {
+  Representation,
+  RepresentationFactory,
+  RepresentationInput,
+  SignedRefusal,
+} from "./representation.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** Builds representations. Nothing here runs for a request whose answer is in the cache. */
@@ -44,6 +49,11 @@ export class Builder {
   async extend({ url }: Resource, set: RepresentationSet, encoding: number): Promise<Representation> {
     if (set.snapshot === null || set.content === null) throw new Error("Cannot extend an empty set");
     return this.#add(set, { url, body: set.content.render(set.snapshot.minute), encoding });
+  }
+
+  /** The answer that a resource does not exist, signed unless there is a flood of them. */
+  async refuse({ url }: Resource, refusal: Refusal): Promise<SignedRefusal | Refusal> {
+    return (await this.#factory.createMissing(url, refusal)) ?? refusal;
   }
 
   async #add({ representations }: RepresentationSet, input: RepresentationInput): Promise<Representation> {

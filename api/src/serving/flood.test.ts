@@ -21,10 +21,10 @@ function keptBytes(): number {
 
 test("a flood of different valid queries keeps memory bounded and the ordinary page in it", async () => {
   let largest = 0;
-  for (let rank = 1; rank <= 450; rank++) {
-    await Promise.all(
-      [24, 49, 50].map((limit) => origin.ask(`/api/trending?limit=${limit}&cursor=1-${rank}`)),
-    );
+  for (let limit = 1; limit <= 50; limit++) {
+    const starts = Array.from({ length: Math.floor(499 / limit) }, (_, page) => (page + 1) * limit);
+    const pages = starts.map((rank) => origin.ask(`/api/trending?limit=${limit}&cursor=1-${rank}`));
+    for (const { status } of await Promise.all(pages)) expect(status).toBe(200);
     await origin.ask("/api/trending");
     largest = Math.max(largest, keptBytes());
   }
@@ -57,7 +57,8 @@ test("what is refused is not kept", async () => {
     for (const target of [
       `/api/videos/none${i}`,
       `/api/trending?limit=${100 + i}`,
-      `/api/trending?cursor=${i + 9}-1`,
+      `/api/trending?limit=1&cursor=${i + 9}-1`,
+      `/api/trending?region=CZ&limit=${1 + (i % 50)}&cursor=1-${1 + (i % 50)}`,
     ]) {
       expect((await origin.ask(target)).status).toBeGreaterThanOrEqual(400);
     }
@@ -66,14 +67,30 @@ test("what is refused is not kept", async () => {
   expect(origin.cache.size.urls).toBe(0);
 });
 
+test("of a flood of ids that do not exist, a hundred answers a second are signed: the rest cost what they did", async () => {
+  const ask = async (count: number) => {
+    const asked = Array.from({ length: count }, (_, index) => origin.ask(`/api/videos/none${index}`));
+    const responses = await Promise.all(asked);
+    for (const { status } of responses) expect(status).toBe(404);
+    return responses.filter(({ headers }) => headers.has("signature")).length;
+  };
+  expect(await ask(300)).toBe(100);
+  origin.pass(1000);
+  expect(await ask(50)).toBe(50);
+});
+
 test("more different answers than can wait at once are 503 with Retry-After, and then all is well again", async () => {
   const responses = await Promise.all(
     Array.from({ length: 700 }, (_, index) =>
-      origin.ask(`/api/trending?cursor=1-${(index % 499) + 1}&limit=${1 + (index % 2)}`),
+      origin.ask(
+        index < 499
+          ? `/api/trending?limit=1&cursor=1-${index + 1}`
+          : `/api/trending?limit=2&cursor=1-${(index - 498) * 2}`,
+      ),
     ),
   );
   const busy = responses.filter(({ status }) => status === 503);
   expect(busy.length).toBe(700 - 512);
   expect(busy[0]?.headers.get("retry-after")).toBe("1");
-  expect((await origin.ask("/api/trending?cursor=1-499&limit=2")).status).toBe(200);
+  expect((await origin.ask("/api/trending?cursor=1-498&limit=2")).status).toBe(200);
 });

@@ -1,7 +1,10 @@
+import { lifetimesField, missingLifetimes } from "@trendvault/contract/lifetimes";
+import { describeProblem, problemContentType, problems } from "@trendvault/contract/problem";
 import { readSignedFields } from "@trendvault/contract/signature-base";
-import { type Body, digestOf } from "../resources/body.ts";
-import { cachedFields } from "../resources/cache-policy.ts";
+import { type Body, digestOf, jsonBody } from "../resources/body.ts";
+import { cachedFields, notStoredFields } from "../resources/cache-policy.ts";
 import { type Encoding, encodings } from "../resources/encodings.ts";
+import type { Refusal } from "../resources/refusal.ts";
 import type { ResponseSigner } from "../signing/response-signer.ts";
 
 /**
@@ -16,15 +19,27 @@ export type Representation = {
   signedAt: number;
 };
 
+/** What does not exist: an answer, but not one to be kept. */
+export class SignedRefusal {
+  readonly response: Response;
+
+  constructor(response: Response) {
+    this.response = response;
+  }
+}
+
 /** `url` is the canonical one of the resource, `encoding` an index. */
 export type RepresentationInput = { url: string; body: Body; encoding: number };
 
+const mostMissingPerSecond = 100;
 const signatureSeconds = 300; // an edge takes no answer that was signed more than 15 minutes ago
 
 /** Encodes, hashes and signs bodies. `now` gives Unix time in seconds, for the signature. */
 export class RepresentationFactory {
   readonly #signer: ResponseSigner;
   readonly #now: () => number;
+
+  #missing = { second: 0, signed: 0 };
 
   constructor(signer: ResponseSigner, now: () => number) {
     this.#signer = signer;
@@ -59,6 +74,29 @@ export class RepresentationFactory {
     };
   }
 
+  /**
+   * A signed 404, or null when a hundred were signed in this second: a flood of requests for what does not exist costs
+   * no more than refusing them. It is not kept, either: the flood would fill the cache.
+   */
+  async createMissing(url: string, { kind, detail, extras }: Refusal): Promise<SignedRefusal | null> {
+    const second = this.#now();
+    if (second !== this.#missing.second) this.#missing = { second, signed: 0 };
+    if (this.#missing.signed++ >= mostMissingPerSecond) return null;
+    const body = jsonBody(JSON.stringify(describeProblem(kind, detail, extras)));
+    const digest = digestOf(body);
+    const fields = {
+      "content-type": problemContentType,
+      "unencoded-digest": `sha-256=:${digest.toString("base64")}:`,
+      etag: entityTag(digest, "identity"),
+      "content-location": url,
+      [lifetimesField]: missingLifetimes,
+    };
+    const { status } = problems[kind];
+    const signature = await this.#signer.sign({ status, fields }, second);
+    const headers = { ...notStoredFields, ...forScripts, ...fields, ...signature };
+    return new SignedRefusal(new Response(body.bytes, { status, headers }));
+  }
+
   /** The same representation, signed again when its signature is more than five minutes old. */
   async renew(representation: Representation): Promise<Representation> {
     const signedAt = this.#now();
@@ -71,12 +109,13 @@ export class RepresentationFactory {
   }
 }
 
+const forScripts = { "access-control-allow-origin": "*", "access-control-expose-headers": "ETag, Link" };
+
 // A 304 has these, too: a cache updates its stored answer with them (RFC 9110, section 15.4.5).
 const validity = {
   ...cachedFields,
   vary: "Accept-Encoding",
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": "ETag, Link",
+  ...forScripts,
 };
 
 // Strong, so that each coding needs its own (RFC 9110, section 8.8.3.3).

@@ -4,12 +4,14 @@ import { BuildQueue } from "./build-queue.ts";
 import type { Builder } from "./builder.ts";
 import { CacheEntry } from "./cache-entry.ts";
 import type { Counters } from "./counters.ts";
-import type { Representation } from "./representation.ts";
+import type { Representation, SignedRefusal } from "./representation.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { TwoGenerationCache } from "./two-generation-cache.ts";
 
 /** A representation that was built for a request. */
-export type BuiltRepresentation = { entry: CacheEntry; representation: Representation };
+type BuiltRepresentation = { entry: CacheEntry; representation: Representation };
+
+export type BuildResult = BuiltRepresentation | SignedRefusal | Refusal;
 
 const capacityBytes = 9_000_000;
 const queueCapacity = 512; // builds
@@ -63,7 +65,7 @@ export class ResponseCache {
   }
 
   /** Builds what a request waits for, once for all that wait. Null when too many builds are waiting already. */
-  build(resource: Resource, encoding: number): Promise<BuiltRepresentation | Refusal> | null {
+  build(resource: Resource, encoding: number): Promise<BuildResult> | null {
     return this.#queue.run(`${encoding} ${resource.url}`, () => this.#build(resource, encoding));
   }
 
@@ -84,8 +86,13 @@ export class ResponseCache {
     return { entries: entries.length, weight, urls: this.#byUrl.size };
   }
 
+  // What does not exist is signed, because an edge stores it; a bad request has an answer of the edge's own.
+  async #refuse(resource: Resource, refusal: Refusal): Promise<Refusal | SignedRefusal> {
+    return refusal.kind === "not-found" ? this.#builder.refuse(resource, refusal) : refusal;
+  }
+
   // A refusal is not kept: a flood of bad requests would fill the cache.
-  async #build(resource: Resource, encoding: number): Promise<BuiltRepresentation | Refusal> {
+  async #build(resource: Resource, encoding: number): Promise<BuildResult> {
     const snapshot = this.#snapshot;
     if (snapshot === null) throw new Error("Cannot build an answer before the first snapshot");
     const known = this.#entries.get(resource.url);
@@ -93,7 +100,7 @@ export class ResponseCache {
     let set = entry.current;
     if (set.snapshot !== snapshot) {
       const built = await this.#builder.build(entry, snapshot, [encoding]);
-      if (built instanceof Refusal) return built;
+      if (built instanceof Refusal) return this.#refuse(resource, built);
       set = built;
       if (this.#snapshot === snapshot) entry.current = set; // else another one has begun in the meantime
     }

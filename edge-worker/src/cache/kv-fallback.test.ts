@@ -17,6 +17,7 @@ const text = '{"region":"DE","generated_at":"2026-11-20T12:00:00Z"}';
 const sign = (location: string) => signer.sign(text, { created, location, lifetimes: answerLifetimes });
 const good: StoredResponse = {
   target: request.target,
+  status: 200,
   body: text,
   headers: await sign(request.target),
   generatedAt: Date.parse("2026-11-20T12:00:00Z") / 1000,

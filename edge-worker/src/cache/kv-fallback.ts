@@ -36,7 +36,7 @@ export class KvFallback {
     if (stored === null) return null;
     const body = new Uint8Array(new TextEncoder().encode(stored.body));
     const message = { status: 200, headers: new Headers(stored.headers), body };
-    const answer = await readAnswer(message, { target: request.target, keys: this.#keys });
+    const answer = await readAnswer(message, { request, keys: this.#keys });
     if (typeof answer === "string") throw new Error(`${key} cannot be served: ${answer}`);
     const { created, ...signed } = answer;
     return {

@@ -1,15 +1,16 @@
-import type { Problem } from "@trendvault/contract/problem";
+import type { ListRefusal } from "@trendvault/contract/list-refusals";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { freshnessAt } from "../rules/freshness.ts";
 import type { CacheStatus } from "./cache-status.ts";
-import type { FallbackResponse, RequestContext, RevalidationResult, Revalidator } from "./revalidator.ts";
-import type { TieredCache } from "./tiered-cache.ts";
+import type { EdgeServices } from "./edge-services.ts";
+import { refuseUnpublished } from "./refuse-unpublished.ts";
+import type { FallbackResponse, RequestContext, RevalidationResult } from "./revalidator.ts";
 
-/** What a client gets: a response, the origin's verdict that the request is wrong, or nothing for now. */
+/** What a client gets: a response, why there is none, or nothing for now. */
 export type CacheResult =
   | CachedResponse
-  | { kind: "problem"; problem: Problem }
+  | { kind: "refused"; refusal: ListRefusal }
   | { kind: "unavailable"; reason: UnavailableReason };
 
 /** A stored response, and how it was found. `originSeconds`: how long the origin took, if it was asked. */
@@ -22,9 +23,6 @@ export type CachedResponse = {
 
 export type UnavailableReason = "origin-failed" | "rate-limited";
 
-/** What the requests of one isolate share. `clock` gives Unix seconds. */
-export type EdgeServices = { cache: TieredCache; revalidator: Revalidator; clock: () => number };
-
 const hit: CacheStatus = { fwd: null };
 
 /**
@@ -35,8 +33,9 @@ const hit: CacheStatus = { fwd: null };
 export async function readThrough(
   request: CanonicalRequest,
   context: RequestContext,
-  { cache, revalidator, clock }: EdgeServices,
+  services: EdgeServices,
 ): Promise<CacheResult> {
+  const { cache, revalidator, clock } = services;
   const response = await cache.match(request.target);
   const freshness = response === null ? "unusable" : freshnessAt(clock(), response);
   if (response !== null && freshness === "fresh") return { kind: "response", response, cacheStatus: hit };
@@ -45,32 +44,45 @@ export async function readThrough(
     return { kind: "response", response, cacheStatus: { ...hit, detail: "stale-while-revalidate" } };
   }
   const failure = revalidator.recentFailure(request.target);
+  const refuse = (last: RevalidationResult | undefined) =>
+    refuseUnpublished(request, { context, services, doubted: last !== undefined && isRefused(last) });
+  const refusal = await refuse(failure?.result);
+  if (refusal !== null) return { kind: "refused", refusal };
   if (failure !== null && (failure.isBackingOff || hasFallback(failure.result))) {
     revalidator.revalidateInBackground(request, context);
     return toCacheResult(failure.result, hit);
   }
   const { result, collapsed } = await revalidator.revalidate(request, context);
+  const late = isRefused(result) ? await refuse(result) : null;
+  if (late !== null) return { kind: "refused", refusal: late };
   return toCacheResult(result, { fwd: freshness === "unusable" ? "miss" : "stale", collapsed });
 }
 
 function toCacheResult(result: RevalidationResult, cacheStatus: CacheStatus): CacheResult {
   switch (result.kind) {
-    case "problem":
-      return result;
     case "already-fresh":
       return { ...result, kind: "response", cacheStatus: hit };
     case "fetched":
-      return { ...result, kind: "response", cacheStatus: { ...cacheStatus, fwdStatus: 200, stored: true } };
+      return {
+        ...result,
+        kind: "response",
+        cacheStatus: { ...cacheStatus, fwdStatus: result.response.status, stored: true },
+      };
     case "rate-limited":
       return fromFallback(result.fallback, hit) ?? { kind: "unavailable", reason: "rate-limited" };
     case "failure":
       return (
-        fromFallback(result.fallback, withStatus(cacheStatus, result.status)) ?? {
+        fromFallback(result.fallback, cacheStatus) ?? {
           kind: "unavailable",
           reason: "origin-failed",
         }
       );
   }
+}
+
+// The origin says so without a signature: what it has published decides.
+function isRefused(result: RevalidationResult): boolean {
+  return result.kind === "failure" && (result.status === 400 || result.status === 410);
 }
 
 function hasFallback(result: RevalidationResult): boolean {
@@ -81,8 +93,4 @@ function fromFallback(fallback: FallbackResponse | null, cacheStatus: CacheStatu
   if (fallback === null) return null;
   const { response, source } = fallback;
   return { kind: "response", response, cacheStatus: { ...cacheStatus, detail: source } };
-}
-
-function withStatus(cacheStatus: CacheStatus, status: number | null): CacheStatus {
-  return status === null || cacheStatus.fwd === null ? cacheStatus : { ...cacheStatus, fwdStatus: status };
 }

@@ -1,4 +1,3 @@
-import type { Problem } from "@trendvault/contract/problem";
 import type { PublicKeySet } from "@trendvault/contract/response-signature";
 import type { Logger } from "../log/logger.ts";
 import { fetchFromOrigin, type OriginOptions, type OriginResponse } from "../origin/fetch-from-origin.ts";
@@ -17,7 +16,6 @@ export type RevalidationResult =
   | { kind: "fetched"; response: StoredResponse; originSeconds: number }
   /** Another isolate of the data centre had fetched it. */
   | { kind: "already-fresh"; response: StoredResponse }
-  | { kind: "problem"; problem: Problem }
   | { kind: "failure"; status: number | null; fallback: FallbackResponse | null }
   | { kind: "rate-limited"; fallback: FallbackResponse | null };
 
@@ -37,7 +35,7 @@ export type RevalidatorOptions = {
   kvFallback: KvFallback;
   origin: OriginOptions;
   keys: PublicKeySet;
-  /** How long the origin is not asked for a target after it has failed at it or refused it. */
+  /** How long the origin is not asked for a target after it has failed at it. */
   backoffSeconds: number;
   /** Unix seconds. */
   clock: () => number;
@@ -63,15 +61,19 @@ export class Revalidator {
     return this.#backoff.recent(target);
   }
 
-  /** Revalidates, or waits for a revalidation in flight (`collapsed`). */
+  /**
+   * Revalidates, or waits for a revalidation in flight (`collapsed`). A response that is fresh and was fetched since a
+   * time (Unix seconds) needs none.
+   */
   async revalidate(
     request: CanonicalRequest,
     context: RequestContext,
+    since = 0,
   ): Promise<{ result: RevalidationResult; collapsed: boolean }> {
-    const first = await this.#share(request, context);
+    const first = await this.#share(request, context, since);
     // Another client was rate-limited; that must not become this one's refusal.
     const retry = first.shared && first.value?.kind === "rate-limited";
-    const { value, shared } = retry ? await this.#share(request, context) : first;
+    const { value, shared } = retry ? await this.#share(request, context, since) : first;
     return { result: value ?? (await this.#resultAfterTimeout(request)), collapsed: shared };
   }
 
@@ -81,9 +83,9 @@ export class Revalidator {
     context.waitUntil(this.revalidate(request, { ...context, allowOriginFetch: async () => true }));
   }
 
-  #share(request: CanonicalRequest, context: RequestContext) {
+  #share(request: CanonicalRequest, context: RequestContext, since: number) {
     return this.#flights.run(request.target, () => {
-      const work = this.#revalidate(request, context);
+      const work = this.#revalidate(request, context, since);
       context.waitUntil(work);
       return work;
     });
@@ -96,10 +98,14 @@ export class Revalidator {
     return { kind: "failure", status: null, fallback: await this.#fallbackFor(request, stored) };
   }
 
-  async #revalidate(request: CanonicalRequest, context: RequestContext): Promise<RevalidationResult> {
+  async #revalidate(
+    request: CanonicalRequest,
+    context: RequestContext,
+    since: number,
+  ): Promise<RevalidationResult> {
     const { cache, clock } = this.#options;
     const stored = onlyUsable(await cache.matchNewest(request.target), clock());
-    if (stored !== null && freshnessAt(clock(), stored) === "fresh") {
+    if (stored !== null && freshnessAt(clock(), stored) === "fresh" && stored.fetchedAt >= since) {
       return { kind: "already-fresh", response: stored };
     }
     if (!(await context.allowOriginFetch())) {
@@ -119,7 +125,6 @@ export class Revalidator {
     if (typeof received === "string") return this.#fail(request, stored, { status: null, reason: received });
     const validated = await validateOriginResponse(received, { request, stored, now, keys });
     if (validated.kind === "invalid") return this.#fail(request, stored, { ...received, ...validated });
-    if (validated.kind === "problem") return this.#backOff(request.target, validated);
     this.#store(request, validated.response, context);
     return { kind: "fetched", response: validated.response, originSeconds: clock() - now };
   }

@@ -1,5 +1,8 @@
+import type { ListRefusal } from "@trendvault/contract/list-refusals";
+import { describeProblem, type Problem } from "@trendvault/contract/problem";
 import type { InvalidParameter } from "@trendvault/contract/trending-query";
-import { type EdgeServices, readThrough, type UnavailableReason } from "../cache/read-through.ts";
+import type { EdgeServices } from "../cache/edge-services.ts";
+import { readThrough, type UnavailableReason } from "../cache/read-through.ts";
 import type { RequestContext } from "../cache/revalidator.ts";
 import { canonicalize } from "../rules/canonical-request.ts";
 import { problemResponse, refuse } from "./problem-response.ts";
@@ -21,11 +24,15 @@ export async function handleRequest(
   switch (result.kind) {
     case "response":
       return respondFromCache(result, { canonical, request, now: services.clock() });
-    case "problem":
-      return problemResponse(result.problem);
+    case "refused":
+      return problemResponse(describeRefusal(result.refusal));
     case "unavailable":
       return refuseForNow(result.reason);
   }
+}
+
+function describeRefusal({ kind, detail, extras }: ListRefusal): Problem {
+  return describeProblem(kind, detail, extras);
 }
 
 function refuseParameters(invalid: InvalidParameter[]): Response {

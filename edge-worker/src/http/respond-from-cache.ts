@@ -22,11 +22,13 @@ export function respondFromCache(
     ...diagnosticHeaders(result, now),
   });
   if (isKnown(request, response)) return withoutBody(304, headers);
-  if (request.method === "HEAD") return withoutBody(200, headers, response.body);
-  return new Response(response.body, { headers });
+  const { status, body } = response;
+  if (request.method === "HEAD") return withoutBody(status, headers, body);
+  return new Response(body, { status, headers });
 }
 
-function isKnown(request: Request, { headers }: StoredResponse): boolean {
+function isKnown(request: Request, { status, headers }: StoredResponse): boolean {
+  if (status !== 200) return false; // a condition is for what exists (RFC 9110, section 13.2.1)
   const ifNoneMatch = request.headers.get("if-none-match");
   return ifNoneMatch !== null && headers.etag !== undefined && matchesEntityTag(ifNoneMatch, headers.etag);
 }
@@ -42,12 +44,13 @@ function withoutBody(status: number, headers: Headers, body?: string): Response 
 /**
  * Ours, not the origin's: a browser may use every response for half a minute from now, as long as it is of any use.
  * (It subtracts Age.) The response to a URL without a region depends on the client's country: no shared cache may store
- * it.
+ * it. What does not exist may exist in a minute.
  */
 function cacheControlHeaders(
-  { lifetimes }: StoredResponse,
+  { status, lifetimes }: StoredResponse,
   { canonical, age }: { canonical: CanonicalRequest; age: number },
 ): Record<string, string> {
+  if (status !== 200) return { "cache-control": "no-store" };
   const left = Math.max(0, usableSeconds(lifetimes) - age);
   const fresh = Math.min(browserSeconds(lifetimes), left);
   const stale = Math.min(browserStaleSeconds, left - fresh);

@@ -92,6 +92,24 @@ test("an error of the origin is its response, and is not retried", async () => {
   expect(requests()).toBe(1);
 });
 
+test("a body that is larger than any answer is not read to its end", async () => {
+  let sent = 0;
+  const flood: RequestListener = (_, response) => {
+    const chunk = Buffer.alloc(65_536);
+    const send = () => {
+      while (!response.destroyed && sent < 2 ** 28) {
+        sent += chunk.length;
+        if (!response.write(chunk)) return void response.once("drain", send);
+      }
+      response.end();
+    };
+    send();
+  };
+  const { listener, requests } = first(flood, greet);
+  expect(await fetchWith(listener)).toBe("too-large");
+  expect([requests(), sent < 2 ** 26]).toEqual([1, true]);
+});
+
 test("a redirect is not followed", async () => {
   const redirect: RequestListener = (_, response) =>
     response.writeHead(302, { location: "/elsewhere" }).end();

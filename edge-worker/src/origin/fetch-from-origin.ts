@@ -4,10 +4,12 @@ import type { KeyRing } from "@trendvault/contract/key-ring";
 /** A response of the origin, whole; nothing in it has been validated. */
 export type OriginResponse = { status: number; headers: Headers; body: Uint8Array<ArrayBuffer> };
 
-export type OriginError = "timed-out" | "unreachable";
+export type OriginError = "timed-out" | "unreachable" | "too-large";
 
 /** `timeoutSeconds` is for everything together: both tries and the body. */
 export type OriginOptions = { url: URL; edgeKeys: KeyRing; timeoutSeconds: number };
+
+const largestBody = 512 * 1024; // bytes; 50 items with the longest titles take a tenth of it
 
 /** With these statuses Cloudflare tells a Worker that it had no connection to the origin. */
 const connectionErrorStatuses = new Set([521, 522, 523, 525, 526, 530]);
@@ -40,12 +42,21 @@ async function tryOnce(
   try {
     const response = await fetch(request);
     if (connectionErrorStatuses.has(response.status)) return "unreachable";
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: new Uint8Array(await response.arrayBuffer()),
-    };
+    const body = await readBody(response);
+    return body === null ? "too-large" : { status: response.status, headers: response.headers, body };
   } catch {
     return signal.aborted ? "timed-out" : "unreachable"; // fetch and reading its body fail for no other reason
   }
+}
+
+/** The body, or null when there is more of it than any answer has; the rest is not read. */
+async function readBody({ body }: Response): Promise<Uint8Array<ArrayBuffer> | null> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array<ArrayBuffer>>) {
+    length += chunk.length;
+    if (length > largestBody) return null; // leaving the loop cancels the body
+    chunks.push(chunk);
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }

@@ -1,5 +1,6 @@
 import { lifetimesField } from "@trendvault/contract/lifetimes";
 import { type PublicKeySet, verifySignature } from "@trendvault/contract/response-signature";
+import { type CanonicalRequest, mayBeMissing } from "../rules/canonical-request.ts";
 import { type Lifetimes, readLifetimes } from "../rules/lifetimes.ts";
 import { parseJson } from "../rules/parse-json.ts";
 import type { OriginResponse } from "./fetch-from-origin.ts";
@@ -9,6 +10,7 @@ import type { OriginResponse } from "./fetch-from-origin.ts";
  * Times are Unix seconds.
  */
 export type SignedAnswer = {
+  status: 200 | 404;
   body: string;
   /** The signed fields, the origin's signature, and a link to the next page, which comes from the body. */
   headers: Record<string, string>;
@@ -19,16 +21,17 @@ export type SignedAnswer = {
   created: number;
 };
 
-/** Reads the origin's answer to a target, or says why it is none. How old it is, is for the caller to judge. */
+/** Reads the origin's answer to a request, or says why it is none. How old it is, is for the caller to judge. */
 export async function readAnswer(
   received: OriginResponse,
-  { target, keys }: { target: string; keys: PublicKeySet },
+  { request, keys }: { request: CanonicalRequest; keys: PublicKeySet },
 ): Promise<SignedAnswer | string> {
-  if (received.status !== 200) return `status ${received.status}`;
+  const { status } = received;
+  if (status !== 200 && !(status === 404 && mayBeMissing(request))) return `status ${status}`;
   const verified = await verifySignature(withStrongEntityTag(received), keys);
   if (verified.verdict !== "valid") return `its signature is not valid: ${verified.verdict}`;
   const { fields, signatureFields, created } = verified;
-  if (fields["content-location"] !== target) return "it is the answer to another request";
+  if (fields["content-location"] !== request.target) return "it is the answer to another request";
   if (!/^application\/([a-z-]+\+)?json$/.test(fields["content-type"])) return "it is not JSON";
   const lifetimes = readLifetimes(fields[lifetimesField]);
   if (lifetimes === null) return "it may not be stored";
@@ -38,7 +41,7 @@ export async function readAnswer(
   const generatedAt = content.generated_at === undefined ? null : Date.parse(content.generated_at) / 1000;
   if (Number.isNaN(generatedAt)) return "it has no date that can be read";
   const headers = { ...fields, ...linkTo(content.next), ...signatureFields };
-  return { body, headers, lifetimes, generatedAt, created };
+  return { status, body, headers, lifetimes, generatedAt, created };
 }
 
 // A proxy that compresses the response weakens its entity tag; the signature is over the origin's, which is strong.

@@ -10,6 +10,8 @@ export const storageNamespace = "stored-responses-3";
 export type StoredResponse = {
   /** Canonical path and query: what was requested, and the cache key. */
   target: string;
+  /** 404: the origin has signed that it does not exist. */
+  status: 200 | 404;
   body: string;
   /** The fields that the origin has signed, its signature, and the link to the next page. */
   headers: Record<string, string>;

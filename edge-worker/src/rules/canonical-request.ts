@@ -5,7 +5,7 @@ import {
   type TrendingQuery,
   trendingUrl,
 } from "@trendvault/contract/trending-query";
-import { trendingPath } from "./paths.ts";
+import { isVideoPath, trendingPath } from "./paths.ts";
 import { regionForCountry } from "./region-for-country.ts";
 
 /**
@@ -39,6 +39,11 @@ export function canonicalize(
 /** Whether a query is for a list's first page as most visitors want it: all categories, the default length. */
 export function isFrontPage({ category, limit, cursor }: TrendingQuery): boolean {
   return category === undefined && limit === defaultLimit && cursor === undefined;
+}
+
+/** Whether what is requested may not exist (404): a video, or a page past the end of a list. */
+export function mayBeMissing({ query, target }: CanonicalRequest): boolean {
+  return query === null ? isVideoPath(target) : query.cursor !== undefined;
 }
 
 /** The target for the log: without the category, which is whatever a visitor has typed. */
