@@ -71,7 +71,7 @@ export const suites: readonly Suite[] = [
     command: ["pytest", "writer/fit", "--junitxml=REPORT"],
   },
   bunTest("contract", "contract"),
-  bunTest("edge", "edge-worker/src"),
+  bunTest("edge", "edge-worker"),
   bunTest("local", "local"),
   bunTest("checks", "checks"),
   { part: "toolchain", name: "tests", counting: "closing-line", command: ["toolchain/test"] },

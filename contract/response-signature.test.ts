@@ -8,6 +8,7 @@ import {
 } from "./response-signature.ts";
 import { coveredComponents, coveredFields } from "./signature-base.ts";
 import { verifyIndependently } from "./test-support/independent-verifiers.ts";
+import { Random } from "./test-support/random.ts";
 import { TestSigner } from "./test-support/test-signer.ts";
 
 const created = 1_795_176_030;
@@ -181,10 +182,10 @@ describe("an independent implementation of RFC 9421", () => {
 });
 
 describe("drawn at random", () => {
-  const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
-  const random = mulberry32(seed);
-  const below = (limit: number) => Math.floor(random() * limit);
-  const pick = <T>(choices: readonly T[]): T => choices[below(choices.length)] as T;
+  const random = new Random();
+  const { seed } = random;
+  const below = (limit: number) => random.below(limit);
+  const pick = <T>(choices: readonly T[]): T => random.pick(choices);
   const draws = 200;
 
   /** The same two fields, as a proxy may write them: another label, other signatures, other whitespace. */
@@ -195,7 +196,7 @@ describe("drawn at random", () => {
       const [other, at] = [`p${n}`, below(inputs.length + 1)];
       const components = pick(["", '"@status"', '"date" "via";req', '"x, (y)";key="a\\"b"']);
       inputs.splice(at, 0, `${other}=(${components});created=${below(1e9)};keyid="${pick(["s1", "p"])}"`);
-      signatures.splice(below(signatures.length + 1), 0, `${other}=:${btoa(String(random()))}:`);
+      signatures.splice(below(signatures.length + 1), 0, `${other}=:${btoa(String(random.next()))}:`);
     }
     const comma = () => `${pick(["", " ", "\t", "  "])},${pick(["", " ", "\t \t"])}`;
     const join = (members: string[]) => members.reduce((left, right) => left + comma() + right);
@@ -235,13 +236,3 @@ describe("drawn at random", () => {
     }
   });
 });
-
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

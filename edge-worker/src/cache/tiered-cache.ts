@@ -5,6 +5,8 @@ import { LruMap } from "./lru-map.ts";
 import { nullOnError } from "./null-on-error.ts";
 import { SingleFlight } from "./single-flight.ts";
 
+type SharedCache = Pick<DataCentreCache, "match" | "put">;
+
 const memoryCapacity = 512; // responses of some 10 KB each; an isolate has 128 MB
 const readTimeoutSeconds = 1;
 
@@ -12,10 +14,10 @@ const readTimeoutSeconds = 1;
 export class TieredCache {
   readonly #memory = new LruMap<StoredResponse>(memoryCapacity);
   readonly #reads = new SingleFlight<StoredResponse | null>(readTimeoutSeconds);
-  readonly #dataCentre: DataCentreCache;
+  readonly #dataCentre: SharedCache;
   readonly #log: Logger;
 
-  constructor(dataCentre: DataCentreCache, log: Logger) {
+  constructor(dataCentre: SharedCache, log: Logger) {
     this.#dataCentre = dataCentre;
     this.#log = log;
   }

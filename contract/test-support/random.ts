@@ -1,0 +1,28 @@
+/** Random choices that a seed repeats: TEST_SEED, or another one each time. Print it in the test's name. */
+export class Random {
+  readonly seed: number;
+  #state: number;
+
+  constructor(seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32))) {
+    this.seed = seed;
+    this.#state = seed;
+  }
+
+  /** From 0 to below 1 (mulberry32). */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    const state = this.#state;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number from 0 to below a limit. */
+  below(limit: number): number {
+    return Math.floor(this.next() * limit);
+  }
+
+  pick<T>(choices: readonly T[]): T {
+    return choices[this.below(choices.length)] as T;
+  }
+}
