@@ -1,16 +1,17 @@
-# Sourced by the scripts in bin/: answers --help and refuses what cannot be meant, before anything is
-# downloaded. What there is, the usage text says: one line per option, indented by two spaces, with the
-# option's value in capitals, and a line "PART … one of: a, b, c" when there are words besides options.
+# Sourced by the scripts in bin/: answers --help and refuses mistyped arguments before anything is downloaded.
+# The usage text says what is allowed: one line per option, indented by two spaces, with the option's value in
+# capitals, and a line "WORD … of: a, b, c" when there are words besides options.
 # shellcheck shell=bash
 
 # check_arguments COMMAND USAGE_FILE ARGUMENT…
 check_arguments() {
-  local command=$1 usage=$2 words word line is_value=
+  local command=$1 usage=$2 words kind word line is_value=
   shift 2
   for word in "$@"; do
     case $word in --help | -h) cat -- "$usage" && exit ;; esac
   done
-  words=$(sed -n 's/^  PART.* of: *//p' "$usage")
+  words=$(sed -n 's/^  [A-Z].* of: *//p' "$usage")
+  kind=$(sed -n 's/^  \([A-Z]*\) .* of: .*/\1/p' "$usage" | tr '[:upper:]' '[:lower:]')
   for word in "$@"; do
     if [[ -n $is_value ]]; then
       is_value=
@@ -20,12 +21,12 @@ check_arguments() {
     elif [[ -z $words ]]; then
       refuse "$command" "It takes options only, not \"$word\""
     elif [[ " ${words//,/} " != *" $word "* ]]; then
-      refuse "$command" "There is no part \"$word\": the parts are $words"
+      refuse "$command" "There is no $kind \"$word\": the ${kind}s are $words"
     fi
   done
 }
 
 refuse() {
-  printf '%s: %s.\n%s --help shows what there is.\n' "$1" "$2" "$1" >&2
+  printf '%s: %s.\nSee %s --help.\n' "$1" "$2" "$1" >&2
   exit 2
 }

@@ -3,16 +3,16 @@
 # system's where it has them, else the packages of Debian $DEBIAN_SUITE in .tools/bench, run on
 # their own libc as in toolchain/php.sh. bench/servers.py builds the peers themselves.
 set -euo pipefail
-PART=bench
-# shellcheck source=toolchain/part.sh
-. "$(dirname -- "${BASH_SOURCE[0]}")/part.sh"
+TOOL=bench
+# shellcheck source=toolchain/tool.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/tool.sh"
 # shellcheck source=toolchain/debian.sh
 . "$ROOT/toolchain/debian.sh"
 
 FPM_EXTENSIONS='pdo pdo_sqlite'
 
 main() {
-  ! is_current "$PART" || exit 0
+  ! is_current "$TOOL" || exit 0
   PATH=$PATH:/usr/sbin:/sbin
   start
   missing=()

@@ -2,9 +2,9 @@
 # Bun, exactly the version that package.json names: the system's if it is that one, else
 # the binary package of this platform from npm.
 set -euo pipefail
-PART=bun
-# shellcheck source=toolchain/part.sh
-. "$(dirname -- "${BASH_SOURCE[0]}")/part.sh"
+TOOL=bun
+# shellcheck source=toolchain/tool.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/tool.sh"
 # shellcheck source=toolchain/npm.sh
 . "$ROOT/toolchain/npm.sh"
 

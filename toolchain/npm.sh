@@ -10,7 +10,7 @@ unpack_npm() {
   # npm needs a cache; a user without a home folder gets a temporary one.
   [[ -w ${HOME:-/nowhere} ]] || export npm_config_cache=$NEW.npm
   mkdir -p -- "$folder"
-  run "npm could not fetch $name@$version: look at the network and at \`npm config get registry\`, then run bin/setup again." \
+  run "npm could not fetch $name@$version: check the network and at \`npm config get registry\`, then run bin/setup again." \
     npm pack --pack-destination "$folder" -- "$name@$version"
   tarball=$(echo "$folder"/*.tgz)
   [[ $(sha512 "$tarball") == "$(pinned_sha512 "$name" "$version")" ]] ||

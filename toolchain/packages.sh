@@ -2,17 +2,17 @@
 # The npm packages of the workspaces, exactly as bun.lock names them. It runs every time and
 # needs no stamp: Bun finds in a few milliseconds that nothing has changed.
 set -euo pipefail
-PART=packages
-# shellcheck source=toolchain/part.sh
-. "$(dirname -- "${BASH_SOURCE[0]}")/part.sh"
+TOOL=packages
+# shellcheck source=toolchain/tool.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/tool.sh"
 
 main() {
   [[ -f $ROOT/bun.lock ]] || exit 0
   mkdir -p -- "$TOOLS/log" "$NEW"
   : >"$LOG"
-  [[ -x $TOOLS/bin/bun ]] || fail "Bun is not there yet: run bin/setup without naming parts."
+  [[ -x $TOOLS/bin/bun ]] || fail "Bun is not installed yet: run bin/setup without naming tools."
   [[ -d $ROOT/node_modules ]] || say "installing the npm packages of bun.lock"
-  run "bun install failed: if bun.lock does not fit package.json, run \`bun install\` and commit bun.lock; otherwise look at the network and run bin/setup again." \
+  run "bun install failed: if bun.lock does not match package.json, run \`bun install\` and commit bun.lock; otherwise check the network and run bin/setup again." \
     "$TOOLS/bin/bun" install --frozen-lockfile --cwd "$ROOT"
   rm -r -- "$NEW"
 }

@@ -4,9 +4,9 @@
 # were built with, so an older Debian serves them unchanged. The writer's PHP libraries and
 # Composer come from there in any case; Composer then writes writer/vendor/autoload.php.
 set -euo pipefail
-PART=php
-# shellcheck source=toolchain/part.sh
-. "$(dirname -- "${BASH_SOURCE[0]}")/part.sh"
+TOOL=php
+# shellcheck source=toolchain/tool.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/tool.sh"
 # shellcheck source=toolchain/debian.sh
 . "$ROOT/toolchain/debian.sh"
 
@@ -25,14 +25,14 @@ main() {
   run "PHP does not start from .tools/bin/php: remove .tools and run bin/setup again." is_usable_php "$TOOLS/bin/php"
   run "PHPUnit does not start from .tools/bin/phpunit: remove .tools and run bin/setup again." is_usable_phpunit "$phpunit"
   [[ $composer != "$PLACE/"* ]] || dump_autoloader
-  stamp_covers "$PART" "$ROOT/writer/vendor/autoload.php"
+  stamp_covers "$TOOL" "$ROOT/writer/vendor/autoload.php"
   finish
 }
 
 # Puts a program that is PHP into .tools/bin as NAME.
 wrap_php() {
   printf '#!/bin/sh\nexec %q %q "$@"\n' "$TOOLS/bin/php" "$2" | wrap "$1"
-  stamp_covers "$PART" "$2"
+  stamp_covers "$TOOL" "$2"
 }
 
 # Needs no network: the libraries load themselves, what Composer writes finds our own classes.
@@ -81,7 +81,7 @@ install_libraries() {
     fail "The writer's libraries are needed, and without apt and Debian's keyring only Composer can fetch them: install it (on macOS: brew install composer) and run bin/setup again."
   composer=$(type -P composer) phpunit=$ROOT/writer/vendor/bin/phpunit
   say "installing the writer's libraries with $composer"
-  run "Composer could not install what writer/composer.json requires: look at the network and run bin/setup again." \
+  run "Composer could not install what writer/composer.json requires: check the network and run bin/setup again." \
     "$composer" install --no-interaction --working-dir "$ROOT/writer"
 }
 
@@ -90,7 +90,7 @@ install_php() {
     fail "PHP ${PHP_MINIMUM%.0} or newer with ${PHP_EXTENSIONS// /, } is needed, and without apt it cannot be fetched privately: install it (on macOS: brew install php composer) and run bin/setup again."
   ! type -P php >/dev/null || say "$(type -P php) is older than $PHP_MINIMUM or lacks one of $PHP_EXTENSIONS"
   ! apt-cache show php8.4-cli >/dev/null 2>&1 ||
-    say "PHP is an ordinary package here and would be used: apt-get install $PHP_PACKAGES phpunit"
+    say "this system has packages of PHP 8.4, which bin/setup would use instead: apt-get install $PHP_PACKAGES phpunit"
   say "downloading PHP, PHPUnit and the writer's libraries from Debian $DEBIAN_SUITE (45 MB)"
   # shellcheck disable=SC2086  # lists of package names
   unpack_debian "$LIBRARY_NAMES|^(lib([^j]|j[^s])|php|zlib1g|openssl-provider)" $PHP_PACKAGES $PHP_LIBRARIES phpunit
@@ -99,7 +99,7 @@ install_php() {
   php_on_its_own_libc | wrap php
 }
 
-# Debian's libraries find each other under /usr/share/php; here they lie beside each other.
+# Debian's libraries find each other under /usr/share/php; here they are beside each other.
 unfix_paths() {
   local file slashes folder=$NEW/usr/share/php
   while IFS= read -r file; do

@@ -3,9 +3,9 @@
 # A virtual environment cannot be moved, since its scripts name their interpreter: it is built
 # in its place, and linked and stamped only when its last package is in.
 set -euo pipefail
-PART=python
-# shellcheck source=toolchain/part.sh
-. "$(dirname -- "${BASH_SOURCE[0]}")/part.sh"
+TOOL=python
+# shellcheck source=toolchain/tool.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/tool.sh"
 # shellcheck source=toolchain/debian.sh
 . "$ROOT/toolchain/debian.sh"
 
@@ -19,7 +19,7 @@ main() {
   say "using $python, downloading the packages of toolchain/requirements.txt (55 MB)"
   rm -rf -- "$PLACE"
   make_environment
-  run "pip could not install toolchain/requirements.txt: look at the network and at \`pip config list\`, then run bin/setup again." \
+  run "pip could not install toolchain/requirements.txt: check the network and at \`pip config list\`, then run bin/setup again." \
     "${pip[@]}" install --disable-pip-version-check --require-hashes --no-deps --only-binary :all: \
     --requirement "$ROOT/toolchain/requirements.txt"
   publish
@@ -51,7 +51,7 @@ publish() {
   for name in $COMMANDS; do
     link "$name" "$PLACE/bin/$name"
   done
-  stamp_covers "$PART" "$PLACE/bin/python"
+  stamp_covers "$TOOL" "$PLACE/bin/python"
 }
 
 main

@@ -2,9 +2,9 @@
 # Updates the locks after a change of versions in package.json, versions.sh or pyproject.toml: npm-hashes.txt as
 # the npm registry has it now, requirements.txt as uv resolves the dependency groups for every platform.
 set -euo pipefail
-PART=relock
-# shellcheck source=toolchain/part.sh
-. "$(dirname -- "${BASH_SOURCE[0]}")/part.sh"
+TOOL=relock
+# shellcheck source=toolchain/tool.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/tool.sh"
 
 main() {
   type -P npm uv >/dev/null || fail "Locking needs npm and uv (https://docs.astral.sh/uv/) on PATH: install what is missing."

@@ -1,9 +1,9 @@
-# Remembers that a part is installed. A stamp is a checksum over all that decided its outcome
+# Remembers that a tool is installed. A stamp is a checksum over all that decided its outcome
 # (pins, lockfiles, scripts, machine, folder) and over the files it put into .tools/bin, with
-# links followed. When anything of that changes, the part is installed again.
+# links followed. When anything of that changes, the tool is installed again.
 # shellcheck shell=bash
 
-# Is PART installed, and has nothing changed since?
+# Is TOOL installed, and has nothing changed since?
 is_current() {
   [[ -f $TOOLS/stamps/$1 ]] && [[ $(fingerprint "$1") == "$(<"$TOOLS/stamps/$1")" ]]
 }
@@ -33,7 +33,7 @@ fingerprint() {
 
 decisive_files() {
   local folder=$ROOT/toolchain
-  printf '%s\n' "$folder/versions.sh" "$folder/part.sh" "$folder/$1.sh"
+  printf '%s\n' "$folder/versions.sh" "$folder/tool.sh" "$folder/$1.sh"
   case $1 in
     bun | node) printf '%s\n' "$folder/npm.sh" "$folder/npm-hashes.txt" ;;
     php) printf '%s\n' "$folder/debian.sh" "$ROOT/writer/composer.json" ;;

@@ -5,7 +5,7 @@
 
 BUN_VERSION=$(sed -n 's/.*"packageManager": *"bun@\([^"+]*\).*/\1/p' "$ROOT/package.json")
 
-NODE_MINIMUM=22.18.0 # wrangler needs it
+NODE_MINIMUM=22.18.0 # wrangler needs it; to fetch it, the npm of Node 20 will do (package.json, "engines")
 NODE_VERSION=22.23.3
 NPM_VERSION=10.9.9
 

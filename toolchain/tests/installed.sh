@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 
 test_the_installed_tools_are_the_versions_asked_for() {
-  PART=setup
-  # shellcheck source=toolchain/part.sh
-  . "$ROOT/toolchain/part.sh"
+  TOOL=setup
+  # shellcheck source=toolchain/tool.sh
+  . "$ROOT/toolchain/tool.sh"
   [[ $("$TOOLS/bin/bun" --version) == "$BUN_VERSION" ]]
   at_least "$("$TOOLS/bin/node" -p process.versions.node)" "$NODE_MINIMUM"
   at_least "$("$TOOLS/bin/php" -r 'echo PHP_VERSION;')" "$PHP_MINIMUM"

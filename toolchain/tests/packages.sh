@@ -18,5 +18,5 @@ test_packages_that_do_not_fit_the_lock_end_in_a_sentence_on_what_to_do() {
 test_packages_without_Bun_are_refused() {
   new_sandbox packages-early
   : >"$CLONE/bun.lock"
-  says 'run bin/setup without naming parts' "$(complaint packages)"
+  says 'run bin/setup without naming tools' "$(complaint packages)"
 }

@@ -1,10 +1,10 @@
-# What bin/setup promises whatever the part.
+# What bin/setup promises whatever the tool.
 # shellcheck shell=bash
 
-test_an_unknown_part_is_named_together_with_the_parts_there_are() {
+test_an_unknown_tool_is_named_together_with_the_tools_there_are() {
   new_sandbox unknown
   said=$(complaint bun pyhton)
-  says 'no part "pyhton"' "$said"
+  says 'no tool "pyhton"' "$said"
   says 'bun, node, php, python, packages' "$said"
   absent "$CLONE/.tools"
 }
@@ -17,15 +17,15 @@ test_an_unknown_option_is_refused_by_bin_setup_up_and_test_before_anything_is_do
   for words in 'setup --prot' 'up --prot 1' 'up --port 1 --prot=2' 'test --jbos 3' 'test --jobs 3 apy' 'up now'; do
     # shellcheck disable=SC2086  # a command and its arguments
     if said=$("$CLONE/bin/"$words 2>&1); then return 1; else [[ $? -eq 2 ]]; fi
-    says "bin/${words%% *} --help shows what there is." "$said"
+    says "See bin/${words%% *} --help." "$said"
   done
   absent "$CLONE/.tools"
 }
 
-test_help_names_every_part_and_installs_nothing() {
+test_help_names_every_tool_and_installs_nothing() {
   new_sandbox help
   said=$(setup --help)
-  for part in bun node php python packages; do says "  $part " "$said"; done
+  for tool in bun node php python packages; do says "  $tool " "$said"; done
   absent "$CLONE/.tools"
 }
 
@@ -47,7 +47,7 @@ test_a_removed_tool_is_installed_again() {
   [[ $("$CLONE/.tools/bin/bun") == 1.2.3 ]]
 }
 
-test_a_raised_pin_installs_the_new_version_of_that_part_only() {
+test_a_raised_pin_installs_the_new_version_of_that_tool_only() {
   new_sandbox raised
   setup bun node
   sed -i.orig '/@oven/d' "$CLONE/toolchain/npm-hashes.txt"
@@ -73,7 +73,7 @@ test_a_failed_download_ends_in_a_sentence_on_what_to_do() {
   says 'npm error network' "$said"
   says 'npm could not fetch @oven/bun-' "$said"
   says 'run bin/setup again' "$said"
-  says 'These parts failed, for the reasons above: bun.' "$said"
+  says 'These tools could not be installed, for the reasons above: bun.' "$said"
   absent "$CLONE/.tools/bin/bun"
 }
 

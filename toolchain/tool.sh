@@ -1,14 +1,14 @@
-# Sourced by the script of each part, which sets PART first: paths, messages, and the steps of
-# an installation. A part is built in $NEW and moved to $PLACE when it is complete, so that an
-# interrupted download is never taken for a finished one. While $NEW exists, the part is being
+# Sourced by the script of each tool, which sets TOOL first: paths, messages, and the steps of
+# an installation. A tool is built in $NEW and moved to $PLACE when it is complete, so that an
+# interrupted download is never taken for a finished one. While $NEW exists, the tool is being
 # installed.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2153  # TOOL is set by the script that sources this
 
 ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 TOOLS=$ROOT/.tools
-PLACE=$TOOLS/$PART
-NEW=$TOOLS/$PART.new
-LOG=$TOOLS/log/$PART.log
+PLACE=$TOOLS/$TOOL
+NEW=$TOOLS/$TOOL.new
+LOG=$TOOLS/log/$TOOL.log
 # Only the system's own tools are looked up, not those that this or another checkout installed.
 PATH=$(tr ':' '\n' <<<"$PATH" | sed '/\/\.tools\/bin$/d' | paste -sd: -)
 # shellcheck source=toolchain/versions.sh
@@ -16,12 +16,12 @@ PATH=$(tr ':' '\n' <<<"$PATH" | sed '/\/\.tools\/bin$/d' | paste -sd: -)
 # shellcheck source=toolchain/stamp.sh
 . "$ROOT/toolchain/stamp.sh"
 
-# From here until `finish` the part counts as absent.
+# From here until `finish` the tool counts as absent.
 start() {
   set -E
-  trap 'fail "toolchain/$PART.sh stopped (${BASH_SOURCE[0]##*/}, line $LINENO): please report it with .tools/log/$PART.log."' ERR
+  trap 'fail "toolchain/$TOOL.sh stopped (${BASH_SOURCE[0]##*/}, line $LINENO): please report it with .tools/log/$TOOL.log."' ERR
   mkdir -p -- "$TOOLS/bin" "$TOOLS/log"
-  forget_stamp "$PART"
+  forget_stamp "$TOOL"
   rm -rf -- "$NEW" "$NEW".*
   mkdir -- "$NEW"
   : >"$LOG"
@@ -35,14 +35,14 @@ place() {
 
 finish() {
   rm -rf -- "$NEW"
-  write_stamp "$PART"
+  write_stamp "$TOOL"
   say "ready after $SECONDS s"
 }
 
 # Puts TARGET into .tools/bin as NAME.
 link() {
   ln -sfn -- "$2" "$TOOLS/bin/$1"
-  stamp_covers "$PART" "$TOOLS/bin/$1"
+  stamp_covers "$TOOL" "$TOOLS/bin/$1"
 }
 
 # Puts the script on standard input into .tools/bin as NAME.
@@ -50,21 +50,21 @@ wrap() {
   cat >"$NEW.$1"
   chmod +x -- "$NEW.$1"
   mv -f -- "$NEW.$1" "$TOOLS/bin/$1"
-  stamp_covers "$PART" "$TOOLS/bin/$1"
+  stamp_covers "$TOOL" "$TOOLS/bin/$1"
 }
 
-say() { printf '[%s] %s\n' "$PART" "$*"; }
+say() { printf '[%s] %s\n' "$TOOL" "$*"; }
 
-# Ends the part: the end of its log, then one sentence on what failed and what to do.
+# Ends the installation: the end of its log, then one sentence on what failed and what to do.
 fail() {
   trap - ERR
   [[ ! -s $LOG ]] || tail -n 5 -- "$LOG" | sed 's/^/    /' >&2
-  printf '[%s] %s\n' "$PART" "$*" >&2
+  printf '[%s] %s\n' "$TOOL" "$*" >&2
   rm -rf -- "$NEW" "$NEW".*
   exit 1
 }
 
-# Runs COMMAND with its output in the log; if it fails, the part ends with SENTENCE.
+# Runs COMMAND with its output in the log; if it fails, the installation ends with SENTENCE.
 run() {
   local sentence=$1
   shift
