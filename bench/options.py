@@ -1,8 +1,6 @@
 """The command line of bin/bench. bin/bench reads it with the system's Python before anything is downloaded,
-so nothing but the standard library is imported here, and no syntax newer than Python 3.9 is used.
+so nothing but the standard library is imported here.
 """
-
-from __future__ import annotations
 
 import argparse
 from pathlib import Path
@@ -44,8 +42,8 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
         prog="bin/bench",
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Measures what a request costs this project's origin, beside the same endpoint in Bun,\n"
-        "Go, Node and PHP, and beside nginx serving the finished bytes. Needs Linux.",
+        description="Measures CPU per request of this project's origin, of the same endpoint in Bun, Go,\n"
+        "Node and PHP, and of nginx serving the finished bytes. Needs Linux.",
         epilog="scenarios:\n"
         + "\n".join(f"  {name:{max(map(len, SCENARIOS))}}  {title}" for name, title in SCENARIOS.items())
         + "\n\nAll of them take under ten minutes. The first run also builds the servers to compare with,\n"
@@ -77,7 +75,3 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
     options.scenarios = [name for name in SCENARIOS if name in wanted]
     options.output = PUBLISHED if options.publish else options.output
     return options
-
-
-if __name__ == "__main__":
-    parse_options()

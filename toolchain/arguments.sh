@@ -26,6 +26,20 @@ check_arguments() {
   done
 }
 
+# check_python_arguments ROOT MODULE ARGUMENT…
+# The same for a program in Python: MODULE's parse_options answers, run by the system's Python. Without a new enough
+# one nothing is checked here, and bin/setup says which is needed.
+check_python_arguments() {
+  local root=$1 module=$2 word
+  shift 2
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || return 0
+  PYTHONPATH=$root python3 -B -c "import sys; from $module import parse_options; parse_options(sys.argv[1:])" \
+    "$@" || exit
+  for word in "$@"; do
+    case $word in --) return ;; --help | -h) exit ;; esac
+  done
+}
+
 refuse() {
   printf '%s: %s.\nSee %s --help.\n' "$1" "$2" "$1" >&2
   exit 2

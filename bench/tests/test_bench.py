@@ -212,6 +212,8 @@ def test_help_and_mistakes_need_nothing_installed(argument: str, code: int, tmp_
     command = shutil.copytree(ROOT / "bin", tmp_path / "bin") / "bench"
     (tmp_path / "bench").mkdir()
     shutil.copy(ROOT / "bench/options.py", tmp_path / "bench")
+    (tmp_path / "toolchain").mkdir()
+    shutil.copy(ROOT / "toolchain/arguments.sh", tmp_path / "toolchain")
     done = subprocess.run([command, argument], capture_output=True, text=True)
     assert done.returncode == code
     assert "usage: bin/bench" in done.stdout + done.stderr

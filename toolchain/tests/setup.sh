@@ -22,6 +22,19 @@ test_an_unknown_option_is_refused_by_bin_setup_up_and_test_before_anything_is_do
   absent "$CLONE/.tools"
 }
 
+test_bin_bench_and_bin_loadtest_read_their_options_before_anything_is_downloaded() {
+  new_sandbox python-options
+  ln -s "$(type -P python3)" "$FAKES/python3"
+  for program in bench loadtest; do
+    cp -- "$ROOT/bin/$program" "$CLONE/bin/" && mkdir "$CLONE/$program"
+    cp -- "$ROOT/$program"/*.py "$CLONE/$program/"
+    says "usage: bin/$program" "$(PATH=$FAKES:$SYSTEM "$CLONE/bin/$program" --help)"
+    if said=$(PATH=$FAKES:$SYSTEM "$CLONE/bin/$program" --hlep 2>&1); then return 1; else [[ $? -eq 2 ]]; fi
+    says '--hlep' "$said"
+  done
+  absent "$CLONE/.tools"
+}
+
 test_help_names_every_tool_and_installs_nothing() {
   new_sandbox help
   said=$(setup --help)
