@@ -17,23 +17,23 @@ export function lockDatabase(db: string): () => void {
 }
 
 /**
- * Remembers what the database was filled from (null: the demo), since the cron goes on with it: the demo's videos
- * never mix with real ones.
+ * Records which source the database was filled from (null: the demo). A later bin/up runs the demo in its cron only on
+ * a database of the demo, so that made-up videos never mix with real ones.
  */
-export function rememberFilledFrom(db: string, source: string | null): void {
-  writeFileSync(filledFromPath(db), source ?? "demo");
+export function recordSeed(db: string, source: string | null): void {
+  writeFileSync(seedPath(db), source ?? "demo");
 }
 
-export function isFilledFromDemo(db: string): boolean {
-  return existsSync(filledFromPath(db)) && readFileSync(filledFromPath(db), "utf8") === "demo";
+export function isSeededWithDemo(db: string): boolean {
+  return existsSync(seedPath(db)) && readFileSync(seedPath(db), "utf8") === "demo";
 }
 
-export function forgetFilledFrom(db: string): void {
-  rmSync(filledFromPath(db), { force: true });
+export function forgetSeed(db: string): void {
+  rmSync(seedPath(db), { force: true });
 }
 
-function filledFromPath(db: string): string {
-  return `${db}.filled-from`;
+function seedPath(db: string): string {
+  return `${db}.seeded-with`;
 }
 
 function isRunning(pid: number): boolean {

@@ -13,7 +13,7 @@ function readOptions(): Options | null {
   try {
     return parseOptions(Bun.argv.slice(2), { cwd: process.cwd(), root });
   } catch (error) {
-    fail(`${describe(error)}\nbin/up --help shows what there is.`, 2);
+    fail(`${describe(error)}\nSee bin/up --help.`, 2);
     return null;
   }
 }

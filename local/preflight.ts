@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { forgetFilledFrom } from "./database-files.ts";
+import { forgetSeed } from "./database-files.ts";
 
 /** Throws when another process listens on the port; `option` is the option that chooses another. */
 export async function assertPortFree(
@@ -40,7 +40,7 @@ export function removeDatabase(path: string): void {
     throw new Error(`Will not delete ${path}: it is not a TrendVault database`);
   }
   for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
-  forgetFilledFrom(path);
+  forgetSeed(path);
 }
 
 function isTrendVaultDatabase(path: string): boolean {

@@ -2,15 +2,9 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { resolve } from "node:path";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { tokenMinute, verifyToken } from "@trendvault/contract/token";
+import { freePort } from "../edge-worker/test/free-port.ts";
 import { loadOrCreateKeys } from "./key-file.ts";
-import {
-  freePort,
-  newDatabasePath,
-  newEnvFile,
-  sourceFile,
-  start,
-  stopAll,
-} from "./test-support/running-stack.ts";
+import { newDatabasePath, newEnvFile, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
 
 const root = resolve(import.meta.dir, "..");
 setDefaultTimeout(300_000); // real processes on a busy machine

@@ -3,15 +3,9 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { isFilledFromDemo } from "./database-files.ts";
-import {
-  freePort,
-  newDatabasePath,
-  newEnvFile,
-  sourceFile,
-  start,
-  stopAll,
-} from "./test-support/running-stack.ts";
+import { freePort } from "../edge-worker/test/free-port.ts";
+import { isSeededWithDemo } from "./database-files.ts";
+import { newDatabasePath, newEnvFile, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
 
 setDefaultTimeout(300_000); // real processes on a busy machine
 afterEach(stopAll);
@@ -110,7 +104,7 @@ test("real view counts are not mixed with the demo's in a later run without a so
   const second = start(["--db", db, "--port", String(await freePort())]);
   await second.waitForOutput("nothing is added");
   await second.waitForOutput("TrendVault is up.");
-  expect(isFilledFromDemo(db)).toBe(false);
+  expect(isSeededWithDemo(db)).toBe(false);
 });
 
 test("a second bin/up on the same database is refused with the process of the first", async () => {
@@ -149,7 +143,7 @@ test("a database of a newer schema is refused with what to do", async () => {
 
 test("an unknown option ends with exit code 2 and the way to the help", async () => {
   const stack = start(["--prot", "3000"]);
-  await stack.waitForOutput("bin/up --help shows what there is.");
+  await stack.waitForOutput("See bin/up --help.");
   expect(await stack.exited).toBe(2);
 });
 

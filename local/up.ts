@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { isFilledFromDemo, lockDatabase, rememberFilledFrom } from "./database-files.ts";
+import { isSeededWithDemo, lockDatabase, recordSeed } from "./database-files.ts";
 import { definedOnly, loadOrCreateKeys } from "./key-file.ts";
 import type { Options } from "./options.ts";
 import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
@@ -54,7 +54,7 @@ async function fillAndRun(
   const writer = { root, db: options.db, env, signal };
   await fill(options, writer);
 
-  const sources = isFilledFromDemo(options.db) ? "demo" : "";
+  const sources = isSeededWithDemo(options.db) ? "demo" : "";
   const cron = { ...writer, env: { ...env, SOURCES: sources } };
   const [busiest] = await countVideos(writer);
   const services = [
@@ -75,23 +75,23 @@ async function fill({ source, db }: Options, writer: WriterOptions): Promise<voi
     await fillEmpty(source, writer);
   } else if (source !== null) {
     console.log(`${db} holds observations already: ${source} was not read. --fresh starts over.`);
-  } else if (!isFilledFromDemo(db)) {
+  } else if (!isSeededWithDemo(db)) {
     console.log(`${db} holds view counts that are not the demo's: nothing is added. --fresh starts over.`);
   }
   await runWriter(["rank"], writer);
 }
 
 /**
- * Ingests into an empty database. When that fails, the database is deleted again; what a source gave before it broke
- * off is kept, with a message.
+ * Ingests into an empty database. When that fails, the database is deleted again; what a source delivered before it
+ * ended early is kept, with a message.
  */
 async function fillEmpty(source: string | null, writer: WriterOptions): Promise<void> {
-  rememberFilledFrom(writer.db, source);
+  recordSeed(writer.db, source);
   try {
     await runWriter(["ingest", ...(source === null ? ["demo"] : ["--shift-to-now", source])], writer);
   } catch (error) {
-    const brokeOff = error instanceof WriterFailed && error.exitCode === SOURCE_FAILED;
-    if (brokeOff && !(await isEmpty(writer))) {
+    const endedEarly = error instanceof WriterFailed && error.exitCode === SOURCE_FAILED;
+    if (endedEarly && !(await isEmpty(writer))) {
       console.error("The source ended early: what it delivered until then is served.");
       return;
     }

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 import { edgeKeys, signingKey, tokenKeys } from "./keys.ts";
 
 const main = join(import.meta.dirname, "../../api/src/main.ts");
@@ -73,13 +73,4 @@ export class Origin {
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false;
     return process.kill(-child.pid, "SIGKILL");
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
