@@ -1,4 +1,4 @@
-module trendvault/compare
+module trendvault/bench
 
 go 1.23
 
