@@ -25,7 +25,7 @@ describe("a JUnit report", () => {
   });
 
   test("that breaks off is refused", () => {
-    expect(() => countJunit('<testsuites><testcase name="a"/>')).toThrow("not whole");
+    expect(() => countJunit('<testsuites><testcase name="a"/>')).toThrow("not valid XML");
   });
 });
 

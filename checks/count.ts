@@ -14,7 +14,7 @@ type Element = Record<string, unknown>;
  */
 export function countJunit(xml: string): TestCount {
   const valid = XMLValidator.validate(xml);
-  if (valid !== true) throw new Error(`the JUnit report is not whole: ${valid.err.msg}`);
+  if (valid !== true) throw new Error(`the JUnit report is not valid XML: ${valid.err.msg}`);
   const parser = new XMLParser({
     ignoreAttributes: false,
     attributeNamePrefix: "",
