@@ -97,6 +97,8 @@ test.each([
   ['import { createRequire } from "node:module";', "require other than as require(…)"],
   ['import "../http/server.ts?again";', '"../http/server.ts?again", which leads to no file'],
   ['import "/srv/api/src/http/server.ts";', '"/srv/api/src/http/server.ts", which leads to no file'],
+  ['import "~/http/server.ts";', '"~/http/server.ts", which leads to no file'],
+  ['import module from "node:module";', '"node:module", which leads to no file'],
   ['import "#http/server.ts";', '"#http/server.ts", which leads to no file'],
   ['/// <reference path="../http/server.ts" />', "a file by /// <reference path>: import it instead"],
 ])("%s cannot be followed and is refused", (line, what) => {

@@ -38,11 +38,10 @@ function namedClasses(array $tokens): array
         if ($token->is(T_NAMESPACE)) {
             $namespace = $tokens[++$i]->text;
         } elseif ($token->is(T_USE) && $depth === 0 && !$tokens[$i + 1]->is('(')) {
-            $isClass = !$tokens[$i + 1]->is([T_FUNCTION, T_CONST]);
             [$imported, $i] = importedNames($tokens, $i + 1);
             $aliases += array_change_key_case($imported);
             array_push($names, ...array_values($imported));
-            array_push($explicit, ...$isClass ? array_values($imported) : []);
+            array_push($explicit, ...array_values($imported));
         } elseif (classInString($token) !== null) {
             $explicit[] = rtrim(classInString($token), '\\');
         } elseif ($token->is([T_STRING, T_NAME_QUALIFIED, T_NAME_FULLY_QUALIFIED, T_NAME_RELATIVE])) {

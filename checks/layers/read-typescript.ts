@@ -4,6 +4,8 @@ import { parseSync, Visitor } from "oxc-parser";
 import type { FileImports } from "./file-imports.ts";
 
 const sourceFile = /\.[cm]?[jt]sx?$/;
+/** Also `node:fs` and the like; no address, no alias such as `~/` or `#`, and not what makes a `require`. */
+const packageName = /^(?!(file|data|blob|https?):|(node:)?module$)(@[\w.-]+\/)?\w/;
 
 /** A string in the code. `must`: it is the specifier of an import, so it has to lead somewhere. */
 type Specifier = { text: string; must: boolean };
@@ -85,7 +87,7 @@ function literalText(node: Node | null | undefined): string | null {
  */
 function resolveSpecifier(specifier: string, folder: string, root: string): string | null {
   const ours = /^@trendvault\/(.+)$/.exec(specifier)?.[1];
-  if (ours === undefined && !/^([./#]|file:)/.test(specifier)) return "";
+  if (ours === undefined && packageName.test(specifier)) return "";
   const path = ours ?? (specifier.startsWith(".") ? join(folder, specifier) : null);
   if (path === null) return null;
   const candidates = [path, ...[".ts", ".tsx", ".js", "/index.ts"].map((ending) => path + ending)];
