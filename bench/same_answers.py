@@ -9,27 +9,24 @@ import urllib3
 
 from bench.errors import CannotMeasure
 from loadtest.analytics_token import KeyRing, TokenVerdict, verify_token
+from loadtest.contract import LARGEST_LIMIT, WINDOWS
+from loadtest.responses import PageRequest
 
-_TARGETS = (
-    "/api/trending?region=GB",
-    "/api/trending?region=CZ",
-    "/api/trending?region=DE&window=now",
-    "/api/trending?region=FR&window=week&limit=50",
-    "/api/trending?region=AT&limit=10",
-)
-_BAD_TARGETS = ("/api/trending?region=XX", "/api/trending?window=month", "/api/trending?limit=51")
+_PAGES = [PageRequest("GB"), PageRequest("CZ"), PageRequest("AT", limit=10)]
+_PAGES += [PageRequest("FR", window, LARGEST_LIMIT) for window in WINDOWS]
+_BAD_PARAMETERS = ("region=XX", "window=month", f"limit={LARGEST_LIMIT + 1}")
 
 
 def require_same_answers(url: str, origin_url: str, ring: KeyRing, *, validates: bool = True) -> None:
     """Raises CannotMeasure where the answers differ. `validates`: bad queries are to be refused with 400."""
-    for target in _TARGETS:
+    for target in [page.target for page in _PAGES]:
         theirs, ours = _get_json(url + target), _get_json(origin_url + target)
         _require_token(theirs.pop("token"), ours.pop("token"), ring)
         if (difference := find_difference(theirs, ours)) is not None:
             raise CannotMeasure(f"{target}: {difference}")
-    for target in _BAD_TARGETS if validates else ():
-        if (status := urllib3.request("GET", url + target).status) != 400:
-            raise CannotMeasure(f"{target}: status {status} instead of 400")
+    for parameter in _BAD_PARAMETERS if validates else ():
+        if (status := urllib3.request("GET", f"{url}/api/trending?{parameter}").status) != 400:
+            raise CannotMeasure(f"{parameter}: status {status} instead of 400")
 
 
 def find_difference(theirs: Any, ours: Any) -> str | None:

@@ -10,8 +10,8 @@ from dotenv import dotenv_values
 
 from loadtest.analytics_token import parse_key_ring
 from loadtest.loop_lag import LoopLag
+from loadtest.popularity import draw_region
 from loadtest.profiles import PROFILES, VIRAL_END, VIRAL_START, Profile, viral
-from loadtest.regions import draw_region
 from loadtest.responses import ResponseCheck
 from loadtest.timeline import ExtraStats
 

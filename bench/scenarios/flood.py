@@ -9,7 +9,7 @@ from bench.running_server import RunningServer
 from bench.servers import ORIGIN
 from bench.testbed import Testbed
 from bench.wrk import Load
-from loadtest.contract import REGIONS
+from loadtest.contract import LARGEST_LIMIT, REGIONS, WINDOWS
 from loadtest.responses import PageRequest
 
 _MOST_TIMES_SLOWER = 2
@@ -59,7 +59,7 @@ def _flood_targets(count: int) -> Iterator[str]:
     for number in range(count):
         if number % 2 == 0:
             cursor = None if number == 0 else f"1-{rng.randint(1, 480)}"
-            window = rng.choice(("now", "day", "week"))
-            yield PageRequest(rng.choice(REGIONS), window, rng.randint(1, 50), cursor).target
+            limit = rng.randint(1, LARGEST_LIMIT)
+            yield PageRequest(rng.choice(REGIONS), rng.choice(WINDOWS), limit, cursor).target
         else:
             yield f"/api/trending?region=GB&x{number}={rng.random()}"

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 
 from loadtest import profiles
-from loadtest.contract import REGIONS
+from loadtest.contract import REGIONS, WINDOWS
+from loadtest.popularity import VIRAL_REGION, WINDOW_WEIGHTS, draw_region, zipf_weights
 from loadtest.profiles import PROFILES
-from loadtest.regions import VIRAL_REGION, draw_region, zipf_weights
 
 MOMENTS = [moment / 200 for moment in range(201)]
 
@@ -49,6 +49,11 @@ def test_zipf_weights_add_up_and_fall_with_the_rank() -> None:
     weights = zipf_weights(14)
     assert sum(weights) == pytest.approx(1)
     assert [weights[0] / weights[1], weights[0] / weights[13]] == pytest.approx([2, 14])
+
+
+def test_every_window_of_the_contract_has_a_weight() -> None:
+    assert set(WINDOW_WEIGHTS) == set(WINDOWS)
+    assert sum(WINDOW_WEIGHTS.values()) == 100
 
 
 def test_every_region_is_drawn_the_first_most_and_in_a_spike_nearly_always_one() -> None:

@@ -6,11 +6,12 @@ import gevent
 from locust import task
 
 from loadtest.context import context
-from loadtest.contract import LARGEST_LIMIT, REGIONS, WINDOWS
+from loadtest.contract import DEFAULT_LIMIT, LARGEST_LIMIT, REGIONS, WINDOWS
+from loadtest.popularity import draw_window
 from loadtest.responses import Page, PageRequest, Response, require, require_continued
 from loadtest.users.base import TrendVaultUser
 
-_WINDOW_WEIGHTS = {"day": 80, "now": 15, "week": 5}
+_PAGE_LIMITS = (DEFAULT_LIMIT // 2, DEFAULT_LIMIT, LARGEST_LIMIT)
 _MOST_PAGES = 8
 
 
@@ -19,8 +20,7 @@ class VisitorUser(TrendVaultUser):
 
     @task
     def open_site(self) -> None:
-        window = context.rng.choices(list(_WINDOW_WEIGHTS), list(_WINDOW_WEIGHTS.values()))[0]
-        self.fetch_page("/api/trending", PageRequest(context.draw_region(), window))
+        self.fetch_page("/api/trending", PageRequest(context.draw_region(), draw_window(context.rng)))
 
 
 class NewConnectionUser(TrendVaultUser):
@@ -40,7 +40,7 @@ class PagingUser(TrendVaultUser):
 
     @task
     def read_list(self) -> None:
-        request = PageRequest(context.draw_region(), limit=context.rng.choice([12, 24, LARGEST_LIMIT]))
+        request = PageRequest(context.draw_region(), limit=context.rng.choice(_PAGE_LIMITS))
         page = self.fetch_page("/api/trending", request)
         seen: set[str] = set()
         for _ in range(_MOST_PAGES):
