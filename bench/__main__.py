@@ -5,13 +5,13 @@ import shutil
 import sys
 
 from bench.chart import draw
+from bench.environment import prepared_environment
 from bench.errors import CannotMeasure
 from bench.machine import available_cores, describe_machine, divide_cores, warnings
 from bench.options import BenchOptions, parse_options
 from bench.result import BenchResult, write_json
 from bench.schedule import PAGE_ROUNDS, measure_scenarios, servers_of
 from bench.tables import print_result
-from bench.testbed import prepared_testbed
 
 _OPEN_FILES = 12_000  # 5,000 connections, on both ends
 
@@ -24,9 +24,9 @@ def main(options: BenchOptions) -> None:
     mode = "quick" if options.quick else "full"
     result = BenchResult(mode, rounds.count, rounds.seconds, describe_machine(cores))
     result.warnings = warnings(cores)
-    with prepared_testbed(cores, servers_of(options.scenarios, quick=options.quick)) as testbed:
-        result.versions, result.missing = testbed.versions, testbed.missing
-        result.scenarios = measure_scenarios(options.scenarios, testbed, quick=options.quick)
+    with prepared_environment(cores, servers_of(options.scenarios, quick=options.quick)) as bench:
+        result.versions, result.missing = bench.versions, bench.missing
+        result.scenarios = measure_scenarios(options.scenarios, bench, quick=options.quick)
     print_result(result)
     write_json(result, options.output / "result.json")
     print(f"\nWritten: {options.output / 'result.json'}")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.options import SCENARIOS
-from bench.quoted import QUOTED, SOURCE
+from bench.reference_figures import REFERENCE_FIGURES, SOURCE
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def write_json(result: BenchResult, file: Path) -> None:
         "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
         **asdict(result),
         "goals": [{**asdict(goal), "is_met": goal.is_met} for goal in result.goals],
-        "quoted": {"source": SOURCE, "figures": [asdict(quoted) for quoted in QUOTED]},
+        "quoted": {"source": SOURCE, "figures": [asdict(quoted) for quoted in REFERENCE_FIGURES]},
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from bench.environment import BenchEnvironment
 from bench.options import SCENARIOS
 from bench.progress import progress
 from bench.result import ScenarioResult
@@ -15,7 +16,6 @@ from bench.scenarios.pages import PAGES, measure_pages
 from bench.scenarios.publishing import measure_publishing, measure_visibility
 from bench.scenarios.starts import measure_starts
 from bench.servers import NGINX, NGINX_COPYING, ORIGIN, SERVERS
-from bench.testbed import Testbed
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class ScheduledScenario:
-    measure: Callable[[Testbed, int, int], ScenarioResult]  # rounds, seconds
+    measure: Callable[[BenchEnvironment, int, int], ScenarioResult]  # rounds, seconds
     servers: tuple[str, ...]
     rounds: Rounds
 
@@ -56,13 +56,15 @@ def servers_of(scenarios: Sequence[str], *, quick: bool) -> set[str]:
     return names - {NGINX_COPYING} if quick else names
 
 
-def measure_scenarios(scenarios: Sequence[str], testbed: Testbed, *, quick: bool) -> list[ScenarioResult]:
+def measure_scenarios(
+    scenarios: Sequence[str], bench: BenchEnvironment, *, quick: bool
+) -> list[ScenarioResult]:
     pages = [name for name in scenarios if name in PAGES]
     page_rounds = PAGE_ROUNDS.shortened(quick=quick)
-    results = measure_pages(testbed, pages, page_rounds.count, page_rounds.seconds) if pages else []
+    results = measure_pages(bench, pages, page_rounds.count, page_rounds.seconds) if pages else []
     for name in scenarios:
         if name in SCHEDULE:
             progress.log(f"{name}: {SCENARIOS[name]}")
             rounds = SCHEDULE[name].rounds.shortened(quick=quick)
-            results.append(SCHEDULE[name].measure(testbed, rounds.count, rounds.seconds))
+            results.append(SCHEDULE[name].measure(bench, rounds.count, rounds.seconds))
     return results

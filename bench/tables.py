@@ -6,7 +6,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from bench.quoted import QUOTED, SOURCE
+from bench.reference_figures import REFERENCE_FIGURES, SOURCE
 from bench.result import BenchResult, Goal, ScenarioResult
 
 _LEAST_WIDTH = 120  # in a pipe and in narrow windows, where the tables would lose columns
@@ -47,7 +47,7 @@ def _quoted_table(result: BenchResult, plain: ScenarioResult) -> Table:
     """Ours of one core beside what is quoted of others."""
     start = result.scenario("start")
     starts = {name: cells[0] for name, cells in start.rows} if start else {}
-    quoted = {quoted.name: quoted for quoted in QUOTED}
+    quoted = {quoted.name: quoted for quoted in REFERENCE_FIGURES}
     table = _table(("req/s", "p99 ms", "start ms", "RSS MB"))
     for name, cells in plain.rows:
         ours = dict(zip(plain.header, cells, strict=True))

@@ -15,8 +15,8 @@ _TOKEN = re.compile(
     r"\.(?P<minute>[1-9][0-9]{0,9}))\.(?P<mac>[A-Za-z0-9_-]{22})"
 )
 _KEY = re.compile(r"([A-Za-z0-9]{1,16}):([A-Za-z0-9_-]{43,})")  # of at least 32 bytes
-_EARLIEST_MINUTES = 1
-_LATEST_MINUTES = 15
+_LEEWAY_MINUTES = 1
+_LIFETIME_MINUTES = 15
 
 KeyRing = dict[str, bytes]
 
@@ -44,14 +44,14 @@ def verify_token(text: str, ring: KeyRing, minute: int) -> TokenVerdict:
         return TokenVerdict.UNKNOWN_KEY
     if not hmac.compare_digest(token["mac"], mac(ring[token["kid"]], token["payload"])[:22]):
         return TokenVerdict.TAMPERED
-    return judge_minute(int(token["minute"]), minute)
+    return verify_minute(int(token["minute"]), minute)
 
 
-def judge_minute(minute: int, now: int) -> TokenVerdict:
+def verify_minute(minute: int, now: int) -> TokenVerdict:
     """Judges the minute of a token whose mac is right."""
-    if now < minute - _EARLIEST_MINUTES:
+    if now < minute - _LEEWAY_MINUTES:
         return TokenVerdict.NOT_YET_VALID
-    return TokenVerdict.EXPIRED if now > minute + _LATEST_MINUTES else TokenVerdict.VALID
+    return TokenVerdict.EXPIRED if now > minute + _LIFETIME_MINUTES else TokenVerdict.VALID
 
 
 def parse_key_ring(text: str) -> KeyRing:

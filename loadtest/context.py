@@ -13,7 +13,7 @@ from loadtest.loop_lag import LoopLag
 from loadtest.popularity import draw_region
 from loadtest.profiles import PROFILES, VIRAL_END, VIRAL_START, Profile, viral
 from loadtest.responses import ResponseCheck
-from loadtest.timeline import ExtraStats
+from loadtest.samples import ExtraStats
 
 
 class Context:

@@ -9,8 +9,8 @@ from loadtest import summary
 from loadtest.context import context
 from loadtest.options import ExitCode
 from loadtest.profiles import PROFILES, limit_step, limits
+from loadtest.samples import Sample, StepRecorder, find_capacity
 from loadtest.service_levels import read_levels
-from loadtest.timeline import Sample, Staircase, find_capacity
 
 Tick = tuple[int, float, list[type[User]]]  # users, users to spawn a second, their classes
 
@@ -26,7 +26,7 @@ class Coordinator:
         self._profile = PROFILES[options.load_profile]
         self._seconds = float(options.run_time or self._profile.seconds)
         self._levels = read_levels(options.levels, options.load_profile, options.level)
-        self._staircase = Staircase()
+        self._step_recorder = StepRecorder()
         self._users = int(options.num_users or self._profile.users)
         options.num_users = self._users  # locust's own default is 1
         options.run_seconds = self._seconds  # for the workers, which get no run_time
@@ -36,8 +36,8 @@ class Coordinator:
         is_over = seconds >= self._seconds
         if self._profile.shape is limits:
             step = None if is_over else limit_step(seconds / self._seconds, self._seconds)
-            self._staircase.tick(step, seconds, self._sample)
-            is_over = is_over or find_capacity(self._staircase.steps, self._levels)[1] is not None
+            self._step_recorder.tick(step, seconds, self._sample)
+            is_over = is_over or find_capacity(self._step_recorder.steps, self._levels)[1] is not None
         if is_over:
             return None
         users = self._users * self._profile.shape(seconds / self._seconds, self._seconds)
@@ -52,8 +52,8 @@ class Coordinator:
         total = self._sample()
         caveats = summary.describe_caveats(total, has_token_keys=context.token_keys is not None)
         if self._profile.shape is limits:
-            kept = find_capacity(self._staircase.steps, self._levels)[0] is not None
-            text = summary.describe_steps(self._staircase.steps, self._levels)
+            kept = find_capacity(self._step_recorder.steps, self._levels)[0] is not None
+            text = summary.describe_steps(self._step_recorder.steps, self._levels)
         else:
             results = total.evaluate(self._levels)
             kept = all(result.kept for result in results)

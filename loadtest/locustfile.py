@@ -16,8 +16,8 @@ from loadtest.context import context
 from loadtest.coordinator import Coordinator, Tick
 from loadtest.options import ExitCode
 from loadtest.profiles import PROFILES
+from loadtest.samples import ExtraStats
 from loadtest.service_levels import DEFAULT_FILE, LevelError
-from loadtest.timeline import ExtraStats
 from loadtest.users.classes import *  # noqa: F403  locust runs the user classes that it finds here
 
 coordinator: Coordinator | None = None  # not in a worker

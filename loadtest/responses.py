@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import http_sf
 
-from loadtest.analytics_token import KeyRing, TokenVerdict, judge_minute, parse_token, verify_token
+from loadtest.analytics_token import KeyRing, TokenVerdict, parse_token, verify_minute, verify_token
 from loadtest.contract import DEFAULT_LIMIT, DEFAULT_WINDOW, find_mismatch
 
 _REMEMBERED_PAGES = 4096
@@ -75,7 +75,7 @@ class ResponseCheck:
             if len(self._pages) >= _REMEMBERED_PAGES:
                 self._pages.clear()
             self._pages[key] = page
-        _require_verdict(judge_minute(page.token_minute, self._minute()))
+        _require_verdict(verify_minute(page.token_minute, self._minute()))
         return page
 
     def age_seconds(self, page: Page) -> float:

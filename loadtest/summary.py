@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from loadtest.samples import Sample, find_capacity
 from loadtest.service_levels import LevelResult, Levels
-from loadtest.timeline import Sample, find_capacity
 
 _LATE_PERCENT = 1.0  # of the requests: from here on p99 may be the load generator's
 

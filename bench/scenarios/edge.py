@@ -1,15 +1,15 @@
 import json
 from statistics import median
 
+from bench.environment import BenchEnvironment
 from bench.measurement import spread_percent
 from bench.result import Goal, ScenarioResult
 from bench.servers import ROOT, run_tool
-from bench.testbed import Testbed
 
 _MOST_US = 500
 
 
-def measure_edge(_testbed: Testbed, rounds: int, _seconds: int) -> ScenarioResult:
+def measure_edge(_bench: BenchEnvironment, rounds: int, _seconds: int) -> ScenarioResult:
     """Processor time that workerd uses per cache hit, with an origin and a client of its own."""
     command = ["node", str(ROOT / "edge-worker/bench/hit-cost.ts")]
     printed = [json.loads(run_tool(command, "the packages of bin/setup")) for _ in range(rounds)]

@@ -3,11 +3,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench import wrk
+from bench.environment import BenchEnvironment
 from bench.measurement import COLUMNS, Measurement, cells, ratio, with_median_p99
 from bench.result import Goal, ScenarioResult
 from bench.running_server import RunningServer
 from bench.servers import ORIGIN
-from bench.testbed import Testbed
 from bench.wrk import Load
 from loadtest.contract import LARGEST_LIMIT, REGIONS, WINDOWS
 from loadtest.responses import PageRequest
@@ -18,17 +18,17 @@ _CONNECTIONS = 4
 _ALONE, _ONE, _DISTINCT = "alone", "one query", "distinct queries"
 
 
-def measure_flood(testbed: Testbed, rounds: int, seconds: int) -> ScenarioResult:
+def measure_flood(bench: BenchEnvironment, rounds: int, seconds: int) -> ScenarioResult:
     """Ordinary requests alone, beside a flood of one query, and beside one of ever new queries."""
     header = (*COLUMNS[1:], "worker MB")  # CPU per request would count the flood's, too
     result = ScenarioResult("flood", header)
-    floods = {_ALONE: None, _ONE: _write_flood(testbed, 1), _DISTINCT: _write_flood(testbed, _QUERIES)}
+    floods = {_ALONE: None, _ONE: _write_flood(bench, 1), _DISTINCT: _write_flood(bench, _QUERIES)}
     measured: dict[str, list[Measurement]] = {name: [] for name in floods}
     largest = dict.fromkeys(floods, 0.0)
-    with testbed.started(ORIGIN, warm=True) as server:
+    with bench.started(ORIGIN, warm=True) as server:
         for _ in range(rounds):
             for name, flood in floods.items():
-                measured[name].append(_measure_beside(flood, testbed, server, seconds))
+                measured[name].append(_measure_beside(flood, bench, server, seconds))
                 largest[name] = max(largest[name], *server.rss_mb())
     for name, of_flood in measured.items():
         result.rows.append((name, (*cells(with_median_p99(of_flood))[1:], largest[name])))
@@ -37,18 +37,20 @@ def measure_flood(testbed: Testbed, rounds: int, seconds: int) -> ScenarioResult
     return result
 
 
-def _measure_beside(flood: Path | None, testbed: Testbed, server: RunningServer, seconds: int) -> Measurement:
-    cores = testbed.cores.driver
+def _measure_beside(
+    flood: Path | None, bench: BenchEnvironment, server: RunningServer, seconds: int
+) -> Measurement:
+    cores = bench.cores.driver
     if flood is None:
-        return testbed.measure(server, Load(), seconds)
+        return bench.measure(server, Load(), seconds)
     process = wrk.start(server.url, Load(mix=flood, connections=_CONNECTIONS), seconds + 1, cores)
-    measurement = testbed.measure(server, Load(), seconds)
+    measurement = bench.measure(server, Load(), seconds)
     process.wait()
     return measurement
 
 
-def _write_flood(testbed: Testbed, count: int) -> Path:
-    file = testbed.folder / f"flood-{count}.txt"
+def _write_flood(bench: BenchEnvironment, count: int) -> Path:
+    file = bench.folder / f"flood-{count}.txt"
     file.write_text("".join(f"{target}\tbr, gzip\n" for target in _flood_targets(count)))
     return file
 

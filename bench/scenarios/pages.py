@@ -8,6 +8,7 @@ from statistics import median
 
 import urllib3
 
+from bench.environment import BenchEnvironment
 from bench.errors import CannotMeasure
 from bench.measurement import COLUMNS, Measurement, ratio, spread_percent
 from bench.options import SCENARIOS
@@ -15,7 +16,6 @@ from bench.progress import progress
 from bench.result import Goal, ScenarioResult
 from bench.running_server import RunningServer
 from bench.servers import NGINX, NGINX_COPYING, ORIGIN, PEERS
-from bench.testbed import Testbed
 from bench.wrk import DEFAULT_PAGE, Load
 
 HEADER = ("CPU us", "+- %", "x nginx", "x ours", *COLUMNS[1:])
@@ -29,38 +29,40 @@ ByServer = Mapping[str, Sequence[Measurement]]
 @dataclass(frozen=True)
 class PageScenario:
     servers: tuple[str, ...]
-    load: Callable[[Testbed, RunningServer], Load]
+    load: Callable[[BenchEnvironment, RunningServer], Load]
     most_times_nginx: float  # the goal: CPU per request of the origin
     most_bytes: int | None = None  # of a response: more means that something else was answered
 
 
-def _not_modified(_: Testbed, server: RunningServer) -> Load:
+def _not_modified(_: BenchEnvironment, server: RunningServer) -> Load:
     etag = urllib3.request("GET", server.url + DEFAULT_PAGE, headers=_ACCEPT_BR).headers["etag"]
     return Load(headers={**_ACCEPT_BR, "If-None-Match": etag})
 
 
 _FILES = (ORIGIN, NGINX, NGINX_COPYING)
 PAGES = {
-    "plain": PageScenario((*_FILES, *PEERS), lambda _testbed, _server: Load(), 1.05),
-    "compressed": PageScenario(_FILES, lambda _testbed, _server: Load(headers=_ACCEPT_BR), 1.05),
+    "plain": PageScenario((*_FILES, *PEERS), lambda _bench, _server: Load(), 1.05),
+    "compressed": PageScenario(_FILES, lambda _bench, _server: Load(headers=_ACCEPT_BR), 1.05),
     "unchanged": PageScenario(_FILES, _not_modified, 1.25, _LARGEST_304_BYTES),
-    "mix": PageScenario(_FILES, lambda testbed, _server: Load(mix=testbed.mix), 1.15),
+    "mix": PageScenario(_FILES, lambda bench, _server: Load(mix=bench.mix), 1.15),
 }
 
 
-def measure_pages(testbed: Testbed, names: Sequence[str], rounds: int, seconds: int) -> list[ScenarioResult]:
+def measure_pages(
+    bench: BenchEnvironment, names: Sequence[str], rounds: int, seconds: int
+) -> list[ScenarioResult]:
     """Results of the named PAGES; every round measures each of their servers once."""
     measured: dict[str, dict[str, list[Measurement]]] = {name: {} for name in names}
     with ExitStack() as stack:
         servers = {}
-        for server in testbed.servers:
+        for server in bench.servers:
             progress.log(f"warming {server.name} up")
-            servers[server.name] = stack.enter_context(testbed.started(server.name, warm=True))
+            servers[server.name] = stack.enter_context(bench.started(server.name, warm=True))
         for number in range(rounds):
             for name in names:
                 progress.log(f"round {number + 1} of {rounds}, {SCENARIOS[name]}")
-                for present in testbed.available(PAGES[name].servers):
-                    one = _measure_page(testbed, name, servers[present], seconds)
+                for present in bench.available(PAGES[name].servers):
+                    one = _measure_page(bench, name, servers[present], seconds)
                     measured[name].setdefault(present, []).append(one)
     return [describe_page(name, measured[name]) for name in names]
 
@@ -70,11 +72,11 @@ def describe_page(name: str, measured: ByServer) -> ScenarioResult:
     return ScenarioResult(name, HEADER, rows, _goals(name, measured))
 
 
-def _measure_page(testbed: Testbed, name: str, server: RunningServer, seconds: int) -> Measurement:
+def _measure_page(bench: BenchEnvironment, name: str, server: RunningServer, seconds: int) -> Measurement:
     most_bytes = PAGES[name].most_bytes
     if most_bytes is not None:
         _wait_for_room_in_minute(seconds)
-    one = testbed.measure(server, PAGES[name].load(testbed, server), seconds)
+    one = bench.measure(server, PAGES[name].load(bench, server), seconds)
     bytes_each = one["bytes"] / one["requests"]
     if most_bytes is not None and bytes_each > most_bytes:
         raise CannotMeasure(f"{server.server.name}, {SCENARIOS[name]}: {bytes_each:.0f} bytes a response")

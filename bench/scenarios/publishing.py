@@ -9,11 +9,11 @@ from statistics import median
 import urllib3
 
 from bench import databases
+from bench.environment import BenchEnvironment
 from bench.machine import on_cores
 from bench.measurement import COLUMNS, Measurement, cells, ratio, spread_percent, with_median_p99
 from bench.result import Goal, ScenarioResult
 from bench.servers import ORIGIN
-from bench.testbed import Testbed
 from bench.wrk import DEFAULT_PAGE, Load
 
 _INTERVAL_SECONDS = 1
@@ -22,16 +22,16 @@ _MOST_VISIBLE_MS = 250
 _POLL_SECONDS = 0.002
 
 
-def measure_publishing(testbed: Testbed, rounds: int, seconds: int) -> ScenarioResult:
+def measure_publishing(bench: BenchEnvironment, rounds: int, seconds: int) -> ScenarioResult:
     """A generation a second, into the origin's database or, for comparison, into a copy of it."""
-    elsewhere = testbed.folder / "elsewhere.db"
-    databases.copy(testbed.database, elsewhere)
-    measured: dict[Path, list[Measurement]] = {elsewhere: [], testbed.database: []}
-    with testbed.started(ORIGIN, warm=True) as server:
+    elsewhere = bench.folder / "elsewhere.db"
+    databases.copy(bench.database, elsewhere)
+    measured: dict[Path, list[Measurement]] = {elsewhere: [], bench.database: []}
+    with bench.started(ORIGIN, warm=True) as server:
         for _ in range(rounds):
             for database, into_it in measured.items():
-                with _publishing(database, testbed.cores.driver):
-                    into_it.append(testbed.measure(server, Load(), seconds))
+                with _publishing(database, bench.cores.driver):
+                    into_it.append(bench.measure(server, Load(), seconds))
     without, during = measured.values()
     result = ScenarioResult("publishing", COLUMNS)
     result.rows = [
@@ -46,11 +46,11 @@ def measure_publishing(testbed: Testbed, rounds: int, seconds: int) -> ScenarioR
     return result
 
 
-def measure_visibility(testbed: Testbed, rounds: int, _seconds: int) -> ScenarioResult:
+def measure_visibility(bench: BenchEnvironment, rounds: int, _seconds: int) -> ScenarioResult:
     """From the writer's commit to the first response of the new generation."""
-    with testbed.started(ORIGIN, warm=True) as server:
+    with bench.started(ORIGIN, warm=True) as server:
         url = server.url + DEFAULT_PAGE
-        delays_ms = [_publish_and_wait(testbed.database, url) for _ in range(rounds)]
+        delays_ms = [_publish_and_wait(bench.database, url) for _ in range(rounds)]
     rows = [(ORIGIN, (median(delays_ms), spread_percent(delays_ms)))]
     goals = [Goal("commit to visible, slowest", max(delays_ms), _MOST_VISIBLE_MS, "ms")]
     return ScenarioResult("visible", ("ms", "+- %"), [*rows], goals)

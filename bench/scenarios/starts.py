@@ -1,24 +1,24 @@
 from statistics import median
 
+from bench.environment import BenchEnvironment
 from bench.measurement import spread_percent
 from bench.result import Goal, ScenarioResult
 from bench.servers import ORIGIN
-from bench.testbed import Testbed
 
 _MOST_MS = 40
 
 
-def measure_starts(testbed: Testbed, rounds: int, _seconds: int) -> ScenarioResult:
+def measure_starts(bench: BenchEnvironment, rounds: int, _seconds: int) -> ScenarioResult:
     """From starting the process to the last byte of the first 200, with 50,000 videos."""
     result = ScenarioResult("start", ("ms", "+- %"))
-    for server in testbed.servers:
-        times = [_start_ms(testbed, server.name) for _ in range(rounds)]
+    for server in bench.servers:
+        times = [_start_ms(bench, server.name) for _ in range(rounds)]
         result.rows.append((server.name, (median(times), spread_percent(times))))
         if server.name == ORIGIN:
             result.goals.append(Goal(result.title, median(times), _MOST_MS, "ms"))
     return result
 
 
-def _start_ms(testbed: Testbed, name: str) -> float:
-    with testbed.started(name) as server:
+def _start_ms(bench: BenchEnvironment, name: str) -> float:
+    with bench.started(name) as server:
         return server.start_ms

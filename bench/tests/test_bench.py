@@ -12,6 +12,7 @@ from rich.console import Console
 
 from bench import nginx
 from bench.chart import draw
+from bench.check_equivalence import find_difference
 from bench.errors import CannotMeasure
 from bench.machine import available_cores, divide_cores, on_cores
 from bench.measurement import COLUMNS, Measurement, ratio, spread_percent
@@ -19,7 +20,6 @@ from bench.options import PUBLISHED, SCENARIOS, parse_options
 from bench.request_mix import mix_targets, write_mix
 from bench.result import BenchResult, Goal, ScenarioResult, write_json
 from bench.running_server import RunningServer
-from bench.same_answers import find_difference
 from bench.scenarios.pages import PAGES, describe_page
 from bench.schedule import SCHEDULE, servers_of
 from bench.servers import ROOT, SERVERS

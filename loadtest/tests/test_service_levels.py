@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from loadtest.profiles import PROFILES
+from loadtest.samples import Sample
 from loadtest.service_levels import DEFAULT_FILE, LevelError, Levels, read_levels
-from loadtest.timeline import Sample
 
 
 def measured(*, failed: int = 0, age: float = 10, **cache: int) -> Sample:

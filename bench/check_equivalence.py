@@ -17,7 +17,7 @@ _PAGES += [PageRequest("FR", window, LARGEST_LIMIT) for window in WINDOWS]
 _BAD_PARAMETERS = ("region=XX", "window=month", f"limit={LARGEST_LIMIT + 1}")
 
 
-def require_same_answers(url: str, origin_url: str, ring: KeyRing, *, validates: bool = True) -> None:
+def require_equivalent(url: str, origin_url: str, ring: KeyRing, *, validates: bool = True) -> None:
     """Raises CannotMeasure where the answers differ. `validates`: bad queries are to be refused with 400."""
     for target in [page.target for page in _PAGES]:
         theirs, ours = _get_json(url + target), _get_json(origin_url + target)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench import databases, nginx
+from bench.check_equivalence import require_equivalent
 from bench.errors import CannotMeasure
 from bench.machine import Cores
 from bench.measurement import Measurement
 from bench.progress import progress
 from bench.request_mix import mix_targets, write_mix
 from bench.running_server import RunningServer, running
-from bench.same_answers import require_same_answers
 from bench.servers import NGINX, NGINX_COPYING, ORIGIN, SERVERS, LaunchOptions, Server
 from bench.wrk import Load, drive
 from loadtest.analytics_token import parse_key_ring
@@ -23,10 +23,10 @@ _VIDEOS = 50_000
 
 
 @dataclass
-class Testbed:
+class BenchEnvironment:
     folder: Path  # for configuration and logs
     database: Path
-    environment: Mapping[str, str]
+    variables: Mapping[str, str]  # environment variables of the servers, with the keys
     cores: Cores
     servers: list[Server]  # that can be measured, the origin first
     versions: dict[str, str] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Testbed:
 
     @contextmanager
     def started(self, name: str, *, workers: int = 1, warm: bool = False) -> Iterator[RunningServer]:
-        options = LaunchOptions(self.database, self.environment, self.folder, workers)
+        options = LaunchOptions(self.database, self.variables, self.folder, workers)
         with running(SERVERS[name], options, self.cores.server) as instance:
             if warm:
                 self._warm_up(instance)
@@ -64,7 +64,7 @@ class Testbed:
             return self.measure(server, load, seconds)
 
     @contextmanager
-    def dropping(self, server: Server) -> Iterator[None]:
+    def skip_if_unavailable(self, server: Server) -> Iterator[None]:
         """Goes on without a server that cannot be measured; without the origin nothing can be."""
         try:
             yield
@@ -83,34 +83,34 @@ class Testbed:
 
 
 @contextmanager
-def prepared_testbed(cores: Cores, names: Collection[str]) -> Iterator[Testbed]:
+def prepared_environment(cores: Cores, names: Collection[str]) -> Iterator[BenchEnvironment]:
     """Builds the named servers and the database, and the pages that nginx serves."""
     with tempfile.TemporaryDirectory(prefix="trendvault-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
         databases.make(folder / "bench.db", _VIDEOS)
         servers = [server for name, server in SERVERS.items() if name in names]
-        testbed = Testbed(folder, folder / "bench.db", make_environment(), cores, servers)
-        write_mix(testbed.mix)
-        _build_servers(testbed)
-        _compare_answers(testbed)
-        yield testbed
+        bench = BenchEnvironment(folder, folder / "bench.db", make_environment(), cores, servers)
+        write_mix(bench.mix)
+        _build_servers(bench)
+        _check_equivalence(bench)
+        yield bench
 
 
-def _build_servers(testbed: Testbed) -> None:
-    for server in list(testbed.servers):
+def _build_servers(bench: BenchEnvironment) -> None:
+    for server in list(bench.servers):
         progress.log(f"building {server.name}")
-        with testbed.dropping(server):
-            testbed.versions[server.name] = server.prepare()
+        with bench.skip_if_unavailable(server):
+            bench.versions[server.name] = server.prepare()
 
 
-def _compare_answers(testbed: Testbed) -> None:
-    ring = parse_key_ring(testbed.environment["TOKEN_KEYS"])
-    with testbed.started(ORIGIN) as origin:
-        if testbed.available((NGINX, NGINX_COPYING)):
-            nginx.write_pages(testbed.folder, origin.url, mix_targets())
-        for server in testbed.servers[1:]:
+def _check_equivalence(bench: BenchEnvironment) -> None:
+    ring = parse_key_ring(bench.variables["TOKEN_KEYS"])
+    with bench.started(ORIGIN) as origin:
+        if bench.available((NGINX, NGINX_COPYING)):
+            nginx.write_pages(bench.folder, origin.url, mix_targets())
+        for server in bench.servers[1:]:
             progress.log(f"comparing the answers of {server.name} with the origin's")
-            with testbed.dropping(server), testbed.started(server.name) as peer:
+            with bench.skip_if_unavailable(server), bench.started(server.name) as peer:
                 validates = server.name not in (NGINX, NGINX_COPYING)
-                require_same_answers(peer.url, origin.url, ring, validates=validates)
+                require_equivalent(peer.url, origin.url, ring, validates=validates)

@@ -3,8 +3,8 @@ from collections import Counter
 import pytest
 from locust.stats import RequestStats
 
+from loadtest.samples import ExtraStats, Sample, StepRecorder, find_capacity
 from loadtest.summary import describe_capacity
-from loadtest.timeline import ExtraStats, Sample, Staircase, find_capacity
 
 LEVELS = {"p99_ms": 100.0}
 
@@ -48,10 +48,10 @@ def test_a_step_is_measured_without_the_seconds_in_which_it_settled() -> None:
         times = Counter({500.0: 10 * slow, 1.0: 10 * (now - slow)})
         return Sample(now, 7, 10 * now, 0, times, None, Counter(), 0)
 
-    staircase = Staircase()
+    recorder = StepRecorder()
     for now in range(19):
-        staircase.tick(now // 6 if now < 18 else None, now, take_sample)
-    assert [(step.seconds, step.requests, step.response_times) for step in staircase.steps] == [
+        recorder.tick(now // 6 if now < 18 else None, now, take_sample)
+    assert [(step.seconds, step.requests, step.response_times) for step in recorder.steps] == [
         (4, 40, {1.0: 40})
     ] * 3
 

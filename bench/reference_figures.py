@@ -10,7 +10,7 @@ SOURCE = "as commonly quoted for this kind of service; 64 connections, 4 vCPU; m
 
 
 @dataclass(frozen=True)
-class Quoted:
+class ReferenceFigures:
     name: str
     per_second: int | None = None
     p99_ms: float | None = None
@@ -18,9 +18,9 @@ class Quoted:
     rss_mb: float | None = None
 
 
-QUOTED = (
-    Quoted("Bun", 58_200, 2.3, 38, 71),
-    Quoted("Node", 41_900, 4.1, 112, 96),
-    Quoted("Go", 73_000, 1.4, None, 28),
-    Quoted("PHP", 24_000, 6),  # under LiteSpeed
+REFERENCE_FIGURES = (
+    ReferenceFigures("Bun", 58_200, 2.3, 38, 71),
+    ReferenceFigures("Node", 41_900, 4.1, 112, 96),
+    ReferenceFigures("Go", 73_000, 1.4, None, 28),
+    ReferenceFigures("PHP", 24_000, 6),  # under LiteSpeed
 )

@@ -95,7 +95,7 @@ class Sample(NamedTuple):
         return calculate_response_time_percentile(times, self.requests, percent / 100) if times else None
 
 
-class Staircase:
+class StepRecorder:
     """Measures the steps of a run, each without the time in which it settled."""
 
     def __init__(self) -> None:
