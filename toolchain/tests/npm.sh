@@ -35,7 +35,7 @@ test_without_npm_the_error_says_to_install_it() {
   says 'install Node.js 20 or newer with npm' "$(complaint bun)"
 }
 
-test_the_systems_Node_is_used_from_22_12_on() {
+test_the_systems_Node_is_used_from_22_18_on() {
   new_sandbox node-new
   fake_node 22.18.0
   echo : | fake npx

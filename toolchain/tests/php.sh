@@ -112,7 +112,7 @@ test_an_unreachable_archive_leaves_no_PHP_behind() {
   absent "$CLONE/.tools/bin/php"
 }
 
-test_a_mirror_that_does_not_carry_the_suite_gives_way_to_Debians_own() {
+test_where_the_mirror_lacks_the_suite_Debians_own_is_read() {
   new_sandbox php-mirror
   fake_debian
   UNREACHABLE=mirror.example setup php
