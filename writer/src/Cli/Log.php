@@ -11,6 +11,7 @@ use Psr\Log\LogLevel;
 use Stringable;
 use Symfony\Component\Console\Formatter\OutputFormatter;
 use Symfony\Component\Console\Output\OutputInterface;
+use Throwable;
 
 /**
  * What happened: short lines for a person at a terminal, else one JSON object per event. A message is a whole
@@ -41,10 +42,12 @@ final class Log extends AbstractLogger
         $line = $this->forPeople
             ? $this->sentence($word, (string) $message, $context)
             : $this->json($word, (string) $message, $context);
-        $this->output->writeln(
-            $line,
-            $verbosity | ($this->forPeople ? OutputInterface::OUTPUT_NORMAL : OutputInterface::OUTPUT_RAW),
-        );
+        $form = $this->forPeople ? OutputInterface::OUTPUT_NORMAL : OutputInterface::OUTPUT_RAW;
+        try {
+            $this->output->writeln($line, $verbosity | $form);
+        } catch (Throwable) {
+            // A full disk or a closed pipe behind standard error does not end the run.
+        }
     }
 
     /** @param array<string, mixed> $context */
@@ -57,7 +60,11 @@ final class Log extends AbstractLogger
             default => '',
         };
 
-        return $prefix . OutputFormatter::escape($message . $facts);
+        // A file's name may have bytes that a terminal would take as commands.
+        return $prefix .
+            OutputFormatter::escape(
+                (string) preg_replace('/[\x00-\x1f\x7f]|\xc2[\x80-\x9f]/', '?', $message . $facts),
+            );
     }
 
     /** @param array<string, mixed> $context */

@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Tests\Cli;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use RuntimeException;
 use Symfony\Component\Console\Output\BufferedOutput;
 use Symfony\Component\Console\Output\OutputInterface;
 use TrendVault\Writer\Cli\Log;
@@ -63,6 +64,29 @@ final class LogTest extends TestCase
             "Went well.\nwarning: Is <b>bold</b>.\nerror: Went wrong. {\"event\":\"three\",\"exit_code\":5}\n",
             $output->fetch(),
         );
+    }
+
+    #[Test]
+    public function a_terminal_is_sent_no_control_characters_of_a_file_name(): void
+    {
+        $output = new BufferedOutput(decorated: false);
+        $this->log($output, forPeople: true)->info("Read \x1b[2J\r\n\u{9b}x.", ['event' => 'one']);
+
+        self::assertSame("Read ?[2J???x.\n", $output->fetch());
+    }
+
+    #[Test]
+    public function an_output_that_cannot_be_written_is_no_failure(): void
+    {
+        $output = new class extends BufferedOutput {
+            protected function doWrite(string $message, bool $newline): void
+            {
+                throw new RuntimeException('fflush(): the disk is full');
+            }
+        };
+        $this->log($output)->error('Went wrong.', ['event' => 'one']);
+
+        self::assertSame('', $output->fetch());
     }
 
     private function log(BufferedOutput $output, bool $forPeople = false): Log
