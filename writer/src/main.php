@@ -35,6 +35,15 @@ set_error_handler(static function (int $level, string $message, string $file, in
         : throw new ErrorException($message, 0, $level, $file, $line);
 });
 
+// When memory or time is used up, PHP itself would end with 255, which no operator's table has.
+register_shutdown_function(static function (): void {
+    if (((error_get_last()['type'] ?? 0) & (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR)) !== 0) {
+        exit(70);
+    }
+});
+// A line that is rejected costs an exception: without the arguments it is a third cheaper.
+ini_set('zend.exception_ignore_args', '1');
+
 $environment = getenv();
 $atTerminal = stream_isatty(STDERR);
 if (!$atTerminal) {

@@ -11,10 +11,12 @@ use TrendVault\Writer\Cli\YouTubeSettings;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Demo\DemoSource;
+use TrendVault\Writer\Sources\FileName;
 use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SpoolFile;
+use TrendVault\Writer\Sources\SpoolFolder;
 use TrendVault\Writer\Sources\StandardInput;
 use TrendVault\Writer\Sources\YouTube\Api;
 use TrendVault\Writer\Sources\YouTube\KnownPages;
@@ -77,13 +79,18 @@ final readonly class SourceFactory
     /** @return list<SpoolFile> may be empty */
     private static function spool(string $folder): array
     {
-        return is_dir($folder) ? SpoolFile::all($folder) : throw SourceFailure::missing($folder);
+        return is_dir($folder) ? SpoolFolder::files($folder) : throw SourceFailure::missing($folder);
     }
 
     /** @return list<NdjsonFile> */
     private static function folder(string $path): array
     {
-        $files = [...glob("$path/*.ndjson") ?: [], ...glob("$path/*.ndjson.gz") ?: []];
+        $files = [];
+        foreach (FileName::in($path) as $name) {
+            if (FileName::isComplete($name)) {
+                $files[] = "$path/$name";
+            }
+        }
         sort($files, SORT_STRING);
 
         return $files === []

@@ -12,7 +12,6 @@ use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Sources\LineFragment;
 use TrendVault\Writer\Sources\RejectStore;
-use TrendVault\Writer\Sources\RejectStoreFailure;
 
 /** Stores batches of lines in transactions of bounded size; each transaction also counts its lines in runs. */
 final readonly class BatchStore
@@ -43,7 +42,6 @@ final readonly class BatchStore
      * written once for a batch, in whichever order the source has its videos.
      *
      * @param LineCounts $counts is added to after each commit, so it is right after a failure, too
-     * @throws RejectStoreFailure
      */
     public function store(Batch $batch, RejectStore $rejects, LineCounts $counts): void
     {

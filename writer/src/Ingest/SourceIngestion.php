@@ -5,7 +5,11 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ingest;
 
 use Closure;
+use SQLite3Exception;
+use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\DatabaseFault;
 use TrendVault\Writer\Observations\RejectionReason;
+use TrendVault\Writer\Sources\ClaimableSource;
 use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\RejectStoreFailure;
 use TrendVault\Writer\Sources\Source;
@@ -28,23 +32,61 @@ final readonly class SourceIngestion
      */
     public function ingest(Source $source, Closure $progress): SourceResult
     {
+        [$counts, $started] = [new LineCounts(), hrtime(true)];
+        if ($source instanceof ClaimableSource) {
+            $failure = self::attempt($source->claim(...));
+            if ($failure !== null) {
+                return new SourceResult($source->name(), $counts, null, 0.0, $failure);
+            }
+        }
         $rejects =
             $source->rejects() ?? RejectStore::lines($this->rejectedFolder, "{$source->name()}-$this->runId");
-        [$counts, $started] = [new LineCounts(), hrtime(true)];
-        $failure = self::attempt(fn() => $this->storeLines($source, $rejects, $counts, $progress));
-        $seconds = (hrtime(true) - $started) / 1e9;
-        if (!($failure instanceof RejectStoreFailure)) {
-            $clean = $failure === null && $counts->rejected() === 0;
-            $failure = self::attempt(static fn() => $source->settle($clean)) ?? $failure;
-        }
+        $failure = $this->storeAndSettle($source, $rejects, $counts, $progress);
+        $report = $counts->rejected() > 0 ? $rejects->reportPath() : null;
 
-        return new SourceResult($source->name(), $counts, $rejects->reportPath(), $seconds, $failure);
+        return new SourceResult($source->name(), $counts, $report, (hrtime(true) - $started) / 1e9, $failure);
+    }
+
+    /** @param Closure(?float): void $progress */
+    private function storeAndSettle(
+        Source $source,
+        RejectStore $rejects,
+        LineCounts $counts,
+        Closure $progress,
+    ): SourceFailure|RejectStoreFailure|null {
+        try {
+            $failure = self::attempt(fn() => $this->storeLines($source, $rejects, $counts, $progress));
+        } catch (SQLite3Exception $failure) {
+            // A line that the database does not take would be there in the next run, too.
+            if (DatabaseFailure::from($failure, '')->fault !== DatabaseFault::Unknown) {
+                self::release($source);
+            }
+            throw $failure;
+        }
+        if ($failure !== null) {
+            $rejects->fail($failure->getMessage());
+        }
+        $unkept = self::attempt($rejects->finish(...));
+        if ($unkept !== null) {
+            self::release($source);
+
+            return $unkept;
+        }
+        $clean = $failure === null && $counts->rejected() === 0;
+
+        return self::attempt(static fn() => $source->settle($clean)) ?? $failure;
+    }
+
+    private static function release(Source $source): void
+    {
+        if ($source instanceof ClaimableSource) {
+            $source->release();
+        }
     }
 
     /**
      * @param Closure(?float): void $progress
      * @throws SourceFailure when the source stopped early; the lines that it gave are stored
-     * @throws RejectStoreFailure
      */
     private function storeLines(
         Source $source,

@@ -9,6 +9,10 @@ use Override;
 /** A file of NDJSON, plain or gzip. */
 final class NdjsonFile implements Source
 {
+    /** Of st_mode, see inode(7). */
+    private const int TYPE_BITS = 0o170000;
+    private const int REGULAR_FILE = 0o100000;
+
     /** @var ?resource while it is read */
     private mixed $stream = null;
 
@@ -17,17 +21,13 @@ final class NdjsonFile implements Source
     #[Override]
     public function name(): string
     {
-        return preg_replace('/\.ndjson(\.gz)?$|\.gz$/', '', basename($this->path));
+        return FileName::withoutEnding(basename($this->path));
     }
 
     #[Override]
     public function lines(): iterable
     {
-        $this->stream =
-            @fopen($this->path, 'rb') ?:
-            throw file_exists($this->path)
-                ? SourceFailure::unreadable($this->path)
-                : SourceFailure::missing($this->path);
+        $this->stream = $this->open();
         try {
             yield from LineReader::lines(ByteStream::chunks($this->stream, $this->path));
         } finally {
@@ -40,7 +40,7 @@ final class NdjsonFile implements Source
     #[Override]
     public function progress(): ?float
     {
-        return $this->stream === null ? 1.0 : ftell($this->stream) / max(1, (int) filesize($this->path));
+        return $this->stream === null ? 1.0 : ftell($this->stream) / max(1, fstat($this->stream)['size']);
     }
 
     #[Override]
@@ -51,4 +51,24 @@ final class NdjsonFile implements Source
 
     #[Override]
     public function settle(bool $clean): void {}
+
+    /**
+     * Does not wait for a writer where the path is a pipe.
+     *
+     * @return resource
+     * @throws SourceFailure
+     */
+    private function open(): mixed
+    {
+        $stream = is_dir($this->path) ? false : @fopen($this->path, 'rbn');
+        if ($stream !== false && (fstat($stream)['mode'] & self::TYPE_BITS) === self::REGULAR_FILE) {
+            return $stream;
+        }
+
+        throw match (true) {
+            !file_exists($this->path) => SourceFailure::missing($this->path),
+            !is_file($this->path) => SourceFailure::notAFile($this->path),
+            default => SourceFailure::unreadable($this->path),
+        };
+    }
 }

@@ -14,9 +14,15 @@ final class RejectStore
 {
     private const string LINES = '.ndjson';
     private const string REPORT = '.report.ndjson';
+    /** Of each reason: a report may not grow a thousand times as large as its source. */
+    private const int MOST_REPORTED = 1000;
 
     /** @var array<string, resource> open files by suffix */
     private array $files = [];
+    /** @var array<string, int> lines by reason */
+    private array $counts = [];
+    /** After the first one nothing is written any more. */
+    private ?RejectStoreFailure $failure = null;
 
     private function __construct(
         private readonly string $folder,
@@ -31,7 +37,7 @@ final class RejectStore
      */
     public static function lines(string $folder, string $stem): self
     {
-        $unused = $stem;
+        $unused = $stem = FileName::shortened($stem);
         for (
             $copy = 2;
             file_exists("$folder/$unused" . self::LINES) || file_exists("$folder/$unused" . self::REPORT);
@@ -49,7 +55,7 @@ final class RejectStore
         return new self($folder, $stem, false);
     }
 
-    /** @throws RejectStoreFailure */
+    /** Keeps the bytes as they are. */
     public function keep(string $bytes): void
     {
         if ($this->keepsLines) {
@@ -57,14 +63,38 @@ final class RejectStore
         }
     }
 
-    /** @throws RejectStoreFailure */
+    /** Names the line, if it is one of the first of this reason; finish() counts the others. */
     public function report(int $line, RejectionReason $reason, string $expected): void
     {
-        $entry = ['line' => $line, 'reason' => $reason->value, 'expected' => $expected];
-        $this->write(
-            self::REPORT,
-            json_encode($entry, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR) . "\n",
-        );
+        $this->counts[$reason->value] = ($this->counts[$reason->value] ?? 0) + 1;
+        if ($this->counts[$reason->value] <= self::MOST_REPORTED) {
+            $this->writeEntry(['line' => $line, 'reason' => $reason->value, 'expected' => $expected]);
+        }
+    }
+
+    /** Says why a source that is kept whole could not be read to its end. */
+    public function fail(string $sentence): void
+    {
+        if (!$this->keepsLines) {
+            $this->writeEntry(['failure' => $sentence]);
+        }
+    }
+
+    /**
+     * Is called once, after the last line.
+     *
+     * @throws RejectStoreFailure when something could not be written
+     */
+    public function finish(): void
+    {
+        foreach ($this->counts as $reason => $count) {
+            if ($count > self::MOST_REPORTED) {
+                $this->writeEntry(['reason' => $reason, 'further_lines' => $count - self::MOST_REPORTED]);
+            }
+        }
+        if ($this->failure !== null) {
+            throw $this->failure;
+        }
     }
 
     /** Where the report is, null when nothing was rejected. */
@@ -73,30 +103,41 @@ final class RejectStore
         return $this->files === [] ? null : "$this->folder/$this->stem" . self::REPORT;
     }
 
-    /**
-     * PHP does not buffer the write, so a rejected line survives a kill before the commit that counts it.
-     *
-     * @throws RejectStoreFailure
-     */
-    private function write(string $suffix, string $bytes): void
+    /** @param array<string, int|string> $entry */
+    private function writeEntry(array $entry): void
     {
-        $path = "$this->folder/$this->stem$suffix";
-        $file = $this->files[$suffix] ??= $this->create($path);
-        if (@fwrite($file, $bytes) !== strlen($bytes)) {
-            throw RejectStoreFailure::at($path);
-        }
+        $json = json_encode(
+            $entry,
+            JSON_UNESCAPED_SLASHES |
+                JSON_UNESCAPED_UNICODE |
+                JSON_INVALID_UTF8_SUBSTITUTE |
+                JSON_THROW_ON_ERROR,
+        );
+        $this->write(self::REPORT, "$json\n");
     }
 
-    /**
-     * @return resource
-     * @throws RejectStoreFailure
-     */
+    /** PHP does not buffer the write, so a rejected line survives a kill before the commit that counts it. */
+    private function write(string $suffix, string $bytes): void
+    {
+        if ($this->failure !== null) {
+            return;
+        }
+        $path = "$this->folder/$this->stem$suffix";
+        $file = $this->files[$suffix] ?? $this->create($path);
+        if ($file === null || @fwrite($file, $bytes) !== strlen($bytes)) {
+            $this->failure = RejectStoreFailure::at($path, $this->keepsLines);
+            return;
+        }
+        $this->files[$suffix] = $file;
+    }
+
+    /** @return ?resource */
     private function create(string $path): mixed
     {
         if (!is_dir($this->folder)) {
             @mkdir($this->folder, 0o750, true);
         }
 
-        return @fopen($path, 'wb') ?: throw RejectStoreFailure::at($path);
+        return @fopen($path, 'wb') ?: null;
     }
 }

@@ -8,10 +8,15 @@ use TrendVault\Writer\WriterException;
 
 final class RejectStoreFailure extends WriterException
 {
-    public static function at(string $path): self
+    /** @param bool $losesLines whether the lines were to be kept there, not only a report of them */
+    public static function at(string $path, bool $losesLines): self
     {
+        $consequence = $losesLines
+            ? 'All other lines are stored; rejected lines of a pipe are lost.'
+            : 'All other lines are stored; the next run reads the file again.';
+
         return new self(
-            "Cannot write rejected lines to $path: the disk is full, or permission was denied. The current batch was not stored; the source is unchanged.",
+            "Cannot write to $path what was rejected: the disk is full, or permission was denied. $consequence",
         );
     }
 }

@@ -10,7 +10,11 @@ final class SourceFailure extends WriterException
 {
     public static function missing(string $path): self
     {
-        return self::because("Cannot read $path: there is no such file or folder.");
+        return self::because(
+            is_link($path)
+                ? "Cannot read $path: the link leads to nothing."
+                : "Cannot read $path: there is no such file or folder.",
+        );
     }
 
     public static function unreadable(string $path): self
@@ -40,6 +44,35 @@ final class SourceFailure extends WriterException
     public static function damagedGzip(string $path): self
     {
         return self::because("Cannot read $path to its end: the gzip data is damaged or truncated.");
+    }
+
+    public static function notAFile(string $path): self
+    {
+        return self::because("Cannot read $path: expected a file, it is a folder, a pipe or a device.");
+    }
+
+    public static function broken(string $name): self
+    {
+        return self::because("Cannot read $name to its end: the file system reports an error.");
+    }
+
+    public static function vanished(string $path): self
+    {
+        return self::because("Cannot read $path: it was removed before it was read.");
+    }
+
+    public static function runsDied(string $path, int $runs): self
+    {
+        return self::because(
+            "Did not read $path: $runs runs died while they read it. Check the file, then put it back.",
+        );
+    }
+
+    public static function cannotMove(string $path, string $folder): self
+    {
+        return self::because(
+            "Cannot move $path to $folder: permission denied. Its lines are stored; the next run reads the file again.",
+        );
     }
 
     public static function because(string $sentence): self

@@ -7,67 +7,64 @@ namespace TrendVault\Writer\Sources;
 use Override;
 
 /**
- * A file that a producer has renamed into a spool folder. It leaves the folder after its lines are committed,
- * so after a crash it is read again; lines that were stored are then counted as unchanged, and the report is
- * overwritten. No line is lost or counted twice.
+ * A file that a producer has renamed into a spool folder. A run claims it: it moves the file to reading/, so that a
+ * new file of the same name does not replace it, under a name that counts the runs that began to read it. The file
+ * leaves reading/ after its lines are committed. After a crash it is read again; lines that were stored are then
+ * counted as unchanged, and the report is overwritten. No line is lost or counted twice.
  */
-final readonly class SpoolFile implements Source
+final class SpoolFile implements ClaimableSource
 {
     private const string DONE = 'done';
     private const string REJECTED = 'rejected';
+    private const int MOST_RUNS = 2;
 
-    private NdjsonFile $file;
+    private ?NdjsonFile $file = null;
+    private bool $isClaimed = false;
     /** Distinguishes files of the same name. */
-    private string $fingerprint;
+    private ?string $fingerprint = null;
 
-    private function __construct(private string $folder, private string $fileName)
-    {
-        $this->file = new NdjsonFile("$folder/$fileName");
-        $this->fingerprint = substr((string) @hash_file('sha256', "$folder/$fileName"), 0, 12);
-    }
-
-    /**
-     * The files that are complete, oldest first. Producers write under another name, or one that starts with a dot.
-     *
-     * @return list<self>
-     */
-    public static function all(string $folder): array
-    {
-        $paths = array_filter(
-            [...glob("$folder/*.ndjson") ?: [], ...glob("$folder/*.ndjson.gz") ?: []],
-            is_file(...),
-        );
-        usort($paths, static fn(string $a, string $b): int => [filemtime($a), $a] <=> [filemtime($b), $b]);
-
-        return array_map(static fn(string $path): self => new self($folder, basename($path)), $paths);
-    }
+    public function __construct(private readonly string $folder, private SpoolName $name) {}
 
     #[Override]
     public function name(): string
     {
-        return $this->file->name();
+        return FileName::withoutEnding($this->name->fileName);
+    }
+
+    /** Where the spool cannot be written, the file is read where it is. */
+    #[Override]
+    public function claim(): void
+    {
+        if ($this->name->runs >= self::MOST_RUNS) {
+            $this->rejectUnread(SourceFailure::runsDied($this->path(), $this->name->runs));
+        }
+        $claimed = $this->name->claimed();
+        if (self::move($this->path(), "$this->folder/{$claimed->path()}")) {
+            $this->name = $claimed;
+            $this->isClaimed = true;
+        } elseif (@lstat($this->path()) === false) {
+            throw SourceFailure::vanished($this->path());
+        }
     }
 
     #[Override]
     public function lines(): iterable
     {
-        return $this->file->lines();
+        $this->file = new NdjsonFile($this->contentPath());
+        yield from $this->file->lines();
     }
 
     #[Override]
     public function progress(): ?float
     {
-        return $this->file->progress();
+        return $this->file?->progress();
     }
 
     /** The report alone: the lines are in the file, which moves to the same folder. */
     #[Override]
     public function rejects(): RejectStore
     {
-        return RejectStore::reportOnly(
-            "$this->folder/" . self::REJECTED,
-            "$this->fingerprint-$this->fileName",
-        );
+        return RejectStore::reportOnly("$this->folder/" . self::REJECTED, $this->settledName());
     }
 
     /**
@@ -79,13 +76,59 @@ final readonly class SpoolFile implements Source
     public function settle(bool $clean): void
     {
         $folder = "$this->folder/" . ($clean ? self::DONE : self::REJECTED);
-        if (!is_dir($folder)) {
-            @mkdir($folder, 0o750);
+        if (!$this->isClaimed || !self::move($this->path(), "$folder/{$this->settledName()}")) {
+            $this->release();
+            throw SourceFailure::cannotMove($this->path(), $folder);
         }
-        if (!@rename("$this->folder/$this->fileName", "$folder/$this->fingerprint-$this->fileName")) {
-            throw SourceFailure::because(
-                "Cannot move $this->folder/$this->fileName to $folder: permission denied. Its lines are stored; the next run reads the file again.",
-            );
+    }
+
+    /** The run does not count as one that died. */
+    #[Override]
+    public function release(): void
+    {
+        $released = $this->name->released();
+        if ($this->isClaimed && self::move($this->path(), "$this->folder/{$released->path()}")) {
+            $this->name = $released;
         }
+    }
+
+    /** @throws SourceFailure always */
+    private function rejectUnread(SourceFailure $failure): never
+    {
+        $this->rejects()->fail($failure->getMessage());
+        $this->isClaimed = true;
+        $this->settle(false);
+        throw $failure;
+    }
+
+    private function path(): string
+    {
+        return "$this->folder/{$this->name->path()}";
+    }
+
+    /** What is read: a relative link leads from where its producer put it. */
+    private function contentPath(): string
+    {
+        $target = $this->isClaimed ? @readlink($this->path()) : false;
+
+        return $target === false || str_starts_with($target, '/') ? $this->path() : "$this->folder/$target";
+    }
+
+    private function settledName(): string
+    {
+        $path = $this->contentPath();
+        $hash = is_file($path) ? @hash_file('sha256', $path) : false;
+        $this->fingerprint ??= $hash === false ? $this->name->id ?? 'unread' : substr($hash, 0, 12);
+
+        return "$this->fingerprint-" . FileName::shortened($this->name->fileName);
+    }
+
+    private static function move(string $path, string $target): bool
+    {
+        if (!is_dir(dirname($target))) {
+            @mkdir(dirname($target), 0o750);
+        }
+
+        return @rename($path, $target);
     }
 }

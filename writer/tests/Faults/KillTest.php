@@ -65,6 +65,7 @@ final class KillTest extends TestCase
                 self::spool($killed, $start, $files++);
             }
             $killed->start(['cron'])->killAtCpuTime($this->random->getInt(0, $cpuOfRun));
+            self::putBack($killed);
             if (is_file($killed->database)) {
                 self::assertConsistent($killed, 'quick_check');
             }
@@ -74,6 +75,8 @@ final class KillTest extends TestCase
             $killed->value('SELECT count(*) FROM runs WHERE finished_at IS NULL'),
             'too few runs were killed while they worked',
         );
+        $killed->run(['cron']);
+        self::putBack($killed);
         self::assertSame(ExitCode::Ok, $killed->run(['cron'])->exitCode);
         for ($file = 1; $file < $files; $file++) {
             self::spool($undisturbed, $start, $file);
@@ -114,10 +117,23 @@ final class KillTest extends TestCase
         return $installation;
     }
 
-    /** @return list<string> */
+    /** @return list<string> also what a run that was killed had begun to read */
     private static function waiting(Installation $installation): array
     {
-        return glob("{$installation->folder->path}/spool/*.ndjson") ?: [];
+        return [
+            ...glob("{$installation->folder->path}/spool/*.ndjson") ?: [],
+            ...glob("{$installation->folder->path}/spool/reading/*.ndjson") ?: [],
+        ];
+    }
+
+    /** A file of which two runs were killed is rejected: an operator puts it back. */
+    private static function putBack(Installation $installation): void
+    {
+        $spool = "{$installation->folder->path}/spool";
+        array_map(unlink(...), glob("$spool/rejected/*.report.ndjson") ?: []);
+        foreach (glob("$spool/rejected/*.ndjson") ?: [] as $path) {
+            rename($path, "$spool/" . substr($path, -strlen('000.ndjson')));
+        }
     }
 
     private static function spool(Installation $installation, int $start, int $file): void
