@@ -12,6 +12,7 @@ from bench.options import BenchOptions, parse_options
 from bench.result import BenchResult, write_json
 from bench.schedule import PAGE_ROUNDS, measure_scenarios, servers_of
 from bench.tables import print_result
+from loadtest.tables import result_console
 
 _OPEN_FILES = 12_000  # 5,000 connections, on both ends
 
@@ -27,7 +28,7 @@ def main(options: BenchOptions) -> None:
     with prepared_environment(cores, servers_of(options.scenarios, quick=options.quick)) as bench:
         result.versions, result.missing = bench.versions, bench.missing
         result.scenarios = measure_scenarios(options.scenarios, bench, quick=options.quick)
-    print_result(result)
+    print_result(result, result_console())
     write_json(result, options.output / "result.json")
     print(f"\nWritten: {options.output / 'result.json'}")
     if "plain" in options.scenarios:

@@ -7,23 +7,7 @@ from pathlib import Path
 
 from bench.options import SCENARIOS
 from bench.reference_figures import REFERENCE_FIGURES, SOURCE
-
-
-@dataclass(frozen=True)
-class Goal:
-    """`reached` is None where it could not be measured; the goal is missed then."""
-
-    what: str
-    reached: float | None
-    bound: float
-    unit: str
-    at_least: bool = False
-
-    @property
-    def is_met(self) -> bool:
-        if self.reached is None:
-            return False
-        return self.reached >= self.bound if self.at_least else self.reached <= self.bound
+from loadtest.goal import Goal
 
 
 @dataclass

@@ -4,6 +4,7 @@ from typing import Any
 
 from locust import User
 from locust.env import Environment
+from rich.console import Group
 
 from loadtest import summary
 from loadtest.context import context
@@ -43,8 +44,8 @@ class Coordinator:
         users = self._users * self._profile.shape(seconds / self._seconds, self._seconds)
         return max(1, round(users)), max(100, self._users / 2), self._classes()
 
-    def conclude(self) -> tuple[ExitCode, str]:
-        """The exit code of the run, and its result as text."""
+    def conclude(self) -> tuple[ExitCode, Group | str]:
+        """The exit code of the run, and its result for rich to print."""
         assert self._environment.runner is not None
         for exception in self._environment.runner.exceptions.values():
             failure = f"The load test itself failed: {exception['msg']}\n{exception['traceback']}"
@@ -52,13 +53,13 @@ class Coordinator:
         total = self._sample()
         caveats = summary.describe_caveats(total, has_token_keys=context.token_keys is not None)
         if self._profile.shape is limits:
-            kept = find_capacity(self._step_recorder.steps, self._levels)[0] is not None
-            text = summary.describe_steps(self._step_recorder.steps, self._levels)
+            is_met = find_capacity(self._step_recorder.steps, self._levels)[0] is not None
+            result = summary.describe_steps(self._step_recorder.steps, self._levels)
         else:
-            results = total.evaluate(self._levels)
-            kept = all(result.kept for result in results)
-            text = summary.describe_levels(results, total)
-        return (ExitCode.KEPT if kept else ExitCode.MISSED), f"{text}\n{caveats}"
+            goals = total.evaluate(self._levels)
+            is_met = all(goal.is_met for goal in goals)
+            result = summary.describe_levels(goals, total)
+        return (ExitCode.MET if is_met else ExitCode.MISSED), Group(result, caveats)
 
     def _classes(self) -> list[type[User]]:
         """Those of the profile's mix, with its weights."""

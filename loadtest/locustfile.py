@@ -18,6 +18,7 @@ from loadtest.options import ExitCode
 from loadtest.profiles import PROFILES
 from loadtest.samples import ExtraStats
 from loadtest.service_levels import DEFAULT_FILE, LevelError
+from loadtest.tables import result_console
 from loadtest.users.classes import *  # noqa: F403  locust runs the user classes that it finds here
 
 coordinator: Coordinator | None = None  # not in a worker
@@ -96,7 +97,7 @@ def conclude(environment: Environment, **_: object) -> None:
     assert coordinator is not None
     environment.process_exit_code = ExitCode.COULD_NOT_RUN  # stays when there is no result
     environment.process_exit_code, result = coordinator.conclude()
-    events.quit.add_listener(lambda **_: print(result, flush=True))  # after locust's tables
+    events.quit.add_listener(lambda **_: result_console().print(result))  # after locust's tables
 
 
 events.init_command_line_parser.add_listener(add_options)

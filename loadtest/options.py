@@ -13,7 +13,7 @@ from loadtest.service_levels import DEFAULT_FILE, LevelError, read_levels
 
 
 class ExitCode(IntEnum):
-    KEPT = 0  # every service level
+    MET = 0  # all service levels
     MISSED = 1  # at least one
     USAGE = 2
     COULD_NOT_RUN = 3
@@ -80,11 +80,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="bin/loadtest",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Tells whether an origin keeps its service levels under load: its users behave like\n"
+        description="Tells whether an origin meets its service levels under load: its users behave like\n"
         "real ones, and every response is checked.",
         epilog=f"profiles:\n{profiles}\n"
         "What follows -- goes to locust: see loadtest/README.md for several machines.\n"
-        "Exit code: 0 every service level kept, 1 one missed, 2 bad arguments, 3 the test could not run.",
+        "Exit code: 0 all service levels met, 1 one missed, 2 bad arguments, 3 the test could not run.",
     )
     add = parser.add_argument
     add("url", nargs="?", type=_origin, help=f"origin or edge (default {LOCAL_URL}; started if none listens)")

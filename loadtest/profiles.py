@@ -84,5 +84,5 @@ PROFILES: Mapping[str, Profile] = {
     "evening": Profile("a whole evening, compressed", evening, 400, 180, _USUAL),
     "viral": Profile("twenty times the usual, nearly all for one region", viral, 600, 60, _SPIKE, 3),
     "stampede": Profile("everybody at once, a new connection a request", stampede, 300, 30, _STAMPEDE),
-    "limits": Profile("ever more users, until a service level breaks", limits, 6400, 120, _USUAL),
+    "limits": Profile("ever more users, until a service level is missed", limits, 6400, 120, _USUAL),
 }

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from locust.stats import RequestStats, calculate_response_time_percentile
 
-from loadtest.service_levels import LevelResult, Levels
+from loadtest.goal import Goal
+from loadtest.service_levels import Levels, make_goal
 
 _SETTLING_SECONDS = 2  # after the number of users changed
 
@@ -77,8 +78,8 @@ class Sample(NamedTuple):
         """Share of requests whose times say as much of the load generator as of the origin."""
         return _percent(self.delayed_requests, self.requests) or 0.0
 
-    def evaluate(self, levels: Levels) -> list[LevelResult]:
-        """One result per level; of the hit ratio only where responses had Cache-Status."""
+    def evaluate(self, levels: Levels) -> list[Goal]:
+        """One goal per level; of the hit ratio only where responses had Cache-Status."""
         measured = {
             "p50_ms": self.percentile_ms(50),
             "p99_ms": self.percentile_ms(99),
@@ -86,8 +87,8 @@ class Sample(NamedTuple):
             "staleness_seconds": self.oldest_seconds,
             "least_hit_percent": _percent(self.cache_outcomes["hit"], self.cache_outcomes.total()),
         }
-        results = [LevelResult(name, bound, measured[name]) for name, bound in levels.items()]
-        return [result for result in results if result.measured is not None or not result.is_lower_bound]
+        goals = [make_goal(name, bound, measured[name]) for name, bound in levels.items()]
+        return [goal for goal in goals if goal.reached is not None or not goal.at_least]
 
     def percentile_ms(self, percent: float) -> float | None:
         """Milliseconds that `percent` of the requests did not exceed, None without requests."""
@@ -115,14 +116,14 @@ class StepRecorder:
 
 
 def find_capacity(steps: Sequence[Sample], levels: Levels) -> tuple[Sample | None, Sample | None]:
-    """The last step before the first that missed a level, None when that was the first of all; and the one
-    that missed it, None when none did."""
-    held = None
+    """(last_met, first_missed): the first step that missed a level, None when none did, and the step before
+    it, None when the first step missed one."""
+    last_met = None
     for step in steps:
-        if not all(result.kept for result in step.evaluate(levels)):
-            return held, step
-        held = step
-    return held, None
+        if not all(goal.is_met for goal in step.evaluate(levels)):
+            return last_met, step
+        last_met = step
+    return last_met, None
 
 
 def _percent(count: int, total: int) -> float | None:

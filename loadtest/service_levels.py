@@ -1,10 +1,11 @@
-"""What is promised under load, and whether it was kept."""
+"""What is promised under load."""
 
 import tomllib
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+
+from loadtest.goal import Goal
 
 DEFAULT_FILE = Path(__file__).parent / "service-levels.toml"
 Levels = dict[str, float]
@@ -22,27 +23,10 @@ class LevelError(ValueError):
     """A service level that cannot be used. The message names it and what was expected."""
 
 
-class LevelResult(NamedTuple):
-    name: str
-    bound: float
-    measured: float | None  # None: nothing was measured, so the level is missed
-
-    @property
-    def is_lower_bound(self) -> bool:
-        return self.name.startswith("least_")
-
-    @property
-    def kept(self) -> bool:
-        if self.measured is None:
-            return False
-        return self.measured >= self.bound if self.is_lower_bound else self.measured <= self.bound
-
-    def describe(self) -> str:
-        label, unit = _LABELS_AND_UNITS[self.name]
-        bound = f"(at {'least' if self.is_lower_bound else 'most'} {self.bound:g} {unit})"
-        if self.measured is None:
-            return f"{label}: nothing was measured {bound}"
-        return f"{label} {self.measured:,.2f} {unit} {bound}"
+def make_goal(name: str, bound: float, reached: float | None) -> Goal:
+    """The goal of the level `name`; least_… is a lower bound."""
+    what, unit = _LABELS_AND_UNITS[name]
+    return Goal(what, reached, bound, unit, at_least=name.startswith("least_"))
 
 
 def read_levels(file: Path | str, profile: str, overrides: Iterable[str] = ()) -> Levels:
@@ -58,10 +42,8 @@ def read_levels(file: Path | str, profile: str, overrides: Iterable[str] = ()) -
 
 def _number(name: str, value: object) -> float:
     if name not in _LABELS_AND_UNITS:
-        raise LevelError(
-            f"There is no service level {name!r}: expected one of {', '.join(_LABELS_AND_UNITS)}"
-        )
+        raise LevelError(f"No service level {name!r} (choose from {', '.join(_LABELS_AND_UNITS)})")
     with suppress(ValueError):
         if (number := float(str(value))) >= 0:
             return number
-    raise LevelError(f"{name} is {str(value)!r}: expected a number of 0 or more, as in {name}=5")
+    raise LevelError(f"{name} is {str(value)!r}: expected a number from 0, as in {name}=5")

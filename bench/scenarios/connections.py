@@ -3,9 +3,10 @@ from dataclasses import replace
 from bench.environment import BenchEnvironment
 from bench.machine import available_cores, divide_cores
 from bench.measurement import COLUMNS, cells
-from bench.result import Goal, ScenarioResult
+from bench.result import ScenarioResult
 from bench.servers import NGINX, ORIGIN
 from bench.wrk import Load
+from loadtest.goal import Goal
 
 _CONNECTIONS = 5000
 _WORKERS = 2

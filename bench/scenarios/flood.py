@@ -5,11 +5,12 @@ from pathlib import Path
 from bench import wrk
 from bench.environment import BenchEnvironment
 from bench.measurement import COLUMNS, Measurement, cells, ratio, with_median_p99
-from bench.result import Goal, ScenarioResult
+from bench.result import ScenarioResult
 from bench.running_server import RunningServer
 from bench.servers import ORIGIN
 from bench.wrk import Load
 from loadtest.contract import LARGEST_LIMIT, REGIONS, WINDOWS
+from loadtest.goal import Goal
 from loadtest.responses import PageRequest
 
 _MOST_TIMES_SLOWER = 2

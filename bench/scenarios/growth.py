@@ -3,9 +3,10 @@ from dataclasses import replace
 from bench import databases
 from bench.environment import BenchEnvironment
 from bench.measurement import COLUMNS, cells
-from bench.result import Goal, ScenarioResult
+from bench.result import ScenarioResult
 from bench.servers import ORIGIN
 from bench.wrk import Load
+from loadtest.goal import Goal
 
 _SIZES = (5_000, 50_000, 500_000)
 _MOST_TIMES_SMALLEST = 1.1

@@ -1,7 +1,8 @@
 from bench.environment import BenchEnvironment
-from bench.result import Goal, ScenarioResult
+from bench.result import ScenarioResult
 from bench.servers import ORIGIN
 from bench.wrk import Load
+from loadtest.goal import Goal
 
 _REQUESTS = 1_000_000
 _MOST_MB = 60

@@ -13,10 +13,11 @@ from bench.errors import CannotMeasure
 from bench.measurement import COLUMNS, Measurement, ratio, spread_percent
 from bench.options import SCENARIOS
 from bench.progress import progress
-from bench.result import Goal, ScenarioResult
+from bench.result import ScenarioResult
 from bench.running_server import RunningServer
 from bench.servers import NGINX, NGINX_COPYING, ORIGIN, PEERS
 from bench.wrk import DEFAULT_PAGE, Load
+from loadtest.goal import Goal
 
 HEADER = ("CPU us", "+- %", "x nginx", "x ours", *COLUMNS[1:])
 _ACCEPT_BR = {"Accept-Encoding": "br, gzip"}

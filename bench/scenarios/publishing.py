@@ -12,9 +12,10 @@ from bench import databases
 from bench.environment import BenchEnvironment
 from bench.machine import on_cores
 from bench.measurement import COLUMNS, Measurement, cells, ratio, spread_percent, with_median_p99
-from bench.result import Goal, ScenarioResult
+from bench.result import ScenarioResult
 from bench.servers import ORIGIN
 from bench.wrk import DEFAULT_PAGE, Load
+from loadtest.goal import Goal
 
 _INTERVAL_SECONDS = 1
 _MOST_TIMES_SLOWER = 2

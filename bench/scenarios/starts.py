@@ -2,8 +2,9 @@ from statistics import median
 
 from bench.environment import BenchEnvironment
 from bench.measurement import spread_percent
-from bench.result import Goal, ScenarioResult
+from bench.result import ScenarioResult
 from bench.servers import ORIGIN
+from loadtest.goal import Goal
 
 _MOST_MS = 40
 

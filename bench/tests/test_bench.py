@@ -8,7 +8,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from rich.console import Console
 
 from bench import nginx
 from bench.chart import draw
@@ -18,13 +17,15 @@ from bench.machine import available_cores, divide_cores, on_cores
 from bench.measurement import COLUMNS, Measurement, ratio, spread_percent
 from bench.options import PUBLISHED, SCENARIOS, parse_options
 from bench.request_mix import mix_targets, write_mix
-from bench.result import BenchResult, Goal, ScenarioResult, write_json
+from bench.result import BenchResult, ScenarioResult, write_json
 from bench.running_server import RunningServer
 from bench.scenarios.pages import PAGES, describe_page
 from bench.schedule import SCHEDULE, servers_of
 from bench.servers import ROOT, SERVERS
 from bench.tables import print_result
 from bench.wrk import parse
+from loadtest.goal import Goal
+from loadtest.tables import result_console
 
 _TWO_BUSY_PROCESSES = """
 import os, time
@@ -45,7 +46,7 @@ def plain_result(**costs: list[float]) -> BenchResult:
 
 
 def printed(result: BenchResult) -> str:
-    console = Console(markup=False, highlight=False)
+    console = result_console()
     with console.capture() as capture:
         print_result(result, console)
     return capture.get()

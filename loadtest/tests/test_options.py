@@ -33,7 +33,7 @@ def test_any_other_host_needs_yes_this_is_mine(host: str, capsys: pytest.Capture
         ("--users=0", "from 1"),
         ("--users=many", "from 1"),
         ("--nonsense", "unrecognized"),
-        ("--level=p99=5", "no service level 'p99'"),
+        ("--level=p99=5", "No service level 'p99'"),
     ],
 )
 def test_a_bad_argument_ends_with_exit_code_2(

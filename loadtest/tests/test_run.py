@@ -31,20 +31,20 @@ def run(module: str, *arguments: str, environment: Mapping[str, str] = os.enviro
     return done.returncode, done.stdout + done.stderr
 
 
-def test_our_origin_holds(origin: LocalOrigin, tmp_path: Path) -> None:
+def test_our_origin_meets_its_service_levels(origin: LocalOrigin, tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     arguments = ("--duration", "5s", "--users", "60", "--report", str(report), *SLOW_MACHINE)
     code, text = run("loadtest", origin.url, *arguments, environment=origin.environment)
     assert code == 0, text
     assert re.search(r"Aggregated +[1-9][0-9]+ +0\(0\.00%\)", text), text
-    assert "Verdict: it holds at" in text
+    assert "Verdict: all service levels are met at" in text
     assert "<html" in report.read_text()
 
 
 def test_locust_runs_the_file_by_itself(origin: LocalOrigin) -> None:
     arguments = ("--host", origin.url, "--headless", "-u", "30", "-t", "3s", *SLOW_MACHINE)
     code, text = run("locust", "-f", "loadtest/locustfile.py", *arguments, environment=origin.environment)
-    assert (code, "Verdict: it holds at" in text) == (0, True), text
+    assert (code, "Verdict: all service levels are met at" in text) == (0, True), text
 
 
 def test_several_processes_add_up_and_climb_to_the_highest_step(origin: LocalOrigin) -> None:
@@ -54,15 +54,15 @@ def test_several_processes_add_up_and_climb_to_the_highest_step(origin: LocalOri
     locust = ("--", "--master-port", port, "--master-bind-port", port)
     code, text = run("loadtest", origin.url, *ours, *locust, environment=origin.environment)
     assert code == 0, text
-    assert re.search(r"Verdict: it holds at [1-9][0-9]* requests a second, the highest step", text), text
+    assert re.search(r"are met at [1-9][0-9]* requests a second, the highest step", text), text
 
 
 def test_a_service_level_that_is_missed_ends_with_exit_code_1(origin: LocalOrigin) -> None:
     arguments = ("--profile", "stampede", "--duration", "2s", "--users", "20", "--level", "p99_ms=0.001")
     code, text = run("loadtest", origin.url, *arguments, environment=origin.environment)
     assert code == 1, text
-    assert re.search(r"MISSED +p99 [0-9.,]+ ms \(at most 0.001 ms\)", text), text
-    assert "Verdict: it does not hold" in text
+    assert re.search(r"MISSED +p99 +[0-9.,]+ ms +at most 0.001", text), text
+    assert re.search(r"Verdict: [1-5] of 4 service levels are missed", text), text
 
 
 def test_wrong_responses_are_failures_and_counted_by_kind(origin: LocalOrigin) -> None:
@@ -71,7 +71,7 @@ def test_wrong_responses_are_failures_and_counted_by_kind(origin: LocalOrigin) -
     code, text = run("loadtest", origin.url, *arguments, environment=environment)
     assert code == 1, text
     assert re.search(r"[1-9][0-9]* +GET /api/trending \(new connection\): token: tampered", text), text
-    assert "MISSED  failed 100.00 %" in text
+    assert re.search(r"MISSED +failed +100 %", text), text
 
 
 def test_an_address_where_nothing_listens_ends_with_exit_code_3() -> None:

@@ -9,7 +9,7 @@ from loadtest.summary import describe_capacity
 LEVELS = {"p99_ms": 100.0}
 
 
-def climb(*milliseconds: float) -> list[Sample]:
+def steps_of(*milliseconds: float) -> list[Sample]:
     """A step each; the n-th lasts a second, has n * 100 requests, and all of them take as long."""
     return [
         Sample(1, n * 10, n * 100, 0, Counter({time: n * 100}), None, Counter(), 0)
@@ -18,27 +18,30 @@ def climb(*milliseconds: float) -> list[Sample]:
 
 
 @pytest.mark.parametrize(
-    ("milliseconds", "held", "broke"), [((1, 5, 300, 2), 20, 30), ((1, 5), 20, None), ((300, 1), None, 10)]
+    ("milliseconds", "last_met", "first_missed"),
+    [((1, 5, 300, 2), 20, 30), ((1, 5), 20, None), ((300, 1), None, 10)],
 )
-def test_the_capacity_is_the_last_step_before_the_first_that_broke(
-    milliseconds: tuple[float, ...], held: int | None, broke: int | None
+def test_the_capacity_is_the_last_step_before_the_first_that_missed(
+    milliseconds: tuple[float, ...], last_met: int | None, first_missed: int | None
 ) -> None:
-    assert [step and step.users for step in find_capacity(climb(*milliseconds), LEVELS)] == [held, broke]
+    found = find_capacity(steps_of(*milliseconds), LEVELS)
+    assert [step and step.users for step in found] == [last_met, first_missed]
 
 
-def test_the_verdict_names_both_rates_and_what_broke() -> None:
-    text = describe_capacity(climb(1, 5, 300), LEVELS)
-    assert text == "it holds at 200 requests a second and breaks at 300: p99 300.00 ms (at most 100 ms)."
+def test_the_verdict_names_both_rates_and_what_was_missed() -> None:
+    verdict = "all service levels are met at 200 requests a second. Missed at 300: p99 300 ms (at most 100)."
+    assert describe_capacity(steps_of(1, 5, 300), LEVELS) == verdict
 
 
-def test_the_verdict_says_what_to_do_when_the_first_step_breaks_or_none() -> None:
-    assert "start lower with --users" in describe_capacity(climb(300, 1), LEVELS)
-    assert "--users takes it further" in describe_capacity(climb(1, 5), LEVELS)
+def test_the_verdict_says_what_to_do_when_the_first_step_misses_or_none() -> None:
+    assert "start with fewer --users" in describe_capacity(steps_of(300, 1), LEVELS)
+    assert "start with more --users" in describe_capacity(steps_of(1, 5), LEVELS)
 
 
-def test_where_the_load_generator_was_late_the_verdict_says_that_it_may_hold_more() -> None:
-    held, broke = climb(1, 300)
-    assert "it may hold more" in describe_capacity([held, broke._replace(delayed_requests=100)], LEVELS)
+def test_where_the_load_generator_was_late_the_verdict_says_so() -> None:
+    met, missed = steps_of(1, 300)
+    steps = [met, missed._replace(delayed_requests=100)]
+    assert "perhaps at more" in describe_capacity(steps, LEVELS)
 
 
 def test_a_step_is_measured_without_the_seconds_in_which_it_settled() -> None:
