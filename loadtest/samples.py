@@ -97,7 +97,8 @@ class Sample(NamedTuple):
 
 
 class StepRecorder:
-    """Measures the steps of a run, each without the time in which it settled."""
+    """Measures the steps of a run, each without the time in which it settled. A step without a response says
+    nothing, as when the workers had no processor time, unless it is the last: the origin may hang then."""
 
     def __init__(self) -> None:
         self.steps: list[Sample] = []  # those that are over
@@ -108,8 +109,9 @@ class StepRecorder:
     def tick(self, number: int | None, seconds: float, take_sample: Callable[[], Sample]) -> None:
         """To be called about once a second: which step runs now, None when the run is over."""
         if number != self._number:
-            if self._settled is not None:
-                self.steps.append(take_sample().since(self._settled))
+            step = None if self._settled is None else take_sample().since(self._settled)
+            if step is not None and (step.requests or number is None):
+                self.steps.append(step)
             self._number, self._started, self._settled = number, seconds, None
         elif self._settled is None and seconds - self._started >= _SETTLING_SECONDS:
             self._settled = take_sample()

@@ -27,7 +27,7 @@ def run(module: str, *arguments: str, environment: Mapping[str, str] = os.enviro
     """Its exit code and all that it printed."""
     command = [sys.executable, "-m", module, *arguments]
     root = Path(__file__).parents[2]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=400)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -1,4 +1,5 @@
 from collections import Counter
+from functools import partial
 
 import pytest
 from locust.stats import RequestStats
@@ -57,6 +58,15 @@ def test_a_step_is_measured_without_the_seconds_in_which_it_settled() -> None:
     assert [(step.seconds, step.requests, step.response_times) for step in recorder.steps] == [
         (4, 40, {1.0: 40})
     ] * 3
+
+
+def test_a_step_without_a_response_counts_only_when_it_is_the_last() -> None:
+    recorder = StepRecorder()
+    for now in range(25):
+        requests = 0 if now <= 6 else 10 * min(now, 18)
+        sample = Sample(now, 7, requests, 0, Counter({1.0: requests}), None, Counter(), 0)
+        recorder.tick(now // 6 if now < 24 else None, now, partial(Sample._make, sample))
+    assert [step.requests for step in recorder.steps] == [40, 40, 0]
 
 
 def test_a_sample_is_what_locust_counted_and_what_it_does_not_count() -> None:
