@@ -12,6 +12,7 @@ from bench.options import BenchOptions, parse_options
 from bench.result import BenchResult, write_json
 from bench.schedule import PAGE_ROUNDS, measure_scenarios, servers_of
 from bench.tables import print_result
+from loadtest.local_origin import CannotStart
 from loadtest.tables import result_console
 
 _OPEN_FILES = 12_000  # 5,000 connections, on both ends
@@ -48,5 +49,5 @@ def _require_tools() -> None:
 
 try:
     main(parse_options())
-except CannotMeasure as error:
+except (CannotMeasure, CannotStart) as error:
     sys.exit(f"bin/bench: {error}")

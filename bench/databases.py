@@ -3,17 +3,15 @@
 import json
 import os
 import sqlite3
-import subprocess
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench.errors import CannotMeasure
 from bench.progress import progress
 from loadtest.contract import REGIONS
+from loadtest.local_origin import run_writer
 
-_WRITER = Path(__file__).parent.parent / "writer/bin/writer"
 _HOUR = 3600
 
 # As in real titles, some letters take two bytes, and some have to be escaped in JSON.
@@ -24,14 +22,8 @@ _WORDS = (
 _CATEGORIES = ("Music", "Sport", "News", "Film")
 
 
-def run_writer(arguments: list[str], database: Path, *, source: Path | None = None) -> None:
-    """Runs a command of the writer; `source` is its standard input. Raises CannotMeasure when it fails."""
-    command = [str(_WRITER), *arguments, "--db", str(database)]
-    with (source or Path(os.devnull)).open() as standard_input:
-        done = subprocess.run(command, stdin=standard_input, capture_output=True, text=True)
-    if done.returncode != 0:
-        name = f"writer {' '.join(arguments)}"
-        raise CannotMeasure(f"{name} ended with {done.returncode}: {done.stderr[-400:]}")
+def writer_environment(database: Path) -> dict[str, str]:
+    return {**os.environ, "DB_PATH": str(database)}
 
 
 def make(path: Path, videos: int) -> None:
@@ -41,9 +33,10 @@ def make(path: Path, videos: int) -> None:
     with observations.open("w") as file:
         for observation in _observations(videos, int(time.time()) - 60):
             file.write(json.dumps(observation, ensure_ascii=False) + "\n")
-    run_writer(["migrate"], path)
-    run_writer(["ingest", "-"], path, source=observations)
-    run_writer(["rank"], path)
+    environment = writer_environment(path)
+    run_writer(["migrate"], environment)
+    run_writer(["ingest", "-"], environment, observations)
+    run_writer(["rank"], environment)
     observations.unlink()
 
 

@@ -32,21 +32,35 @@ def running(publish_seconds: float) -> Iterator[LocalOrigin]:
         database = {"DB_PATH": f"{folder}/trendvault.db"}
         environment = make_environment() | database | {"HOST": "127.0.0.1", "PORT": "0", "ADMIN_PORT": "0"}
         for command in (["migrate"], ["ingest", "demo"], ["rank"]):
-            _run_writer(command, environment)
+            run_writer(command, environment)
         process, url = _start_origin(environment, Path(folder) / "origin.log")
-        stop = threading.Event()
-        publisher = threading.Thread(target=_publish, args=(publish_seconds, environment, stop))
-        publisher.start()
         try:
-            yield LocalOrigin(url, environment | {"EDGE_KEYS": ""})  # without those of .env
+            with publishing(publish_seconds, environment):
+                yield LocalOrigin(url, environment | {"EDGE_KEYS": ""})  # without those of .env
         finally:
-            stop.set()
-            publisher.join()
             process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_STOP_TIMEOUT_SECONDS)
             process.kill()
             process.wait()
+
+
+@contextmanager
+def publishing(interval_seconds: float, environment: Mapping[str, str]) -> Iterator[None]:
+    """Publishes a generation at this interval until the block ends."""
+    stop = threading.Event()
+
+    def publish() -> None:
+        while not stop.wait(interval_seconds):
+            run_writer(["rank"], environment)
+
+    publisher = threading.Thread(target=publish)
+    publisher.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        publisher.join()
 
 
 def make_environment() -> dict[str, str]:
@@ -59,9 +73,11 @@ def _make_key() -> str:
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
 
 
-def _run_writer(arguments: list[str], environment: Mapping[str, str]) -> None:
+def run_writer(arguments: list[str], environment: Mapping[str, str], source: Path | None = None) -> None:
+    """Runs a command of the writer; `source` is its standard input. Raises CannotStart when it fails."""
     command = [str(ROOT / "writer/bin/writer"), *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    with (source or Path(os.devnull)).open() as standard_input:
+        done = subprocess.run(command, env=environment, stdin=standard_input, capture_output=True, text=True)
     if done.returncode != 0:
         raise CannotStart(f"writer {' '.join(arguments)} failed ({done.returncode}): {done.stderr[-500:]}")
 
@@ -83,8 +99,3 @@ def _start_origin(environment: Mapping[str, str], log: Path) -> tuple[subprocess
             threading.Thread(target=process.stdout.read, daemon=True).start()
             return process, str(event["url"]).rstrip("/")
     raise CannotStart(f"The origin ended with exit code {process.wait()}: {log.read_text()[-500:]}")
-
-
-def _publish(seconds: float, environment: Mapping[str, str], stop: threading.Event) -> None:
-    while not stop.wait(seconds):
-        _run_writer(["rank"], environment)

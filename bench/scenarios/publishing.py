@@ -1,8 +1,6 @@
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -16,6 +14,7 @@ from bench.result import ScenarioResult
 from bench.servers import ORIGIN
 from bench.wrk import DEFAULT_PAGE, Load
 from loadtest.goal import Goal
+from loadtest.local_origin import publishing, run_writer
 
 _INTERVAL_SECONDS = 1
 _MOST_TIMES_SLOWER = 2
@@ -31,7 +30,8 @@ def measure_publishing(bench: BenchEnvironment, rounds: int, seconds: int) -> Sc
     with bench.started(ORIGIN, warm=True) as server:
         for _ in range(rounds):
             for database, into_it in measured.items():
-                with _publishing(database, bench.cores.driver):
+                environment = databases.writer_environment(database)
+                with on_cores(bench.cores.driver), publishing(_INTERVAL_SECONDS, environment):
                     into_it.append(bench.measure(server, Load(), seconds))
     without, during = measured.values()
     result = ScenarioResult("publishing", COLUMNS)
@@ -57,29 +57,11 @@ def measure_visibility(bench: BenchEnvironment, rounds: int, _seconds: int) -> S
     return ScenarioResult("visible", ("ms", "+- %"), [*rows], goals)
 
 
-@contextmanager
-def _publishing(database: Path, cores: frozenset[int]) -> Iterator[None]:
-    stop = threading.Event()
-
-    def publish() -> None:
-        while not stop.wait(_INTERVAL_SECONDS):
-            databases.run_writer(["rank"], database)
-
-    with on_cores(cores):
-        thread = threading.Thread(target=publish)
-        thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-
-
 def _publish_and_wait(database: Path, url: str) -> float:
     """Milliseconds between reading the new generation in the file and in a response."""
     reader = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     newest = _newest(reader)
-    writer = threading.Thread(target=databases.run_writer, args=(["rank"], database))
+    writer = threading.Thread(target=run_writer, args=(["rank"], databases.writer_environment(database)))
     writer.start()
     while _newest(reader) == newest:
         time.sleep(_POLL_SECONDS)
