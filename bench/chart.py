@@ -1,5 +1,6 @@
 """The chart that the README shows: CPU per request, default page. Readable on light and dark pages."""
 
+from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import pygal
@@ -15,20 +16,7 @@ _TITLE = "Server CPU per request, µs\none region's page, JSON, 64 connections; 
 _STYLE = Style(
     font_family="system-ui, sans-serif", label_font_size=13, value_label_font_size=13, title_font_size=13
 )
-
-# Colours in place of pygal's own style sheets, which cannot follow the page's colour scheme.
-_CSS = """
-text { fill: #1f2328; }
-.title { fill: #59636e; text-anchor: middle; }
-.titles text:first-child { fill: #1f2328; font-weight: 600; }
-.background { fill: none; }
-.axis.y text { text-anchor: end; }
-.axis path { stroke: #8c959f; }
-@media (prefers-color-scheme: dark) {
-  text, .titles text:first-child { fill: #f0f6fc; }
-  .title { fill: #9198a1; }
-}
-"""
+_CSS = Path(__file__).with_name("chart.css")
 
 
 def draw(result: BenchResult) -> bytes:
@@ -42,7 +30,7 @@ def draw(result: BenchResult) -> bytes:
     chart = pygal.HorizontalBar(
         width=720,
         height=110 + 32 * len(rows),
-        css=(f"inline:{_CSS}",),
+        css=(f"file://{_CSS}",),
         style=_STYLE,
         js=(),
         title=_TITLE,

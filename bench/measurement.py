@@ -1,6 +1,7 @@
 """What a server used for the requests that wrk counted: the cells of a table, and ratios of servers."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 
 # By column, with "requests" and "bytes" in all. CPU is user and system time of all processes of the server,
@@ -8,6 +9,15 @@ from statistics import median
 Measurement = Mapping[str, float]
 
 COLUMNS = ("CPU us", "req/s", "p50 ms", "p95 ms", "p99 ms", "max ms", "RSS MB", "errors")
+
+
+@dataclass(frozen=True)
+class Rounds:
+    count: int
+    seconds: int  # of load, each
+
+    def shortened(self, *, quick: bool) -> "Rounds":
+        return Rounds(min(self.count, 3), min(self.seconds, 1)) if quick else self
 
 
 def cells(measurement: Measurement) -> tuple[float, ...]:

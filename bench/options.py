@@ -50,22 +50,12 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
         "which takes a minute. docs/benchmarks.md describes the method and what the figures are worth.",
     )
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="only these (default: all)")
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help=f"short rounds; without a SCENARIO only {', '.join(_QUICK)}: under a minute",
-    )
-    destination = parser.add_mutually_exclusive_group()
-    destination.add_argument(
-        "--output",
-        type=Path,
-        default=_RESULTS,
-        metavar="FOLDER",
-        help="where to write (default: bench/results)",
-    )
-    destination.add_argument(
-        "--publish", action="store_true", help="write to bench/published, which the README shows"
-    )
+    quick = f"short rounds; without a SCENARIO only {', '.join(_QUICK)}: under a minute"
+    parser.add_argument("--quick", action="store_true", help=quick)
+    add_output = parser.add_mutually_exclusive_group().add_argument
+    where = "where to write (default: bench/results)"
+    add_output("--output", type=Path, default=_RESULTS, metavar="FOLDER", help=where)
+    add_output("--publish", action="store_true", help="write to bench/published, which the README shows")
     options = parser.parse_args(arguments, namespace=BenchOptions())
     if unknown := [name for name in options.scenarios if name not in SCENARIOS]:
         parser.error(f"no scenario {unknown[0]!r} (choose from {', '.join(SCENARIOS)})")

@@ -1,13 +1,18 @@
 """All that a run of the bench measured, in the form that is printed, drawn and kept."""
 
 import json
+import tomllib
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from bench.options import SCENARIOS
-from bench.reference_figures import REFERENCE_FIGURES, SOURCE
 from loadtest.goal import Goal
+
+REFERENCE_FIGURES: dict[str, Any] = tomllib.loads(
+    Path(__file__).with_name("reference-figures.toml").read_text()
+)
 
 
 @dataclass
@@ -49,7 +54,7 @@ def write_json(result: BenchResult, file: Path) -> None:
         "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
         **asdict(result),
         "goals": [{**asdict(goal), "is_met": goal.is_met} for goal in result.goals],
-        "quoted": {"source": SOURCE, "figures": [asdict(quoted) for quoted in REFERENCE_FIGURES]},
+        "reference_figures": REFERENCE_FIGURES,
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")

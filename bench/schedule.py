@@ -4,32 +4,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bench.environment import BenchEnvironment
+from bench.measurement import Rounds
 from bench.options import SCENARIOS
 from bench.progress import progress
 from bench.result import ScenarioResult
-from bench.scenarios.connections import measure_connections, measure_workers
+from bench.scenarios import scaling
 from bench.scenarios.edge import measure_edge
 from bench.scenarios.flood import measure_flood
-from bench.scenarios.growth import measure_growth
-from bench.scenarios.memory import measure_memory
 from bench.scenarios.pages import PAGES, measure_pages
 from bench.scenarios.publishing import measure_publishing, measure_visibility
-from bench.scenarios.starts import measure_starts
 from bench.servers import NGINX, NGINX_COPYING, ORIGIN, SERVERS
 
 
 @dataclass(frozen=True)
-class Rounds:
-    count: int
-    seconds: int  # of load, each
-
-    def shortened(self, *, quick: bool) -> "Rounds":
-        return Rounds(min(self.count, 3), min(self.seconds, 1)) if quick else self
-
-
-@dataclass(frozen=True)
 class ScheduledScenario:
-    measure: Callable[[BenchEnvironment, int, int], ScenarioResult]  # rounds, seconds
+    measure: Callable[[BenchEnvironment, Rounds], ScenarioResult]
     servers: tuple[str, ...]
     rounds: Rounds
 
@@ -38,14 +27,14 @@ PAGE_ROUNDS = Rounds(8, 2)
 
 # The flood requests pages of the database's first generation: it runs before those that publish more.
 SCHEDULE = {
-    "start": ScheduledScenario(measure_starts, tuple(SERVERS), Rounds(15, 0)),
-    "memory": ScheduledScenario(measure_memory, (ORIGIN,), Rounds(1, 2)),
+    "start": ScheduledScenario(scaling.measure_starts, tuple(SERVERS), Rounds(15, 0)),
+    "memory": ScheduledScenario(scaling.measure_memory, (ORIGIN,), Rounds(1, 2)),
     "flood": ScheduledScenario(measure_flood, (ORIGIN,), Rounds(3, 4)),
-    "connections": ScheduledScenario(measure_connections, (ORIGIN, NGINX), Rounds(1, 8)),
-    "workers": ScheduledScenario(measure_workers, (ORIGIN,), Rounds(1, 5)),
+    "connections": ScheduledScenario(scaling.measure_connections, (ORIGIN, NGINX), Rounds(1, 8)),
+    "workers": ScheduledScenario(scaling.measure_workers, (ORIGIN,), Rounds(1, 5)),
     "publishing": ScheduledScenario(measure_publishing, (ORIGIN,), Rounds(3, 8)),
     "visible": ScheduledScenario(measure_visibility, (ORIGIN,), Rounds(10, 0)),
-    "growth": ScheduledScenario(measure_growth, (ORIGIN, "Bun"), Rounds(1, 4)),
+    "growth": ScheduledScenario(scaling.measure_growth, (ORIGIN, "Bun"), Rounds(1, 4)),
     "edge": ScheduledScenario(measure_edge, (), Rounds(3, 0)),
 }
 
@@ -60,11 +49,10 @@ def measure_scenarios(
     scenarios: Sequence[str], bench: BenchEnvironment, *, quick: bool
 ) -> list[ScenarioResult]:
     pages = [name for name in scenarios if name in PAGES]
-    page_rounds = PAGE_ROUNDS.shortened(quick=quick)
-    results = measure_pages(bench, pages, page_rounds.count, page_rounds.seconds) if pages else []
+    results = measure_pages(bench, pages, PAGE_ROUNDS.shortened(quick=quick)) if pages else []
     for name in scenarios:
         if name in SCHEDULE:
             progress.log(f"{name}: {SCENARIOS[name]}")
-            rounds = SCHEDULE[name].rounds.shortened(quick=quick)
-            results.append(SCHEDULE[name].measure(bench, rounds.count, rounds.seconds))
+            scenario = SCHEDULE[name]
+            results.append(scenario.measure(bench, scenario.rounds.shortened(quick=quick)))
     return results

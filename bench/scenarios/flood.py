@@ -4,7 +4,7 @@ from pathlib import Path
 
 from bench import wrk
 from bench.environment import BenchEnvironment
-from bench.measurement import COLUMNS, Measurement, cells, ratio, with_median_p99
+from bench.measurement import COLUMNS, Measurement, Rounds, cells, ratio, with_median_p99
 from bench.result import ScenarioResult
 from bench.running_server import RunningServer
 from bench.servers import ORIGIN
@@ -19,7 +19,7 @@ _CONNECTIONS = 4
 _ALONE, _ONE, _DISTINCT = "alone", "one query", "distinct queries"
 
 
-def measure_flood(bench: BenchEnvironment, rounds: int, seconds: int) -> ScenarioResult:
+def measure_flood(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
     """Ordinary requests alone, beside a flood of one query, and beside one of ever new queries."""
     header = (*COLUMNS[1:], "worker MB")  # CPU per request would count the flood's, too
     result = ScenarioResult("flood", header)
@@ -27,9 +27,9 @@ def measure_flood(bench: BenchEnvironment, rounds: int, seconds: int) -> Scenari
     measured: dict[str, list[Measurement]] = {name: [] for name in floods}
     largest = dict.fromkeys(floods, 0.0)
     with bench.started(ORIGIN, warm=True) as server:
-        for _ in range(rounds):
+        for _ in range(rounds.count):
             for name, flood in floods.items():
-                measured[name].append(_measure_beside(flood, bench, server, seconds))
+                measured[name].append(_measure_beside(flood, bench, server, rounds.seconds))
                 largest[name] = max(largest[name], *server.rss_mb())
     for name, of_flood in measured.items():
         result.rows.append((name, (*cells(with_median_p99(of_flood))[1:], largest[name])))

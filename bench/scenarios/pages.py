@@ -10,7 +10,7 @@ import urllib3
 
 from bench.environment import BenchEnvironment
 from bench.errors import CannotMeasure
-from bench.measurement import COLUMNS, Measurement, ratio, spread_percent
+from bench.measurement import COLUMNS, Measurement, Rounds, ratio, spread_percent
 from bench.options import SCENARIOS
 from bench.progress import progress
 from bench.result import ScenarioResult
@@ -49,9 +49,7 @@ PAGES = {
 }
 
 
-def measure_pages(
-    bench: BenchEnvironment, names: Sequence[str], rounds: int, seconds: int
-) -> list[ScenarioResult]:
+def measure_pages(bench: BenchEnvironment, names: Sequence[str], rounds: Rounds) -> list[ScenarioResult]:
     """Results of the named PAGES; every round measures each of their servers once."""
     measured: dict[str, dict[str, list[Measurement]]] = {name: {} for name in names}
     with ExitStack() as stack:
@@ -59,11 +57,11 @@ def measure_pages(
         for server in bench.servers:
             progress.log(f"warming {server.name} up")
             servers[server.name] = stack.enter_context(bench.started(server.name, warm=True))
-        for number in range(rounds):
+        for number in range(rounds.count):
             for name in names:
-                progress.log(f"round {number + 1} of {rounds}, {SCENARIOS[name]}")
+                progress.log(f"round {number + 1} of {rounds.count}, {SCENARIOS[name]}")
                 for present in bench.available(PAGES[name].servers):
-                    one = _measure_page(bench, name, servers[present], seconds)
+                    one = _measure_page(bench, name, servers[present], rounds.seconds)
                     measured[name].setdefault(present, []).append(one)
     return [describe_page(name, measured[name]) for name in names]
 

@@ -9,7 +9,7 @@ import urllib3
 from bench import databases
 from bench.environment import BenchEnvironment
 from bench.machine import on_cores
-from bench.measurement import COLUMNS, Measurement, cells, ratio, spread_percent, with_median_p99
+from bench.measurement import COLUMNS, Measurement, Rounds, cells, ratio, spread_percent, with_median_p99
 from bench.result import ScenarioResult
 from bench.servers import ORIGIN
 from bench.wrk import DEFAULT_PAGE, Load
@@ -22,17 +22,17 @@ _MOST_VISIBLE_MS = 250
 _POLL_SECONDS = 0.002
 
 
-def measure_publishing(bench: BenchEnvironment, rounds: int, seconds: int) -> ScenarioResult:
+def measure_publishing(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
     """A generation a second, into the origin's database or, for comparison, into a copy of it."""
     elsewhere = bench.folder / "elsewhere.db"
     databases.copy(bench.database, elsewhere)
     measured: dict[Path, list[Measurement]] = {elsewhere: [], bench.database: []}
     with bench.started(ORIGIN, warm=True) as server:
-        for _ in range(rounds):
+        for _ in range(rounds.count):
             for database, into_it in measured.items():
                 environment = databases.writer_environment(database)
                 with on_cores(bench.cores.driver), publishing(_INTERVAL_SECONDS, environment):
-                    into_it.append(bench.measure(server, Load(), seconds))
+                    into_it.append(bench.measure(server, Load(), rounds.seconds))
     without, during = measured.values()
     result = ScenarioResult("publishing", COLUMNS)
     result.rows = [
@@ -47,11 +47,11 @@ def measure_publishing(bench: BenchEnvironment, rounds: int, seconds: int) -> Sc
     return result
 
 
-def measure_visibility(bench: BenchEnvironment, rounds: int, _seconds: int) -> ScenarioResult:
+def measure_visibility(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
     """From the writer's commit to the first response of the new generation."""
     with bench.started(ORIGIN, warm=True) as server:
         url = server.url + DEFAULT_PAGE
-        delays_ms = [_publish_and_wait(bench.database, url) for _ in range(rounds)]
+        delays_ms = [_publish_and_wait(bench.database, url) for _ in range(rounds.count)]
     rows = [(ORIGIN, (median(delays_ms), spread_percent(delays_ms)))]
     goals = [Goal("commit to visible, slowest", max(delays_ms), _MOST_VISIBLE_MS, "ms")]
     return ScenarioResult("visible", ("ms", "+- %"), [*rows], goals)

@@ -187,7 +187,7 @@ def test_the_result_is_kept_as_json_with_its_goals(tmp_path: Path) -> None:
     write_json(plain_result(TrendVault=[10], nginx=[10], Bun=[100]), tmp_path / "new/result.json")
     kept = json.loads((tmp_path / "new/result.json").read_text())
     assert [goal["is_met"] for goal in kept["goals"]] == [True, True]
-    assert kept["quoted"]["figures"][0]["per_second"] == 58_200
+    assert kept["reference_figures"]["figures"][0]["per_second"] == 58_200
     assert kept["scenarios"][0]["rows"][0][0] == "TrendVault"
     assert kept.keys() == json.loads((PUBLISHED / "result.json").read_text()).keys()
 
