@@ -1,4 +1,4 @@
-"""A peer is measured only if it answers what the origin answers."""
+"""Checks that a peer gives the same responses as the origin: only then is it measured."""
 
 import json
 import time
@@ -18,7 +18,7 @@ _BAD_PARAMETERS = ("region=XX", "window=month", f"limit={LARGEST_LIMIT + 1}")
 
 
 def require_equivalent(url: str, origin_url: str, ring: KeyRing, *, validates: bool = True) -> None:
-    """Raises CannotMeasure where the answers differ. `validates`: bad queries are to be refused with 400."""
+    """Raises CannotMeasure where the answers differ. `validates`: it must refuse bad queries with 400."""
     for target in [page.target for page in _PAGES]:
         theirs, ours = _get_json(url + target), _get_json(origin_url + target)
         _require_token(theirs.pop("token"), ours.pop("token"), ring)
@@ -50,4 +50,4 @@ def _require_token(theirs: str, ours: str, ring: KeyRing) -> None:
     if verdict is not TokenVerdict.VALID:
         raise CannotMeasure(f"its token is {verdict}")
     if theirs.split(".")[:4] != ours.split(".")[:4]:
-        raise CannotMeasure("its token says something else")
+        raise CannotMeasure("its token has other claims")

@@ -27,7 +27,7 @@ def writer_environment(database: Path) -> dict[str, str]:
 
 
 def make(path: Path, videos: int) -> None:
-    """A ranked database of so many videos, each observed once, in one market."""
+    """Makes a ranked database of this many videos, each observed once, in one region."""
     progress.log(f"database of {videos:,} videos")
     observations = path.with_suffix(".ndjson")
     with observations.open("w") as file:
@@ -41,7 +41,7 @@ def make(path: Path, videos: int) -> None:
 
 
 def copy(source: Path, to: Path) -> None:
-    """A consistent copy, also while something is written."""
+    """Makes a consistent copy, also while another process writes."""
     read, write = sqlite3.connect(f"file:{source}?mode=ro", uri=True), sqlite3.connect(to)
     read.backup(write)
     write.execute("PRAGMA journal_mode = WAL")

@@ -37,7 +37,7 @@ class BenchEnvironment:
         return self.folder / "mix.txt"
 
     def available(self, wanted: Sequence[str]) -> list[str]:
-        """Those of the servers that can be measured."""
+        """The names of the wanted servers that can be measured here."""
         present = {server.name for server in self.servers}
         return [name for name in wanted if name in present]
 
@@ -65,7 +65,7 @@ class BenchEnvironment:
 
     @contextmanager
     def skip_if_unavailable(self, server: Server) -> Iterator[None]:
-        """Goes on without a server that cannot be measured; without the origin nothing can be."""
+        """Skips a server that cannot be measured. Raises CannotMeasure when it is the origin."""
         try:
             yield
         except CannotMeasure as reason:
@@ -76,7 +76,7 @@ class BenchEnvironment:
             self.servers.remove(server)
 
     def _warm_up(self, instance: RunningServer) -> None:
-        """The mix exercises every path of the origin that is measured; Node's compiler takes longest."""
+        """The mix covers all paths of the origin that are measured; Node's compiler takes longest."""
         name = instance.server.name
         load = Load(mix=self.mix) if name == ORIGIN else Load()
         drive(instance.url, load, 2 if name in (ORIGIN, "Node") else 1, self.cores.driver)

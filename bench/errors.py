@@ -1,2 +1,2 @@
 class CannotMeasure(RuntimeError):
-    """The message names what is missing or went wrong and, where it can, what to do."""
+    """The message names what is missing or failed and, where possible, what to do."""

@@ -1,4 +1,4 @@
-"""The machine that measures: what it is, and keeping server and load generator off each other's core."""
+"""Describes the machine, and keeps server and load generator on different cores."""
 
 import os
 import platform
@@ -26,7 +26,7 @@ def available_cores() -> frozenset[int]:
 
 
 def divide_cores(available: frozenset[int], server_count: int = 1) -> Cores:
-    """The last core drives, the ones before it serve; a single core has to do both."""
+    """The last core is for the load generator, those before it for the server; a single core is for both."""
     ordered = sorted(available)
     if len(ordered) == 1:
         return Cores(available, available)
@@ -35,7 +35,7 @@ def divide_cores(available: frozenset[int], server_count: int = 1) -> Cores:
 
 @contextmanager
 def on_cores(cores: frozenset[int]) -> Iterator[None]:
-    """What is started inside stays on these cores: a process inherits them from its parent."""
+    """Processes that are started inside run on these cores, which they inherit."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:
@@ -58,10 +58,10 @@ def describe_machine(cores: Cores) -> dict[str, str]:
 
 
 def warnings(cores: Cores) -> list[str]:
-    """What makes the figures worth less."""
+    """What makes the figures less reliable."""
     found = []
     if not cores.are_apart:
-        found.append("Servers and load generator share the only core: trust no figure but CPU per request.")
+        found.append("Servers and load generator share the only core: only CPU per request is reliable.")
     if os.getloadavg()[0] > 1:
         found.append("The machine was busy when the bench began: repeat it on an idle one.")
     return found

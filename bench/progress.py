@@ -1,4 +1,4 @@
-"""Lines that say what is being done, on standard error: standard output is for the result."""
+"""Progress messages, on standard error: standard output is for the result."""
 
 from rich.console import Console
 

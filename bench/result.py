@@ -1,4 +1,4 @@
-"""All that a run of the bench measured, in the form that is printed, drawn and kept."""
+"""The result of a run of the bench, which is printed, drawn and written as JSON."""
 
 import json
 import tomllib
@@ -17,7 +17,7 @@ REFERENCE_FIGURES: dict[str, Any] = tomllib.loads(
 
 @dataclass
 class ScenarioResult:
-    """A table, and whether it reaches its goals. Numbers are kept as measured; tables.py rounds them."""
+    """A table and its goals. Numbers are as measured; tables.py rounds them."""
 
     name: str
     header: tuple[str, ...]

@@ -33,7 +33,7 @@ class Coordinator:
         options.run_seconds = self._seconds  # for the workers, which get no run_time
 
     def tick(self, seconds: float) -> Tick | None:
-        """What locust asks for about once a second: how many users of which classes; None ends the run."""
+        """Locust calls this about once a second for the users that are to run; None ends the run."""
         is_over = seconds >= self._seconds
         if self._profile.shape is limits:
             step = None if is_over else limit_step(seconds / self._seconds, self._seconds)
@@ -62,7 +62,7 @@ class Coordinator:
         return (ExitCode.MET if is_met else ExitCode.MISSED), Group(result, caveats)
 
     def _classes(self) -> list[type[User]]:
-        """Those of the profile's mix, with its weights."""
+        """The classes of the profile's mix, with its weights."""
         for user in self._environment.user_classes:
             user.weight = self._profile.mix[user.__name__]
         return [user for user in self._environment.user_classes if user.weight]

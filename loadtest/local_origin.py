@@ -17,7 +17,7 @@ _STOP_TIMEOUT_SECONDS = 10
 
 
 class CannotStart(RuntimeError):
-    """The message says which part did not start, and the last that it printed."""
+    """The message names the part that did not start, and has the end of its output."""
 
 
 class LocalOrigin(NamedTuple):
@@ -64,7 +64,7 @@ def publishing(interval_seconds: float, environment: Mapping[str, str]) -> Itera
 
 
 def make_environment() -> dict[str, str]:
-    """Ours, with fresh keys and without the settings of another origin."""
+    """The environment of this process, with new keys and without the settings of another origin."""
     inherited = {name: value for name, value in os.environ.items() if name not in {"EDGE_KEYS", "WORKERS"}}
     return {**inherited, "TOKEN_KEYS": f"k1:{_make_key()}", "SIGNING_KEY": _make_key()}
 

@@ -1,4 +1,4 @@
-"""How late is the load generator itself? A response waits as long before it is read and timed."""
+"""Measures how late the load generator itself is: responses wait that long before they are read and timed."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""Reads responses, and checks what holds for every user: is this what the API promises for this request?"""
+"""Reads responses and checks that they are what the API promises for the request."""
 
 import hashlib
 import json
@@ -97,7 +97,7 @@ class ResponseCheck:
         return body
 
     def problem(self, status: int, kind: str, response: Response) -> None:
-        """A problem document (RFC 9457) of the kind that is due. Raises WrongResponse."""
+        """Checks for a problem document (RFC 9457) of this kind. Raises WrongResponse."""
         require_status(response, status)
         content_type = response.headers.get("content-type", "")
         require(content_type.startswith("application/problem+json"), "no problem document")

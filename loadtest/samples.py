@@ -1,4 +1,4 @@
-"""What was measured until a moment of a run, between two moments, and in the steps of `limits`."""
+"""What a run measured: up to a moment, between two moments, and in each step of `limits`."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ _SETTLING_SECONDS = 2  # after the number of users changed
 
 @dataclass
 class ExtraStats:
-    """What locust's own statistics do not hold, of one process or of several merged."""
+    """Counts that locust's statistics do not have, of one process or of several merged."""
 
     oldest_seconds: float | None = None  # age of the oldest generation that was served
     cache_outcomes: Counter[str] = field(default_factory=Counter)  # "hit" or why not, from Cache-Status
@@ -75,7 +75,7 @@ class Sample(NamedTuple):
 
     @property
     def delayed_percent(self) -> float:
-        """Share of requests whose times say as much of the load generator as of the origin."""
+        """Share of requests that were timed while the load generator was late."""
         return _percent(self.delayed_requests, self.requests) or 0.0
 
     def evaluate(self, levels: Levels) -> list[Goal]:
@@ -91,7 +91,7 @@ class Sample(NamedTuple):
         return [goal for goal in goals if goal.reached is not None or not goal.at_least]
 
     def percentile_ms(self, percent: float) -> float | None:
-        """Milliseconds that `percent` of the requests did not exceed, None without requests."""
+        """Percentile of the response times in milliseconds; None without requests."""
         times: dict[int, int] = dict(self.response_times)  # type: ignore[arg-type]  # locust's are whole
         return calculate_response_time_percentile(times, self.requests, percent / 100) if times else None
 
@@ -107,7 +107,7 @@ class StepRecorder:
         self._settled: Sample | None = None
 
     def tick(self, number: int | None, seconds: float, take_sample: Callable[[], Sample]) -> None:
-        """To be called about once a second: which step runs now, None when the run is over."""
+        """Call it about once a second with the number of the current step, None when the run is over."""
         if number != self._number:
             step = None if self._settled is None else take_sample().since(self._settled)
             if step is not None and (step.requests or number is None):

@@ -57,7 +57,7 @@ def test_wrks_figures_are_read() -> None:
 
 
 @pytest.mark.parametrize("output", ["unable to connect to 127.0.0.1:1", 'figures {"requests":0}'])
-def test_wrk_without_responses_is_an_error_with_its_last_words(output: str) -> None:
+def test_wrk_without_responses_is_an_error_with_the_end_of_its_output(output: str) -> None:
     with pytest.raises(CannotMeasure, match=output):
         parse(output)
 

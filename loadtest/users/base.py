@@ -1,4 +1,4 @@
-"""What all users have in common: a request, its check, and what is counted of it."""
+"""The base of all user classes: sends a request, checks the response, counts the result."""
 
 import gzip
 import time
@@ -33,11 +33,11 @@ class TrendVaultUser(FastHttpUser):
         self.client.client.__class__ = _DecodingClient  # locust has no parameter for it
 
     def on_start(self) -> None:
-        """Lets locust create the other users first, which the times would include, then starts at random."""
+        """Waits a random time while locust creates the other users, which would add to the times."""
         gevent.sleep(context.rng.uniform(0.1, 1))
 
     def fetch_page(self, name: str, request: PageRequest) -> Page | None:
-        """Requests a page; None when the response was wrong, which has been counted then."""
+        """Requests a page. Returns None when the response was wrong; it is then counted as a failure."""
         return self.fetch(name, request.target, lambda response: self.check_page(request, response))
 
     def check_page(self, request: PageRequest, response: Response) -> Page:
@@ -54,7 +54,7 @@ class TrendVaultUser(FastHttpUser):
         method: str = "GET",
         headers: Mapping[str, str] | None = None,
     ) -> Checked | None:
-        """Sends a request, counted under `name`. Returns what `check` does, None when that raised."""
+        """Sends a request, counted under `name`. Returns what `check` returns, None when it raised."""
         sent = {"Accept-Encoding": "br, gzip", **(headers or {})}
         if context.edge_keys is not None:
             sent["X-Edge-Signature"] = edge_signature(method, target, context.edge_keys, int(time.time()))
@@ -109,7 +109,7 @@ def received(answer: ResponseContextManager) -> Response:
 
 
 def edge_signature(method: str, target: str, ring: KeyRing, seconds: int) -> str:
-    """What the edge signs a request with at Unix time `seconds`; see contract/edge-signature.ts."""
+    """The X-Edge-Signature of a request at Unix time `seconds`; see contract/edge-signature.ts."""
     kid, key = next(iter(ring.items()))
     payload = "\n".join(["v1", kid, str(seconds), method, target])
     return f"v1.{kid}.{seconds}.{mac(key, payload)}"

@@ -1,4 +1,4 @@
-"""The user classes: those whose requests are right, then those whose requests have to be refused."""
+"""The user classes: first those that send valid requests, then those whose requests must be refused."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ class VisitorUser(TrendVaultUser):
 
 
 class NewConnectionUser(TrendVaultUser):
-    """A visitor whose every request comes over a new connection, as in a stampede."""
+    """A visitor that opens a new connection for each request, as in a stampede."""
 
     def on_start(self) -> None:
         gevent.sleep(0.5)  # all at the same moment
@@ -115,7 +115,7 @@ def _check_regions(response: Response) -> None:
 
 _LONG = "a" * 12_000
 
-# Method, target, the status that is due, the kind of the problem.
+# Method, target, expected status, expected kind of problem.
 INVALID_REQUESTS = (
     ("GET", "/api/trending?region=XX", 400, "invalid-parameter"),
     ("GET", "/api/trending?region=GB&region=DE", 400, "invalid-parameter"),
@@ -149,7 +149,7 @@ ATTACKS: tuple[tuple[str, str, dict[str, str]], ...] = (
 
 
 class InvalidRequestUser(TrendVaultUser):
-    """Makes the mistakes of clients. Each has a status and a problem that is due."""
+    """Makes the mistakes of clients. The status and the problem of each are known."""
 
     @task
     def send_invalid_request(self) -> None:
