@@ -69,7 +69,7 @@ class BenchEnvironment:
         try:
             yield
         except CannotMeasure as reason:
-            progress.log(f"{server.name} is missing: {reason}")
+            progress.log(f"skipping {server.name}: {reason}")
             if server.name == ORIGIN:
                 raise
             self.missing[server.name] = str(reason)
@@ -110,7 +110,7 @@ def _check_equivalence(bench: BenchEnvironment) -> None:
         if bench.available((NGINX, NGINX_COPYING)):
             nginx.write_pages(bench.folder, origin.url, mix_targets())
         for server in bench.servers[1:]:
-            progress.log(f"comparing the answers of {server.name} with the origin's")
+            progress.log(f"comparing the responses of {server.name} with those of the origin")
             with bench.skip_if_unavailable(server), bench.started(server.name) as peer:
                 validates = server.name not in (NGINX, NGINX_COPYING)
                 require_equivalent(peer.url, origin.url, ring, validates=validates)
