@@ -23,7 +23,7 @@ export function createOpenapiDocument() {
       title: "TrendVault",
       version: "1",
       description:
-        "The videos that each market is watching now. An answer is the same for every client, signed, and safe to cache.",
+        "The videos that trend in each market. Every client gets the same response; it is signed and may be cached.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/", description: "The host that serves this document" }],
@@ -31,9 +31,11 @@ export function createOpenapiDocument() {
   });
 }
 
-const strongTag = z.string().meta({ description: "Strong, one for each content coding (RFC 9110)" });
+const strongTag = z
+  .string()
+  .meta({ description: "A strong entity tag; each content coding has its own (RFC 9110)" });
 
-const retryAfter = z.string().meta({ description: "Seconds (RFC 9110)" });
+const retryAfter = z.string().meta({ description: "Seconds to wait before the next request (RFC 9110)" });
 
 const failuresByStatus = new Map<number, ZodOpenApiResponseObject>();
 
@@ -50,7 +52,9 @@ const cachedFields = {
   "Content-Location": z.string().meta({
     description: "The canonical URL of what is answered (RFC 9110). It is signed",
   }),
-  Vary: z.string().meta({ description: "Accept-Encoding" }),
+  Vary: z
+    .string()
+    .meta({ description: "The request fields that select the representation: Accept-Encoding" }),
   "Unencoded-Digest": z.string().meta({
     description: "SHA-256 of the body before content coding (draft-ietf-httpbis-unencoded-digest)",
   }),
@@ -77,14 +81,15 @@ const paths: ZodOpenApiPathsObject = {
       operationId: "listTrending",
       summary: "One page of the videos that trend in a market",
       description:
-        "Ranks by the views expected in the window ahead. `next` leads through one generation, also after a newer one was published.",
+        "Ranks by the views expected in the window ahead. All pages that `next` links belong to one generation, even after a newer one is published.",
       requestParams: { query: describedTrendingQuery(), header: conditions() },
       responses: {
         ...success("The requested page", TrendingPage, {
           example: trendingPageExample,
-          headers: {
+          headers: z.object({
+            ...cachedFields,
             Link: z.string().optional().meta({ description: 'The next page: rel="next" (RFC 8288)' }),
-          },
+          }),
         }),
         ...failures("invalid-parameter", "generation-gone"),
       },
@@ -157,10 +162,15 @@ const paths: ZodOpenApiPathsObject = {
         header: conditions(),
       },
       responses: {
-        ...success("The page of the problem type", z.string(), {
-          contentType: "text/html",
-          example: renderProblemPage("not-found"),
-        }),
+        ...success(
+          "The page of the problem type; the edge gives it without validators and signature",
+          z.string(),
+          {
+            headers: z.object(cachedFields).partial(),
+            contentType: "text/html",
+            example: renderProblemPage("not-found"),
+          },
+        ),
         ...failures("invalid-parameter", "not-found"),
       },
     },
@@ -183,22 +193,22 @@ const paths: ZodOpenApiPathsObject = {
 function conditions() {
   return z.object({
     "If-None-Match": z.string().optional().meta({
-      description: "The ETag of a stored answer: 304 while it is current",
+      description: "The ETag of a stored response; 304 if it is still current",
     }),
   });
 }
 
-type Success = { example: unknown; contentType?: string; headers?: Record<string, z.ZodType> };
+type Success = { example: unknown; contentType?: string; headers?: z.ZodObject };
 
 function success(
   description: string,
   schema: z.ZodType,
-  { example, contentType = "application/json", headers = {} }: Success,
+  { example, contentType = "application/json", headers = z.object(cachedFields) }: Success,
 ): Record<string, ZodOpenApiResponseObject> {
   return {
     "200": {
       description,
-      headers: z.object({ ...cachedFields, ...headers }),
+      headers,
       content: { [contentType]: { schema, example } },
     },
     "304": {

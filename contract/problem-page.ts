@@ -18,7 +18,7 @@ const explanations: Record<ProblemKind, Explanation> = {
     remedy: "Compare the path with /openapi.json.",
   },
   "method-not-allowed": {
-    meaning: "The API can only be read.",
+    meaning: "The API is read-only.",
     remedy: "Use GET, HEAD or OPTIONS.",
   },
   "not-acceptable": {

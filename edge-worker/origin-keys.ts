@@ -1,10 +1,10 @@
 import { edgeSignatureHeader, signEdgeRequest } from "@trendvault/contract/edge-signature";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
+import { publicKeysPath } from "@trendvault/contract/paths";
 
 // Prints the public keys of an origin, for ORIGIN_JWKS. With EDGE_KEYS it signs its request as the edge does.
 //   EDGE_KEYS=… bun edge-worker/origin-keys.ts https://origin.example.com
 
-const target = "/.well-known/jwks.json";
 const timeoutMilliseconds = 5000; // for an origin that is just starting
 const retryMilliseconds = 50;
 
@@ -16,7 +16,7 @@ try {
 }
 
 async function fetchKeySet(originUrl = ""): Promise<string> {
-  const url = URL.parse(target, originUrl);
+  const url = URL.parse(publicKeysPath, originUrl);
   if (url === null) throw new Error("Expected the URL of the origin, like http://127.0.0.1:3000");
   const response = await fetchUntil(Date.now() + timeoutMilliseconds, url);
   if (!response.ok)
@@ -39,5 +39,5 @@ async function signatureHeaders(): Promise<Record<string, string>> {
   const keys = process.env.EDGE_KEYS;
   if (!keys) return {};
   const options = { ring: parseKeyRing(keys), seconds: Math.floor(Date.now() / 1000) };
-  return { [edgeSignatureHeader]: await signEdgeRequest({ method: "GET", target }, options) };
+  return { [edgeSignatureHeader]: await signEdgeRequest({ method: "GET", target: publicKeysPath }, options) };
 }

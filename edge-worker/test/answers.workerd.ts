@@ -121,6 +121,12 @@ describe("a response of the edge", () => {
     ["GET", "/problems/not-found?x=1", 400],
     ["GET", "/problems/unheard-of", 404],
     ["GET", "/problems/", 404],
+    ["POST", "/problems/unheard-of", 404],
+    ["OPTIONS", "/api/videos/x%20y", 404],
+    ["GET", "/api/videos/a%2Fb", 404],
+    ["POST", "/api/videos/a%3Ab", 405],
+    ["GET", `/api/trending?${"a".repeat(2048 - "/api/trending?".length)}`, 400],
+    ["GET", `/api/trending?${"a".repeat(2049 - "/api/trending?".length)}`, 414],
   ];
   for (const [method, path, status] of parity) {
     test(`to ${method} ${path.slice(0, 40)} is what the origin says, without asking it`, async () => {

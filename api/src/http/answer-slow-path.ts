@@ -12,7 +12,7 @@ import type { EdgeGuard } from "./edge-guard.ts";
 import { reportFailure } from "./failure.ts";
 import { describeHealth, preflightResponse } from "./plain-responses.ts";
 import { problemResponse } from "./problem-response.ts";
-import { splitTarget } from "./request-target.ts";
+import { splitTarget, targetLength } from "./request-target.ts";
 import type { FindRoute } from "./routes.ts";
 import { send } from "./send.ts";
 
@@ -44,7 +44,7 @@ export class SlowPath {
     const target = splitTarget(request.url);
     if (target.path === "/healthz") return this.#answerHealth(request);
     if (guard !== null && guard(request) !== "valid") return this.#refuse("none", unsignedRequest);
-    if (target.path.length + target.search.length > longestTarget) return this.#refuse("none", tooLong);
+    if (targetLength(target) > longestTarget) return this.#refuse("none", tooLong);
     const route = findRoute(target.path);
     if (route === null) return this.#refuse("none", unknownPath);
     if (request.method === "OPTIONS") return this.#finish(route.name, preflightResponse());

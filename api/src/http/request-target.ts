@@ -12,3 +12,8 @@ export function splitTarget(url: string): Target {
     ? { path: target, search: "" }
     : { path: target.slice(0, mark), search: target.slice(mark + 1) };
 }
+
+/** The characters of path and query together, with the "?" between them. */
+export function targetLength({ path, search }: Target): number {
+  return path.length + (search === "" ? 0 : 1 + search.length);
+}

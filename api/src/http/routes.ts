@@ -1,4 +1,4 @@
-import { refusalDetails } from "@trendvault/contract/http-rules";
+import { regionsPath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
 import type { ListReader } from "../database/list-reader.ts";
 import type { Documents } from "../resources/documents.ts";
 import { Refusal } from "../resources/refusal.ts";
@@ -18,26 +18,22 @@ type Route = { name: RouteName; resolve: (target: Target) => Resource | Refusal 
 /** The route of a path, or null. */
 export type FindRoute = (path: string) => Route | null;
 
-const videoPrefix = "/api/videos/";
-const problemPrefix = "/problems/";
-
 export function createRoutes(sources: ResourceSources): FindRoute {
   const { lists, documents } = sources;
-  const findDocument = withoutParameters(
-    ({ path }) => documents.get(path) ?? new Refusal("not-found", refusalDetails["not-found"]),
-  );
-  const findVideo = withoutParameters(({ path }) => videoResource(path.slice(videoPrefix.length), lists));
   const fixedRoutes = new Map<string, Route>([
-    ["/api/trending", { name: "trending", resolve: ({ search }) => trendingResource(search, sources) }],
-    ["/api/regions", { name: "regions", resolve: withoutParameters(() => regionsResource(lists)) }],
-    ["/openapi.json", { name: "openapi", resolve: findDocument }],
-    ["/.well-known/jwks.json", { name: "jwks", resolve: findDocument }],
+    [trendingPath, { name: "trending", resolve: ({ search }) => trendingResource(search, sources) }],
+    [regionsPath, { name: "regions", resolve: withoutParameters(() => regionsResource(lists)) }],
+    ...[...documents].map(([path, document]): [string, Route] => [
+      path,
+      { name: document.route, resolve: withoutParameters(() => document) },
+    ]),
   ]);
-  return (path) => {
-    if (path.startsWith(videoPrefix)) return { name: "video", resolve: findVideo };
-    if (path.startsWith(problemPrefix)) return { name: "problem", resolve: findDocument };
-    return fixedRoutes.get(path) ?? null;
-  };
+  return (path) => fixedRoutes.get(path) ?? findVideo(path, lists);
+}
+
+function findVideo(path: string, lists: ListReader): Route | null {
+  const id = videoIdAt(path);
+  return id === null ? null : { name: "video", resolve: withoutParameters(() => videoResource(id, lists)) };
 }
 
 function withoutParameters(resolve: Route["resolve"]): Route["resolve"] {

@@ -1,3 +1,4 @@
+import { openapiPath, publicKeysPath } from "@trendvault/contract/paths";
 import { problemKinds, problemType } from "@trendvault/contract/problem";
 import { problemPageContentType, renderProblemPage } from "@trendvault/contract/problem-page";
 import type { ResponseSigner } from "../signing/response-signer.ts";
@@ -11,8 +12,8 @@ export function createDocuments(signer: ResponseSigner, readOpenapi: () => strin
   const pages = problemKinds.map((kind) =>
     document(problemType(kind), "problem", problemPageContentType, () => renderProblemPage(kind)),
   );
-  const openapi = document("/openapi.json", "openapi", "application/json", readOpenapi);
-  const jwks = document("/.well-known/jwks.json", "jwks", "application/jwk-set+json", () =>
+  const openapi = document(openapiPath, "openapi", "application/json", readOpenapi);
+  const jwks = document(publicKeysPath, "jwks", "application/jwk-set+json", () =>
     JSON.stringify(signer.publicKeys),
   );
   return new Map([openapi, jwks, ...pages].map((resource) => [resource.url, resource]));

@@ -1,3 +1,4 @@
+import { regionsPath } from "@trendvault/contract/paths";
 import { regions } from "@trendvault/contract/regions";
 import type { RegionList } from "@trendvault/contract/responses";
 import type { Generation } from "../database/generation.ts";
@@ -10,7 +11,7 @@ export type CategoryReader = { categoriesOf(generation: Generation): ReadonlySet
 /** The regions, how many videos each has and how fresh they are. */
 export function regionsResource(reader: CategoryReader): Resource {
   return {
-    url: "/api/regions",
+    url: regionsPath,
     route: "regions",
     read(generation) {
       const list = describe(generation, reader.categoriesOf(generation));

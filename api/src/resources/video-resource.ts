@@ -1,5 +1,5 @@
+import { videoPath } from "@trendvault/contract/paths";
 import type { Video } from "@trendvault/contract/responses";
-import { isVideoId } from "@trendvault/contract/video-id";
 import type { Generation } from "../database/generation.ts";
 import type { VideoRecord } from "../database/video-rows.ts";
 import { jsonBody } from "./body.ts";
@@ -9,12 +9,10 @@ import { formatTime, formatTimeOrNull } from "./time-text.ts";
 
 export type VideoReader = { readVideo(id: string, generation: number): VideoRecord | null };
 
-/** One video, or a refusal when the last segment of the path is no id. `segment` is still percent-encoded. */
-export function videoResource(segment: string, reader: VideoReader): Resource | Refusal {
-  const id = decode(segment);
-  if (id === null || !isVideoId(id)) return unknownVideo();
+/** One video. */
+export function videoResource(id: string, reader: VideoReader): Resource {
   return {
-    url: `/api/videos/${id}`,
+    url: videoPath(id),
     route: "video",
     read(generation) {
       const record = reader.readVideo(id, generation.id);
@@ -49,12 +47,4 @@ function describe({ video, places, observations }: VideoRecord, generation: Gene
 
 function unknownVideo(): Refusal {
   return new Refusal("not-found", "No such video.");
-}
-
-function decode(segment: string): string | null {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return null; // a URIError: not percent-encoded UTF-8
-  }
 }

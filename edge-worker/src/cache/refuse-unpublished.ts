@@ -1,8 +1,8 @@
 import type { ListRefusal } from "@trendvault/contract/list-refusals";
+import { regionsPath } from "@trendvault/contract/paths";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { freshnessAt } from "../rules/freshness.ts";
-import { regionsPath } from "../rules/paths.ts";
 import { dependsOnPublished, isDeleted, mayBeNext, readPublished, refuseList } from "../rules/published.ts";
 import type { EdgeServices } from "./edge-services.ts";
 import type { RequestContext } from "./revalidator.ts";

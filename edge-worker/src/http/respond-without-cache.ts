@@ -6,7 +6,7 @@ import {
   refusalDetails,
 } from "@trendvault/contract/http-rules";
 import { problemKindAt, problemPageContentType, renderProblemPage } from "@trendvault/contract/problem-page";
-import { isServed } from "../rules/paths.ts";
+import { canonicalPath } from "../rules/paths.ts";
 import { baseHeaders } from "./base-headers.ts";
 import { refuse } from "./problem-response.ts";
 
@@ -19,7 +19,8 @@ export function respondWithoutCache(request: Request, { pathname, search }: URL)
     return refuse("uri-too-long", refusalDetails["uri-too-long"]);
   }
   const problemKind = problemKindAt(pathname);
-  if (problemKind === null && !isServed(pathname)) return refuse("not-found", refusalDetails["not-found"]);
+  if (problemKind === null && canonicalPath(pathname) === null)
+    return refuse("not-found", refusalDetails["not-found"]);
   if (request.method === "OPTIONS") return preflightResponse();
   if (!isReadMethod(request.method)) {
     return refuse("method-not-allowed", refusalDetails["method-not-allowed"], {

@@ -1,3 +1,4 @@
+import { trendingPath, videoIdAt } from "@trendvault/contract/paths";
 import {
   defaultLimit,
   type InvalidParameter,
@@ -5,7 +6,7 @@ import {
   type TrendingQuery,
   trendingUrl,
 } from "@trendvault/contract/trending-query";
-import { isVideoPath, trendingPath } from "./paths.ts";
+import { canonicalPath } from "./paths.ts";
 import { regionForCountry } from "./region-for-country.ts";
 
 /**
@@ -33,7 +34,10 @@ export function canonicalize(
   if (search !== "") {
     return { canonical: null, invalid: [{ name: "(unknown)", detail: "expected no parameters" }] };
   }
-  return { canonical: { target: pathname, query: null, regionFromCountry: false }, invalid: null };
+  return {
+    canonical: { target: canonicalPath(pathname) ?? pathname, query: null, regionFromCountry: false },
+    invalid: null,
+  };
 }
 
 /** Whether a query is for a list's first page as most visitors want it: all categories, the default length. */
@@ -43,7 +47,7 @@ export function isFrontPage({ category, limit, cursor }: TrendingQuery): boolean
 
 /** Whether what is requested may not exist (404): a video, or a page past the end of a list. */
 export function mayBeMissing({ query, target }: CanonicalRequest): boolean {
-  return query === null ? isVideoPath(target) : query.cursor !== undefined;
+  return query === null ? videoIdAt(target) !== null : query.cursor !== undefined;
 }
 
 /** The target for the log: without the category, which is whatever a visitor has typed. */

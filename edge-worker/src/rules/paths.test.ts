@@ -1,23 +1,24 @@
 import { expect, test } from "bun:test";
-import { isServed } from "./paths.ts";
+import { canonicalPath } from "./paths.ts";
 
 test.each([
-  ["/api/trending", true],
-  ["/api/regions", true],
-  ["/api/videos/dQw4w9WgXcQ", true],
-  ["/openapi.json", true],
-  ["/.well-known/jwks.json", true],
-  ["/", false],
-  ["/api/trending/", false],
-  ["/API/trending", false],
-  ["/api/%74rending", false],
-  ["/api//trending", false],
-  ["/api/videos/", false],
-  ["/api/videos/a/b", false],
-  ["/api/videos/..%2f", false],
-  [`/api/videos/${"x".repeat(65)}`, false],
-  ["/metrics", false],
-  ["/healthz", false],
-])("%s is served: %p", (pathname, expected) => {
-  expect(isServed(pathname)).toBe(expected);
+  ["/api/trending", "/api/trending"],
+  ["/api/regions", "/api/regions"],
+  ["/api/videos/dQw4w9WgXcQ", "/api/videos/dQw4w9WgXcQ"],
+  ["/openapi.json", "/openapi.json"],
+  ["/.well-known/jwks.json", "/.well-known/jwks.json"],
+  ["/api/videos/a%3Ab", "/api/videos/a:b"],
+  ["/", null],
+  ["/api/trending/", null],
+  ["/API/trending", null],
+  ["/api/%74rending", null],
+  ["/api//trending", null],
+  ["/api/videos/", null],
+  ["/api/videos/a/b", null],
+  ["/api/videos/..%2f", null],
+  [`/api/videos/${"x".repeat(65)}`, null],
+  ["/metrics", null],
+  ["/healthz", null],
+])("%s has the canonical path %p", (pathname, expected) => {
+  expect(canonicalPath(pathname)).toBe(expected);
 });

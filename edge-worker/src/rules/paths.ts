@@ -1,18 +1,17 @@
-import { isVideoId } from "@trendvault/contract/video-id";
+import {
+  openapiPath,
+  publicKeysPath,
+  regionsPath,
+  trendingPath,
+  videoIdAt,
+  videoPath,
+} from "@trendvault/contract/paths";
 
-export const trendingPath = "/api/trending";
-export const regionsPath = "/api/regions";
+const documents = new Set([regionsPath, openapiPath, publicKeysPath]);
 
-/** The documents that the origin serves besides lists and videos. */
-const documents = [regionsPath, "/openapi.json", "/.well-known/jwks.json"];
-const videoPrefix = "/api/videos/";
-
-/** Whether the origin serves something at a path. */
-export function isServed(pathname: string): boolean {
-  return pathname === trendingPath || documents.includes(pathname) || isVideoPath(pathname);
-}
-
-/** Whether a path names a video. */
-export function isVideoPath(pathname: string): boolean {
-  return pathname.startsWith(videoPrefix) && isVideoId(pathname.slice(videoPrefix.length));
+/** The canonical path of what the origin serves at a path, or null when it serves nothing there. */
+export function canonicalPath(pathname: string): string | null {
+  if (pathname === trendingPath || documents.has(pathname)) return pathname;
+  const id = videoIdAt(pathname);
+  return id === null ? null : videoPath(id);
 }

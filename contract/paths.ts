@@ -1,0 +1,32 @@
+import { isVideoId } from "./video-id.ts";
+
+/** The paths of the API, for origin and edge. */
+export const trendingPath = "/api/trending";
+export const regionsPath = "/api/regions";
+export const openapiPath = "/openapi.json";
+export const publicKeysPath = "/.well-known/jwks.json"; // RFC 8615, RFC 7517
+
+const videoPrefix = "/api/videos/";
+
+/** The canonical path of a video; an id needs no escaping in it. */
+export function videoPath(id: string): string {
+  return videoPrefix + id;
+}
+
+/**
+ * The id of the video that a path names, or null when it names none. A client may have escaped what needs no escaping,
+ * as encodeURIComponent does with a colon (RFC 3986, section 6.2.2.2).
+ */
+export function videoIdAt(path: string): string | null {
+  if (!path.startsWith(videoPrefix)) return null;
+  const id = decode(path.slice(videoPrefix.length));
+  return id !== null && isVideoId(id) ? id : null;
+}
+
+function decode(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null; // a URIError: not percent-encoded UTF-8
+  }
+}
