@@ -23,7 +23,7 @@ export function createServices(env: Env, log: Logger): EdgeServices {
       timeoutSeconds: settings.originTimeoutSeconds,
     },
     keys: settings.originKeys,
-    backoffSeconds: settings.originBackoffSeconds,
+    backoff: { seconds: settings.originBackoffSeconds, random: Math.random },
     clock,
     log,
   });

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { unstable_readConfig as readConfig } from "wrangler";
+import { root } from "./edge.ts";
+import { withLifetimes } from "./lifetimes.ts";
+import { passOn } from "./origin-proxy.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
 describe("cache-busting", () => {
@@ -101,6 +106,27 @@ describe("cache-busting", () => {
     assert.deepEqual(stack.proxy.targets, [miss]);
   });
 
+  test("with stale lists: revalidating them counts as well, so that nobody keeps any number of them alive", async () => {
+    const headers = { "cf-connecting-ip": "2001:db8:1:5::1" };
+    const target = "/api/trending?region=CZ&limit=9";
+    stack.proxy.behaviour = withLifetimes({ maxAge: 0, staleWhileRevalidate: 600, staleIfError: 600 });
+    await stack.edge.record([{ target }]);
+    stack.proxy.targets = [];
+    const recordings = await stack.edge.record([
+      { target, headers, allowed: false },
+      { target, headers },
+    ]);
+    stack.proxy.behaviour = passOn;
+    assert.deepEqual(
+      recordings.map(({ status, limiterKeys }) => [status, ...limiterKeys]),
+      [
+        [200, "2001:db8:1:5"],
+        [200, "2001:db8:1:5"],
+      ],
+    );
+    assert.deepEqual(stack.proxy.targets, [target], "the first one was refused, in the background");
+  });
+
   test("the limit of wrangler.toml is 120 misses a minute, or more where two minutes meet", async () => {
     const headers = { "cf-connecting-ip": "2001:db8:1:4::1" };
     let [allowed, refused] = [0, 0];
@@ -111,5 +137,8 @@ describe("cache-busting", () => {
       allowed += results.length - refused;
     }
     assert.ok(allowed >= 120 && refused > 0, `${allowed} misses were allowed`);
+    const { ratelimits } = readConfig({ config: join(root, "wrangler.toml"), env: "" });
+    const refusal = await stack.edge.fetch("/api/videos/one-more", { headers });
+    assert.equal(refusal.headers.get("retry-after"), String(ratelimits[0]?.simple.period));
   });
 });

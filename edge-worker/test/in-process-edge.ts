@@ -1,5 +1,6 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
+import type { EdgeServices } from "../src/cache/edge-services.ts";
 import { KvFallback } from "../src/cache/kv-fallback.ts";
 import { Revalidator } from "../src/cache/revalidator.ts";
 import { TieredCache } from "../src/cache/tiered-cache.ts";
@@ -23,44 +24,54 @@ export type Situation = {
 
 /** Asks a new edge twice, the second time after what it does in the background. Gives what the client sees. */
 export async function askTwice(target: string, situation: Situation): Promise<Seen[]> {
-  const { services, context, pending } = createEdge(situation);
-  const ask = async () => {
-    const request = new Request(`https://site.example${target}`);
-    const response = await handleRequest(request, context, services);
-    const seen = [response.status, [...response.headers], await response.text()];
-    while (pending.length > 0) await pending.pop();
-    return JSON.stringify(seen);
-  };
-  return withFetch(situation.answer, async () => [await ask(), await ask()]);
+  const edge = new InProcessEdge(situation, () => situation.now);
+  return withFetch(situation.answer, async () => [await edge.ask(target), await edge.ask(target)]);
 }
 
-function createEdge({ stored, fallback, now }: Situation) {
-  const pending: Promise<unknown>[] = [];
-  const clock = () => now;
-  const log = () => {};
-  const byTarget = new Map(stored.map((response) => [response.target, response]));
-  const dataCentre = {
-    match: async (target: string) => byTarget.get(target) ?? null,
-    put: async (response: StoredResponse) => void byTarget.set(response.target, response),
-  };
-  const keys = JSON.parse(keySet);
-  const cache = new TieredCache(dataCentre, log);
-  const store = { get: async () => fallback, put: async () => {} } as unknown as KVNamespace;
-  const revalidator = new Revalidator({
-    cache,
-    kvFallback: new KvFallback(store, { intervalSeconds: 600, keys }),
-    origin: { url: new URL("http://origin.example"), edgeKeys: parseKeyRing(edgeKeys), timeoutSeconds: 60 },
-    keys,
-    backoffSeconds: 5,
-    clock,
-    log,
-  });
-  const waitUntil = (work: Promise<unknown>) => void pending.push(work);
-  const context = { waitUntil, allowOriginFetch: async () => true };
-  return { services: { cache, revalidator, clock }, context, pending };
+/** The edge without workerd, with caches of its own and a rate limiter that allows everything. */
+export class InProcessEdge {
+  readonly #services: EdgeServices;
+  readonly #pending: Promise<unknown>[] = [];
+
+  constructor({ stored, fallback }: Pick<Situation, "stored" | "fallback">, clock: () => number) {
+    const log = () => {};
+    const byTarget = new Map(stored.map((response) => [response.target, response]));
+    const dataCentre = {
+      match: async (target: string) => byTarget.get(target) ?? null,
+      put: async (response: StoredResponse) => void byTarget.set(response.target, response),
+    };
+    const keys = JSON.parse(keySet);
+    const cache = new TieredCache(dataCentre, log);
+    const store = { get: async () => fallback, put: async () => {} } as unknown as KVNamespace;
+    const revalidator = new Revalidator({
+      cache,
+      kvFallback: new KvFallback(store, { intervalSeconds: 600, keys }),
+      origin: { url: new URL("http://origin.example"), edgeKeys: parseKeyRing(edgeKeys), timeoutSeconds: 60 },
+      keys,
+      backoff: { seconds: 5, random: () => 0.5 },
+      clock,
+      log,
+    });
+    this.#services = { cache, revalidator, clock };
+  }
+
+  /** What a client sees; what the edge does in the background is done, too. */
+  async ask(target: string): Promise<Seen> {
+    const waitUntil = (work: Promise<unknown>) => void this.#pending.push(work);
+    const context = { waitUntil, allowOriginFetch: async () => true };
+    const response = await handleRequest(
+      new Request(`https://site.example${target}`),
+      context,
+      this.#services,
+    );
+    const seen = JSON.stringify([response.status, [...response.headers], await response.text()]);
+    while (this.#pending.length > 0) await this.#pending.pop();
+    return seen;
+  }
 }
 
-async function withFetch<T>(answer: Situation["answer"], work: () => Promise<T>): Promise<T> {
+/** Does the work with an origin that answers so. */
+export async function withFetch<T>(answer: Situation["answer"], work: () => Promise<T>): Promise<T> {
   const original = globalThis.fetch;
   const answering = async (request: Request) => {
     const { pathname, search } = new URL(request.url);

@@ -1,25 +1,36 @@
+import { type BackoffOptions, backoffSeconds } from "../rules/backoff.ts";
 import { LruMap } from "./lru-map.ts";
 
 /** A failure that is remembered. While `isBackingOff`, it is too early for another try. */
 export type RecentFailure<T> = { result: T; isBackingOff: boolean };
+
+type Failure<T> = { result: T; count: number; endsAt: number };
 
 const rememberedSeconds = 60; // after the back-off: clients get the last result at once, and a retry runs behind it
 const capacity = 1024;
 
 /** Remembers failures by key, so that a failing origin is asked once per back-off and not once per client. */
 export class FailureBackoff<T> {
-  readonly #failures = new LruMap<{ result: T; endsAt: number }>(capacity);
-  readonly #seconds: number;
+  readonly #failures = new LruMap<Failure<T>>(capacity);
+  readonly #options: BackoffOptions;
   readonly #clock: () => number;
 
-  /** `seconds`: how long a back-off is. `clock` gives Unix seconds. */
-  constructor(seconds: number, clock: () => number) {
-    this.#seconds = seconds;
+  /** `clock` gives Unix seconds. */
+  constructor(options: BackoffOptions, clock: () => number) {
+    this.#options = options;
     this.#clock = clock;
   }
 
-  record(key: string, result: T): void {
-    this.#failures.set(key, { result, endsAt: this.#clock() + this.#seconds });
+  /** `retryAfter`: the shortest back-off, in seconds. With each failure in a row it becomes longer. */
+  record(key: string, result: T, retryAfter: number): void {
+    const count = (this.#remembered(key)?.count ?? 0) + 1;
+    const endsAt = this.#clock() + backoffSeconds(count, retryAfter, this.#options);
+    this.#failures.set(key, { result, count, endsAt });
+  }
+
+  /** Remembers that the key was not tried, because none is until a time (Unix seconds). */
+  hold(key: string, result: T, endsAt: number): void {
+    this.#failures.set(key, { result, count: this.#remembered(key)?.count ?? 0, endsAt });
   }
 
   clear(key: string): void {
@@ -28,9 +39,12 @@ export class FailureBackoff<T> {
 
   /** The last failure of a key, or null when it succeeded since or its back-off ended more than 60 s ago. */
   recent(key: string): RecentFailure<T> | null {
+    const failure = this.#remembered(key);
+    return failure === null ? null : { result: failure.result, isBackingOff: this.#clock() < failure.endsAt };
+  }
+
+  #remembered(key: string): Failure<T> | null {
     const failure = this.#failures.get(key);
-    const now = this.#clock();
-    if (failure === null || now >= failure.endsAt + rememberedSeconds) return null;
-    return { result: failure.result, isBackingOff: now < failure.endsAt };
+    return failure === null || this.#clock() >= failure.endsAt + rememberedSeconds ? null : failure;
   }
 }

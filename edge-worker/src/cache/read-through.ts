@@ -70,6 +70,8 @@ function toCacheResult(result: RevalidationResult, cacheStatus: CacheStatus): Ca
       };
     case "rate-limited":
       return fromFallback(result.fallback, hit) ?? { kind: "unavailable", reason: "rate-limited" };
+    case "backing-off":
+      return fromFallback(result.fallback, hit) ?? { kind: "unavailable", reason: "origin-failed" };
     case "failure":
       return (
         fromFallback(result.fallback, cacheStatus) ?? {
@@ -86,7 +88,7 @@ function isRefused(result: RevalidationResult): boolean {
 }
 
 function hasFallback(result: RevalidationResult): boolean {
-  return result.kind === "failure" && result.fallback !== null;
+  return "fallback" in result && result.fallback !== null;
 }
 
 function fromFallback(fallback: FallbackResponse | null, cacheStatus: CacheStatus): CacheResult | null {

@@ -46,6 +46,7 @@ async function readStatement(
     if (freshness === "stale") revalidator.revalidateInBackground(statement, context);
     return stored;
   }
+  if (revalidator.recentFailure(statement.target)?.isBackingOff) return null;
   const { result } = await revalidator.revalidate(statement, context, since);
   return result.kind === "fetched" || result.kind === "already-fresh" ? result.response : null;
 }

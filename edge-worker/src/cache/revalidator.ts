@@ -3,11 +3,13 @@ import type { Logger } from "../log/logger.ts";
 import { fetchFromOrigin, type OriginOptions, type OriginResponse } from "../origin/fetch-from-origin.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import { validateOriginResponse } from "../origin/validate-origin-response.ts";
+import { type BackoffOptions, readRetryAfter } from "../rules/backoff.ts";
 import { type CanonicalRequest, redactedTarget } from "../rules/canonical-request.ts";
 import { freshnessAt } from "../rules/freshness.ts";
 import { FailureBackoff, type RecentFailure } from "./failure-backoff.ts";
 import type { KvFallback } from "./kv-fallback.ts";
 import { nullOnError } from "./null-on-error.ts";
+import { OriginBreaker } from "./origin-breaker.ts";
 import { SingleFlight } from "./single-flight.ts";
 import type { TieredCache } from "./tiered-cache.ts";
 
@@ -17,7 +19,8 @@ export type RevalidationResult =
   /** Another isolate of the data centre had fetched it. */
   | { kind: "already-fresh"; response: StoredResponse }
   | { kind: "failure"; status: number | null; fallback: FallbackResponse | null }
-  | { kind: "rate-limited"; fallback: FallbackResponse | null };
+  /** The origin was not asked: it fails, or this client has asked too much. */
+  | { kind: "backing-off" | "rate-limited"; fallback: FallbackResponse | null };
 
 /** What is served when nothing better can be had. */
 export type FallbackResponse = { response: StoredResponse; source: "stale-if-error" | "kv-fallback" };
@@ -35,25 +38,30 @@ export type RevalidatorOptions = {
   kvFallback: KvFallback;
   origin: OriginOptions;
   keys: PublicKeySet;
-  /** How long the origin is not asked for a target after it has failed at it. */
-  backoffSeconds: number;
+  /** How long the origin is not asked for a target after it has failed at it, and for any when it fails at all. */
+  backoff: BackoffOptions;
   /** Unix seconds. */
   clock: () => number;
   log: Logger;
 };
 
+const refusals = [400, 404, 410]; // the statuses that one request can be to blame for
 const cacheAccessSeconds = 2; // what reading and writing caches may take beyond the origin's timeout
 
-/** Fetches newer responses: one request to the origin per target at a time, and none for a while after a failure. */
+/** Fetches newer responses: one request to the origin per target at a time, and none for a while after failures. */
 export class Revalidator {
   readonly #options: RevalidatorOptions;
   readonly #flights: SingleFlight<RevalidationResult>;
   readonly #backoff: FailureBackoff<RevalidationResult>;
+  readonly #breaker: OriginBreaker;
 
   constructor(options: RevalidatorOptions) {
     this.#options = options;
-    this.#flights = new SingleFlight(options.origin.timeoutSeconds + cacheAccessSeconds);
-    this.#backoff = new FailureBackoff(options.backoffSeconds, options.clock);
+    const { backoff, clock } = options;
+    const flightSeconds = options.origin.timeoutSeconds + cacheAccessSeconds;
+    this.#flights = new SingleFlight(flightSeconds);
+    this.#backoff = new FailureBackoff(backoff, clock);
+    this.#breaker = new OriginBreaker({ ...backoff, probeSeconds: flightSeconds, clock });
   }
 
   /** How the last revalidation ended, if it gave no response and that was not long ago. */
@@ -77,10 +85,10 @@ export class Revalidator {
     return { result: value ?? (await this.#resultAfterTimeout(request)), collapsed: shared };
   }
 
-  /** Revalidates after the response, without counting it against the client. */
+  /** Revalidates after the response. It counts as one of the client's: else a client could keep any number alive. */
   revalidateInBackground(request: CanonicalRequest, context: RequestContext): void {
     if (this.recentFailure(request.target)?.isBackingOff || this.#flights.isInFlight(request.target)) return;
-    context.waitUntil(this.revalidate(request, { ...context, allowOriginFetch: async () => true }));
+    context.waitUntil(this.revalidate(request, context));
   }
 
   #share(request: CanonicalRequest, context: RequestContext, since: number) {
@@ -108,10 +116,18 @@ export class Revalidator {
     if (stored !== null && freshnessAt(clock(), stored) === "fresh" && stored.fetchedAt >= since) {
       return { kind: "already-fresh", response: stored };
     }
+    if (this.#breaker.waitsUntil !== null) return this.#hold(request, stored);
     if (!(await context.allowOriginFetch())) {
       return { kind: "rate-limited", fallback: await this.#fallbackFor(request, stored) };
     }
-    return this.#fetch(request, stored, context);
+    return this.#breaker.begin() ? this.#fetch(request, stored, context) : this.#hold(request, stored);
+  }
+
+  async #hold(request: CanonicalRequest, stored: StoredResponse | null): Promise<RevalidationResult> {
+    const fallback = await this.#fallbackFor(request, stored);
+    const result: RevalidationResult = { kind: "backing-off", fallback };
+    this.#backoff.hold(request.target, result, this.#breaker.waitsUntil ?? 0);
+    return result;
   }
 
   async #fetch(
@@ -122,9 +138,9 @@ export class Revalidator {
     const { origin, keys, clock } = this.#options;
     const now = clock();
     const received = await fetchFromOrigin(request.target, origin);
-    if (typeof received === "string") return this.#fail(request, stored, { status: null, reason: received });
+    if (typeof received === "string") return this.#fail(request, stored, { reason: received });
     const validated = await validateOriginResponse(received, { request, stored, now, keys });
-    if (validated.kind === "invalid") return this.#fail(request, stored, { ...received, ...validated });
+    if (validated.kind === "invalid") return this.#fail(request, stored, { received, ...validated });
     this.#store(request, validated.response, context);
     return { kind: "fetched", response: validated.response, originSeconds: clock() - now };
   }
@@ -133,6 +149,7 @@ export class Revalidator {
     const { cache, kvFallback, log } = this.#options;
     const written = Promise.all([cache.put(response), kvFallback.putIfDue(request, response)]);
     this.#backoff.clear(request.target);
+    this.#breaker.succeed();
     const entry = { event: "response_not_stored", message: "A response was served but not stored." };
     context.waitUntil(nullOnError(written, log, entry));
   }
@@ -140,22 +157,17 @@ export class Revalidator {
   async #fail(
     request: CanonicalRequest,
     stored: StoredResponse | null,
-    { status, reason }: { status: OriginResponse["status"] | null; reason: string },
+    { received, reason }: { received?: OriginResponse; reason: string },
   ): Promise<RevalidationResult> {
+    const { log, clock } = this.#options;
     const message = "The origin gave no response that can be served.";
-    this.#options.log({
-      level: "error",
-      event: "origin_failed",
-      message,
-      target: redactedTarget(request),
-      reason,
-    });
+    log({ level: "error", event: "origin_failed", message, target: redactedTarget(request), reason });
+    const status = received?.status ?? null;
+    const retryAfter = readRetryAfter(received?.headers.get("retry-after") ?? null, clock());
+    this.#breaker.fail({ retryAfter, isRefusal: status !== null && refusals.includes(status) });
     const fallback = await this.#fallbackFor(request, stored);
-    return this.#backOff(request.target, { kind: "failure", status, fallback });
-  }
-
-  #backOff(target: string, result: RevalidationResult): RevalidationResult {
-    this.#backoff.record(target, result);
+    const result: RevalidationResult = { kind: "failure", status, fallback };
+    this.#backoff.record(request.target, result, retryAfter);
     return result;
   }
 

@@ -9,6 +9,8 @@ import { problemResponse, refuse } from "./problem-response.ts";
 import { respondFromCache } from "./respond-from-cache.ts";
 import { respondWithoutCache } from "./respond-without-cache.ts";
 
+const missPeriodSeconds = 60; // of MISS_RATE_LIMITER in wrangler.toml, which does not say how much of it is left
+
 /** From a request to its response. */
 export async function handleRequest(
   request: Request,
@@ -41,11 +43,12 @@ function refuseParameters(invalid: InvalidParameter[]): Response {
 }
 
 function refuseForNow(reason: UnavailableReason): Response {
-  const headers = { "retry-after": "5" };
   return reason === "origin-failed"
-    ? refuse("not-ready", "The origin does not answer and this list is in no cache.", { headers })
+    ? refuse("not-ready", "The origin does not answer and this list is in no cache.", {
+        headers: { "retry-after": "5" },
+      })
     : refuse("too-many-requests", "Your network has requested too many lists that are in no cache.", {
-        headers,
+        headers: { "retry-after": String(missPeriodSeconds) },
       });
 }
 

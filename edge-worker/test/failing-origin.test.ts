@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { regionCodes } from "@trendvault/contract/regions";
+import { trendingUrl, windows } from "@trendvault/contract/trending-query";
+import type { Exchange } from "./exchanges.ts";
+import { InProcessEdge, withFetch } from "./in-process-edge.ts";
+import { signAgain } from "./keys.ts";
+
+// Ten minutes in which every list is requested every five seconds, of one isolate.
+const seconds = 600;
+const targets = regionCodes.flatMap((region) =>
+  windows.map((window) => trendingUrl({ region, window, limit: 24 })),
+);
+
+/** How often the origin was asked in that time. */
+async function countAsked(answer: (target: string) => Exchange): Promise<number> {
+  const begun = Math.floor(Date.now() / 1000);
+  let [now, asked] = [begun, 0];
+  const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);
+  const counting = (target: string) => {
+    asked++;
+    return answer(target);
+  };
+  await withFetch(counting, async () => {
+    for (; now < begun + seconds; now += 5) for (const target of targets) await edge.ask(target);
+  });
+  return asked;
+}
+
+async function healthy(): Promise<(target: string) => Exchange> {
+  const generatedAt = new Date().toISOString();
+  const answers = new Map<string, Exchange>();
+  for (const target of targets) {
+    const body = JSON.stringify({ generated_at: generatedAt, next: null });
+    const digest = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(body))).toString("base64");
+    const headers = {
+      "content-type": "application/json",
+      "unencoded-digest": `sha-256=:${digest}:`,
+      etag: '"a"',
+      "content-location": target,
+      "trendvault-cache-control": "max-age=120, stale-while-revalidate=600, stale-if-error=86400",
+      signature: "",
+    };
+    const signed = signAgain({ status: 200, headers, body: Buffer.from(body) });
+    answers.set(target, { status: 200, headers: Object.entries(signed.headers), body });
+  }
+  return (target) => answers.get(target) as Exchange;
+}
+
+test("a failing origin is asked far less often than a healthy one", async () => {
+  const failing = { status: 500, headers: [], body: "" };
+  const busy: Exchange = { status: 503, headers: [["retry-after", "40"]], body: "" };
+  const [well, ill, asksForPatience] = [
+    await countAsked(await healthy()),
+    await countAsked(() => failing),
+    await countAsked(() => busy),
+  ];
+  expect(well).toBeGreaterThan(500); // 42 lists, first every two minutes, then, as no newer one comes, every half
+  expect(ill).toBeLessThan(20);
+  expect(asksForPatience).toBeLessThanOrEqual(ill);
+}, 60_000);
