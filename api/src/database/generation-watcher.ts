@@ -1,9 +1,19 @@
 import { statSync } from "node:fs";
+import {
+  type DatabaseFiles,
+  describeFiles,
+  isSameDatabase,
+  isSameFile,
+  requireFile,
+} from "./database-files.ts";
 import { DatabaseUnreadable, DatabaseUnusable, explainSqliteError } from "./errors.ts";
 import type { Generation } from "./generation.ts";
 import { Store } from "./store.ts";
 
 const retryIntervalMs = 500; // between two attempts while the database cannot be read
+const damageMemoryMs = 5000; // how long a read that failed counts: the next one may be of another page
+
+type Degradation = { reason: string; readable: boolean; retryAt: number };
 
 /**
  * Follows the database: which generation is the newest, and whether it can be read. While it cannot, the last
@@ -11,11 +21,15 @@ const retryIntervalMs = 500; // between two attempts while the database cannot b
  */
 export class GenerationWatcher {
   readonly #path: string;
-  #store: Store;
+  /** Null only while there is a degradation. */
+  #store: Store | null;
   #files: DatabaseFiles;
   #seen = Number.NaN;
   #newest: Generation | null = null;
-  #degradation: { reason: string; readable: boolean; retryAt: number } | null = null;
+  #degradation: Degradation | null = null;
+  #damage: { reason: string; until: number } | null = null;
+  #now = 0;
+  #mustReopen = false;
 
   /** @throws DatabaseUnusable */
   constructor(path: string) {
@@ -24,81 +38,127 @@ export class GenerationWatcher {
     this.#files = describeFiles(path);
   }
 
-  /** Why the last good generation is served instead of the newest; null while the newest is. */
+  /** Why the last good generation is served instead of the newest, or some pages cannot be; null when all is well. */
   get degradedReason(): string | null {
-    return this.#degradation?.reason ?? null;
+    return this.#degradation?.reason ?? this.#damage?.reason ?? null;
   }
 
-  /** The newest readable generation: the same object for as long as it is that. `now` is in milliseconds. */
+  /**
+   * The newest readable generation: the same object for as long as it is that. Null only until there was one: the last
+   * one is kept when the database has none any more. `now` is in milliseconds.
+   */
   poll(now: number): Generation | null {
+    this.#now = now;
+    if (this.#damage !== null && now >= this.#damage.until) this.#damage = null;
     try {
-      this.#follow(now);
+      this.#follow();
     } catch (error) {
-      this.#degrade(error, now);
+      this.#degrade(error);
     }
     return this.#newest;
   }
 
-  /** Reads something; after a failure the database is opened anew. @throws DatabaseUnreadable */
+  /** Reads something; after a failure of SQLite the database is opened anew. @throws DatabaseUnreadable */
   read<T>(action: (store: Store) => T): T {
-    if (this.#degradation?.readable === false) throw new DatabaseUnreadable(this.#degradation.reason);
+    const store = this.#store;
+    if (store === null || this.#degradation?.readable === false) {
+      throw new DatabaseUnreadable(this.#degradation?.reason ?? "The database is closed");
+    }
     try {
-      return action(this.#store);
+      return action(store);
     } catch (error) {
-      this.#degrade(error, 0);
-      throw new DatabaseUnreadable(explainSqliteError(error), { cause: error });
+      const reason = this.#describe(error);
+      this.#remember(reason);
+      if (isFromSqlite(error) && !this.#isDamage(error)) this.#degrade(error);
+      throw new DatabaseUnreadable(reason, { cause: error });
     }
   }
 
-  close(): void {
-    this.#store.close();
+  /** Opens the database anew at the next `poll`. */
+  reopen(): void {
+    this.#mustReopen = true;
   }
 
-  #follow(now: number): void {
+  close(): void {
+    this.#store?.close();
+  }
+
+  #follow(): void {
     const files = describeFiles(this.#path);
-    const hasChanged = !isSameDatabase(files, this.#files);
-    if (hasChanged || (this.#degradation !== null && now >= this.#degradation.retryAt)) this.#reopen(files);
-    if (this.#degradation !== null) return;
+    const isRetryDue = this.#degradation !== null && this.#now >= this.#degradation.retryAt;
+    if (this.#mustReopen || isRetryDue || !isSameDatabase(files, this.#files)) this.#reopen(files);
+    if (this.#store === null || this.#degradation !== null) return;
     const dataVersion = this.#store.dataVersion();
     if (dataVersion === this.#seen) return;
-    this.#adopt(this.#store.newestGeneration());
+    this.#adopt(this.#store.newestGeneration(), false);
     this.#seen = dataVersion;
   }
 
-  // A connection does not notice that its files were replaced or overwritten; a new one reads them afresh.
+  // A connection does not notice that its files were replaced or overwritten; a new one reads them afresh. The old one
+  // is closed first: within a process, SQLite has one -shm for a database, and a new connection would get the old one's.
   #reopen(files: DatabaseFiles): void {
+    requireFile(this.#path); // before anything is closed: a removed file stays readable through the open connection
+    this.#store?.close();
+    this.#store = null;
     const busyTimeoutMs = 0; // requests would wait, too
     const store = Store.open(this.#path, busyTimeoutMs);
     try {
-      const newest = store.newestGeneration();
-      if (files.inode !== this.#files.inode) this.#newest = null;
-      this.#adopt(newest);
+      this.#adopt(store.newestGeneration(), files.main !== this.#files.main);
     } catch (error) {
       store.close();
       throw error;
     }
-    this.#store.close();
     this.#store = store;
-    this.#files = describeFiles(this.#path); // opening may have made the -wal
+    const opened = describeFiles(this.#path); // opening may have made the -wal and the -shm
+    this.#files = isSameFile(files, opened) ? opened : files; // else it was replaced in between
     this.#seen = Number.NaN;
     this.#degradation = null;
+    this.#mustReopen = false;
   }
 
-  #adopt(newest: Generation | null): void {
+  #adopt(newest: Generation | null, isOtherFile: boolean): void {
+    if (newest === null && this.#newest !== null) {
+      throw new DatabaseUnusable(`Cannot serve ${this.#path}: it has no generation any more`);
+    }
     const members = ["id", "oldestId", "publishedAt"] as const;
     const same = members.every((member) => newest?.[member] === this.#newest?.[member]);
-    if (!same) this.#newest = newest;
+    if (!same || isOtherFile) this.#newest = newest;
   }
 
   // A removed file stays readable through the open connection; after anything else nothing can be trusted.
-  #degrade(error: unknown, now: number): void {
-    const readable = isRemoved(this.#path);
-    const reason =
-      error instanceof DatabaseUnusable
-        ? error.message
-        : `Cannot read ${this.#path}: ${explainSqliteError(error)}`;
-    this.#degradation = { reason, readable, retryAt: now + retryIntervalMs };
+  #degrade(error: unknown): void {
+    const readable = this.#store !== null && isRemoved(this.#path);
+    this.#degradation = { reason: this.#describe(error), readable, retryAt: this.#now + retryIntervalMs };
   }
+
+  // A damaged page in the file that was opened: a new connection would see the same, and the other pages are whole.
+  #isDamage(error: unknown): boolean {
+    if (!codeOf(error).startsWith("SQLITE_CORRUPT")) return false;
+    try {
+      return isSameDatabase(describeFiles(this.#path), this.#files);
+    } catch {
+      return false;
+    }
+  }
+
+  #describe(error: unknown): string {
+    return error instanceof DatabaseUnusable
+      ? error.message
+      : `Cannot read ${this.#path}: ${explainSqliteError(error)}`;
+  }
+
+  // The first reason of several: which page fails depends on who asks.
+  #remember(reason: string): void {
+    this.#damage = { reason: this.#damage?.reason ?? reason, until: this.#now + damageMemoryMs };
+  }
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown }).code ?? "");
+}
+
+function isFromSqlite(error: unknown): boolean {
+  return codeOf(error).startsWith("SQLITE_");
 }
 
 // Other reasons why there is no file to see (a loop of links, a closed folder) throw.
@@ -108,17 +168,4 @@ function isRemoved(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-type DatabaseFiles = { inode: string; state: string };
-
-// The main file changes when the writer checkpoints; the -wal keeps its inode for as long as we have it open.
-function describeFiles(path: string): DatabaseFiles {
-  const main = statSync(path, { throwIfNoEntry: false });
-  const wal = statSync(`${path}-wal`, { throwIfNoEntry: false });
-  return { inode: `${main?.dev}:${main?.ino}`, state: `${main?.size}:${main?.mtimeMs}:${wal?.ino}` };
-}
-
-function isSameDatabase(left: DatabaseFiles, right: DatabaseFiles): boolean {
-  return left.inode === right.inode && left.state === right.state;
 }

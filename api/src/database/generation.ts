@@ -13,9 +13,12 @@ export type Generation = {
 
 type RegionFreshness = { videoCount: number; newestObservedAt: number | null };
 
-/** The newest generation, or null while nothing was ever published. Call it inside a transaction. */
-export function readGeneration(database: Database): Generation | null {
-  const row = database.query<GenerationRow, []>(newestSql).get();
+/** The newest generation with an id smaller than `before`, or null. Call it inside a transaction. */
+export function readGeneration(
+  database: Database,
+  before: number = Number.MAX_SAFE_INTEGER,
+): Generation | null {
+  const row = database.query<GenerationRow, [number]>(newestSql).get(before);
   if (row === null) return null;
   return {
     id: row.id,
@@ -36,7 +39,7 @@ type GenerationRow = {
 };
 
 const newestSql = `SELECT id, (SELECT min(id) FROM generations) AS oldest_id, published_at, max_per_channel,
-  max_per_channel_ranks FROM generations ORDER BY id DESC LIMIT 1`;
+  max_per_channel_ranks FROM generations WHERE id < ?1 ORDER BY id DESC LIMIT 1`;
 
 const regionsSql = `SELECT region, video_count, newest_observed_at
   FROM generation_regions WHERE generation = ?`;
@@ -56,6 +59,20 @@ function readRegions(database: Database, generation: number): Map<string, Region
       { videoCount: row.video_count, newestObservedAt: row.newest_observed_at },
     ]),
   );
+}
+
+// The sum makes SQLite read the rows, and not only count them.
+const ranksSql = `SELECT count(*) AS ranks, sum(views) FROM trending
+  WHERE generation = ?1 AND region = ?2 AND window = ?3`;
+
+/** Reads every rank of a region and window, and gives their number. */
+export function countRanks(
+  database: Database,
+  generation: number,
+  { region, window }: { region: string; window: string },
+): number {
+  const query = database.query<{ ranks: number }, [number, string, string]>(ranksSql);
+  return query.get(generation, region, window)?.ranks ?? 0;
 }
 
 /** The categories that have a list of their own somewhere. Milliseconds: there are hundreds of lists. */

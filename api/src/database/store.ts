@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
-import { statSync } from "node:fs";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
+import { requireFile } from "./database-files.ts";
 import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
-import { type Generation, readCategories, readGeneration } from "./generation.ts";
+import { countRanks, type Generation, readCategories, readGeneration } from "./generation.ts";
 import { type ListPage, prepareListPageQuery } from "./list-page.ts";
 import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
 
@@ -23,11 +23,9 @@ export class Store {
 
   /** `timeoutMs` is how long to wait for a lock. @throws DatabaseUnusable with a message of one sentence */
   static open(path: string, timeoutMs = startBusyTimeoutMs): Store {
-    if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-      throw new DatabaseUnusable(`Cannot open ${path}: there is no such file; run the writer first`);
-    }
     let database: Database | null = null;
     try {
+      requireFile(path);
       database = new Database(path, { readonly: true, strict: true });
       return new Store(path, database, timeoutMs);
     } catch (error) {
@@ -56,15 +54,21 @@ export class Store {
     return this.#readDataVersion();
   }
 
-  newestGeneration(): Generation | null {
+  /** The newest generation of those with a smaller id, if one is given; null when there is none. */
+  newestGeneration(before?: number): Generation | null {
     return this.#inTransaction(() => {
       requireSchema(this.#database, this.path);
-      return readGeneration(this.#database);
+      return readGeneration(this.#database, before);
     });
   }
 
   readCategories(generation: number): ReadonlySet<string> {
     return this.#inTransaction(() => readCategories(this.#database, generation));
+  }
+
+  /** Reads every rank of a region and window, over all categories, so that damage shows. Gives their number. */
+  countRanks(generation: number, region: string, window: string): number {
+    return this.#inTransaction(() => countRanks(this.#database, generation, { region, window }));
   }
 
   /** A page's rows of one pinned generation, or null when that generation is gone. */

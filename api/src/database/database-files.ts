@@ -1,0 +1,51 @@
+import { type Stats, statSync } from "node:fs";
+import { DatabaseUnusable } from "./errors.ts";
+
+/** The files of a database, as far as a change of them has to be seen: each as a text that is compared. */
+export type DatabaseFiles = { main: string; content: string; wal: string; shm: string };
+
+/** Looks at a database's files without opening them: closing one would let go of SQLite's locks on it. */
+export function describeFiles(path: string): DatabaseFiles {
+  const main = stat(path);
+  return {
+    main: identify(main),
+    content: `${main?.size}:${main?.mtimeMs}`, // changes when the writer checkpoints
+    wal: identify(stat(`${path}-wal`)), // the same for as long as somebody has it open
+    shm: identify(stat(`${path}-shm`)),
+  };
+}
+
+/** Whether nothing happened that an open connection would not notice. */
+export function isSameDatabase(left: DatabaseFiles, right: DatabaseFiles): boolean {
+  return (
+    left.main === right.main &&
+    left.content === right.content &&
+    left.wal === right.wal &&
+    left.shm === right.shm
+  );
+}
+
+/** Whether these are the same files. A -wal and a -shm that were not there before may have been made since. */
+export function isSameFile(before: DatabaseFiles, after: DatabaseFiles): boolean {
+  const isSame = (key: "wal" | "shm") => before[key] === none || before[key] === after[key];
+  return before.main === after.main && isSame("wal") && isSame("shm");
+}
+
+/** @throws DatabaseUnusable when there is no regular file: opening a FIFO or a device could wait for ever */
+export function requireFile(path: string): void {
+  const main = stat(path);
+  if (main === undefined) {
+    throw new DatabaseUnusable(`Cannot open ${path}: there is no such file; run the writer first`);
+  }
+  if (!main.isFile()) throw new DatabaseUnusable(`Cannot open ${path}: it is not a regular file`);
+}
+
+const none = "none";
+
+function stat(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+function identify(file: Stats | undefined): string {
+  return file === undefined ? none : `${file.dev}:${file.ino}`;
+}

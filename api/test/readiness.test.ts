@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
+import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
+import { OriginProcess } from "../test-support/origin-process.ts";
+import { until } from "../test-support/until.ts";
+
+const lists = ["GB", "DE", "FR"].map((region) => ({ region, videos: videos(100, region) }));
+
+let path: string;
+let folder: string;
+let origin: OriginProcess | null;
+
+// What publishes is closed each time: SQLite shares files between the connections of a process, as no writer does.
+beforeEach(() => {
+  const builder = new DatabaseBuilder();
+  builder.publish(lists);
+  builder.database.close();
+  ({ path, folder } = builder);
+  origin = null;
+});
+
+afterEach(async () => {
+  await origin?.remove();
+  rmSync(folder, { recursive: true });
+});
+
+async function start(env: Record<string, string> = {}): Promise<OriginProcess> {
+  origin = await OriginProcess.start(path, env);
+  return origin;
+}
+
+function write<T>(change: (builder: DatabaseBuilder) => T): T {
+  const builder = new DatabaseBuilder(path);
+  const result = change(builder);
+  builder.database.close();
+  return result;
+}
+
+// Without its -wal, a database cannot be opened by anybody until all have closed it.
+async function publish(): Promise<number> {
+  let generation: number | null = null;
+  await until(() => {
+    try {
+      generation = write((builder) => builder.publish(lists));
+    } catch {
+      // tried again
+    }
+    return generation !== null;
+  });
+  return generation ?? 0;
+}
+
+async function servedGeneration(): Promise<number> {
+  const page = (await (await fetch(`${origin?.url}api/trending`)).json()) as { generation: number };
+  return page.generation;
+}
+
+test.each([[["-wal", "-shm"]], [["-shm"]], [["-wal"]]])(
+  "a database whose %j somebody has deleted is followed",
+  async (suffixes) => {
+    await start({ WORKERS: "2" });
+    for (let round = 0; round < 3; round++) {
+      for (const suffix of suffixes) rmSync(path + suffix, { force: true });
+      const generation = await publish();
+      await until(async () => (await servedGeneration()) === generation);
+      await Bun.sleep(200);
+    }
+    await until(async () => (await origin?.readiness())?.status === "ok");
+  },
+);
+
+const notFiles = [
+  { name: "a FIFO", make: () => execFileSync("mkfifo", [path]) },
+  { name: "a folder", make: () => mkdirSync(path) },
+  { name: "a device", make: () => execFileSync("ln", ["-s", "/dev/zero", path]) },
+];
+
+test.each(notFiles)("$name in place of the database is refused at the start", async ({ make }) => {
+  rmSync(path);
+  make();
+  const { code, stderr } = await OriginProcess.refuse(path);
+  expect(code).toBe(1);
+  expect(stderr.trim()).toBe(`Cannot open ${path}: it is not a regular file`);
+});
+
+test.each(notFiles)(
+  "$name that takes the database's place is said, and does not stop a worker",
+  async ({ make }) => {
+    const { lines } = await start();
+    rmSync(path);
+    make();
+    await until(
+      async () => (await origin?.readiness())?.reasons.join().includes("not a regular file") ?? false,
+    );
+    expect(await servedGeneration()).toBe(1);
+    expect(lines.map(({ event }) => event)).not.toContain("worker_exited");
+  },
+);
