@@ -69,14 +69,14 @@ export class Origin {
   }
 
   status(): OriginStatus {
-    const { cache, counters, watch } = this.#parts;
+    const { cache, counters, scheduler } = this.#parts;
     const { id, publishedAt } = cache.snapshot?.generation ?? {};
     const generation = id === undefined || publishedAt === undefined ? null : { id, publishedAt };
-    return { counters: counters.read(), generation, degradedReason: watch.degradedReason };
+    return { counters: counters.read(), generation, degradedReason: scheduler.degradedReason };
   }
 
   get degradedReason(): string | null {
-    return this.#parts.watch.degradedReason;
+    return this.#parts.scheduler.degradedReason;
   }
 
   // One a tick: two clock readings for each request would show in the figures that they are for.

@@ -11,7 +11,7 @@ import type { Generation } from "./generation.ts";
 import { Store } from "./store.ts";
 
 const retryIntervalMs = 500; // between two attempts while the database cannot be read
-const damageMemoryMs = 5000; // how long a read that failed counts: the next one may be of another page
+const damageMemoryMs = 3000; // how long a read that failed counts: the next one may be of another page
 
 type Degradation = { reason: string; readable: boolean; retryAt: number };
 

@@ -25,12 +25,11 @@ export class ListReader {
     this.#watch = watch;
   }
 
-  /** The first ranks of a list, or null when its generation is gone. @throws DatabaseUnreadable */
-  readFirstPage(query: TrendingQuery, generation: Generation): ListPage | null {
-    const start = { generation: generation.id, afterRank: 0 };
-    if (query.category !== undefined) return this.readListPage(query, start);
+  /** The first ranks of a list of the generation that is served. @throws DatabaseUnreadable */
+  readFirstPage(query: TrendingQuery, generation: Generation): ListPage {
+    if (query.category !== undefined) return this.#readFirstRanks(query, generation);
     const page = this.#firstPage(query.region, query.window, generation);
-    return page === null ? null : { ...page, rows: page.rows.slice(0, query.limit) };
+    return { ...page, rows: page.rows.slice(0, query.limit) };
   }
 
   /** The ranks after a cursor's, or null when its generation is gone. @throws DatabaseUnreadable */
@@ -41,6 +40,11 @@ export class ListReader {
   /** A video, or null when it is unknown. @throws DatabaseUnreadable */
   readVideo(id: string, generation: number): VideoRecord | null {
     return this.#watch.read((store) => store.readVideo(id, generation));
+  }
+
+  /** The newest generation before another one, or null. @throws DatabaseUnreadable */
+  readGenerationBefore({ id }: Generation): Generation | null {
+    return this.#watch.read((store) => store.newestGeneration(id));
   }
 
   /** The categories that have a list in a generation. @throws DatabaseUnreadable */
@@ -58,29 +62,39 @@ export class ListReader {
     return isWhole && this.#categories.has(generation);
   }
 
-  /** Reads what is kept of a generation into memory, a page with every step, for as long as it can be read. */
+  /**
+   * Reads what is kept of a generation into memory, and every rank of its lists once, a list with every step: what was
+   * loaded is whole. @throws DatabaseUnreadable
+   */
   *load(generation: Generation): Generator<void, void> {
-    try {
-      for (const region of regionCodes) {
-        for (const window of windows) {
-          this.#firstPage(region, window, generation);
-          yield;
-        }
+    for (const region of regionCodes) {
+      let ranks = 0;
+      for (const window of windows) {
+        this.#firstPage(region, window, generation);
+        ranks += this.#watch.read((store) => store.countRanks(generation.id, region, window));
+        yield;
       }
-      this.categoriesOf(generation);
-    } catch (error) {
-      if (!(error instanceof DatabaseUnreadable)) throw error;
+      const promised = generation.regions.get(region)?.videoCount ?? 0;
+      if (ranks === 0 && promised > 0) {
+        throw new DatabaseUnreadable(`Generation ${generation.id} has no list of ${region}`);
+      }
     }
+    this.categoriesOf(generation);
   }
 
-  #firstPage(region: string, window: Window, generation: Generation): ListPage | null {
+  #firstPage(region: string, window: Window, generation: Generation): ListPage {
     const pages = this.#firstPages.get(generation) ?? new Map<string, ListPage>();
     this.#firstPages.set(generation, pages);
     const known = pages.get(region + window);
     if (known !== undefined) return known;
-    const start = { generation: generation.id, afterRank: 0 };
-    const page = this.readListPage({ region, window, limit: largestLimit }, start);
-    if (page !== null) pages.set(region + window, page);
+    const page = this.#readFirstRanks({ region, window, limit: largestLimit }, generation);
+    pages.set(region + window, page);
+    return page;
+  }
+
+  #readFirstRanks(query: TrendingQuery, { id }: Generation): ListPage {
+    const page = this.readListPage(query, { generation: id, afterRank: 0 });
+    if (page === null) throw new DatabaseUnreadable(`Generation ${id} was deleted while it is served`);
     return page;
   }
 }

@@ -41,7 +41,7 @@ export class ResponseCache {
   }
 
   /** Serves another snapshot from now on. Entries of the one before are out of date. */
-  begin(snapshot: Snapshot | null): void {
+  begin(snapshot: Snapshot): void {
     this.#snapshot = snapshot;
   }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin, testMinute } from "../../test-support/test-origin.ts";
+import { openTestOrigin, type TestOrigin, testMinute, testTime } from "../../test-support/test-origin.ts";
 import { until } from "../../test-support/until.ts";
 
 let builder: DatabaseBuilder;
@@ -21,14 +21,99 @@ async function askGeneration(): Promise<number> {
   return page.generation;
 }
 
-test("a published generation is served 150 milliseconds after it was seen, ready or not", async () => {
+test("a generation that was read is served 150 milliseconds after it was seen, built ahead or not", async () => {
   expect(await askGeneration()).toBe(1);
   builder.publish([{ region: "GB", videos: videos(30) }]);
+  const generation = origin.watch.poll(testTime);
+  if (generation !== null) readAll(origin.lists.load(generation));
   origin.pass(50); // sees it, and begins to build ahead; no turn of the event loop in between
   expect(origin.cache.snapshot?.generation.id).toBe(1);
   origin.pass(150);
   expect(await askGeneration()).toBe(2);
 });
+
+// What a crash or a full disk may leave: nothing here is a generation that the writer would publish.
+const damages = [
+  {
+    name: "a list with a gap",
+    sql: "DELETE FROM trending WHERE generation = 2 AND rank = 3",
+    reason: "gaps",
+  },
+  { name: "no list of a region", sql: "DELETE FROM trending WHERE generation = 2", reason: "no list of GB" },
+];
+
+test.each(damages)("a generation with $name leaves the one before served", async ({ sql, reason }) => {
+  publishAtOnce(() => builder.database.run(sql));
+  origin.pass(50);
+  await until(() => origin.origin.degradedReason !== null);
+  expect(origin.origin.degradedReason).toStartWith("Generation 2 is damaged: ");
+  expect(origin.origin.degradedReason).toContain(reason);
+  expect((await origin.ask("/api/trending?cursor=1-24")).status).toBe(200);
+  expect(await askGeneration()).toBe(1);
+  builder.publish([{ region: "GB", videos: videos(30) }]);
+  await passUntil(() => origin.cache.snapshot?.generation.id === 3);
+  await passUntil(() => origin.origin.degradedReason === null);
+});
+
+test("a damaged generation is tried again, and served when it is whole", async () => {
+  publishAtOnce(() =>
+    builder.database.run("UPDATE trending SET rank = 99 WHERE generation = 2 AND rank = 3"),
+  );
+  origin.pass(50);
+  await until(() => origin.origin.degradedReason !== null);
+  builder.database.run("UPDATE trending SET rank = 3 WHERE rank = 99");
+  await passUntil(() => origin.cache.snapshot?.generation.id === 2);
+  await passUntil(() => origin.origin.degradedReason === null);
+});
+
+test("after a start with a damaged generation the one before is served", async () => {
+  publishAtOnce(() => builder.database.run("DELETE FROM trending WHERE generation = 2 AND rank = 3"));
+  publishAtOnce(() => builder.database.run("DELETE FROM trending WHERE generation = 3"));
+  const other = await openTestOrigin(builder.path);
+  await until(() => other.cache.snapshot?.generation.id === 1);
+  expect(other.origin.degradedReason).toStartWith("Generation 3 is damaged: ");
+  other.watch.close();
+});
+
+test("when the last generation is deleted, what is in memory is served on", async () => {
+  await until(cacheIsLoaded);
+  await askGeneration();
+  builder.database.run("DELETE FROM generations");
+  origin.pass(50);
+  expect(origin.origin.degradedReason).toEndWith("it has no generation any more");
+  origin.pass(60_000);
+  expect(await askGeneration()).toBe(1);
+  expect((await origin.ask("/api/trending?region=DE&window=now")).status).toBe(200);
+  expect((await origin.ask("/api/videos/video1")).status).toBe(503); // its ranks are not known any more
+  builder.publish([{ region: "GB", videos: videos(30) }]);
+  await passUntil(() => origin.cache.snapshot?.generation.id === 2);
+  await passUntil(() => origin.origin.degradedReason === null);
+});
+
+/** Publishes a generation that is changed before anybody sees it. */
+function publishAtOnce(change: () => void): void {
+  builder.database.transaction(() => {
+    builder.publish([{ region: "GB", videos: videos(30) }]);
+    change();
+  })();
+}
+
+/** Lets time pass until a condition holds. */
+async function passUntil(condition: () => boolean): Promise<void> {
+  await until(() => {
+    origin.pass(100);
+    return condition();
+  });
+}
+
+function cacheIsLoaded(): boolean {
+  const { cache, lists } = origin;
+  return cache.snapshot !== null && lists.isLoaded(cache.snapshot.generation);
+}
+
+function readAll(steps: Iterable<void>): void {
+  for (const _ of steps);
+}
 
 test("a generation begins as soon as what is requested is built, and then no request waits", async () => {
   await askGeneration();
@@ -59,8 +144,7 @@ test("an answer without a token stays the same bytes when the minute changes", a
 });
 
 test("first pages and the regions are, before a first request for them, served without the database", async () => {
-  const { cache, lists } = origin;
-  await until(() => cache.snapshot !== null && lists.isLoaded(cache.snapshot.generation));
+  await until(cacheIsLoaded);
   builder.database.run("UPDATE schema_migrations SET version = 99 WHERE version = 7");
   origin.pass(50);
   expect(origin.watch.degradedReason).toContain("schema is version 99");

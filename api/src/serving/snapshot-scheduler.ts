@@ -1,9 +1,11 @@
 import { tokenMinute } from "@trendvault/contract/token";
+import { DatabaseUnreadable } from "../database/errors.ts";
 import type { Generation } from "../database/generation.ts";
 import type { GenerationWatcher } from "../database/generation-watcher.ts";
 import type { ListReader } from "../database/list-reader.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Builder } from "./builder.ts";
+import { GenerationLoading } from "./generation-loading.ts";
 import { Prewarm } from "./prewarm.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -12,6 +14,9 @@ const generationWaitMs = 150; // the longest that a new generation waits for its
 const minuteLeadMs = 15_000; // before a minute begins, its answers are built
 const minutePauseMs = 5; // between two batches of them: no request waits for these
 const loadDelayMs = 20; // after a start, the first request comes before the lists are loaded
+const loadPauseMs = 1; // between two lists then
+const shortestRetryMs = 250; // until a generation that cannot be served is tried again; doubled with every time
+const longestRetryMs = 4000;
 const prewarmedEntries = 512; // the others are built on request
 
 type SnapshotSchedulerParts = {
@@ -22,38 +27,114 @@ type SnapshotSchedulerParts = {
   log: Logger;
 };
 
+/** A generation that could not be read as a whole. */
+type Rejection = { generation: Generation; reason: string; retryMs: number; retryAt: number };
+
 /**
- * Decides which snapshot is served. Before a snapshot begins, the busiest entries are built for it, a little at a time,
- * so that it begins warm: a minute is known beforehand, a generation waits a moment.
+ * Decides which snapshot is served. A generation is read before it is served: one that is torn or damaged leaves the
+ * one before in its place. Before a snapshot begins, the busiest entries are built for it, a little at a time, so that
+ * it begins warm: a minute is known beforehand, a generation waits a moment.
  */
 export class SnapshotScheduler {
   readonly #parts: SnapshotSchedulerParts;
+  #loading: GenerationLoading | null = null;
+  #rejection: Rejection | null = null;
+  /** The generation that is to be served next, and when it was seen first. */
+  #seen: { generation: Generation; at: number } | null = null;
   #upcoming: { prewarm: Prewarm; deadline: number } | null = null;
-  #degradedReason: string | null = null;
+  #loggedReason: string | null = null;
+  #now = 0;
 
   constructor(parts: SnapshotSchedulerParts) {
     this.#parts = parts;
   }
 
+  /** Why an older generation is served than the newest, or some pages cannot be; null when all is well. */
+  get degradedReason(): string | null {
+    return this.#rejection?.reason ?? this.#parts.watch.degradedReason;
+  }
+
   /** Looks at the database and the clock (`now` in milliseconds). Call it every 50 milliseconds or so. */
   tick(now: number): void {
+    this.#now = now;
     const { watch, cache } = this.#parts;
     const generation = watch.poll(now);
     this.#logDegradation();
     const { snapshot } = cache;
-    if (generation === null) cache.begin(null);
-    else if (snapshot === null) this.#begin({ generation, minute: tokenMinute(now) });
-    else if (snapshot.generation !== generation) this.#prepareGeneration(generation, now);
+    if (generation === null) return; // nothing was published yet
+    if (snapshot === null) this.#begin({ generation, minute: tokenMinute(now) });
+    else if (snapshot.generation !== generation && !this.#isPutOff(generation))
+      this.#prepareGeneration(generation);
     else this.#prepareMinute(snapshot, now);
+    this.#retryServed();
   }
 
-  #prepareGeneration(generation: Generation, now: number): void {
-    const snapshot = { generation, minute: tokenMinute(now) };
-    if (this.#upcoming?.prewarm.snapshot.generation !== generation) {
-      this.#prepare(snapshot, { deadline: now + generationWaitMs, pauseMs: 0 });
+  // There may be no other generation than one that was rejected.
+  #retryServed(): void {
+    const generation = this.#parts.cache.snapshot?.generation;
+    if (generation === undefined || this.#rejection?.generation !== generation) return;
+    if (this.#loading === null && !this.#isPutOff(generation)) this.#loadServed(generation);
+  }
+
+  #isPutOff(generation: Generation): boolean {
+    return this.#rejection?.generation === generation && this.#now < this.#rejection.retryAt;
+  }
+
+  #prepareGeneration(generation: Generation): void {
+    if (this.#seen?.generation !== generation) this.#seen = { generation, at: this.#now };
+    const upcoming = this.#upcoming;
+    if (upcoming?.prewarm.snapshot.generation === generation) {
+      if (upcoming.prewarm.isDone || this.#now >= upcoming.deadline) this.#begin(upcoming.prewarm.snapshot);
+    } else if (this.#parts.lists.isLoaded(generation)) {
+      const deadline = this.#seen.at + generationWaitMs;
+      this.#prepare({ generation, minute: tokenMinute(this.#now) }, { deadline, pauseMs: 0 });
+    } else if (this.#loading?.generation !== generation) this.#loadAhead(generation);
+  }
+
+  #loadAhead(generation: Generation): void {
+    const onLoaded = () => {
+      this.#rejection = null;
+      this.#prepareGeneration(generation);
+    };
+    this.#load(generation, { delayMs: 0, pauseMs: 0, onLoaded });
+  }
+
+  // After a start there is nothing else to serve: the first answers do not wait for all lists.
+  #loadServed(generation: Generation): void {
+    const onLoaded = () => {
+      if (this.#rejection?.generation === generation) this.#rejection = null;
+    };
+    this.#load(generation, { delayMs: loadDelayMs, pauseMs: loadPauseMs, onLoaded });
+  }
+
+  #load(generation: Generation, options: { delayMs: number; pauseMs: number; onLoaded: () => void }): void {
+    this.#loading?.stop();
+    const onFailed = (error: unknown) => this.#reject(generation, error);
+    const steps = this.#parts.lists.load(generation);
+    this.#loading = new GenerationLoading(generation, steps, { ...options, onFailed });
+    this.#loading.start(options.delayMs);
+  }
+
+  #reject(generation: Generation, error: unknown): void {
+    this.#loading = null;
+    const isServed = this.#parts.cache.snapshot?.generation === generation;
+    const last = this.#rejection;
+    if (last === null || last.generation === generation || !isServed) {
+      const again = last?.generation === generation ? last.retryMs * 2 : shortestRetryMs;
+      const retryMs = Math.min(longestRetryMs, again);
+      const reason = `Generation ${generation.id} is damaged: ${(error as Error).message}`;
+      this.#rejection = { generation, reason, retryMs, retryAt: this.#now + retryMs };
     }
-    if (this.#upcoming !== null && (this.#upcoming.prewarm.isDone || now >= this.#upcoming.deadline)) {
-      this.#begin(this.#upcoming.prewarm.snapshot);
+    if (isServed) this.#fallBack(generation);
+  }
+
+  // After a start the newest one is served unread. What is rejected on the way to an older one is not the reason.
+  #fallBack(generation: Generation): void {
+    try {
+      const older = this.#parts.lists.readGenerationBefore(generation);
+      if (older !== null) this.#begin({ generation: older, minute: tokenMinute(this.#now) });
+    } catch (error) {
+      if (!(error instanceof DatabaseUnreadable)) throw error;
     }
   }
 
@@ -83,32 +164,24 @@ export class SnapshotScheduler {
   }
 
   #begin(snapshot: Snapshot): void {
-    const { cache } = this.#parts;
+    const { cache, lists } = this.#parts;
     const prewarm = this.#upcoming?.prewarm;
     if (prewarm?.snapshot === snapshot) {
       prewarm.promote();
       cache.ageHits();
     } else prewarm?.stop();
     this.#upcoming = null;
-    if (cache.snapshot?.generation !== snapshot.generation) this.#load(snapshot.generation);
     cache.begin(snapshot);
-  }
-
-  #load(generation: Generation): void {
-    const { cache, lists } = this.#parts;
-    const steps = lists.load(generation);
-    const step = () => {
-      if (cache.snapshot?.generation === generation && !steps.next().done) setTimeout(step, 1);
-    };
-    setTimeout(step, loadDelayMs);
+    const { generation } = snapshot;
+    if (!lists.isLoaded(generation) && this.#loading?.generation !== generation) this.#loadServed(generation);
   }
 
   // After a degradation everything is built anew: some answers may have used older content.
   #logDegradation(): void {
-    const { watch, cache, log } = this.#parts;
-    const reason = watch.degradedReason;
-    if (reason === this.#degradedReason) return;
-    this.#degradedReason = reason;
+    const { cache, log } = this.#parts;
+    const reason = this.degradedReason;
+    if (reason === this.#loggedReason) return;
+    this.#loggedReason = reason;
     if (reason !== null) {
       log("warning", "database_unreadable", "The last good generation is served.", { reason });
       return;
