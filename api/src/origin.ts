@@ -1,3 +1,4 @@
+import type { Generation } from "./database/generation.ts";
 import { GenerationWatcher } from "./database/generation-watcher.ts";
 import { ListReader } from "./database/list-reader.ts";
 import { edgeGuard } from "./http/edge-guard.ts";
@@ -69,10 +70,20 @@ export class Origin {
   }
 
   status(): OriginStatus {
-    const { cache, counters, scheduler } = this.#parts;
-    const { id, publishedAt } = cache.snapshot?.generation ?? {};
+    const { counters, scheduler } = this.#parts;
+    const { id, publishedAt } = this.generation ?? {};
     const generation = id === undefined || publishedAt === undefined ? null : { id, publishedAt };
     return { counters: counters.read(), generation, degradedReason: scheduler.degradedReason };
+  }
+
+  /** The one that is served; null until something was published. */
+  get generation(): Generation | null {
+    return this.#parts.cache.snapshot?.generation ?? null;
+  }
+
+  /** Opens the database anew with the next tick. */
+  reopen(): void {
+    this.#parts.watch.reopen();
   }
 
   get degradedReason(): string | null {
@@ -86,7 +97,7 @@ export class Origin {
     const started = performance.now();
     const response = this.#handler.answer(request);
     const observe = () => counters.observe((performance.now() - started) / 1000);
-    if (response instanceof Promise) void response.finally(observe);
+    if (response instanceof Promise) void response.then(observe, observe);
     else observe();
     return response;
   }

@@ -97,3 +97,19 @@ test.each(notFiles)(
     expect(lines.map(({ event }) => event)).not.toContain("worker_exited");
   },
 );
+
+test("a worker that hangs is said and replaced within seconds", async () => {
+  const { lines, url } = await start({ WORKERS: "2" });
+  const [hung = 0] = origin?.workerPids() ?? [];
+  process.kill(hung, "SIGSTOP");
+  const stoppedAt = performance.now();
+  await until(
+    async () => (await origin?.readiness())?.reasons.join().includes(`${hung} does not report`) ?? false,
+  );
+  await until(() => lines.some(({ event, worker_pid }) => event === "worker_hung" && worker_pid === hung));
+  await until(() => origin?.workerPids().length === 2 && !origin.workerPids().includes(hung));
+  await until(async () => (await origin?.readiness())?.status === "ok");
+  expect(performance.now() - stoppedAt).toBeLessThan(10_000);
+  const requests = Array.from({ length: 40 }, () => fetch(`${url}api/trending`, { keepalive: false }));
+  for (const response of await Promise.all(requests)) expect(response.status).toBe(200);
+});

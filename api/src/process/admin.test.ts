@@ -39,15 +39,20 @@ test.each([
   ],
   ["no worker reports", [], 503, { status: "unavailable", workers: 0 }],
 ])("when %s, /readyz says so", async (_name, reports, status, body) => {
-  const response = readiness(reports);
+  const response = readiness({ reports, reasons: [] });
   expect(response.status).toBe(status);
   expect(await response.json()).toMatchObject(body);
+});
+
+test("what no worker says of itself is a reason, too", async () => {
+  const response = readiness({ reports: [report()], reasons: ["Worker 5 does not report"] });
+  expect(await response.json()).toMatchObject({ status: "degraded", reasons: ["Worker 5 does not report"] });
 });
 
 test.each(["http://admin/readyz?x", "/readyz", "http://[::1/readyz"])(
   "/readyz is found by %s, with any Host",
   async (url) => {
-    const pages = adminHandler({ reports: [report()], exitedCounters: [] });
+    const pages = adminHandler({ reports: [report()], exitedCounters: [], reasons: [] });
     expect((await pages({ url } as Request)).status).toBe(200);
   },
 );

@@ -2,23 +2,30 @@ import { splitTarget } from "../http/request-target.ts";
 import type { WorkerReport } from "./messages.ts";
 import { type Metrics, writeMetrics } from "./metrics.ts";
 
-/** What the admin port needs of the worker pool. */
-export type WorkerStatistics = { readonly reports: WorkerReport[]; readonly exitedCounters: Metrics };
+/** What the admin port needs of the worker pool, and why the origin is degraded although no worker says so. */
+export type WorkerStatistics = {
+  readonly reports: WorkerReport[];
+  readonly exitedCounters: Metrics;
+  readonly reasons: string[];
+};
 
 /** What the admin port answers: /metrics for Prometheus, /readyz for people and load balancers. */
 export function adminHandler(workers: WorkerStatistics): (request: Request) => Response | Promise<Response> {
   return (request) => {
     const { path } = splitTarget(request.url);
-    if (path === "/readyz") return readiness(workers.reports);
+    if (path === "/readyz") return readiness(workers);
     if (path === "/metrics") return metrics(workers);
     return new Response("No such path; there are /metrics and /readyz.\n", { status: 404 });
   };
 }
 
 /** 200 while there is something to serve, also when it is not the newest; `reasons` say why it is not. */
-export function readiness(reports: WorkerReport[]): Response {
+export function readiness({
+  reports,
+  reasons: others,
+}: Pick<WorkerStatistics, "reports" | "reasons">): Response {
   const served = reports.flatMap(({ generation }) => generation ?? []);
-  const reasons = [...new Set(reports.flatMap(({ degradedReason }) => degradedReason ?? []))];
+  const reasons = [...new Set([...reports.flatMap(({ degradedReason }) => degradedReason ?? []), ...others])];
   const isReady = served.length > 0;
   if (!isReady && reasons.length === 0) reasons.push("No worker has a published generation yet");
   return Response.json(

@@ -1,4 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
+import { TaskGuard } from "../logging/task-guard.ts";
 import type { Settings } from "../settings.ts";
 import { adminHandler } from "./admin.ts";
 import { explainBindError } from "./assert-port-free.ts";
@@ -6,6 +7,7 @@ import { cannotStartCode } from "./messages.ts";
 import { WorkerPool } from "./worker-pool.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
+const watchIntervalMs = 500;
 const firstRequestMs = 20; // after the first worker listens, the processor is its own for so long
 
 /**
@@ -16,6 +18,11 @@ const firstRequestMs = 20; // after the first worker listens, the processor is i
 export async function runSupervisor(env: Record<string, string | undefined>): Promise<void> {
   const pool = new WorkerPool((port) => new WorkerProcess(log, port), log);
   handleSignals(pool);
+  const guard = new TaskGuard(log);
+  setInterval(
+    () => guard.run("watch the workers", () => pool.replaceSilent(performance.now())),
+    watchIntervalMs,
+  );
   const exit = await pool.open();
   if (exit === cannotStartCode) process.exit(1); // the worker has written the reason
   if (exit !== null) throw new Error(`Cannot start: the first worker exited with ${exit} before it listened`);
@@ -40,7 +47,17 @@ async function supervise(pool: WorkerPool, settings: Settings): Promise<void> {
 }
 
 function serveAdmin(pool: WorkerPool, { adminHost: hostname, adminPort: port }: Settings) {
-  const fetch = adminHandler(pool);
+  const fetch = adminHandler({
+    get reports() {
+      return pool.reports;
+    },
+    get exitedCounters() {
+      return pool.exitedCounters;
+    },
+    get reasons() {
+      return pool.describeSilent(performance.now());
+    },
+  });
   const serve = () => Bun.serve({ hostname, port, development: false, reusePort: false, fetch });
   return explainBindError(hostname, port, serve, "ADMIN_PORT");
 }
@@ -56,8 +73,12 @@ function handleSignals(pool: WorkerPool): void {
   process.on("SIGHUP", () => void pool.replace());
 }
 
-// pino is loaded with the first line, after the workers were started.
+// pino is loaded with the first line, after the workers were started. A log that cannot be written ends nothing.
 async function log(...line: Parameters<Logger>): Promise<void> {
-  const { writeLog } = await import("../logging/log-writer.ts");
-  writeLog(...line);
+  try {
+    const { writeLog } = await import("../logging/log-writer.ts");
+    writeLog(...line);
+  } catch {
+    // There is no other place to say it.
+  }
 }

@@ -1,12 +1,16 @@
 import { expect, test } from "bun:test";
 import { until } from "../../test-support/until.ts";
+import { Counters } from "../serving/counters.ts";
+import type { WorkerReport } from "./messages.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 /** A worker without a process: the test decides when it listens and when it ends. */
 class FakeWorker {
   readonly pid = 1;
   readonly startedAt = performance.now();
-  readonly report = null;
+  lastMessageAt = this.startedAt;
+  report: WorkerReport | null = null;
+  wasKilled = false;
   readonly #listening = Promise.withResolvers<number | null>();
   readonly #exited = Promise.withResolvers<number | string>();
 
@@ -30,18 +34,32 @@ class FakeWorker {
   async stop(): Promise<void> {
     this.exit(0);
   }
+
+  kill(): void {
+    this.wasKilled = true; // and does not end yet, as one that waits for a disk
+  }
 }
 
 function createPool() {
   const workers: FakeWorker[] = [];
   const ports: (number | null)[] = [];
   const events: string[] = [];
+  let startsToFail = 0;
   const start = (port: number | null) => {
+    if (startsToFail-- > 0) throw new Error("EAGAIN");
     ports.push(port);
     return workers[workers.push(new FakeWorker()) - 1] as FakeWorker;
   };
   const pool = new WorkerPool(start, (_level, event) => events.push(event));
-  return { pool, workers, ports, events };
+  const failNextStart = () => {
+    startsToFail = 1;
+  };
+  return { pool, workers, ports, events, failNextStart };
+}
+
+function report(): WorkerReport {
+  const counters = new Counters().read();
+  return { counters, generation: null, degradedReason: null, eventLoopLagSeconds: 0, residentBytes: 1 };
 }
 
 async function open({ pool, workers }: ReturnType<typeof createPool>): Promise<void> {
@@ -114,6 +132,59 @@ test("SIGHUP waits for a worker that is starting before it replaces it", async (
   made.workers[3]?.listen();
   await replaced;
   expect(made.events).toEqual(["worker_replaced", "worker_replaced"]);
+});
+
+test("a worker that stops reporting is killed and replaced, whether it ends or not", async () => {
+  const made = createPool();
+  await open(made);
+  const [hung] = made.workers;
+  if (hung === undefined) throw new Error("no worker");
+  hung.report = report();
+  const now = hung.lastMessageAt;
+  made.pool.replaceSilent(now);
+  made.pool.replaceSilent(now + 1900);
+  expect(made.pool.describeSilent(now + 1900)).toEqual([]);
+  expect(made.pool.describeSilent(now + 2500)).toEqual([
+    "Worker 1 does not report; it is replaced when that lasts",
+  ]);
+  made.pool.replaceSilent(now + 3500);
+  expect(hung.wasKilled).toBe(true);
+  expect(made.pool.reports).toEqual([]);
+  await until(() => made.workers.length === 2);
+  hung.exit("SIGKILL");
+  await Bun.sleep(150);
+  expect(made.workers.length).toBe(2);
+  expect(made.events).toEqual(["worker_hung"]);
+});
+
+test("after a pause of the supervisor itself, workers have time to report", async () => {
+  const made = createPool();
+  await open(made);
+  const [worker] = made.workers;
+  if (worker === undefined) throw new Error("no worker");
+  worker.report = report();
+  made.pool.replaceSilent(worker.lastMessageAt);
+  made.pool.replaceSilent(worker.lastMessageAt + 60_000);
+  expect(made.pool.describeSilent(worker.lastMessageAt + 60_000)).toEqual([]);
+  expect(worker.wasKilled).toBe(false);
+});
+
+test("a worker that never listens is killed", async () => {
+  const made = createPool();
+  void made.pool.open();
+  const [worker] = made.workers;
+  made.pool.replaceSilent(0);
+  for (let now = 0; now < (worker?.lastMessageAt ?? 0) + 17_000; now += 1000) made.pool.replaceSilent(now);
+  expect(worker?.wasKilled).toBe(true);
+});
+
+test("a process that cannot be started is tried again", async () => {
+  const made = createPool();
+  await open(made);
+  made.failNextStart();
+  made.workers[0]?.exit("SIGKILL");
+  await until(() => made.workers.length === 2);
+  expect(made.events).toEqual(["worker_exited", "worker_not_started"]);
 });
 
 test("nothing is started once all are being stopped", async () => {

@@ -4,9 +4,17 @@ import { type Metrics, sumExited } from "./metrics.ts";
 import { restartDelay } from "./restart-delay.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
-type Worker = Pick<WorkerProcess, "pid" | "startedAt" | "report" | "listening" | "exited" | "stop">;
+type Worker = Pick<
+  WorkerProcess,
+  "pid" | "startedAt" | "lastMessageAt" | "report" | "listening" | "exited" | "stop" | "kill"
+>;
 
 const quietTimeMs = 10_000; // without a crash, after which the next one counts as the first
+const suspectAfterMs = 2000; // without a report, which comes every second
+const replaceAfterMs = 3000;
+const startTimeoutMs = 15_000; // until the first report
+const longestPauseMs = 2000; // of this process, after which it has to hear from the workers anew
+const spawnRetryMs = 1000;
 const signalDelayMs = 50; // a signal to the whole group may reach a worker first, then this process
 
 /** Keeps a number of workers running, and replaces them one at a time. */
@@ -21,6 +29,8 @@ export class WorkerPool {
   #isReplacing = false;
   #replaceAgain = false;
   #isStopping = false;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #listeningSince = 0;
 
   /** `start` starts a worker on the port of the others, or the first one (null). */
   constructor(start: (port: number | null) => Worker, log: Logger) {
@@ -83,6 +93,45 @@ export class WorkerPool {
     await Promise.all(this.#workers.map((worker) => worker.stop()));
   }
 
+  /** Sentences about workers that hang. `now` is of `performance.now()`. */
+  describeSilent(now: number): string[] {
+    return this.#workers
+      .filter((worker) => worker.report !== null && this.#silence(worker, now) > suspectAfterMs)
+      .map(({ pid }) => `Worker ${pid} does not report; it is replaced when that lasts`);
+  }
+
+  /** Replaces workers that hang. Call it twice a second; `now` is of `performance.now()`. */
+  replaceSilent(now: number): void {
+    if (now - this.#lookedAt > longestPauseMs) this.#listeningSince = now;
+    this.#lookedAt = now;
+    for (const worker of [...this.#workers]) {
+      if (this.#isStopping || this.#stoppingWorkers.has(worker)) continue;
+      const silence = this.#silence(worker, now);
+      if (worker.report === null && silence > startTimeoutMs) worker.kill();
+      if (worker.report !== null && silence > replaceAfterMs) this.#replaceHung(worker, silence);
+    }
+  }
+
+  // What this process did not hear while it was stopped itself does not count.
+  #silence({ lastMessageAt }: Worker, now: number): number {
+    return now - Math.max(lastMessageAt, this.#listeningSince);
+  }
+
+  // Its end is not waited for: while it waits for a disk, it cannot end.
+  #replaceHung(worker: Worker, silence: number): void {
+    this.#stoppingWorkers.add(worker);
+    worker.kill();
+    this.#forget(worker);
+    const facts = { worker_pid: worker.pid, silent_ms: Math.round(silence) };
+    this.#log(
+      "error",
+      "worker_hung",
+      "A worker did not report any more; another one takes its place.",
+      facts,
+    );
+    this.#startLater(worker);
+  }
+
   async #replaceAll(): Promise<void> {
     for (const old of [...this.#workers]) {
       const listens = (await old.listening) !== null;
@@ -140,19 +189,36 @@ export class WorkerPool {
   }
 
   #restart(worker: Worker, exit: number | string): void {
-    const wasQuiet = performance.now() - worker.startedAt > quietTimeMs;
-    this.#crashes = wasQuiet ? 1 : this.#crashes + 1;
-    const delay = restartDelay(this.#crashes);
+    const delay = this.#startLater(worker);
     const facts = { worker_pid: worker.pid, exit, delay_ms: delay };
     this.#log("error", "worker_exited", "A worker exited unexpectedly; another one will start.", facts);
-    setTimeout(() => {
-      if (!this.#isStopping) this.#startGuarded();
-    }, delay);
+  }
+
+  // Starts the successor of a worker, and gives the milliseconds until then.
+  #startLater({ startedAt }: Worker): number {
+    const wasQuiet = performance.now() - startedAt > quietTimeMs;
+    this.#crashes = wasQuiet ? 1 : this.#crashes + 1;
+    const delay = restartDelay(this.#crashes);
+    setTimeout(() => this.#startSuccessor(), delay);
+    return delay;
+  }
+
+  #startSuccessor(): void {
+    if (this.#isStopping) return;
+    try {
+      this.#startGuarded();
+    } catch (error) {
+      const facts = { error: String(error), delay_ms: spawnRetryMs };
+      this.#log("error", "worker_not_started", "A process cannot be started; it is tried again.", facts);
+      setTimeout(() => this.#startSuccessor(), spawnRetryMs);
+    }
   }
 
   // Both in one turn: between them the sums would drop, and Prometheus would take that for a restart.
   #forget(worker: Worker): void {
-    this.#workers.splice(this.#workers.indexOf(worker), 1);
+    const index = this.#workers.indexOf(worker);
+    if (index === -1) return;
+    this.#workers.splice(index, 1);
     if (worker.report !== null) this.#exitedCounters = sumExited(this.#exitedCounters, worker.report);
   }
 }

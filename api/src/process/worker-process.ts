@@ -12,6 +12,8 @@ export class WorkerProcess {
   readonly #child: Bun.Subprocess<"ignore", "inherit", "inherit">;
   readonly #listening = Promise.withResolvers<number | null>();
   readonly startedAt = performance.now();
+  /** When a message of it came last, as `performance.now()` gives it. */
+  lastMessageAt = this.startedAt;
   /** The last one; null before the first. */
   report: WorkerReport | null = null;
 
@@ -47,7 +49,13 @@ export class WorkerProcess {
     clearTimeout(timer);
   }
 
+  /** Ends it by force. A process that waits for a disk ends when the wait does. */
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+
   #onMessage(message: WorkerMessage, log: Logger): void {
+    this.lastMessageAt = performance.now();
     switch (message.type) {
       case "ready":
         this.#listening.resolve(message.port);

@@ -1,43 +1,65 @@
+import type { TaskGuard } from "../logging/task-guard.ts";
 import type { Origin } from "../origin.ts";
 import type { WorkerReport } from "./messages.ts";
 
 const reportIntervalMs = 1000;
 
-/** Sends a worker's report to the supervisor. */
+type ReporterOptions = {
+  guard: TaskGuard;
+  /** The interval of the timer that calls `tick`. */
+  tickIntervalMs: number;
+  send: (report: WorkerReport) => void;
+};
+
+/** Sends a worker's report to the supervisor, which takes it for the sign that the worker does not hang. */
 export class WorkerReporter {
   readonly #origin: Origin;
-  readonly #send: (report: WorkerReport) => void;
-  readonly #tickIntervalMs: number;
+  readonly #options: ReporterOptions;
   #lastTick: number | null = null;
   #lagMs = 0;
   #reportedAt = Number.NEGATIVE_INFINITY;
-  #degradedReason: string | null = null;
+  #residentBytes = 0;
+  #reported: string | null = null;
 
-  /** `tickIntervalMs` is the interval of the timer that calls `tick`. */
-  constructor(origin: Origin, tickIntervalMs: number, send: (report: WorkerReport) => void) {
+  constructor(origin: Origin, options: ReporterOptions) {
     this.#origin = origin;
-    this.#tickIntervalMs = tickIntervalMs;
-    this.#send = send;
+    this.#options = options;
   }
 
   /** Call it from a steady timer (`now` in milliseconds): how late it comes is the lag of the event loop. */
   tick(now: number): void {
     if (this.#lastTick !== null) {
-      this.#lagMs = Math.max(this.#lagMs, now - this.#lastTick - this.#tickIntervalMs);
+      this.#lagMs = Math.max(this.#lagMs, now - this.#lastTick - this.#options.tickIntervalMs);
     }
     this.#lastTick = now;
     const isDue = now - this.#reportedAt >= reportIntervalMs;
-    if (!isDue && this.#origin.degradedReason === this.#degradedReason) return;
+    if (!isDue && this.#describe() === this.#reported) return;
     this.#reportedAt = now;
     this.report();
   }
 
   /** Sends a report now. */
   report(): void {
-    const status = this.#origin.status();
-    this.#degradedReason = status.degradedReason;
-    const residentBytes = process.memoryUsage.rss();
-    this.#send({ ...status, eventLoopLagSeconds: this.#lagMs / 1000, residentBytes });
+    const { guard, send } = this.#options;
+    guard.run("measure memory", () => {
+      this.#residentBytes = process.memoryUsage.rss(); // throws when no file can be opened
+    });
+    this.#reported = this.#describe();
+    send({
+      ...this.#origin.status(),
+      degradedReason: this.#degradedReason,
+      eventLoopLagSeconds: this.#lagMs / 1000,
+      residentBytes: this.#residentBytes,
+    });
     this.#lagMs = 0;
+  }
+
+  get #degradedReason(): string | null {
+    return this.#origin.degradedReason ?? this.#options.guard.reason;
+  }
+
+  // What the supervisor has to know at once.
+  #describe(): string {
+    return `${this.#origin.generation?.id} ${this.#degradedReason}`;
   }
 }

@@ -1,8 +1,9 @@
 import type { Logger } from "../logging/logger.ts";
+import { TaskGuard } from "../logging/task-guard.ts";
 import { listen, openOrigin } from "../origin.ts";
 import { readSettings } from "../settings.ts";
 import { assertPortFree, explainBindError } from "./assert-port-free.ts";
-import type { WorkerMessage } from "./messages.ts";
+import type { WorkerMessage, WorkerReport } from "./messages.ts";
 import { WorkerReporter } from "./worker-reporter.ts";
 
 const tickIntervalMs = 50; // a published generation has to be seen within 250
@@ -24,10 +25,12 @@ export async function runWorker(
   const origin = await openOrigin(settings, { log });
   const port = sharedPort ?? assertPortFree(settings.host, settings.port);
   const server = explainBindError(settings.host, port, () => listen(origin, { host: settings.host, port }));
-  const reporter = new WorkerReporter(origin, tickIntervalMs, (report) => send({ type: "report", report }));
+  const guard = new TaskGuard(log);
+  const sendReport = (report: WorkerReport) => send({ type: "report", report });
+  const reporter = new WorkerReporter(origin, { guard, tickIntervalMs, send: sendReport });
   setInterval(() => {
-    origin.tick(Date.now());
-    reporter.tick(performance.now());
+    guard.run("follow the database", () => origin.tick(Date.now()));
+    guard.run("report", () => reporter.tick(performance.now()));
   }, tickIntervalMs);
   stopOnSignal(async () => {
     origin.drain();
