@@ -113,3 +113,21 @@ test("a worker that hangs is said and replaced within seconds", async () => {
   const requests = Array.from({ length: 40 }, () => fetch(`${url}api/trending`, { keepalive: false }));
   for (const response of await Promise.all(requests)) expect(response.status).toBe(200);
 });
+
+test("a worker without file handles is degraded, goes on answering, and recovers", async () => {
+  const { url, lines: log } = await start();
+  const [pid = 0] = origin?.workerPids() ?? [];
+  execFileSync("prlimit", ["--pid", String(pid), "--nofile=64:64"]);
+  const idle = await Promise.all(
+    Array.from({ length: 100 }, () =>
+      Bun.connect({ hostname: "127.0.0.1", port: Number(new URL(url).port), socket: { data() {} } }),
+    ),
+  );
+  await until(async () => (await origin?.readiness())?.reasons.join().includes("EMFILE") ?? false);
+  write((builder) => builder.publish(lists));
+  for (const socket of idle) socket.terminate();
+  await until(async () => (await origin?.readiness())?.status === "ok");
+  await until(async () => (await servedGeneration()) === 2);
+  expect(origin?.workerPids()).toEqual([pid]);
+  expect(log.map(({ event }) => event)).not.toContain("worker_exited");
+});
