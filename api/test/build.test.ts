@@ -1,0 +1,17 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+test("the documented build makes a bundle that runs, also where bun is not on PATH", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "trendvault-build-"));
+  const api = join(import.meta.dir, "..");
+  const run = (command: string[]) =>
+    Bun.spawn(command, { env: { PATH: "/usr/bin:/bin", HOME: folder }, stdout: "ignore", stderr: "pipe" });
+  const build = run([process.execPath, "run", "--cwd", api, "build", `--outdir=${folder}`]);
+  expect(await build.exited).toBe(0);
+  const origin = run([process.execPath, join(folder, "main.js")]);
+  expect(await origin.stderr.text()).toStartWith("TOKEN_KEYS: missing");
+  expect(await origin.exited).toBe(1);
+  rmSync(folder, { recursive: true });
+});
