@@ -1,12 +1,13 @@
 import { cannotStartCode } from "./process/messages.ts";
 
-const [, , role, port] = process.argv;
+const [, , role, argument = ""] = process.argv;
 const isWorker = role === "worker";
-const sharedPort = port === undefined ? null : Number(port);
+const sharedPort = argument === "" ? null : Number(argument);
 
-// Each kind of process loads what it needs and no more: with both of them loaded, a start takes a fifth longer.
+// Each kind of process loads what it needs and no more: with all of them loaded, a start takes a fifth longer.
 async function main(): Promise<void> {
   if (isWorker) await (await import("./process/worker.ts")).runWorker(process.env, sharedPort);
+  else if (role === "inspector") (await import("./process/inspector.ts")).runInspector(argument);
   else await (await import("./process/supervisor.ts")).runSupervisor(process.env);
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { testEnvironment } from "./test-origin.ts";
 import { until } from "./until.ts";
@@ -80,16 +80,25 @@ export class OriginProcess {
 
   /** Ends it by force and waits; for the end of a test. */
   async remove(): Promise<void> {
-    const workers = this.workerPids();
+    const children = [...this.workerPids(), ...this.inspectorPids()];
     this.#child.kill("SIGKILL"); // first, or it would start others
-    for (const pid of workers) process.kill(pid, "SIGKILL");
+    for (const pid of children) process.kill(pid, "SIGKILL");
     await this.ended;
   }
 
   workerPids(): number[] {
-    const path = `/proc/${this.pid}/task/${this.pid}/children`;
-    const children = existsSync(path) ? readFileSync(path, "utf8") : ""; // it may have ended
-    return [...children.matchAll(/[0-9]+/g)].map(Number);
+    return this.#childPids("worker");
+  }
+
+  inspectorPids(): number[] {
+    return this.#childPids("inspector");
+  }
+
+  // A child has no role before it runs our program.
+  #childPids(role: string): number[] {
+    const children = readIfThere(`/proc/${this.pid}/task/${this.pid}/children`);
+    const pids = [...children.matchAll(/[0-9]+/g)].map(Number);
+    return pids.filter((pid) => readIfThere(`/proc/${pid}/cmdline`).split("\0").includes(role));
   }
 
   async readiness(): Promise<{ status: string; reasons: string[]; generation: number | null }> {
@@ -111,5 +120,13 @@ export class OriginProcess {
     this.url = String(line.url);
     this.admin = String(line.admin_url);
     this.#listening.resolve();
+  }
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // the process has ended
   }
 }

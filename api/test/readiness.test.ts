@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
 import { until } from "../test-support/until.ts";
@@ -51,6 +50,10 @@ async function publish(): Promise<number> {
   return generation ?? 0;
 }
 
+function run(...command: string[]): void {
+  expect(Bun.spawnSync(command).exitCode).toBe(0);
+}
+
 async function servedGeneration(): Promise<number> {
   const page = (await (await fetch(`${origin?.url}api/trending`)).json()) as { generation: number };
   return page.generation;
@@ -71,9 +74,9 @@ test.each([[["-wal", "-shm"]], [["-shm"]], [["-wal"]]])(
 );
 
 const notFiles = [
-  { name: "a FIFO", make: () => execFileSync("mkfifo", [path]) },
+  { name: "a FIFO", make: () => run("mkfifo", path) },
   { name: "a folder", make: () => mkdirSync(path) },
-  { name: "a device", make: () => execFileSync("ln", ["-s", "/dev/zero", path]) },
+  { name: "a device", make: () => symlinkSync("/dev/zero", path) },
 ];
 
 test.each(notFiles)("$name in place of the database is refused at the start", async ({ make }) => {
@@ -117,7 +120,7 @@ test("a worker that hangs is said and replaced within seconds", async () => {
 test("a worker without file handles is degraded, goes on answering, and recovers", async () => {
   const { url, lines: log } = await start();
   const [pid = 0] = origin?.workerPids() ?? [];
-  execFileSync("prlimit", ["--pid", String(pid), "--nofile=64:64"]);
+  run("prlimit", "--pid", String(pid), "--nofile=64:64");
   const idle = await Promise.all(
     Array.from({ length: 100 }, () =>
       Bun.connect({ hostname: "127.0.0.1", port: Number(new URL(url).port), socket: { data() {} } }),
@@ -130,4 +133,31 @@ test("a worker without file handles is degraded, goes on answering, and recovers
   await until(async () => (await servedGeneration()) === 2);
   expect(origin?.workerPids()).toEqual([pid]);
   expect(log.map(({ event }) => event)).not.toContain("worker_exited");
+});
+
+test("a dropped table is said, though what is in memory is served", async () => {
+  await start();
+  write(({ database }) => {
+    database.run("PRAGMA foreign_keys = OFF");
+    database.run("DROP TABLE trending");
+  });
+  await until(
+    async () => (await origin?.readiness())?.reasons.join().includes("no such table: trending") ?? false,
+  );
+  expect(await servedGeneration()).toBe(1);
+});
+
+test("an inspector that ends or hangs is replaced", async () => {
+  await start();
+  await until(() => origin?.inspectorPids().length === 1);
+  const [first = 0] = origin?.inspectorPids() ?? [];
+  process.kill(first, "SIGKILL");
+  await until(() => origin?.inspectorPids().length === 1 && !origin.inspectorPids().includes(first));
+  const [second = 0] = origin?.inspectorPids() ?? [];
+  process.kill(second, "SIGSTOP");
+  await until(
+    async () => (await origin?.readiness())?.reasons.join().includes("check of the database") ?? false,
+  );
+  await until(() => origin?.inspectorPids().length === 1 && !origin.inspectorPids().includes(second));
+  await until(async () => (await origin?.readiness())?.status === "ok");
 });

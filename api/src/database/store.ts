@@ -4,6 +4,7 @@ import { requireFile } from "./database-files.ts";
 import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
 import { countRanks, type Generation, readCategories, readGeneration } from "./generation.ts";
 import { type ListPage, prepareListPageQuery } from "./list-page.ts";
+import { type WalkedTable, walk } from "./table-walk.ts";
 import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
 
 /** The migrations this code was written for. A test compares it with db/migrations. */
@@ -78,6 +79,14 @@ export class Store {
 
   readVideo(id: string, generation: number): VideoRecord | null {
     return this.#inTransaction(() => this.#readVideo(id, generation));
+  }
+
+  /** Reads a slice of a table, so that damage shows. Gives the last key that was read, or null at the end. */
+  walk(table: WalkedTable, after: string | number | null): string | number | null {
+    return this.#inTransaction(() => {
+      const generation = readGeneration(this.#database)?.id ?? 0;
+      return walk(this.#database, table, { after, generation });
+    });
   }
 
   close(): void {

@@ -3,9 +3,14 @@ import { TaskGuard } from "../logging/task-guard.ts";
 import type { Settings } from "../settings.ts";
 import { adminHandler } from "./admin.ts";
 import { explainBindError } from "./assert-port-free.ts";
+import { DatabaseWatch } from "./database-watch.ts";
+import { InspectorProcess } from "./inspector-process.ts";
 import { cannotStartCode } from "./messages.ts";
+import { Oversight } from "./oversight.ts";
 import { WorkerPool } from "./worker-pool.ts";
 import { WorkerProcess } from "./worker-process.ts";
+
+type Supervised = { pool: WorkerPool; guard: TaskGuard };
 
 const watchIntervalMs = 500;
 const firstRequestMs = 20; // after the first worker listens, the processor is its own for so long
@@ -30,34 +35,33 @@ export async function runSupervisor(env: Record<string, string | undefined>): Pr
   try {
     const { readSettings } = await import("../settings.ts");
     if (pool.isStopping) return;
-    await supervise(pool, readSettings(env));
+    await supervise({ pool, guard }, readSettings(env));
   } catch (error) {
     await pool.stop();
     throw error;
   }
 }
 
-async function supervise(pool: WorkerPool, settings: Settings): Promise<void> {
-  const admin = serveAdmin(pool, settings);
+async function supervise({ pool, guard }: Supervised, settings: Settings): Promise<void> {
+  const watch = new DatabaseWatch(
+    (onInspection) => new InspectorProcess(settings.databasePath, onInspection),
+  );
+  const oversight = new Oversight(pool, watch, log);
+  const admin = serveAdmin(oversight, settings);
   await pool.grow(settings.workers);
   if (pool.isStopping) return;
+  process.on("SIGHUP", () => watch.restart());
+  setInterval(
+    () => guard.run("compare with the database", () => oversight.tick(performance.now())),
+    watchIntervalMs,
+  );
   const url = `http://${settings.host}:${pool.port}/`;
   const facts = { url, workers: settings.workers, admin_url: admin.url.href };
   log("info", "listening", `The origin answers at ${url}.`, facts);
 }
 
-function serveAdmin(pool: WorkerPool, { adminHost: hostname, adminPort: port }: Settings) {
-  const fetch = adminHandler({
-    get reports() {
-      return pool.reports;
-    },
-    get exitedCounters() {
-      return pool.exitedCounters;
-    },
-    get reasons() {
-      return pool.describeSilent(performance.now());
-    },
-  });
+function serveAdmin(oversight: Oversight, { adminHost: hostname, adminPort: port }: Settings) {
+  const fetch = adminHandler(oversight);
   const serve = () => Bun.serve({ hostname, port, development: false, reusePort: false, fetch });
   return explainBindError(hostname, port, serve, "ADMIN_PORT");
 }

@@ -35,6 +35,8 @@ class FakeWorker {
     this.exit(0);
   }
 
+  reopen(): void {}
+
   kill(): void {
     this.wasKilled = true; // and does not end yet, as one that waits for a disk
   }

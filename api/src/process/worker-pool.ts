@@ -6,7 +6,7 @@ import type { WorkerProcess } from "./worker-process.ts";
 
 type Worker = Pick<
   WorkerProcess,
-  "pid" | "startedAt" | "lastMessageAt" | "report" | "listening" | "exited" | "stop" | "kill"
+  "pid" | "startedAt" | "lastMessageAt" | "report" | "listening" | "exited" | "reopen" | "stop" | "kill"
 >;
 
 const quietTimeMs = 10_000; // without a crash, after which the next one counts as the first
@@ -85,6 +85,13 @@ export class WorkerPool {
       await this.#replaceAll();
     }
     this.#isReplacing = false;
+  }
+
+  /** Lets the workers whose last report is selected open the database anew. */
+  reopen(isSelected: (report: WorkerReport) => boolean): void {
+    for (const worker of this.#workers) {
+      if (worker.report !== null && isSelected(worker.report)) worker.reopen();
+    }
   }
 
   /** Lets all workers finish their open requests and exit. */

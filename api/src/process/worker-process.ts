@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { engineOptions } from "./engine-options.ts";
-import type { WorkerMessage, WorkerReport } from "./messages.ts";
+import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
 
 const stopTimeoutMs = 10_000;
 
@@ -47,6 +47,11 @@ export class WorkerProcess {
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), stopTimeoutMs);
     await this.exited;
     clearTimeout(timer);
+  }
+
+  /** Lets it open the database anew. */
+  reopen(): void {
+    this.#child.send({ type: "reopen" } satisfies SupervisorMessage);
   }
 
   /** Ends it by force. A process that waits for a disk ends when the wait does. */

@@ -3,7 +3,7 @@ import { TaskGuard } from "../logging/task-guard.ts";
 import { listen, openOrigin } from "../origin.ts";
 import { readSettings } from "../settings.ts";
 import { assertPortFree, explainBindError } from "./assert-port-free.ts";
-import type { WorkerMessage, WorkerReport } from "./messages.ts";
+import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
 import { WorkerReporter } from "./worker-reporter.ts";
 
 const tickIntervalMs = 50; // a published generation has to be seen within 250
@@ -23,6 +23,9 @@ export async function runWorker(
   process.on("SIGHUP", () => {}); // for the supervisor; a terminal sends it to all
   const settings = readSettings(env);
   const origin = await openOrigin(settings, { log });
+  process.on("message", ({ type }: SupervisorMessage) => {
+    if (type === "reopen") origin.reopen();
+  });
   const port = sharedPort ?? assertPortFree(settings.host, settings.port);
   const server = explainBindError(settings.host, port, () => listen(origin, { host: settings.host, port }));
   const guard = new TaskGuard(log);

@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { closeSync, copyFileSync, openSync, rmSync, writeSync } from "node:fs";
+import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { Inspector } from "./inspector.ts";
+
+const pageBytes = 4096;
+
+let builder: DatabaseBuilder;
+beforeEach(() => {
+  builder = new DatabaseBuilder();
+  builder.publish([{ region: "GB", videos: videos(400) }]);
+  for (const { id } of videos(200))
+    builder.observe(id, "GB", [
+      [1000, 5],
+      [2000, 9],
+    ]);
+  builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+});
+afterEach(() => builder.remove());
+
+/** Enough looks for all of the database. */
+function inspectAll(path: string): string | null {
+  const inspector = new Inspector(path);
+  for (let look = 0; look < 10; look++) {
+    const { reason } = inspector.inspect(20);
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+test("a whole database has no reason, and its newest generation is said", () => {
+  expect(inspectAll(builder.path)).toBeNull();
+  expect(new Inspector(builder.path).inspect(0)).toEqual({
+    newest: { id: 1, publishedAt: 1_795_171_200 },
+    reason: null,
+  });
+});
+
+test("an empty database is walked without an end", () => {
+  const empty = new DatabaseBuilder();
+  expect(inspectAll(empty.path)).toBeNull();
+  expect(new Inspector(empty.path).inspect(0).newest).toBeNull();
+  empty.remove();
+});
+
+test.each(["trending", "videos", "observations", "velocity", "generation_regions", "generations"])(
+  "a dropped table %s is said",
+  (table) => {
+    builder.database.run("PRAGMA foreign_keys = OFF");
+    builder.database.run(`DROP TABLE ${table}`);
+    expect(inspectAll(builder.path)).toContain("no such table");
+  },
+);
+
+test("what was damaged has no reason any more when it is whole", () => {
+  const inspector = new Inspector(builder.path);
+  builder.database.run("ALTER TABLE velocity RENAME TO other");
+  const look = () => Array.from({ length: 5 }, () => inspector.inspect(20).reason).at(-1);
+  expect(look()).toContain("no such table");
+  builder.database.run("ALTER TABLE other RENAME TO velocity");
+  expect(look()).toBeNull();
+});
+
+test.each(["trending", "trending_by_video", "videos", "observations", "velocity"])(
+  "a damaged page of %s is said, whichever it is",
+  (name) => {
+    if (name === "trending") builder.publish([{ region: "DE", videos: videos(400) }]); // its cursors lead to the first one
+    builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    const pages = builder.database
+      .query<{ pageno: number }, [string]>("SELECT pageno FROM dbstat WHERE name = ?")
+      .all(name)
+      .map(({ pageno }) => pageno);
+    expect(pages.length).toBeGreaterThan(0);
+    const copy = `${builder.folder}/copy.db`;
+    for (const page of pages) {
+      rmSync(copy, { force: true });
+      copyFileSync(builder.path, copy);
+      const file = openSync(copy, "r+");
+      writeSync(file, new Uint8Array(pageBytes).fill(0x5a), 0, pageBytes, (page - 1) * pageBytes);
+      closeSync(file);
+      expect([page, inspectAll(copy)]).toEqual([page, expect.stringContaining("damaged")]);
+    }
+  },
+);

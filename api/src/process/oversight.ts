@@ -1,0 +1,50 @@
+import type { Logger } from "../logging/logger.ts";
+import type { WorkerStatistics } from "./admin.ts";
+import type { DatabaseWatch } from "./database-watch.ts";
+import type { WorkerPool } from "./worker-pool.ts";
+
+/** What the supervisor does twice a second, and what the admin port says of it. */
+export class Oversight implements WorkerStatistics {
+  readonly #pool: WorkerPool;
+  readonly #watch: DatabaseWatch;
+  readonly #log: Logger;
+  #logged = "";
+
+  constructor(pool: WorkerPool, watch: DatabaseWatch, log: Logger) {
+    this.#pool = pool;
+    this.#watch = watch;
+    this.#log = log;
+  }
+
+  get reports(): WorkerStatistics["reports"] {
+    return this.#pool.reports;
+  }
+
+  get exitedCounters(): WorkerStatistics["exitedCounters"] {
+    return this.#pool.exitedCounters;
+  }
+
+  /** Why the origin is degraded although no worker says so. */
+  get reasons(): string[] {
+    const now = performance.now();
+    return [...this.#pool.describeSilent(now), ...this.#watch.describe(this.#pool.reports, now)];
+  }
+
+  /** Lets workers that do not follow the database open it anew. `now` is of `performance.now()`. */
+  tick(now: number): void {
+    if (this.#pool.isStopping) return;
+    this.#watch.tick(now);
+    this.#pool.reopen((report) => this.#watch.isBehind(report, now));
+    this.#logChange(this.#watch.describe(this.#pool.reports, now));
+  }
+
+  #logChange(reasons: string[]): void {
+    const text = reasons.join("; ");
+    if (text === this.#logged) return;
+    this.#logged = text;
+    if (text === "")
+      this.#log("info", "check_passed", "The database is whole, and its newest generation is served.");
+    else
+      this.#log("warning", "check_failed", "The database or what is served of it is not right.", { reasons });
+  }
+}
