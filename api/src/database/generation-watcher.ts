@@ -11,7 +11,7 @@ import type { Generation } from "./generation.ts";
 import { Store } from "./store.ts";
 
 const retryIntervalMs = 500; // between two attempts while the database cannot be read
-const damageMemoryMs = 3000; // how long a read that failed counts: the next one may be of another page
+const damageMemoryMs = 2000; // how long a read that failed counts: the next one may be of another page
 
 type Degradation = { reason: string; readable: boolean; retryAt: number };
 
@@ -102,12 +102,14 @@ export class GenerationWatcher {
     this.#store = null;
     const busyTimeoutMs = 0; // requests would wait, too
     const store = Store.open(this.#path, busyTimeoutMs);
+    const isOtherFile = files.main !== this.#files.main;
     try {
-      this.#adopt(store.newestGeneration(), files.main !== this.#files.main);
+      this.#adopt(store.newestGeneration(), isOtherFile);
     } catch (error) {
       store.close();
       throw error;
     }
+    if (isOtherFile) this.#damage = null;
     this.#store = store;
     const opened = describeFiles(this.#path); // opening may have made the -wal and the -shm
     this.#files = isSameFile(files, opened) ? opened : files; // else it was replaced in between

@@ -62,17 +62,21 @@ function readRegions(database: Database, generation: number): Map<string, Region
 }
 
 // The sum makes SQLite read the rows, and not only count them.
-const ranksSql = `SELECT count(*) AS ranks, sum(views) FROM trending
-  WHERE generation = ?1 AND region = ?2 AND window = ?3`;
+const ranksSql = `SELECT count(*) AS ranks, max(rank) AS last, sum(views) FROM trending
+  WHERE generation = ?1 AND region = ?2 AND window = ?3 GROUP BY category`;
 
-/** Reads every rank of a region and window, and gives their number. */
+/** Reads every rank of a region and window, over all categories, and gives their number. @throws Error for a torn list */
 export function countRanks(
   database: Database,
   generation: number,
   { region, window }: { region: string; window: string },
 ): number {
-  const query = database.query<{ ranks: number }, [number, string, string]>(ranksSql);
-  return query.get(generation, region, window)?.ranks ?? 0;
+  type List = { ranks: number; last: number };
+  const lists = database.query<List, [number, string, string]>(ranksSql).all(generation, region, window);
+  const isTorn = lists.some(({ ranks, last }) => ranks !== last);
+  if (isTorn)
+    throw new Error(`Cannot use a list of ${region} in generation ${generation} whose ranks have gaps`);
+  return lists.reduce((sum, { ranks }) => sum + ranks, 0);
 }
 
 /** The categories that have a list of their own somewhere. Milliseconds: there are hundreds of lists. */

@@ -52,6 +52,12 @@ test.each(["trending", "videos", "observations", "velocity", "generation_regions
   },
 );
 
+test("a torn list is said, whichever it is", () => {
+  builder.publish([{ region: "DE", window: "week", category: "music", videos: videos(400) }]);
+  builder.database.run("DELETE FROM trending WHERE generation = 2 AND rank = 399");
+  expect(inspectAll(builder.path)).toContain("whose ranks have gaps");
+});
+
 test("what was damaged has no reason any more when it is whole", () => {
   const inspector = new Inspector(builder.path);
   builder.database.run("ALTER TABLE velocity RENAME TO other");

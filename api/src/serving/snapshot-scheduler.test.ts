@@ -39,6 +39,11 @@ const damages = [
     sql: "DELETE FROM trending WHERE generation = 2 AND rank = 3",
     reason: "gaps",
   },
+  {
+    name: "a gap on a later page",
+    sql: "DELETE FROM trending WHERE generation = 2 AND rank = 29",
+    reason: "gaps",
+  },
   { name: "no list of a region", sql: "DELETE FROM trending WHERE generation = 2", reason: "no list of GB" },
 ];
 
