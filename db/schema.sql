@@ -111,3 +111,15 @@ CREATE TABLE youtube_pages (
   fetched_at INTEGER NOT NULL,
   PRIMARY KEY (region, page)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE youtube_schedule (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  asked_at INTEGER NOT NULL, -- when the newest run began to ask
+  failed_runs INTEGER NOT NULL CHECK (failed_runs >= 0), -- how many in a row had no answer
+  retry_at INTEGER NOT NULL -- nothing is asked before
+) STRICT;
+
+CREATE TABLE youtube_regions (
+  region TEXT NOT NULL PRIMARY KEY REFERENCES regions (code),
+  asked_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -21,7 +21,9 @@ use TrendVault\Writer\Sources\StandardInput;
 use TrendVault\Writer\Sources\YouTube\Api;
 use TrendVault\Writer\Sources\YouTube\KnownPages;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
+use TrendVault\Writer\Sources\YouTube\Schedule;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
+use TrendVault\Writer\Time\Rfc3339;
 
 /** Makes sources from their names on the command line or in SOURCES. */
 final readonly class SourceFactory
@@ -62,8 +64,17 @@ final readonly class SourceFactory
     private static function youtube(Context $context, Database $database): array
     {
         $settings = YouTubeSettings::of($context->settings);
-        $known = new KnownPages($database);
-        if ($context->now() < ($known->newestFetchAt() ?? 0) + $settings->intervalSeconds) {
+        $schedule = new Schedule($database, $settings->intervalSeconds);
+        $dueAt = $schedule->dueAt($context->now());
+        if ($context->now() < $dueAt) {
+            if ($schedule->isPaused()) {
+                $until = Rfc3339::format($dueAt);
+                $context->log->info("YouTube is not asked before $until, because of the last answers.", [
+                    'event' => 'youtube_paused',
+                    'until' => $until,
+                ]);
+            }
+
             return [];
         }
         $api = new Api(
@@ -73,7 +84,15 @@ final readonly class SourceFactory
             $settings->url,
         );
 
-        return [new YouTubeSource($api, $known, Regions::codes($database), $context->clock)];
+        return [
+            new YouTubeSource(
+                $api,
+                new KnownPages($database),
+                $schedule,
+                Regions::codes($database),
+                $context->clock,
+            ),
+        ];
     }
 
     /** @return list<SpoolFile> may be empty */

@@ -41,6 +41,39 @@ final class CronWithYouTubeTest extends TestCase
     }
 
     #[Test]
+    public function an_outage_is_not_asked_about_every_minute(): void
+    {
+        $server = new StubServer();
+        $server->answer(['*' => [StubServer::error(403, 'quotaExceeded')]]);
+        $installation = self::installation(['YOUTUBE_API_URL' => $server->url]);
+
+        self::assertSame(ExitCode::SourceFailed, $installation->run(['cron'])->exitCode);
+        $second = $installation->run(['cron']);
+        self::assertSame(ExitCode::Ok, $second->exitCode);
+        self::assertStringContainsString('is not asked before', $second->message('youtube_paused'));
+        self::assertCount(1, $server->requests());
+    }
+
+    #[Test]
+    public function items_of_any_shape_do_not_end_the_run(): void
+    {
+        $server = new StubServer();
+        $page = StubServer::page(['aaa', 'bbb']);
+        $page['body']['items'][0]['snippet']['categoryId'] = ['10'];
+        $page['body']['items'][1] = [
+            'id' => ['bbb'],
+            'snippet' => 'x',
+            'statistics' => [1],
+            'contentDetails' => 5,
+        ];
+        $server->answer(['GB 1' => [$page]]);
+        $installation = self::installation(['YOUTUBE_API_URL' => $server->url]);
+
+        self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
+        self::assertSame(1, $installation->value('SELECT count(*) FROM observations'));
+    }
+
+    #[Test]
     public function the_key_is_in_no_log_and_not_in_the_database(): void
     {
         $server = new StubServer();

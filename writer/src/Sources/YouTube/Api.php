@@ -10,7 +10,6 @@ use Symfony\Component\HttpClient\RetryableHttpClient;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
-use TrendVault\Writer\Sources\SourceFailure;
 
 /**
  * videos.list with chart=mostPopular (https://developers.google.com/youtube/v3/docs/videos/list). Each request
@@ -30,7 +29,7 @@ final readonly class Api
     ];
 
     private const float IDLE_TIMEOUT_SECONDS = 10.0;
-    private const int MOST_BYTES = 8 * 1024 * 1024;
+    private const int MOST_BYTES = 1024 * 1024;
 
     private HttpClientInterface $client;
 
@@ -54,7 +53,7 @@ final readonly class Api
     /**
      * @param ?string $pageToken null for the first page
      * @param ?string $etag of the page as it is known
-     * @throws SourceFailure|Refused
+     * @throws ApiFailure
      */
     public function page(string $region, ?string $pageToken, ?string $etag): Page
     {
@@ -62,36 +61,39 @@ final readonly class Api
         try {
             [$status, $body] = [$response->getStatusCode(), $response->getContent(false)];
         } catch (TransportExceptionInterface $failure) {
-            throw SourceFailure::because(
+            throw new ApiFailure(
                 "YouTube does not answer for $region: " . self::reason($response, $failure) . '.',
+                ApiError::Temporary,
             );
         }
+        $error = $status === 200 || $status === 304 ? null : ApiError::of($status, $body);
 
         return match ($status) {
             200 => self::read($body, $response->getHeaders()['etag'][0] ?? '', $region),
             304 => new Page(null, (string) $etag, null),
-            default => match (ApiError::of($status, $body)) {
-                ApiError::NoChart => new Page([], '', null),
-                ApiError::QuotaExceeded => throw Refused::quota(),
-                ApiError::KeyRefused => throw Refused::key(),
-                ApiError::Temporary => throw SourceFailure::because(
-                    "YouTube does not answer for $region: status $status, after " .
-                        RetryPolicy::ATTEMPTS .
-                        ' attempts or the timeout.',
+            default => $error === ApiError::NoChart
+                ? new Page([], '', null)
+                : throw ApiFailure::of(
+                    $error,
+                    $status,
+                    $region,
+                    RetryPolicy::retryAfterSeconds($response->getHeaders(false)),
                 ),
-                ApiError::Unexpected => throw SourceFailure::because(
-                    "YouTube answered the request for $region with status $status, an undocumented status.",
-                ),
-            },
         };
     }
 
-    /** @throws SourceFailure when no time is left */
+    /** Whether the timeout of all requests is not reached yet. */
+    public function hasTime(): bool
+    {
+        return $this->retryPolicy->secondsLeft() > 0;
+    }
+
+    /** @throws ApiFailure when no time is left */
     private function request(string $region, ?string $pageToken, ?string $etag): ResponseInterface
     {
         $seconds = $this->retryPolicy->secondsLeft();
         if ($seconds <= 0) {
-            throw SourceFailure::because("YouTube took too long: the timeout was reached before $region.");
+            throw ApiFailure::late($region);
         }
 
         return $this->client->request('GET', $this->url, [
@@ -119,7 +121,7 @@ final readonly class Api
         return "$reason, attempt $attempt";
     }
 
-    /** @throws SourceFailure */
+    /** @throws ApiFailure */
     private static function read(string $json, string $etag, string $region): Page
     {
         $body = json_decode($json, true);
@@ -130,8 +132,9 @@ final readonly class Api
             array_is_list($body['items']) &&
             ($token === null || is_string($token))
             ? new Page(array_values(array_filter($body['items'], is_array(...))), $etag, $token)
-            : throw SourceFailure::because(
+            : throw new ApiFailure(
                 "YouTube answered the request for $region with a body that is not the documented JSON.",
+                ApiError::Unexpected,
             );
     }
 }

@@ -26,12 +26,6 @@ final readonly class KnownPages
         return $rows === [] ? null : new Page(null, $rows[0]['etag'], $rows[0]['next_page_token']);
     }
 
-    /** UTC seconds; null before the first time. */
-    public function newestFetchAt(): ?int
-    {
-        return $this->database->value('SELECT max(fetched_at) FROM youtube_pages');
-    }
-
     /** @param array<string, array<int, Page>> $pages by region and number */
     public function save(array $pages, int $fetchedAt): void
     {

@@ -19,6 +19,7 @@ final class RetryPolicy extends GenericRetryStrategy
 
     private const int DELAY_MILLISECONDS = 250;
     private const int LONGEST_DELAY_MILLISECONDS = 8000;
+    private const int LONGEST_RETRY_AFTER_SECONDS = 86_400;
 
     private readonly float $deadline;
 
@@ -52,15 +53,20 @@ final class RetryPolicy extends GenericRetryStrategy
             $exception !== null ||
             ($status >= 400 && ApiError::of($status, (string) $responseContent) === ApiError::Temporary);
 
-        return $temporary && self::retryAfterSeconds($context) < $this->secondsLeft();
+        return $temporary && self::retryAfterSeconds($context->getHeaders()) < $this->secondsLeft();
     }
 
-    /** What the server asks for (RFC 9110, 10.2.3: seconds, or a date); 0 when it does not. */
-    private static function retryAfterSeconds(AsyncContext $context): float
+    /**
+     * What the server asks for (RFC 9110, 10.2.3: seconds, or a date), at most a day; 0 when it does not.
+     *
+     * @param array<string, list<string>> $headers
+     */
+    public static function retryAfterSeconds(array $headers): int
     {
-        $value = $context->getHeaders()['retry-after'][0] ?? '0';
+        $value = $headers['retry-after'][0] ?? '0';
+        $seconds = is_numeric($value) ? (float) $value : (float) strtotime($value) - time();
 
-        return is_numeric($value) ? (float) $value : (float) strtotime($value) - time();
+        return (int) ceil(max(0.0, min($seconds, self::LONGEST_RETRY_AFTER_SECONDS)));
     }
 
     private static function now(): float

@@ -36,7 +36,8 @@ final class Video
      */
     public static function line(array $item, string $region, int $observedAt): string
     {
-        $id = $item['id'] ?? null;
+        $id = self::text($item, 'id');
+        $snippet = self::part($item, 'snippet');
         $fields = [
             'id' => $id,
             'region' => $region,
@@ -44,14 +45,14 @@ final class Video
             'views' => self::count($item, 'viewCount'),
             'likes' => self::count($item, 'likeCount'),
             'comments' => self::count($item, 'commentCount'),
-            'title' => $item['snippet']['title'] ?? null,
-            'channel' => $item['snippet']['channelTitle'] ?? null,
-            'category' => self::CATEGORIES[$item['snippet']['categoryId'] ?? ''] ?? null,
+            'title' => self::text($snippet, 'title'),
+            'channel' => self::text($snippet, 'channelTitle'),
+            'category' => self::CATEGORIES[self::text($snippet, 'categoryId') ?? ''] ?? null,
             'language' =>
-                $item['snippet']['defaultAudioLanguage'] ?? ($item['snippet']['defaultLanguage'] ?? null),
-            'published_at' => $item['snippet']['publishedAt'] ?? null,
-            'duration_seconds' => self::seconds($item['contentDetails']['duration'] ?? null),
-            'thumb_base' => is_string($id) ? "https://i.ytimg.com/vi/$id" : null,
+                self::text($snippet, 'defaultAudioLanguage') ?? self::text($snippet, 'defaultLanguage'),
+            'published_at' => self::text($snippet, 'publishedAt'),
+            'duration_seconds' => self::seconds(self::text(self::part($item, 'contentDetails'), 'duration')),
+            'thumb_base' => $id === null ? null : "https://i.ytimg.com/vi/$id",
         ];
 
         return json_encode(
@@ -61,24 +62,48 @@ final class Video
     }
 
     /**
+     * @param array<mixed> $parent
+     * @return array<mixed>
+     */
+    private static function part(array $parent, string $name): array
+    {
+        return is_array($parent[$name] ?? null) ? $parent[$name] : [];
+    }
+
+    /**
+     * Null for what is no text.
+     *
+     * @param array<mixed> $parent
+     */
+    private static function text(array $parent, string $name): ?string
+    {
+        return is_string($parent[$name] ?? null) ? $parent[$name] : null;
+    }
+
+    /**
      * Counts come as text.
      *
      * @param array<mixed> $item
      */
-    private static function count(array $item, string $name): mixed
+    private static function count(array $item, string $name): int|string|null
     {
-        $value = $item['statistics'][$name] ?? null;
+        $value = self::part($item, 'statistics')[$name] ?? null;
 
-        return is_string($value) && ctype_digit($value) ? (int) $value : $value;
+        return match (true) {
+            is_string($value) && ctype_digit($value) => (int) $value,
+            is_int($value), is_string($value) => $value,
+            default => null,
+        };
     }
 
     /** An ISO 8601 duration such as PT4M13S. */
-    private static function seconds(mixed $duration): ?int
+    private static function seconds(?string $duration): ?int
     {
         try {
-            $interval = new DateInterval(is_string($duration) ? $duration : '');
+            $interval = new DateInterval($duration ?? '');
+            $seconds = (($interval->d * 24 + $interval->h) * 60 + $interval->i) * 60 + $interval->s;
 
-            return (($interval->d * 24 + $interval->h) * 60 + $interval->i) * 60 + $interval->s;
+            return is_int($seconds) ? $seconds : null;
         } catch (Exception) {
             return null;
         }

@@ -16,16 +16,21 @@ final class YouTubeSource implements Source
 {
     /** A chart has at most 200 videos. */
     private const int MOST_PAGES = 4;
+    /** After so many regions in a row without an answer the others are not asked. */
+    private const int MOST_FAILURES_IN_A_ROW = 3;
 
     /** @var array<string, array<int, Page>> the pages that this run received, by region and number */
     private array $received = [];
-    /** @var list<string> */
+    /** @var list<ApiFailure> */
     private array $failures = [];
+    private int $failuresInARow = 0;
+    private bool $hasAnswer = false;
 
     /** @param list<string> $regions */
     public function __construct(
         private readonly Api $api,
         private readonly KnownPages $known,
+        private readonly Schedule $schedule,
         private readonly array $regions,
         private readonly ClockInterface $clock,
     ) {}
@@ -41,17 +46,25 @@ final class YouTubeSource implements Source
     public function lines(): iterable
     {
         $number = 0;
-        try {
-            foreach ($this->regions as $region) {
-                foreach ($this->chart($region) as $item) {
-                    yield ++$number => Video::line($item, $region, $this->clock->now()->getTimestamp());
-                }
+        $this->schedule->begin($this->now());
+        foreach ($this->schedule->sorted($this->regions) as $region) {
+            if ($this->mustStop($region)) {
+                break;
             }
-        } catch (Refused $reason) {
-            $this->failures[] = $reason->getMessage();
+            $this->schedule->askRegion($region, $this->now());
+            try {
+                foreach ($this->chart($region) as $item) {
+                    yield ++$number => Video::line($item, $region, $this->now());
+                }
+                $this->failuresInARow = 0;
+                $this->hasAnswer = true;
+            } catch (ApiFailure $failure) {
+                $this->failures[] = $failure;
+                $this->failuresInARow++;
+            }
         }
         if ($this->failures !== []) {
-            throw SourceFailure::because(implode(' ', array_unique($this->failures)));
+            throw SourceFailure::because(implode(' ', array_unique($this->messages())));
         }
     }
 
@@ -67,31 +80,59 @@ final class YouTubeSource implements Source
         return null;
     }
 
-    /** Remembers the pages once their videos are stored. */
+    /** Remembers the pages once their videos are stored, and when to ask again. */
     #[Override]
     public function settle(bool $clean): void
     {
-        $this->known->save($this->received, $this->clock->now()->getTimestamp());
+        $this->known->save($this->received, $this->now());
+        if ($this->hasAnswer) {
+            $this->schedule->succeed();
+        }
+        foreach ($this->failures as $failure) {
+            $this->schedule->pauseAfter($failure, $this->now());
+        }
+    }
+
+    private function mustStop(string $next): bool
+    {
+        $last = $this->failures[count($this->failures) - 1] ?? null;
+        if ($last?->isRefusal() || $this->failuresInARow >= self::MOST_FAILURES_IN_A_ROW) {
+            return true;
+        }
+        if (!$this->api->hasTime()) {
+            $this->failures[] = ApiFailure::late($next);
+
+            return true;
+        }
+
+        return false;
     }
 
     /**
+     * Where a page did not change, the token of the next one is from an earlier run and may have expired: the chart is
+     * then read from its start, as if nothing were known.
+     *
      * @return Generator<array<mixed>> items that may have changed
-     * @throws Refused
+     * @throws ApiFailure
      */
-    private function chart(string $region): Generator
+    private function chart(string $region, bool $usesKnown = true): Generator
     {
-        $token = null;
+        [$token, $isOldToken] = [null, false];
         for ($number = 1; $number <= self::MOST_PAGES; $number++) {
-            $known = $this->known->find($region, $number);
+            $known = $usesKnown ? $this->known->find($region, $number) : null;
             try {
                 $page = $this->api->page($region, $token, $known?->etag);
-            } catch (SourceFailure $failure) {
-                $this->failures[] = $failure->getMessage();
+            } catch (ApiFailure $failure) {
+                if (!$isOldToken || $failure->error !== ApiError::Unexpected) {
+                    throw $failure;
+                }
+                yield from $this->chart($region, usesKnown: false);
 
                 return;
             }
             yield from $page->items ?? [];
-            $page = $page->items === null && $known !== null ? $known : $page;
+            $isOldToken = $page->items === null;
+            $page = $isOldToken && $known !== null ? $known : $page;
             if ($page->etag !== '') {
                 $this->received[$region][$number] = $page;
             }
@@ -100,5 +141,16 @@ final class YouTubeSource implements Source
                 return;
             }
         }
+    }
+
+    /** @return list<string> */
+    private function messages(): array
+    {
+        return array_map(static fn(ApiFailure $failure): string => $failure->getMessage(), $this->failures);
+    }
+
+    private function now(): int
+    {
+        return $this->clock->now()->getTimestamp();
     }
 }

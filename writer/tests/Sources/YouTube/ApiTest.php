@@ -10,8 +10,8 @@ use Symfony\Component\HttpClient\HttpClient;
 use Symfony\Component\HttpClient\MockHttpClient;
 use Symfony\Component\HttpClient\Response\MockResponse;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
-use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\YouTube\Api;
+use TrendVault\Writer\Sources\YouTube\ApiFailure;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
 
 final class ApiTest extends TestCase
@@ -58,7 +58,7 @@ final class ApiTest extends TestCase
         $server = new StubServer();
         $server->answer(['GB 1' => [['body' => str_repeat('x', 9 * 1024 * 1024)]]]);
 
-        self::assertStringContainsString('larger than 8388608 bytes', $this->failure($server->url));
+        self::assertStringContainsString('larger than 1048576 bytes', $this->failure($server->url));
     }
 
     #[Test]
@@ -84,7 +84,7 @@ final class ApiTest extends TestCase
         );
         try {
             $api->page('GB', null, null);
-        } catch (SourceFailure $failure) {
+        } catch (ApiFailure $failure) {
             return $failure->getMessage();
         }
         self::fail('expected a failure');

@@ -51,6 +51,20 @@ final class RetryPolicyTest extends TestCase
     }
 
     #[Test]
+    public function a_delay_may_be_a_date_and_nonsense_is_none(): void
+    {
+        $soon = gmdate('D, d M Y H:i:s \G\M\T', time() + 9);
+        $status = $this->request([$this->answer(503, '', ['Retry-After' => $soon]), $this->answer(200)]);
+
+        self::assertSame(200, $status);
+        self::assertContains($this->delays, [[9.0], [8.0], [7.0]]);
+        foreach (['-5', 'soon', '', '1e999', str_repeat('9', 400), gmdate('r', 0)] as $value) {
+            $seconds = RetryPolicy::retryAfterSeconds(['retry-after' => [$value]]);
+            self::assertContains($seconds, [0, 86_400], $value);
+        }
+    }
+
+    #[Test]
     public function nothing_is_tried_past_the_timeout(): void
     {
         $inAnHour = gmdate('D, d M Y H:i:s \G\M\T', time() + 3600);

@@ -13,6 +13,7 @@ use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\YouTube\Api;
 use TrendVault\Writer\Sources\YouTube\KnownPages;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
+use TrendVault\Writer\Sources\YouTube\Schedule;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
@@ -23,12 +24,14 @@ final class YouTubeSourceTest extends TestCase
 
     private StubServer $server;
     private Database $database;
+    private Schedule $schedule;
     private ?string $failure = null;
 
     protected function setUp(): void
     {
         $this->server = new StubServer();
         $this->database = MigratedDatabase::inMemory();
+        $this->schedule = new Schedule($this->database, 600);
     }
 
     #[Test]
@@ -142,6 +145,72 @@ final class YouTubeSourceTest extends TestCase
     }
 
     #[Test]
+    public function three_regions_in_a_row_without_an_answer_end_the_requests(): void
+    {
+        $this->server->answer(['*' => [['status' => 500, 'body' => 'oops']]]);
+
+        self::assertSame([], $this->read(['GB', 'DE', 'FR', 'ES', 'IT']));
+        self::assertCount(3 * RetryPolicy::ATTEMPTS, $this->server->requests());
+        self::assertGreaterThan(FixedClock::NOON, $this->schedule->dueAt(FixedClock::NOON));
+    }
+
+    #[Test]
+    public function a_run_begins_with_the_region_that_waited_longest(): void
+    {
+        $this->server->answer(['*' => [StubServer::page([])]]);
+        $this->schedule->askRegion('GB', FixedClock::NOON - 60);
+        $this->schedule->askRegion('DE', FixedClock::NOON - 120);
+        $this->read(['GB', 'DE', 'FR']);
+
+        self::assertSame(['FR 1', 'DE 1', 'GB 1'], array_column($this->server->requests(), 'key'));
+    }
+
+    #[Test]
+    public function a_page_token_that_has_expired_makes_the_chart_be_read_from_its_start(): void
+    {
+        $expired = StubServer::error(400, 'invalidPageToken');
+        $this->server->answer([
+            'GB 1' => [StubServer::page(['aaa'], next: 2, etag: '"one"')],
+            'GB 2' => [StubServer::page(['bbb']), $expired, StubServer::page(['ccc'])],
+        ]);
+        $this->read(['GB']);
+        $lines = $this->read(['GB']);
+
+        self::assertNull($this->failure);
+        self::assertSame(['aaa', 'ccc'], array_column($lines, 'id'));
+        self::assertSame([], $this->read(['GB']));
+        self::assertNull($this->failure);
+    }
+
+    #[Test]
+    public function a_page_token_that_is_refused_at_once_is_a_failure(): void
+    {
+        $this->server->answer([
+            'GB 1' => [StubServer::page(['aaa'], next: 2)],
+            'GB 2' => [StubServer::error(400, 'invalidPageToken')],
+        ]);
+
+        self::assertSame(['aaa'], array_column($this->read(['GB']), 'id'));
+        self::assertStringContainsString('status 400', (string) $this->failure);
+        self::assertCount(2, $this->server->requests());
+    }
+
+    #[Test]
+    public function a_wait_that_is_longer_than_the_run_is_kept_by_the_next_ones(): void
+    {
+        $date = gmdate('D, d M Y H:i:s \G\M\T', time() + 7200);
+        $this->server->answer([
+            'GB 1' => [StubServer::page(['aaa'])],
+            'DE 1' => [['status' => 503, 'body' => 'later', 'headers' => ['Retry-After' => $date]]],
+        ]);
+        $this->read(['GB', 'DE']);
+
+        $wait = $this->schedule->dueAt(FixedClock::NOON) - FixedClock::NOON;
+        self::assertGreaterThan(7100, $wait);
+        self::assertLessThanOrEqual(7201, $wait);
+    }
+
+    #[Test]
     public function a_region_without_a_chart_is_no_failure(): void
     {
         $this->server->answer(['DE 1' => [StubServer::page(['ddd'])]]);
@@ -210,6 +279,7 @@ final class YouTubeSourceTest extends TestCase
                 $this->server->url,
             ),
             new KnownPages($this->database),
+            $this->schedule,
             $regions,
             new FixedClock(),
         );
