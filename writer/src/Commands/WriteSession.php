@@ -12,6 +12,7 @@ use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\ExitCodes;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\DatabaseFile;
 use TrendVault\Writer\Database\Migrator;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\Run;
@@ -84,9 +85,10 @@ final readonly class WriteSession
         if (!is_dir(dirname($settings->databasePath))) {
             throw DatabaseFailure::cannotOpen($settings->databasePath);
         }
-        $lock = WriterLock::acquire($settings->databasePath, $this->command, $this->lockTimeoutSeconds);
+        $path = DatabaseFile::resolve($settings->databasePath);
+        $lock = WriterLock::acquire($path, $this->command, $this->lockTimeoutSeconds);
         try {
-            $database = Database::openForWriting($settings->databasePath, $settings->busyTimeoutMilliseconds);
+            $database = Database::openForWriting($path, $settings->busyTimeoutMilliseconds);
             try {
                 return $work($database);
             } finally {

@@ -66,9 +66,18 @@ final class DatabaseFailure extends WriterException
         return new self(self::whyNotOpened($path), DatabaseFault::Unavailable);
     }
 
-    /** @param string $path of the database */
-    public static function cannotLock(string $path): self
+    /**
+     * @param string $path of the database
+     * @param string $said PHP's message about the lock file
+     */
+    public static function cannotLock(string $path, string $said): self
     {
+        if (str_contains($said, 'No space left on device') || str_contains($said, 'errno=28')) {
+            [$fault, $sentence] = self::diskFull($path);
+
+            return new self($sentence, $fault);
+        }
+
         return file_exists("$path.lock")
             ? new self(
                 "Cannot open $path.lock: permission denied. Run all commands of the writer as the same user.",
@@ -81,6 +90,15 @@ final class DatabaseFailure extends WriterException
     {
         return new self(
             "There is no database at $path: run `writer migrate` first, or set DB_PATH.",
+            DatabaseFault::Unavailable,
+        );
+    }
+
+    /** @param string $path of the database */
+    public static function hardLinked(string $path, int $links): self
+    {
+        return new self(
+            "Cannot open $path: the file has $links names (hard links), and SQLite would keep a log of its own for each. Remove the others, or use a symbolic link.",
             DatabaseFault::Unavailable,
         );
     }

@@ -10,6 +10,7 @@ use Closure;
  * One writing process per database: flock(2) on a file beside it, which the kernel releases
  * when the process ends, however it ends. SQLite before 3.51.3 may damage a WAL that two
  * connections write or checkpoint at once, so SQLite's own locks are not enough.
+ * Give it DatabaseFile::resolve(): a link has another name, so that its lock would be another file.
  */
 final class WriterLock
 {
@@ -33,7 +34,7 @@ final class WriterLock
     ): self {
         $sleep ??= usleep(...);
         $path = "$databasePath.lock";
-        $file = @fopen($path, 'c+') ?: throw DatabaseFailure::cannotLock($databasePath);
+        $file = self::attempt(static fn(): mixed => fopen($path, 'c+'), $databasePath);
         for (
             $polls = ($timeoutSeconds * 1_000_000) / self::POLL_MICROSECONDS;
             !flock($file, LOCK_EX | LOCK_NB);
@@ -44,11 +45,7 @@ final class WriterLock
             }
             $sleep(self::POLL_MICROSECONDS);
         }
-        ftruncate($file, 0);
-        fwrite(
-            $file,
-            sprintf("writer %s, process %d, since %s\n", $command, getmypid(), gmdate('Y-m-d\TH:i:s\Z')),
-        );
+        self::writeHolder($file, $command, $databasePath);
 
         return new self($file);
     }
@@ -59,6 +56,38 @@ final class WriterLock
         ftruncate($this->file, 0);
         flock($this->file, LOCK_UN);
         fclose($this->file);
+    }
+
+    /**
+     * @param resource $file
+     * @throws DatabaseFailure on a full disk
+     */
+    private static function writeHolder(mixed $file, string $command, string $databasePath): void
+    {
+        ftruncate($file, 0);
+        $text = sprintf("writer %s, process %d, since %s\n", $command, getmypid(), gmdate('Y-m-d\TH:i:s\Z'));
+        self::attempt(static fn(): int|false => fwrite($file, $text), $databasePath);
+    }
+
+    /**
+     * @template T
+     * @param Closure(): (T|false) $work
+     * @return T
+     * @throws DatabaseFailure that says why, when the work's result is false
+     */
+    private static function attempt(Closure $work, string $databasePath): mixed
+    {
+        $said = '';
+        set_error_handler(static function (int $level, string $message) use (&$said): bool {
+            $said = $message;
+
+            return true;
+        });
+        try {
+            return $work() ?: throw DatabaseFailure::cannotLock($databasePath, $said);
+        } finally {
+            restore_error_handler();
+        }
     }
 
     /**

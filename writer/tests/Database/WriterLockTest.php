@@ -6,9 +6,12 @@ namespace TrendVault\Writer\Tests\Database;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Database\AlreadyRunning;
 use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\DatabaseFile;
 use TrendVault\Writer\Database\WriterLock;
+use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
 final class WriterLockTest extends TestCase
@@ -50,5 +53,40 @@ final class WriterLockTest extends TestCase
         $this->expectException(DatabaseFailure::class);
         $this->expectExceptionMessage("Cannot open $this->database.lock");
         WriterLock::acquire($this->database, 'cron', timeoutSeconds: 0);
+    }
+
+    #[Test]
+    public function two_writers_that_name_the_file_by_different_links_do_not_work_at_once(): void
+    {
+        $path = $this->folder->path;
+        $names = ["$path/link.db", "$path/chain.db", "$path/folder/test.db", "$path/./test.db"];
+        symlink('test.db', $names[0]);
+        symlink("$path/link.db", $names[1]);
+        symlink($path, "$path/folder");
+
+        foreach (['before', 'after'] as $time) {
+            // The first run makes the file.
+            foreach ($names as $name) {
+                self::assertSame(realpath($path) . '/test.db', DatabaseFile::resolve($name), "$name, $time");
+            }
+            touch($this->database);
+        }
+        $holder = WriterLock::acquire($this->database, 'cron', timeoutSeconds: 0);
+        foreach ($names as $name) {
+            $other = new Installation([], $name, $this->folder)->run(['cron']);
+            self::assertSame(ExitCode::AlreadyRunning, $other->exitCode, $name);
+        }
+        $holder->release();
+    }
+
+    #[Test]
+    public function a_database_with_hard_links_is_refused(): void
+    {
+        touch($this->database);
+        link($this->database, "{$this->folder->path}/other.db");
+
+        $this->expectException(DatabaseFailure::class);
+        $this->expectExceptionMessage('has 2 names (hard links)');
+        DatabaseFile::resolve($this->database);
     }
 }

@@ -49,6 +49,20 @@ final class DiskFullTest extends TestCase
         self::assertSame(2, $installation->value('SELECT count(*) FROM generations'));
     }
 
+    #[Test]
+    public function a_disk_without_room_for_the_lock_file_is_named(): void
+    {
+        $installation = $this->onSmallDisk();
+        $installation->run(['migrate']);
+        file_put_contents("$this->mount/test.db.lock", '');
+        @file_put_contents("$this->mount/ballast", str_repeat('x', 9_000_000));
+        self::assertSame(0, (int) disk_free_space($this->mount));
+
+        $full = $installation->run(['rank']);
+        self::assertSame(ExitCode::DiskFull, $full->exitCode, $full->message());
+        self::assertStringContainsString('the disk is full', $full->message());
+    }
+
     private function onSmallDisk(): Installation
     {
         $this->folder = new TemporaryFolder();
