@@ -33,6 +33,7 @@ final class Application extends ConsoleApplication
         'rank' => Commands\Rank::class,
         'prune' => Commands\Prune::class,
         'cron' => Commands\Cron::class,
+        'repair' => Commands\Repair::class,
         'status' => Commands\Status::class,
         'explain' => Commands\Explain::class,
         'backtest' => Commands\Backtest::class,

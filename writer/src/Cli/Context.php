@@ -32,6 +32,17 @@ final readonly class Context
         $this->output->write($text, false, OutputInterface::OUTPUT_RAW);
     }
 
+    /** Asks at a terminal and says whether the answer was yes; null elsewhere. */
+    public function confirm(string $question): ?bool
+    {
+        if (!stream_isatty(STDIN) || !stream_isatty(STDERR)) {
+            return null;
+        }
+        fwrite(STDERR, "$question [y/N] ");
+
+        return preg_match('/^y(es)?$/i', trim((string) fgets(STDIN))) === 1;
+    }
+
     /** A bar of a hundred steps on standard error, at a terminal only; null elsewhere. */
     public function progressBar(string $label): ?ProgressBar
     {

@@ -11,8 +11,8 @@ use TrendVault\Writer\Sources\YouTube\Api;
 /** What the environment says about YouTube. */
 final readonly class YouTubeSettings
 {
-    /** YouTube API Services Developer Policies, III.E.4: refresh or delete after 30 calendar days. */
-    private const int MOST_KEEP_DAYS = 30;
+    /** YouTube API Services Developer Policies, III.E.4: refresh or delete after 30 calendar days. After an outage deletion waits for one. */
+    private const int MOST_KEEP_DAYS = 29;
     /** 14 regions of 4 pages are 56 units of quota; every ten minutes they stay under the usual 10,000 a day. */
     private const int INTERVAL_SECONDS = 600;
     private const int TIMEOUT_SECONDS = 40;
@@ -29,7 +29,7 @@ final readonly class YouTubeSettings
     {
         if ($settings->keepDays > self::MOST_KEEP_DAYS) {
             throw SourceFailure::because(
-                "Cannot read youtube with KEEP_DAYS=$settings->keepDays: YouTube's terms require that data is deleted or refreshed within 30 days. Set KEEP_DAYS to 30 or less.",
+                "Cannot read youtube with KEEP_DAYS=$settings->keepDays: YouTube's terms require that data is deleted or refreshed within 30 days. Set KEEP_DAYS to 29 or less.",
             );
         }
 

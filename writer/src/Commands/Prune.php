@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Commands;
 use Override;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\WriterCommand;
@@ -21,12 +22,25 @@ use TrendVault\Writer\Database\Database;
 final class Prune extends WriterCommand
 {
     #[Override]
+    protected function configure(): void
+    {
+        $this->addOption(
+            'by-clock',
+            mode: InputOption::VALUE_NONE,
+            description: 'The clock is right: delete what is older than KEEP_DAYS by it, without waiting for a day',
+        );
+    }
+
+    #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
+        $trustsClock = $input->getOption('by-clock');
+
         return new WriteSession('prune', $context)->run(static function (Database $database) use (
             $context,
+            $trustsClock,
         ): ExitCode {
-            new PruneStep($context, $database)->run();
+            new PruneStep($context, $database)->run($trustsClock);
 
             return ExitCode::Ok;
         });

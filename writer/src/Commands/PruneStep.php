@@ -6,21 +6,22 @@ namespace TrendVault\Writer\Commands;
 
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Retention\Cutoff;
 use TrendVault\Writer\Retention\Pruning;
+use TrendVault\Writer\Time\Rfc3339;
 
 /** Prunes by the settings and logs what was deleted. */
 final readonly class PruneStep
 {
     public function __construct(private Context $context, private Database $database) {}
 
-    public function run(): void
+    /** @param bool $trustsClock when an operator says that the clock is right */
+    public function run(bool $trustsClock = false): void
     {
-        $settings = $this->context->settings;
-        $pruned = new Pruning($this->database)->prune(
-            $this->context->now(),
-            $settings->keepDays,
-            $settings->keepGenerations,
-        );
+        [$settings, $now] = [$this->context->settings, $this->context->now()];
+        $cutoff = new Cutoff($this->database)->of($now, $settings->keepDays, $trustsClock);
+        $pruned = new Pruning($this->database)->prune($cutoff, $settings->keepGenerations);
+        $this->warnOfOldObservations($now);
         $this->context->log->info(
             sprintf(
                 'Pruned %d generations, %s observations, %s videos.',
@@ -36,5 +37,22 @@ final readonly class PruneStep
                 'wal_truncated' => $pruned->walTruncated,
             ],
         );
+    }
+
+    private function warnOfOldObservations(int $now): void
+    {
+        $days = $this->context->settings->keepDays;
+        $oldest = $this->database->value('SELECT min(observed_at) FROM observations');
+        if ($oldest !== null && $oldest < Cutoff::byClock($now, $days)) {
+            $this->context->log->warning(
+                sprintf(
+                    'Observations since %s stay although they are older than %d days: no run of yesterday is recorded, so the clock (%s) may be wrong. They are deleted when it has run on for a day, or by `writer prune --by-clock`.',
+                    Rfc3339::format($oldest),
+                    $days,
+                    Rfc3339::format($now),
+                ),
+                ['event' => 'clock_not_steady', 'oldest_observed_at' => Rfc3339::format($oldest)],
+            );
+        }
     }
 }

@@ -13,6 +13,7 @@ use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Time\Rfc3339;
 
 #[AsCommand('rank', 'Ranks the videos and publishes all lists as a new generation')]
@@ -25,6 +26,10 @@ final class Rank extends WriterCommand
             'at',
             mode: InputOption::VALUE_REQUIRED,
             description: 'Rank as of this RFC 3339 time (or now), without comparing it with the newest generation',
+        )->addOption(
+            'yes',
+            mode: InputOption::VALUE_NONE,
+            description: 'Do not ask before a generation of the future is published',
         );
     }
 
@@ -32,6 +37,9 @@ final class Rank extends WriterCommand
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
         $at = self::time($input->getOption('at'), $context);
+        if (!$input->getOption('yes')) {
+            self::confirm($at, $context);
+        }
 
         return new WriteSession('rank', $context)->run(static function (Database $database) use (
             $context,
@@ -41,6 +49,20 @@ final class Rank extends WriterCommand
 
             return ExitCode::Ok;
         });
+    }
+
+    /** Or `cron` would publish nothing until that time. */
+    private static function confirm(?int $at, Context $context): void
+    {
+        if ($at === null || $at <= $context->now() + RankingPublisher::CLOCK_TOLERANCE_SECONDS) {
+            return;
+        }
+        $future = Rfc3339::format($at) . ' is in the future: nothing newer is published until then.';
+        match ($context->confirm("$future Publish?")) {
+            true => null,
+            false => throw UsageError::because('Nothing was published: the answer was not yes.'),
+            null => throw UsageError::because("Nothing was published: $future Give --yes if it is meant."),
+        };
     }
 
     private static function time(?string $text, Context $context): ?int

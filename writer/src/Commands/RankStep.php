@@ -23,7 +23,8 @@ final readonly class RankStep
     {
         $started = hrtime(true);
         $ranking = new RankingPublisher($this->database, $this->context->settings->maxUnobservedHours);
-        $generation = $at === null ? $ranking->publish($this->context->now()) : $ranking->publishAt($at);
+        $now = $this->context->now();
+        $generation = $at === null ? $ranking->publish($now) : $ranking->publishAt($at, max($at, $now));
         $seconds = (hrtime(true) - $started) / 1e9;
         $this->context->log->info(
             sprintf(
@@ -41,5 +42,14 @@ final readonly class RankStep
                 'seconds' => round($seconds, 3),
             ],
         );
+        if ($generation->futureCount > 0) {
+            $this->context->log->warning(
+                sprintf(
+                    '%s videos do not rank: their newest observation is of the future. Run `writer repair`.',
+                    number_format($generation->futureCount),
+                ),
+                ['event' => 'observations_in_the_future', 'videos' => $generation->futureCount],
+            );
+        }
     }
 }

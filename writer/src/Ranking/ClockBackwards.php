@@ -15,7 +15,16 @@ final class ClockBackwards extends WriterException
 
         return new self(
             "Cannot publish: the clock says $clock, but the newest generation is from $newest. Correct the clock;" .
-                ' if it was wrong then and is right now, run `writer rank --at now` once.',
+                ' if it was wrong then and is right now, run `writer repair` once.',
+        );
+    }
+
+    public static function beforeAllObservations(int $now, int $oldest): self
+    {
+        [$clock, $first] = [Rfc3339::format($now), Rfc3339::format($oldest)];
+
+        return new self(
+            "Cannot repair: the clock says $clock, but the first observation is from $first, so the clock is wrong. Correct it.",
         );
     }
 }

@@ -12,5 +12,7 @@ final readonly class Generation
         public int $publishedAt,
         public int $videoCount,
         public int $rowCount,
+        /** Velocities that do not rank, because their newest observation is of the future. */
+        public int $futureCount,
     ) {}
 }

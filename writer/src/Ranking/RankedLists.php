@@ -17,6 +17,7 @@ final class RankedLists
     private array $lists = [];
     /** @var array<string, int> by region */
     private array $videoCounts = [];
+    private int $futureCount = 0;
 
     /** @param int $now UTC seconds */
     public function __construct(private readonly int $now) {}
@@ -65,6 +66,17 @@ final class RankedLists
     public function totalVideoCount(): int
     {
         return array_sum($this->videoCounts);
+    }
+
+    /** Counts a video that does not rank, because its newest observation is of the future. */
+    public function skipFuture(): void
+    {
+        $this->futureCount++;
+    }
+
+    public function futureCount(): int
+    {
+        return $this->futureCount;
     }
 
     /** @return list<TopList> */

@@ -9,11 +9,12 @@ use TrendVault\Writer\Database\Database;
 /** Makes a generation from all velocities and publishes it in one transaction. */
 final readonly class RankingPublisher
 {
-    /** A clock that was set back by less is no failure. */
-    private const int CLOCK_TOLERANCE_SECONDS = 300;
+    /** A clock that was set back by less is no failure; an observation that is ahead by more is of the future. */
+    public const int CLOCK_TOLERANCE_SECONDS = 300;
 
     private const string NEWEST_BY_REGION = <<<'SQL'
-    SELECT r.code, max(y.last_observed_at) AS newest FROM regions AS r LEFT JOIN velocity AS y ON y.region = r.code GROUP BY r.code ORDER BY r.code
+    SELECT r.code, max(y.last_observed_at) AS newest FROM regions AS r
+    LEFT JOIN velocity AS y ON y.region = r.code AND y.last_observed_at <= ? GROUP BY r.code ORDER BY r.code
     SQL;
     private const string VELOCITIES =
         'SELECT y.region, y.video_id, v.channel, v.category, v.published_at, ' .
@@ -44,24 +45,33 @@ final readonly class RankingPublisher
             throw ClockBackwards::before($now, $newest);
         }
 
-        return $this->publishAt(max($now, $newest));
+        return $this->publishAt(max($now, $newest), max($now, $newest));
     }
 
     /**
      * As publish(), but does not compare the time with the newest generation's.
      *
      * @param int $now UTC seconds
+     * @param ?int $clock UTC seconds: videos whose newest observation is of the future do not rank; null for all
      */
-    public function publishAt(int $now): Generation
+    public function publishAt(int $now, ?int $clock = null): Generation
     {
-        $newestByRegion = array_column($this->database->rows(self::NEWEST_BY_REGION), 'newest', 'code');
-        $lists = $this->collect($newestByRegion, $now);
+        $latest = $clock === null ? PHP_INT_MAX : $clock + self::CLOCK_TOLERANCE_SECONDS;
+        $newestByRegion = array_column(
+            $this->database->rows(self::NEWEST_BY_REGION, [$latest]),
+            'newest',
+            'code',
+        );
+        $lists = $this->collect($newestByRegion, $now, $latest);
 
         return $this->database->transaction(fn(): Generation => $this->write($lists, $newestByRegion, $now));
     }
 
-    /** @param array<string, ?int> $newestByRegion UTC seconds of the newest observation; null without any */
-    private function collect(array $newestByRegion, int $now): RankedLists
+    /**
+     * @param array<string, ?int> $newestByRegion UTC seconds of the newest observation; null without any
+     * @param int $latest UTC seconds: what was observed after it is of the future
+     */
+    private function collect(array $newestByRegion, int $now, int $latest): RankedLists
     {
         $leaveBefore = array_map(
             fn(?int $newest): int => ($newest ?? 0) - $this->maxUnobservedHours * 3600,
@@ -71,7 +81,9 @@ final readonly class RankingPublisher
         $velocities = $this->database->prepare(self::VELOCITIES)->execute();
         while (($row = $velocities->fetchArray(SQLITE3_ASSOC)) !== false) {
             $region = $row['region'];
-            if ($row['last_observed_at'] >= $leaveBefore[$region]) {
+            if ($row['last_observed_at'] > $latest) {
+                $lists->skipFuture();
+            } elseif ($row['last_observed_at'] >= $leaveBefore[$region]) {
                 $lists->offer(
                     $region,
                     $row['video_id'],
@@ -106,7 +118,7 @@ final readonly class RankingPublisher
             $rows += $this->writeList($id, $list);
         }
 
-        return new Generation($id, $now, $lists->totalVideoCount(), $rows);
+        return new Generation($id, $now, $lists->totalVideoCount(), $rows, $lists->futureCount());
     }
 
     /** @return int rows */

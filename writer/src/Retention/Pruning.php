@@ -10,7 +10,6 @@ use TrendVault\Writer\Database\Database;
 final readonly class Pruning
 {
     private const int ROWS_PER_COMMIT = 10_000;
-    private const int DAY_SECONDS = 86_400;
 
     private const string OBSERVATIONS = <<<'SQL'
     DELETE FROM observations WHERE (observed_at, region, video_id) IN (
@@ -33,15 +32,17 @@ final readonly class Pruning
 
     public function __construct(private Database $database) {}
 
-    /** @param int $now UTC seconds */
-    public function prune(int $now, int $keepDays, int $keepGenerations): PruneResult
+    /** @param ?int $cutoff UTC seconds, see Cutoff: what is older is deleted; null for nothing */
+    public function prune(?int $cutoff, int $keepGenerations): PruneResult
     {
-        $cutoff = $now - $keepDays * self::DAY_SECONDS;
         $generations = $this->dropGenerations($keepGenerations);
-        $observations = $this->deleteAll(self::OBSERVATIONS, [$cutoff]);
-        $this->deleteAll(self::VELOCITY, [$cutoff]);
+        $observations = 0;
+        if ($cutoff !== null) {
+            $observations = $this->deleteAll(self::OBSERVATIONS, [$cutoff]);
+            $this->deleteAll(self::VELOCITY, [$cutoff]);
+            $this->deleteAll(self::RUNS, [$cutoff]);
+        }
         $videos = $this->deleteAll(self::VIDEOS, []);
-        $this->deleteAll(self::RUNS, [$cutoff]);
 
         return new PruneResult($generations, $observations, $videos, $this->database->truncateWal());
     }

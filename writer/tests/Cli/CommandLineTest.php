@@ -97,6 +97,7 @@ final class CommandLineTest extends TestCase
                 'migrate',
                 'prune',
                 'rank',
+                'repair',
                 'schema',
                 'status',
             ],

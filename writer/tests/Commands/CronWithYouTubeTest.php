@@ -93,7 +93,7 @@ final class CronWithYouTubeTest extends TestCase
     {
         self::assertStringContainsString(
             'within 30 days',
-            self::installation(['KEEP_DAYS' => '31'])
+            self::installation(['KEEP_DAYS' => '30'])
                 ->run(['cron'])
                 ->message('source_failed'),
         );

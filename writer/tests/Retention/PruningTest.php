@@ -4,10 +4,12 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Retention;
 
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Retention\Cutoff;
 use TrendVault\Writer\Retention\PruneResult;
 use TrendVault\Writer\Retention\Pruning;
 use TrendVault\Writer\Tests\Support\FixedClock;
@@ -99,8 +101,61 @@ final class PruningTest extends TestCase
         );
         $this->prune();
 
-        self::assertSame([2], array_column($this->database->rows('SELECT id FROM runs'), 'id'));
+        self::assertSame([2, 3], array_column($this->database->rows('SELECT id FROM runs'), 'id'));
         self::assertSame([2], array_column($this->database->rows('SELECT run_id FROM rejections'), 'run_id'));
+    }
+
+    /** @return iterable<string, array{int}> */
+    public static function jumps(): iterable
+    {
+        foreach ([3, 10, 40, 400, 20_000] as $days) {
+            yield "$days days" => [$days];
+        }
+        mt_srand($seed = random_int(0, mt_getrandmax()));
+        for ($draw = 0; $draw < 5; $draw++) {
+            $days = mt_rand(3, 5000);
+            yield "$days days (seed $seed)" => [$days];
+        }
+    }
+
+    #[Test]
+    #[DataProvider('jumps')]
+    public function a_clock_that_jumps_deletes_nothing_and_a_wrong_day_of_data_at_most_the_oldest_day(
+        int $days,
+    ): void {
+        for ($day = 0; $day < self::KEEP_DAYS; $day++) {
+            $time = self::NOON - $day * self::DAY_SECONDS;
+            StoredObservations::in($this->database, [
+                StoredObservations::observation("of-day-$day", observedAt: $time),
+            ]);
+            $this->recordRun($time);
+        }
+        $jumped = self::NOON + $days * self::DAY_SECONDS;
+        self::assertSame(0, $this->pruneAt($jumped)->observations);
+
+        // Runs every minute under the wrong clock, which stamps what it reads.
+        for ($minute = 0; $minute < 5; $minute++) {
+            $this->recordRun($jumped + 60 * $minute);
+            StoredObservations::in($this->database, [
+                StoredObservations::observation('of-day-0', observedAt: $jumped + 60 * $minute),
+            ]);
+            self::assertLessThanOrEqual(1, $this->pruneAt($jumped + 60 * $minute)->observations);
+        }
+        self::assertSame(
+            self::KEEP_DAYS - 1,
+            $this->database->value('SELECT count(*) FROM observations WHERE observed_at <= ?', [self::NOON]),
+        );
+    }
+
+    #[Test]
+    public function data_that_gets_old_is_deleted_by_a_steady_clock_although_nothing_new_comes(): void
+    {
+        StoredObservations::in($this->database, [StoredObservations::observation()]);
+        $later = self::NOON + (self::KEEP_DAYS + 1) * self::DAY_SECONDS;
+        self::assertSame(0, $this->pruneAt($later)->observations);
+
+        $this->recordRun($later - self::DAY_SECONDS);
+        self::assertSame(1, $this->pruneAt($later)->observations);
     }
 
     #[Test]
@@ -118,8 +173,23 @@ final class PruningTest extends TestCase
         self::assertSame(0, $this->database->value('SELECT count(*) FROM observations'));
     }
 
+    /** Under a clock that runs on steadily. */
     private function prune(): PruneResult
     {
-        return new Pruning($this->database)->prune(self::NOON, self::KEEP_DAYS, keepGenerations: 2);
+        $this->recordRun(self::NOON - 90_000);
+
+        return $this->pruneAt(self::NOON);
+    }
+
+    private function pruneAt(int $now): PruneResult
+    {
+        $cutoff = new Cutoff($this->database)->of($now, self::KEEP_DAYS);
+
+        return new Pruning($this->database)->prune($cutoff, keepGenerations: 2);
+    }
+
+    private function recordRun(int $startedAt): void
+    {
+        $this->database->run("INSERT INTO runs (command, started_at) VALUES ('cron', ?)", [$startedAt]);
     }
 }

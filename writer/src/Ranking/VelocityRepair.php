@@ -1,0 +1,157 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ranking;
+
+use Closure;
+use TrendVault\Writer\Database\Database;
+
+/**
+ * Puts the velocities in order after a wrong clock: takes out observations of the future, and rebuilds each one
+ * that does not end with its history. One that does is left as it is: it knows what was pruned since.
+ * All in one transaction.
+ */
+final class VelocityRepair
+{
+    private const string FUTURE = 'SELECT * FROM observations WHERE observed_at > ? ORDER BY observed_at, region, video_id';
+    private const string BROKEN = <<<'SQL'
+    WITH history AS (
+      SELECT region, video_id, max(observed_at) AS newest FROM observations WHERE observed_at <= ?1 GROUP BY region, video_id
+    )
+    SELECT region, video_id FROM history JOIN videos ON videos.id = video_id LEFT JOIN velocity AS y USING (region, video_id)
+      WHERE y.last_observed_at IS NOT newest
+    UNION
+    SELECT region, video_id FROM velocity WHERE last_observed_at > ?1
+    SQL;
+    private const string HISTORY = 'SELECT observed_at, region, video_id, views, previous_observed_at FROM observations WHERE observed_at <= ? ORDER BY observed_at';
+    private const string LINK = 'UPDATE observations SET previous_observed_at = ? WHERE observed_at = ? AND region = ? AND video_id = ?';
+    private const string KNOWN = <<<'SQL'
+    SELECT v.published_at, y.first_observed_at, y.description_hash FROM videos AS v
+    LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1
+    SQL;
+    private const string SAVE = <<<'SQL'
+    INSERT OR REPLACE INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour, description_hash)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    SQL;
+
+    /** @var array<string, ?Velocity> by region and video; null before the first observation */
+    private array $velocities = [];
+    /** @var array<string, array{published_at: ?int, first_observed_at: ?int, description_hash: ?int}> by region and video */
+    private array $known = [];
+
+    public function __construct(private readonly Database $database) {}
+
+    /**
+     * @param int $now UTC seconds
+     * @param Closure(array<string, int|string|null>): void $keep is given each observation that is taken out
+     * @throws ClockBackwards when all observations are of the future
+     */
+    public function repair(int $now, Closure $keep): RepairResult
+    {
+        $latest = $now + RankingPublisher::CLOCK_TOLERANCE_SECONDS;
+        $oldest = $this->database->value('SELECT min(observed_at) FROM observations');
+        if ($oldest !== null && $oldest > $latest) {
+            throw ClockBackwards::beforeAllObservations($now, $oldest);
+        }
+
+        return $this->database->transaction(function () use ($latest, $keep): RepairResult {
+            $removed = $this->takeOutFuture($latest, $keep);
+            $this->findBroken($latest);
+            $this->replay($latest);
+            $rebuilt = $this->save();
+
+            return new RepairResult($removed, $rebuilt, count($this->velocities) - $rebuilt);
+        });
+    }
+
+    /** @param Closure(array<string, int|string|null>): void $keep */
+    private function takeOutFuture(int $latest, Closure $keep): int
+    {
+        $statement = $this->database->prepare(self::FUTURE);
+        $statement->bindValue(1, $latest);
+        $result = $statement->execute();
+        while (($row = $result->fetchArray(SQLITE3_ASSOC)) !== false) {
+            $keep($row);
+        }
+        $result->finalize();
+        $this->database->run('UPDATE videos SET first_seen_at = ?1 WHERE first_seen_at > ?1', [$latest]);
+        // Or YouTube would not be asked until that time.
+        $this->database->run('UPDATE youtube_pages SET fetched_at = 0 WHERE fetched_at > ?', [$latest]);
+
+        return $this->database->run('DELETE FROM observations WHERE observed_at > ?', [$latest]);
+    }
+
+    private function findBroken(int $latest): void
+    {
+        $this->velocities = $this->known = [];
+        foreach ($this->database->rows(self::BROKEN, [$latest]) as ['region' => $region, 'video_id' => $id]) {
+            $this->velocities["$region $id"] = null;
+            $this->known["$region $id"] = $this->database->rows(self::KNOWN, [$id, $region])[0];
+        }
+    }
+
+    /** One pass over the history: it is ordered by time, so that looking one video up would read all of it. */
+    private function replay(int $latest): void
+    {
+        if ($this->velocities === []) {
+            return;
+        }
+        $links = [];
+        $statement = $this->database->prepare(self::HISTORY);
+        $statement->bindValue(1, $latest);
+        $result = $statement->execute();
+        while (($row = $result->fetchArray(SQLITE3_NUM)) !== false) {
+            [$observedAt, $region, $videoId, $views, $previous] = $row;
+            $key = "$region $videoId";
+            if (array_key_exists($key, $this->velocities)) {
+                $before = $this->velocities[$key];
+                $this->velocities[$key] = $this->follow($key, $observedAt, $views);
+                if ($previous !== $before?->lastObservedAt) {
+                    $links[] = [$before?->lastObservedAt, $observedAt, $region, $videoId];
+                }
+            }
+        }
+        $result->finalize();
+        array_walk($links, fn(array $values): int => $this->database->run(self::LINK, $values));
+    }
+
+    private function follow(string $key, int $observedAt, int $views): Velocity
+    {
+        $before = $this->velocities[$key];
+
+        return $before === null
+            ? VelocityModel::first($observedAt, $views, $this->known[$key]['published_at'])
+            : VelocityModel::next($before, $observedAt, $views);
+    }
+
+    /** @return int how many velocities were rebuilt; the others have no history left and are deleted */
+    private function save(): int
+    {
+        foreach ($this->velocities as $key => $velocity) {
+            [$region, $videoId] = explode(' ', $key, 2);
+            ['first_observed_at' => $first, 'description_hash' => $hash] = $this->known[$key];
+            if ($velocity === null) {
+                $this->database->run('DELETE FROM velocity WHERE video_id = ? AND region = ?', [
+                    $videoId,
+                    $region,
+                ]);
+                continue;
+            }
+            $this->database->run(self::SAVE, [
+                $videoId,
+                $region,
+                min($first ?? PHP_INT_MAX, $velocity->firstObservedAt), // Its first observation may be pruned.
+                $velocity->lastObservedAt,
+                $velocity->observationCount,
+                $velocity->views,
+                $velocity->viewsPerHour,
+                $velocity->ratedAt,
+                $velocity->previousViewsPerHour,
+                $hash ?? 0, // The next line describes the video anew.
+            ]);
+        }
+
+        return count(array_filter($this->velocities));
+    }
+}

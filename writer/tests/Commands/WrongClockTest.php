@@ -1,0 +1,134 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Commands;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use Symfony\Component\Console\Input\ArrayInput;
+use Symfony\Component\Console\Output\BufferedOutput;
+use TrendVault\Writer\Application;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\Log;
+use TrendVault\Writer\Tests\Support\FixedClock;
+use TrendVault\Writer\Tests\Support\Installation;
+
+/** The whole program under a clock that jumps. */
+final class WrongClockTest extends TestCase
+{
+    private const int DAY_SECONDS = 86_400;
+    private const string STATES = 'SELECT * FROM velocity ORDER BY video_id, region';
+    private const string HISTORY = 'SELECT * FROM observations ORDER BY observed_at, region, video_id';
+    private const string LISTS = 'SELECT region, window, category, rank, video_id, score FROM trending WHERE generation = (SELECT max(id) FROM generations) ORDER BY region, window, category, rank';
+
+    private Installation $installation;
+    private FixedClock $clock;
+    private BufferedOutput $log;
+
+    protected function setUp(): void
+    {
+        $this->installation = new Installation();
+        $this->clock = new FixedClock();
+        $this->log = new BufferedOutput();
+    }
+
+    #[Test]
+    public function what_a_run_under_a_wrong_clock_has_stored_is_repaired_as_if_it_had_not_been(): void
+    {
+        mt_srand($seed = random_int(0, mt_getrandmax()));
+        $jump = mt_rand(1, 100) * self::DAY_SECONDS;
+        $message = "seed $seed, jump of $jump seconds";
+        self::assertSame(ExitCode::Ok, $this->writer('cron'));
+        [$states, $history, $lists] = $this->stored();
+
+        $this->clock->now += $jump;
+        self::assertSame(ExitCode::Ok, $this->writer('cron'), $message);
+        self::assertNotSame($lists, $this->installation->fingerprint(self::LISTS), $message);
+        $this->clock->now -= $jump;
+        self::assertSame(ExitCode::ClockBackwards, $this->writer('rank'), $message);
+
+        self::assertSame(ExitCode::Ok, $this->writer('repair'), $message);
+        self::assertSame([$states, $history, $lists], $this->stored(), $message);
+        self::assertCount(1, glob("{$this->installation->folder->path}/rejected/repair-*.ndjson"), $message);
+        self::assertSame(ExitCode::Ok, $this->writer('cron'), $message);
+    }
+
+    #[Test]
+    public function videos_with_an_observation_of_the_future_do_not_rank_and_do_not_make_the_others_leave(): void
+    {
+        $this->writer('cron');
+        $videos = $this->installation->value("SELECT count(*) FROM velocity WHERE region = 'GB'");
+        $this->installation->execute(
+            sprintf(
+                "UPDATE velocity SET last_observed_at = last_observed_at + %d WHERE region = 'GB' AND video_id IN (SELECT video_id FROM velocity WHERE region = 'GB' LIMIT 20)",
+                5 * self::DAY_SECONDS,
+            ),
+        );
+
+        self::assertSame(ExitCode::Ok, $this->writer('rank'));
+        self::assertStringContainsString('20 videos do not rank', $this->log->fetch());
+        self::assertSame(
+            $videos - 20,
+            $this->installation->value(
+                "SELECT video_count FROM generation_regions WHERE region = 'GB' ORDER BY generation DESC LIMIT 1",
+            ),
+        );
+    }
+
+    #[Test]
+    public function a_running_state_that_is_lost_is_rebuilt_from_the_history(): void
+    {
+        $this->writer('cron');
+        $forecast =
+            'SELECT video_id, region, last_observed_at, views, views_per_hour, rated_at FROM velocity ORDER BY 1, 2';
+        [$states, $lists] = array_map($this->installation->fingerprint(...), [$forecast, self::LISTS]);
+        $this->installation->execute('DELETE FROM velocity');
+
+        self::assertSame(ExitCode::Ok, $this->writer('repair'));
+        self::assertSame(
+            [$states, $lists],
+            array_map($this->installation->fingerprint(...), [$forecast, self::LISTS]),
+        );
+    }
+
+    #[Test]
+    public function a_clock_that_is_before_all_observations_repairs_nothing(): void
+    {
+        $this->writer('cron');
+        $before = $this->stored();
+        $this->clock->now = 0;
+
+        self::assertSame(ExitCode::ClockBackwards, $this->writer('repair'));
+        self::assertStringContainsString('so the clock is wrong', $this->log->fetch());
+        self::assertSame($before, $this->stored());
+    }
+
+    #[Test]
+    public function a_generation_of_the_future_is_published_only_when_somebody_says_so(): void
+    {
+        $this->writer('cron');
+        $future = ['--at' => '2025-11-20T12:06:00Z'];
+
+        self::assertSame(ExitCode::Usage, $this->writer('rank', $future));
+        self::assertStringContainsString('Give --yes if it is meant', $this->log->fetch());
+        self::assertSame(ExitCode::Ok, $this->writer('rank', ['--at' => '2025-11-20T12:04:00Z']));
+        self::assertSame(ExitCode::Ok, $this->writer('rank', [...$future, '--yes' => true]));
+    }
+
+    /** @return list<string> */
+    private function stored(): array
+    {
+        return array_map($this->installation->fingerprint(...), [self::STATES, self::HISTORY, self::LISTS]);
+    }
+
+    /** @param array<string, string|bool> $options */
+    private function writer(string $command, array $options = []): ExitCode
+    {
+        $environment = ['DB_PATH' => $this->installation->database, 'SOURCES' => 'demo'];
+        $application = new Application($environment, $this->clock, new Log($this->log, $this->clock, false));
+        $input = new ArrayInput(['command' => $command, ...$options]);
+
+        return ExitCode::from($application->run($input, new BufferedOutput()));
+    }
+}
