@@ -26,6 +26,8 @@ enum ExitCode: int
     case SchemaMismatch = 8;
     /** The clock is behind what is stored. */
     case ClockBackwards = 9;
+    /** A list would become empty, so nothing was published. */
+    case EmptyPublication = 10;
     /** A bug, or a PHP that cannot run the writer. */
     case Internal = 70;
 

@@ -11,6 +11,7 @@ use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\DatabaseFault;
 use TrendVault\Writer\Database\SchemaMismatch;
 use TrendVault\Writer\Ranking\ClockBackwards;
+use TrendVault\Writer\Ranking\EmptyPublication;
 use TrendVault\Writer\Sources\RejectStoreFailure;
 use TrendVault\Writer\Sources\SourceFailure;
 
@@ -26,6 +27,7 @@ final readonly class ExitCodes
             $error instanceof DatabaseFailure => self::ofDatabase($error->fault),
             $error instanceof SchemaMismatch => ExitCode::SchemaMismatch,
             $error instanceof ClockBackwards => ExitCode::ClockBackwards,
+            $error instanceof EmptyPublication => ExitCode::EmptyPublication,
             default => ExitCode::Internal,
         };
     }

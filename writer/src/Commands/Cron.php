@@ -12,6 +12,8 @@ use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\Ranking\ClockBackwards;
+use TrendVault\Writer\Ranking\EmptyPublication;
 
 #[AsCommand('cron', 'Migrates, ingests SOURCES, ranks and prunes; cron runs it every minute')]
 final class Cron extends WriterCommand
@@ -29,12 +31,24 @@ final class Cron extends WriterCommand
     {
         $work = static function (Database $database, Run $run) use ($context): ExitCode {
             $exitCode = new IngestStep($context, $database, $run)->run($context->settings->sources);
-            new RankStep($context, $database)->run();
+            $refusal = self::rank($context, $database);
             new PruneStep($context, $database)->run();
 
-            return $exitCode;
+            return $refusal === null ? $exitCode : throw $refusal;
         };
 
         return new WriteSession('cron', $context, lockTimeoutSeconds: 0)->migrateAndRun($work);
+    }
+
+    /** Why nothing was published, if that is so: what is too old is deleted all the same. */
+    private static function rank(Context $context, Database $database): ClockBackwards|EmptyPublication|null
+    {
+        try {
+            new RankStep($context, $database)->run();
+
+            return null;
+        } catch (ClockBackwards | EmptyPublication $refusal) {
+            return $refusal;
+        }
     }
 }

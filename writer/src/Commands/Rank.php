@@ -26,11 +26,17 @@ final class Rank extends WriterCommand
             'at',
             mode: InputOption::VALUE_REQUIRED,
             description: 'Rank as of this RFC 3339 time (or now), without comparing it with the newest generation',
-        )->addOption(
-            'yes',
-            mode: InputOption::VALUE_NONE,
-            description: 'Do not ask before a generation of the future is published',
-        );
+        )
+            ->addOption(
+                'yes',
+                mode: InputOption::VALUE_NONE,
+                description: 'Do not ask before a generation of the future is published',
+            )
+            ->addOption(
+                'allow-empty',
+                mode: InputOption::VALUE_NONE,
+                description: 'Publish although a market that has a list would have none',
+            );
     }
 
     #[Override]
@@ -41,11 +47,14 @@ final class Rank extends WriterCommand
             self::confirm($at, $context);
         }
 
+        $allowsEmpty = $input->getOption('allow-empty');
+
         return new WriteSession('rank', $context)->run(static function (Database $database) use (
+            $allowsEmpty,
             $context,
             $at,
         ): ExitCode {
-            new RankStep($context, $database)->run($at);
+            new RankStep($context, $database)->run($at, $allowsEmpty);
 
             return ExitCode::Ok;
         });

@@ -5,10 +5,13 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Database\ClockRecord;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ranking\ClockBackwards;
+use TrendVault\Writer\Ranking\EmptyPublication;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Retention\Cutoff;
 
 /** Publishes a generation and logs it. */
 final readonly class RankStep
@@ -17,14 +20,19 @@ final readonly class RankStep
 
     /**
      * @param ?int $at UTC seconds; null for now, if the clock can be believed
-     * @throws ClockBackwards
+     * @param bool $allowsEmpty whether a list may become empty that is not
+     * @throws ClockBackwards|EmptyPublication
      */
-    public function run(?int $at = null): void
+    public function run(?int $at = null, bool $allowsEmpty = false): void
     {
         $started = hrtime(true);
         $ranking = new RankingPublisher($this->database, $this->context->settings->maxUnobservedHours);
         $now = $this->context->now();
-        $generation = $at === null ? $ranking->publish($now) : $ranking->publishAt($at, max($at, $now));
+        $fullSince = $allowsEmpty ? null : $this->fullSince($now);
+        $generation =
+            $at === null
+                ? $ranking->publish($now, $fullSince)
+                : $ranking->publishAt($at, max($at, $now), $fullSince);
         $seconds = (hrtime(true) - $started) / 1e9;
         $this->context->log->info(
             sprintf(
@@ -51,5 +59,13 @@ final readonly class RankStep
                 ['event' => 'observations_in_the_future', 'videos' => $generation->futureCount],
             );
         }
+    }
+
+    /** A region that was not observed for KEEP_DAYS loses its list by age: it must not keep the others from being published. */
+    private function fullSince(int $now): int
+    {
+        return new ClockRecord($this->database)->isSteady($now)
+            ? Cutoff::byClock($now, $this->context->settings->keepDays)
+            : 0;
     }
 }

@@ -29,14 +29,22 @@ final readonly class RankingPublisher
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
 
+    private const string FILLED_REGIONS = <<<'SQL'
+    SELECT region FROM generation_regions
+    WHERE generation = (SELECT max(id) FROM generations) AND video_count > 0 AND newest_observed_at >= ? ORDER BY region
+    SQL;
+
     /** @param int $maxUnobservedHours a video leaves when its region was observed for more hours without it */
     public function __construct(private Database $database, private int $maxUnobservedHours) {}
 
     /**
      * @param int $now UTC seconds
+     * @param ?int $fullSince UTC seconds: a region that has a list, and was observed since then, must not lose it; null
+     *   lets every list become empty
      * @throws ClockBackwards when the newest generation is of a later time
+     * @throws EmptyPublication
      */
-    public function publish(int $now): Generation
+    public function publish(int $now, ?int $fullSince = null): Generation
     {
         $newest = (int) $this->database->value(
             'SELECT published_at FROM generations ORDER BY id DESC LIMIT 1',
@@ -45,7 +53,7 @@ final readonly class RankingPublisher
             throw ClockBackwards::before($now, $newest);
         }
 
-        return $this->publishAt(max($now, $newest), max($now, $newest));
+        return $this->publishAt(max($now, $newest), max($now, $newest), $fullSince);
     }
 
     /**
@@ -53,8 +61,10 @@ final readonly class RankingPublisher
      *
      * @param int $now UTC seconds
      * @param ?int $clock UTC seconds: videos whose newest observation is of the future do not rank; null for all
+     * @param ?int $fullSince as for publish()
+     * @throws EmptyPublication
      */
-    public function publishAt(int $now, ?int $clock = null): Generation
+    public function publishAt(int $now, ?int $clock = null, ?int $fullSince = null): Generation
     {
         $latest = $clock === null ? PHP_INT_MAX : $clock + self::CLOCK_TOLERANCE_SECONDS;
         $newestByRegion = array_column(
@@ -63,8 +73,23 @@ final readonly class RankingPublisher
             'code',
         );
         $lists = $this->collect($newestByRegion, $now, $latest);
+        if ($fullSince !== null) {
+            $this->requireFilled($lists, $fullSince);
+        }
 
         return $this->database->transaction(fn(): Generation => $this->write($lists, $newestByRegion, $now));
+    }
+
+    /** @throws EmptyPublication */
+    private function requireFilled(RankedLists $lists, int $fullSince): void
+    {
+        $filled = array_column($this->database->rows(self::FILLED_REGIONS, [$fullSince]), 'region');
+        $lost = array_values(
+            array_filter($filled, static fn(string $region): bool => $lists->videoCount($region) === 0),
+        );
+        if ($lost !== []) {
+            throw EmptyPublication::of($lost);
+        }
     }
 
     /**
