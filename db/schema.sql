@@ -94,7 +94,7 @@ CREATE TABLE runs (
   unchanged INTEGER NOT NULL DEFAULT 0 CHECK (unchanged >= 0),
   late INTEGER NOT NULL DEFAULT 0 CHECK (late >= 0),
   conflicting INTEGER NOT NULL DEFAULT 0 CHECK (conflicting >= 0) -- other views than the first ones of that time; the first stay
-) STRICT;
+, removed INTEGER NOT NULL DEFAULT 0 CHECK (removed >= 0)) STRICT;
 
 CREATE TABLE rejections (
   run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -123,3 +123,17 @@ CREATE TABLE youtube_regions (
   region TEXT NOT NULL PRIMARY KEY REFERENCES regions (code),
   asked_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE removals (
+  kind TEXT NOT NULL CHECK (kind IN ('video', 'channel')),
+  name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 200), -- videos.id or videos.channel
+  reason TEXT NOT NULL CHECK (length(reason) BETWEEN 1 AND 300),
+  removed_at INTEGER NOT NULL,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE removals_version (version INTEGER NOT NULL) STRICT;
+
+CREATE TRIGGER removal_added AFTER INSERT ON removals BEGIN UPDATE removals_version SET version = version + 1; END;
+
+CREATE TRIGGER removal_undone AFTER DELETE ON removals BEGIN UPDATE removals_version SET version = version + 1; END;

@@ -63,6 +63,16 @@ export class DatabaseBuilder {
     this.database.run("DELETE FROM generations WHERE id = ?", [generation]);
   }
 
+  /** Takes a video or a channel down, as `writer remove` does. */
+  takeDown(kind: "video" | "channel", name: string): void {
+    this.database.run("INSERT INTO removals VALUES (?, ?, 'a test', 0)", [kind, name]);
+  }
+
+  /** Undoes it, as `writer allow` does. */
+  allow(kind: "video" | "channel", name: string): void {
+    this.database.run("DELETE FROM removals WHERE kind = ? AND name = ?", [kind, name]);
+  }
+
   /** Stores a video's views at Unix times, oldest first, as the writer links them. */
   observe(video_id: string, region: string, views: [at: number, views: number][]): void {
     let previous: number | null = null;

@@ -34,6 +34,8 @@ final class Application extends ConsoleApplication
         'prune' => Commands\Prune::class,
         'cron' => Commands\Cron::class,
         'repair' => Commands\Repair::class,
+        'remove' => Commands\Remove::class,
+        'allow' => Commands\Allow::class,
         'status' => Commands\Status::class,
         'explain' => Commands\Explain::class,
         'backtest' => Commands\Backtest::class,

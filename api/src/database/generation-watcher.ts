@@ -122,7 +122,7 @@ export class GenerationWatcher {
     if (newest === null && this.#newest !== null) {
       throw new DatabaseUnusable(`Cannot serve ${this.#path}: it has no generation any more`);
     }
-    const members = ["id", "oldestId", "publishedAt"] as const;
+    const members = ["id", "oldestId", "publishedAt", "removalsVersion"] as const;
     const same = members.every((member) => newest?.[member] === this.#newest?.[member]);
     if (!same || isOtherFile) this.#newest = newest;
   }

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { readRemovalsVersion } from "./removals.ts";
 
 /** What the origin knows of one published ranking. Times are Unix seconds. */
 export type Generation = {
@@ -9,6 +10,8 @@ export type Generation = {
   maxPerChannel: number;
   maxPerChannelRanks: number;
   regions: ReadonlyMap<string, RegionFreshness>;
+  /** Another one is another generation for a reader: its pages are not the same. */
+  removalsVersion: number;
 };
 
 type RegionFreshness = { videoCount: number; newestObservedAt: number | null };
@@ -27,6 +30,7 @@ export function readGeneration(
     maxPerChannel: row.max_per_channel,
     maxPerChannelRanks: row.max_per_channel_ranks,
     regions: readRegions(database, row.id),
+    removalsVersion: readRemovalsVersion(database),
   };
 }
 

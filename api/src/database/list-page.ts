@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
+import { isRemovedSql } from "./removals.ts";
 
 /** One rank of a list, joined with its video. Times are Unix seconds. */
 export type ListRow = {
@@ -16,7 +17,7 @@ export type ListRow = {
   thumb_base: string;
 };
 
-/** `total` counts the whole list, `rows` are the page. */
+/** `total` is the last rank of the whole list, `rows` are the page without the videos that were taken down. */
 export type ListPage = {
   generation: { id: number; publishedAt: number; maxPerChannel: number; maxPerChannelRanks: number };
   newestObservedAt: number | null;
@@ -32,7 +33,7 @@ const headSql = `SELECT published_at, max_per_channel, max_per_channel_ranks, ne
 const totalSql = `SELECT rank AS total FROM trending WHERE ${listWhere} ORDER BY rank DESC LIMIT 1`;
 
 const rowsSql = `SELECT rank, video_id, score, views, views_per_hour, previous_views_per_hour,
-    title, channel, videos.category AS category, published_at, thumb_base
+    title, channel, videos.category AS category, published_at, thumb_base, ${isRemovedSql} AS removed
   FROM trending JOIN videos ON videos.id = video_id
   WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
 
@@ -48,7 +49,7 @@ type Head = {
 export function prepareListPageQuery(database: Database) {
   const head = database.query<Head, [number, string]>(headSql);
   const total = database.query<{ total: number }, List>(totalSql);
-  const rows = database.query<ListRow, [...List, number, number]>(rowsSql);
+  const rows = database.query<ListRow & { removed: 0 | 1 }, [...List, number, number]>(rowsSql);
   return (query: TrendingQuery, start: PageStart): ListPage | null => {
     const found = head.get(start.generation, query.region);
     if (found === null) return null;
@@ -60,7 +61,7 @@ export function prepareListPageQuery(database: Database) {
       rows: rows.all(...list, start.afterRank, query.limit),
     };
     requireWhole(page, start.afterRank, query.limit);
-    return page;
+    return { ...page, rows: page.rows.filter(({ removed }) => removed === 0) };
   };
 }
 
@@ -73,7 +74,8 @@ function describeGeneration(id: number, head: Head): ListPage["generation"] {
   };
 }
 
-// Ranks run without gaps by the writer's promise. A torn list is a damaged database: better the last good answer.
+// Ranks run without gaps by the writer's promise; those of removed videos are counted. A torn list is a damaged
+// database: better the last good answer.
 function requireWhole(page: ListPage, afterRank: number, limit: number): void {
   const expected = Math.max(0, Math.min(limit, page.total - afterRank));
   const whole = page.rows.length === expected && page.rows.every((row, i) => row.rank === afterRank + 1 + i);

@@ -29,7 +29,7 @@ export class ListReader {
   readFirstPage(query: TrendingQuery, generation: Generation): ListPage {
     if (query.category !== undefined) return this.#readFirstRanks(query, generation);
     const page = this.#firstPage(query.region, query.window, generation);
-    return { ...page, rows: page.rows.slice(0, query.limit) };
+    return { ...page, rows: page.rows.filter(({ rank }) => rank <= query.limit) };
   }
 
   /** The ranks after a cursor's, or null when its generation is gone. @throws DatabaseUnreadable */

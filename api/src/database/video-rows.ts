@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import historySql from "../../../db/queries/video-history.sql" with { type: "text" };
+import { isRemovedSql } from "./removals.ts";
 
 export type VideoRow = {
   id: string;
@@ -23,7 +24,7 @@ export type VideoRecord = { video: VideoRow; places: ListPlace[]; observations: 
 const observationsPerRegion = 48;
 
 const videoSql = `SELECT id, title, channel, category, language, published_at, duration_seconds, thumb_base
-  FROM videos WHERE id = ?1`;
+  FROM videos WHERE id = ?1 AND NOT ${isRemovedSql}`;
 
 const placesSql = `SELECT region, window, category, rank, round(score, 1) AS score
   FROM trending WHERE generation = ?1 AND video_id = ?2 ORDER BY region, window, category`;

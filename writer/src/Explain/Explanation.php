@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Explain;
 
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Ranking\Velocity;
 
 /** The facts behind a video's ranks in a region, as of the newest generation. Times are UTC seconds. */
@@ -38,6 +39,8 @@ final readonly class Explanation
         public int $generationAt,
         public array $ranks,
         public array $history,
+        /** Why it was taken down; null when it was not. */
+        public ?string $removal,
     ) {}
 
     /** Null when the video was not observed in that region, or nothing was published yet. */
@@ -63,6 +66,7 @@ final readonly class Explanation
             generationAt: $generation['published_at'],
             ranks: array_column($ranks, null, 'window'),
             history: $database->rows($historyQuery, [$videoId, self::MAX_OBSERVATIONS, $region]),
+            removal: new Removals($database)->reasonFor($videoId, $row['channel']),
         );
     }
 }

@@ -24,6 +24,7 @@ final readonly class ExplanationReport
         return implode("\n", [
             $facts->title,
             $facts->channel . ($facts->category === null ? '' : ", $facts->category"),
+            ...$facts->removal === null ? [] : ["Removed from all lists: $facts->removal"],
             '',
             "In $facts->region, generation $facts->generation of $publishedAt, " . Forecast::VERSION . ':',
             ...array_map($this->windowLine(...), Window::cases()),

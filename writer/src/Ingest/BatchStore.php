@@ -5,11 +5,13 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ingest;
 
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\RejectionReason;
+use TrendVault\Writer\Observations\Removal;
 use TrendVault\Writer\Sources\LineFragment;
 use TrendVault\Writer\Sources\RejectStore;
 
@@ -17,7 +19,8 @@ use TrendVault\Writer\Sources\RejectStore;
 final readonly class BatchStore
 {
     private const string COUNT_RUN = <<<'SQL'
-    UPDATE runs SET accepted = accepted + ?, unchanged = unchanged + ?, late = late + ?, conflicting = conflicting + ? WHERE id = ?
+    UPDATE runs SET accepted = accepted + ?, unchanged = unchanged + ?, late = late + ?, conflicting = conflicting + ?, removed = removed + ?
+    WHERE id = ?
     SQL;
     private const string COUNT_REJECTIONS = <<<'SQL'
     INSERT INTO rejections (run_id, reason, line_count) VALUES (?, ?, ?)
@@ -45,11 +48,14 @@ final readonly class BatchStore
      */
     public function store(Batch $batch, RejectStore $rejects, LineCounts $counts): void
     {
-        $rejected = new LineCounts();
-        $observations = $this->parse($batch, $rejects, $rejected);
-        if ($rejected->rejected() > 0) {
-            $this->database->transaction(fn() => $this->record($rejected));
-            $counts->add($rejected);
+        [$others, $removals] = [new LineCounts(), []];
+        $observations = $this->parse($batch, $rejects, $others, $removals);
+        if ($others->rejected() > 0 || $removals !== []) {
+            $this->database->transaction(function () use ($others, $removals): void {
+                array_walk($removals, $this->remove(...));
+                $this->record($others);
+            });
+            $counts->add($others);
         }
         foreach (array_chunk(self::sorted($observations), self::OBSERVATIONS_PER_COMMIT, true) as $chunk) {
             $committed = new LineCounts();
@@ -73,8 +79,11 @@ final readonly class BatchStore
         return array_replace($ids, $observations);
     }
 
-    /** @return array<int, Observation> by index in the batch */
-    private function parse(Batch $batch, RejectStore $rejects, LineCounts $counts): array
+    /**
+     * @param list<Removal> $removals gets the lines that remove something
+     * @return array<int, Observation> by index in the batch
+     */
+    private function parse(Batch $batch, RejectStore $rejects, LineCounts $counts, array &$removals): array
     {
         $observations = [];
         foreach ($batch->lines() as $index => $line) {
@@ -83,6 +92,12 @@ final readonly class BatchStore
                 continue;
             }
             try {
+                $removal = Removal::parse($line);
+                if ($removal !== null) {
+                    $removals[] = $removal;
+                    $counts->count(Outcome::Removed);
+                    continue;
+                }
                 $observations[$index] = $this->parser->parse($line);
                 if ($observations[$index]->describesVideo()) {
                     $batch->release($index); // Storing it cannot reject it any more.
@@ -93,6 +108,16 @@ final readonly class BatchStore
         }
 
         return $observations;
+    }
+
+    private function remove(Removal $removal): void
+    {
+        new Removals($this->database)->remove(
+            $removal->kind,
+            $removal->name,
+            $removal->reason,
+            $this->run->startedAt,
+        );
     }
 
     /** @param array<int, Observation> $observations by index in the batch */

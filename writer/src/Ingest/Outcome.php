@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ingest;
 
-/** What storing a valid observation did. */
+/** What storing a valid line did. */
 enum Outcome: string
 {
     /** New, and the newest of its video in its region. */
@@ -15,4 +15,6 @@ enum Outcome: string
     case Late = 'late';
     /** There is another view count of the same time, which stays: a ranking may have used it. */
     case Conflicting = 'conflicting';
+    /** The line took a video or a channel down. */
+    case Removed = 'removed';
 }

@@ -18,6 +18,8 @@ final class RankedLists
     /** @var array<string, int> by region */
     private array $videoCounts = [];
     private int $futureCount = 0;
+    /** @var array<string, true> */
+    private array $regionsWithRemovals = [];
 
     /** @param int $now UTC seconds */
     public function __construct(private readonly int $now) {}
@@ -72,6 +74,18 @@ final class RankedLists
     public function skipFuture(): void
     {
         $this->futureCount++;
+    }
+
+    /** Notes that a video of the region does not rank, because somebody took it down. */
+    public function skipRemoved(string $region): void
+    {
+        $this->regionsWithRemovals[$region] = true;
+    }
+
+    /** Whether a region has no video, and not because all were taken down. */
+    public function isEmptyByAccident(string $region): bool
+    {
+        return $this->videoCount($region) === 0 && !isset($this->regionsWithRemovals[$region]);
     }
 
     public function futureCount(): int

@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ranking;
 
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\RemovalKind;
+use TrendVault\Writer\Database\Removals;
 
 /** Makes a generation from all velocities and publishes it in one transaction. */
 final readonly class RankingPublisher
@@ -85,7 +87,7 @@ final readonly class RankingPublisher
     {
         $filled = array_column($this->database->rows(self::FILLED_REGIONS, [$fullSince]), 'region');
         $lost = array_values(
-            array_filter($filled, static fn(string $region): bool => $lists->videoCount($region) === 0),
+            array_filter($filled, static fn(string $region): bool => $lists->isEmptyByAccident($region)),
         );
         if ($lost !== []) {
             throw EmptyPublication::of($lost);
@@ -103,11 +105,15 @@ final readonly class RankingPublisher
             $newestByRegion,
         );
         $lists = new RankedLists($now);
+        $removals = new Removals($this->database);
+        [$videos, $channels] = array_map($removals->names(...), [RemovalKind::Video, RemovalKind::Channel]);
         $velocities = $this->database->prepare(self::VELOCITIES)->execute();
         while (($row = $velocities->fetchArray(SQLITE3_ASSOC)) !== false) {
             $region = $row['region'];
             if ($row['last_observed_at'] > $latest) {
                 $lists->skipFuture();
+            } elseif (isset($videos[$row['video_id']]) || isset($channels[$row['channel']])) {
+                $lists->skipRemoved($region);
             } elseif ($row['last_observed_at'] >= $leaveBefore[$region]) {
                 $lists->offer(
                     $region,

@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Status;
 
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\RemovalKind;
+use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Time\Rfc3339;
 
 /** The state of a database, as text and as JSON. Only reads. */
@@ -26,6 +28,7 @@ final readonly class StatusReport
      * @param ?array<string, mixed> $generation
      * @param list<array<string, mixed>> $regions
      * @param array<string, int> $rejections by reason
+     * @param array{videos: int, channels: int} $removals
      * @param array<int, string> $exitCodeLabels
      */
     private function __construct(
@@ -35,6 +38,7 @@ final readonly class StatusReport
         private ?array $generation,
         private array $regions,
         private array $rejections,
+        private array $removals,
         private array $exitCodeLabels,
     ) {}
 
@@ -55,6 +59,10 @@ final readonly class StatusReport
                 'lines',
                 'reason',
             ),
+            array_map(new Removals($database)->count(...), [
+                'videos' => RemovalKind::Video,
+                'channels' => RemovalKind::Channel,
+            ]),
             $exitCodeLabels,
         );
     }
@@ -94,6 +102,7 @@ final readonly class StatusReport
                     $this->regions,
                 ),
                 'rejected_last_day' => (object) $this->rejections,
+                'removed' => $this->removals,
             ],
             JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         ) . "\n";
@@ -116,6 +125,7 @@ final readonly class StatusReport
             ($this->rejections === []
                 ? 'no line in the last day'
                 : 'in the last day: ' . $this->rejectionsText()),
+            "Removed     {$this->removals['videos']} videos, {$this->removals['channels']} channels",
             '',
             'Region   Videos  Newest observation',
         ];

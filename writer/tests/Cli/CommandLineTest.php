@@ -39,6 +39,8 @@ final class CommandLineTest extends TestCase
         yield [['backtest', '--from', 'spring', 'x'], 'expected a date'];
         yield [['explain', 'GB'], 'missing: "video"'];
         yield [['status', '-x'], 'The "-x" option does not exist'];
+        yield [['remove', 'An id?'], 'Cannot read An id?: expected the id of a video'];
+        yield [['remove', '--channel', ''], 'expected a name of 1 to 200 characters'];
     }
 
     /** @param array<string, string> $environment */
@@ -87,6 +89,7 @@ final class CommandLineTest extends TestCase
 
         self::assertSame(
             [
+                'allow',
                 'backtest',
                 'completion',
                 'cron',
@@ -97,6 +100,7 @@ final class CommandLineTest extends TestCase
                 'migrate',
                 'prune',
                 'rank',
+                'remove',
                 'repair',
                 'schema',
                 'status',

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { TrendingPage } from "@trendvault/contract/responses";
+import { DatabaseBuilder, type VideoSeed, videos } from "../test-support/database-builder.ts";
+import { openTestOrigin, type TestOrigin } from "../test-support/test-origin.ts";
+
+let builder: DatabaseBuilder;
+let origin: TestOrigin;
+
+const listed: VideoSeed[] = videos(60).map((video, index) => ({ ...video, channel: `Channel ${index % 7}` }));
+const ids = listed.map(({ id }) => id);
+
+beforeEach(async () => {
+  builder = new DatabaseBuilder();
+  for (let generation = 0; generation < 3; generation++) builder.publish([{ region: "GB", videos: listed }]);
+  origin = await openTestOrigin(builder.path);
+});
+
+afterEach(() => builder.remove());
+
+async function readPage(target: string): Promise<TrendingPage> {
+  const response = await origin.ask(target);
+  expect([target, response.status]).toEqual([target, 200]);
+  return (await response.json()) as TrendingPage;
+}
+
+/** All ids of a generation's list by rank, read page by page as a client does. Null where no video has the rank. */
+async function readList(generation: number, limit: number): Promise<(string | null)[]> {
+  const read: (string | null)[] = [];
+  let target: string | null = `/api/trending?region=GB&limit=${limit}`;
+  if (generation !== 3) target += `&cursor=${generation}-${limit}`;
+  for (; target !== null; ) {
+    const page: TrendingPage = await readPage(target);
+    expect(page.count).toBe(page.items.length);
+    for (const { id, rank } of page.items) {
+      expect(read[rank - 1]).toBeUndefined();
+      read[rank - 1] = id;
+    }
+    target = page.next;
+  }
+  return Array.from({ length: 60 }, (_, index) => read[index] ?? null);
+}
+
+test("a removed video is in no page of any generation, cached or not, and comes back when it is allowed", async () => {
+  const removed = ids[2] ?? "";
+  const first = "/api/trending?region=GB&limit=24";
+  const tag = (await origin.ask(first)).headers.get("etag") ?? "";
+  expect((await origin.ask(`/api/videos/${removed}`)).status).toBe(200);
+
+  builder.takeDown("video", removed);
+  origin.pass(50);
+  origin.pass(200);
+  expect((await origin.ask(first, { headers: { "If-None-Match": tag } })).status).toBe(200);
+  expect(await readList(3, 24)).toEqual(ids.map((id) => (id === removed ? null : id)));
+  expect((await origin.ask(`/api/videos/${removed}`)).status).toBe(404);
+
+  builder.allow("video", removed);
+  origin.pass(50);
+  origin.pass(200);
+  expect(await readList(3, 24)).toEqual(ids);
+  expect((await origin.ask(`/api/videos/${removed}`)).status).toBe(200);
+});
+
+test("ranks keep the gaps of any removals, and every other video is read exactly once", async () => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  let state = seed;
+  const draw = (below: number) => {
+    state = (state * 48_271 + 11) % 2_147_483_647;
+    return state % below;
+  };
+  for (let round = 0; round < 12; round++) {
+    const channel = `Channel ${draw(7)}`;
+    const single = new Set(Array.from({ length: draw(40) }, () => ids[draw(60)] ?? ""));
+    builder.database.run("DELETE FROM removals");
+    for (const id of single) builder.takeDown("video", id);
+    builder.takeDown("channel", channel);
+    origin.pass(50);
+    origin.pass(200);
+    const expected = listed.map((video) =>
+      video.channel === channel || single.has(video.id) ? null : video.id,
+    );
+    const limit = 1 + draw(50);
+    expect([seed, limit, await readList(3, limit)]).toEqual([seed, limit, expected]);
+    const older = [...Array(Math.min(limit, 60)).fill(null), ...expected.slice(limit)];
+    expect([seed, limit, await readList(2, limit)]).toEqual([seed, limit, older]);
+  }
+});
+
+test("a list whose rank is gone is torn, whatever was removed", async () => {
+  builder.database.run("DELETE FROM trending WHERE rank = 30");
+  builder.takeDown("video", ids[3] ?? "");
+  origin.pass(50);
+  origin.pass(200);
+  expect((await origin.ask("/api/trending?region=GB&limit=7&cursor=2-28")).status).toBe(503);
+});
