@@ -10,10 +10,18 @@ final readonly class Settings
     /** Names that settings had before, and what to do about each. */
     private const array RENAMED = [
         'DB_BUSY_TIMEOUT_MS' => 'DB_BUSY_TIMEOUT_SECONDS: rename it, and give seconds',
+        'KEEP_GENERATIONS' =>
+            'GENERATION_RETENTION_SECONDS: rename it, and give seconds instead of a number of generations',
         'LEAVE_AFTER_HOURS' => 'MAX_UNOBSERVED_HOURS: rename it',
         'YOUTUBE_DEADLINE_SECONDS' => 'YOUTUBE_TIMEOUT_SECONDS: rename it',
         'YOUTUBE_EVERY_SECONDS' => 'YOUTUBE_INTERVAL_SECONDS: rename it',
     ];
+
+    /**
+     * An answer is served fresh, then stale, then by a browser, and its reader needs some minutes before following its
+     * `next`: 120 + 600 + 30 + 60 + 600 seconds, rounded up. A test holds it together with what the origin sends.
+     */
+    private const int GENERATION_RETENTION_SECONDS = 1500;
 
     /** @param array<string, string> $environment */
     private function __construct(
@@ -22,8 +30,8 @@ final readonly class Settings
         /** @var list<string> what `cron` ingests */
         public array $sources,
         public int $demoSeed,
-        /** Published rankings that stay, so that a reader's pages hold together. */
-        public int $keepGenerations,
+        /** How long a generation stays after the next one was published, so that a reader's pages hold together. */
+        public int $generationRetentionSeconds,
         /** How long observations stay, and what was not observed since. */
         public int $keepDays,
         /** A video leaves the ranking when its region was observed for more hours without it. */
@@ -49,7 +57,13 @@ final readonly class Settings
                 array_filter(array_map(trim(...), explode(',', $environment['SOURCES'] ?? ''))),
             ),
             demoSeed: self::integer($environment, 'DEMO_SEED', 1, 0, 4_294_967_295),
-            keepGenerations: self::integer($environment, 'KEEP_GENERATIONS', 10, 2, 1000),
+            generationRetentionSeconds: self::integer(
+                $environment,
+                'GENERATION_RETENTION_SECONDS',
+                self::GENERATION_RETENTION_SECONDS,
+                0,
+                604_800,
+            ),
             keepDays: self::integer($environment, 'KEEP_DAYS', 28, 1, 3650),
             maxUnobservedHours: self::integer($environment, 'MAX_UNOBSERVED_HOURS', 48, 1, 8760),
             busyTimeoutMilliseconds: (int) round(

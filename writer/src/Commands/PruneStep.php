@@ -20,7 +20,7 @@ final readonly class PruneStep
     {
         [$settings, $now] = [$this->context->settings, $this->context->now()];
         $cutoff = new Cutoff($this->database)->of($now, $settings->keepDays, $trustsClock);
-        $pruned = new Pruning($this->database)->prune($cutoff, $settings->keepGenerations);
+        $pruned = new Pruning($this->database)->prune($cutoff, $settings->generationRetentionSeconds);
         $this->warnOfOldObservations($now);
         $this->context->log->info(
             sprintf(

@@ -11,6 +11,17 @@ final readonly class Pruning
 {
     private const int ROWS_PER_COMMIT = 10_000;
 
+    /**
+     * The age counts from the next generation: until then it was the newest, and its pages were handed out. It counts
+     * up to the newest one, so that neither a clock that jumps nor a writer that rests deletes any. Two always stay.
+     */
+    private const string OLD_GENERATIONS = <<<'SQL'
+    SELECT id FROM (
+      SELECT id, min(published_at) OVER (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS superseded_at,
+        row_number() OVER (ORDER BY id DESC) AS place, last_value(published_at) OVER all_of_them AS newest_at
+      FROM generations WINDOW all_of_them AS (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+    ) WHERE place > 2 AND superseded_at < newest_at - ?
+    SQL;
     private const string OBSERVATIONS = <<<'SQL'
     DELETE FROM observations WHERE (observed_at, region, video_id) IN (
       SELECT observed_at, region, video_id FROM observations WHERE observed_at < ?1 ORDER BY observed_at, region, video_id LIMIT ?2
@@ -32,10 +43,13 @@ final readonly class Pruning
 
     public function __construct(private Database $database) {}
 
-    /** @param ?int $cutoff UTC seconds, see Cutoff: what is older is deleted; null for nothing */
-    public function prune(?int $cutoff, int $keepGenerations): PruneResult
+    /**
+     * @param ?int $cutoff UTC seconds, see Cutoff: what is older is deleted; null for nothing
+     * @param int $generationRetentionSeconds for so long a generation stays after the next one was published
+     */
+    public function prune(?int $cutoff, int $generationRetentionSeconds): PruneResult
     {
-        $generations = $this->dropGenerations($keepGenerations);
+        $generations = $this->dropGenerations($generationRetentionSeconds);
         $observations = 0;
         if ($cutoff !== null) {
             $observations = $this->deleteAll(self::OBSERVATIONS, [$cutoff]);
@@ -48,12 +62,9 @@ final readonly class Pruning
     }
 
     /** One transaction each: a reader sees all of a generation or none of it. */
-    private function dropGenerations(int $keep): int
+    private function dropGenerations(int $retentionSeconds): int
     {
-        $old = array_column(
-            $this->database->rows('SELECT id FROM generations ORDER BY id DESC LIMIT -1 OFFSET ?', [$keep]),
-            'id',
-        );
+        $old = array_column($this->database->rows(self::OLD_GENERATIONS, [$retentionSeconds]), 'id');
         foreach ($old as $id) {
             $this->database->transaction(function () use ($id): int {
                 $this->database->run('DELETE FROM trending WHERE generation = ?', [$id]);

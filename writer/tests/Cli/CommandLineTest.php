@@ -63,7 +63,11 @@ final class CommandLineTest extends TestCase
             ['KEEP_DAYS' => 'many'],
             'Cannot read KEEP_DAYS=many: expected a whole number from 1 to 3650, for example 28',
         ];
-        yield [['KEEP_GENERATIONS' => '1'], 'from 2 to 1000'];
+        yield [['GENERATION_RETENTION_SECONDS' => '-1'], 'from 0 to 604800, for example 1500'];
+        yield [
+            ['KEEP_GENERATIONS' => '10'],
+            'KEEP_GENERATIONS is now GENERATION_RETENTION_SECONDS: rename it, and give seconds',
+        ];
         yield [['DEMO_SEED' => '-1'], 'DEMO_SEED=-1'];
         yield [['DB_BUSY_TIMEOUT_SECONDS' => 'long'], 'expected a number from 0 to 600, for example 5'];
         yield [

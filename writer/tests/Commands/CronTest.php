@@ -34,13 +34,15 @@ final class CronTest extends TestCase
     #[Test]
     public function each_run_prunes_what_is_older_than_the_settings_keep(): void
     {
-        $installation = new Installation(['KEEP_GENERATIONS' => '2']);
+        $installation = new Installation(['GENERATION_RETENTION_SECONDS' => '600']);
         for ($run = 0; $run < 3; $run++) {
             $installation->run(['cron']);
+            $installation->execute('UPDATE generations SET published_at = published_at - 500');
         }
+        $installation->run(['cron']);
 
         self::assertSame(
-            [2, 3],
+            [2, 3, 4],
             array_column($installation->rows('SELECT id FROM generations ORDER BY id'), 'id'),
         );
     }
