@@ -137,3 +137,11 @@ CREATE TABLE removals_version (version INTEGER NOT NULL) STRICT;
 CREATE TRIGGER removal_added AFTER INSERT ON removals BEGIN UPDATE removals_version SET version = version + 1; END;
 
 CREATE TRIGGER removal_undone AFTER DELETE ON removals BEGIN UPDATE removals_version SET version = version + 1; END;
+
+CREATE TABLE checks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  checked_at INTEGER NOT NULL,
+  seconds REAL NOT NULL CHECK (seconds >= 0),
+  result TEXT NOT NULL CHECK (result IN ('whole', 'damaged', 'unfinished')),
+  detail TEXT -- what SQLite said about a damaged file; why the check did not end
+) STRICT;

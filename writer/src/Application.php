@@ -36,6 +36,7 @@ final class Application extends ConsoleApplication
         'repair' => Commands\Repair::class,
         'remove' => Commands\Remove::class,
         'allow' => Commands\Allow::class,
+        'check' => Commands\Check::class,
         'status' => Commands\Status::class,
         'explain' => Commands\Explain::class,
         'backtest' => Commands\Backtest::class,

@@ -33,8 +33,9 @@ final class Cron extends WriterCommand
             $exitCode = new IngestStep($context, $database, $run)->run($context->settings->sources);
             $refusal = self::rank($context, $database);
             new PruneStep($context, $database)->run();
+            $damage = new CheckStep($context, $database)->run();
 
-            return $refusal === null ? $exitCode : throw $refusal;
+            return $refusal === null ? $damage ?? $exitCode : throw $refusal;
         };
 
         return new WriteSession('cron', $context, lockTimeoutSeconds: 0)->migrateAndRun($work);

@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Status;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Time\Rfc3339;
 
 /** The state of a database, as text and as JSON. Only reads. */
@@ -23,12 +24,18 @@ final readonly class StatusReport
     WHERE started_at >= ? GROUP BY reason ORDER BY lines DESC, reason
     SQL;
 
+    private const int FUTURE_SECONDS = RankingPublisher::CLOCK_TOLERANCE_SECONDS;
+    private const string LAST_CHECK = 'SELECT checked_at, result, detail FROM checks ORDER BY id DESC LIMIT 1';
+
     /**
      * @param ?array<string, mixed> $lastRun
      * @param ?array<string, mixed> $generation
      * @param list<array<string, mixed>> $regions
      * @param array<string, int> $rejections by reason
      * @param array{videos: int, channels: int} $removals
+     * @param ?array{checked_at: int, result: string, detail: ?string} $lastCheck
+     * @param ?int $oldestObservedAt UTC seconds
+     * @param int $futureVideos states whose newest observation is of the future: they do not rank
      * @param array<int, string> $exitCodeLabels
      */
     private function __construct(
@@ -39,6 +46,9 @@ final readonly class StatusReport
         private array $regions,
         private array $rejections,
         private array $removals,
+        private ?array $lastCheck,
+        private ?int $oldestObservedAt,
+        private int $futureVideos,
         private array $exitCodeLabels,
     ) {}
 
@@ -62,6 +72,11 @@ final readonly class StatusReport
             array_map(new Removals($database)->count(...), [
                 'videos' => RemovalKind::Video,
                 'channels' => RemovalKind::Channel,
+            ]),
+            $database->rows(self::LAST_CHECK)[0] ?? null,
+            $database->value('SELECT min(observed_at) FROM observations'),
+            $database->value('SELECT count(*) FROM velocity WHERE last_observed_at > ?', [
+                $now + self::FUTURE_SECONDS,
             ]),
             $exitCodeLabels,
         );
@@ -103,6 +118,9 @@ final readonly class StatusReport
                 ),
                 'rejected_last_day' => (object) $this->rejections,
                 'removed' => $this->removals,
+                'last_check' => $this->lastCheck === null ? null : self::readable($this->lastCheck),
+                ...self::readable(['oldest_observed_at' => $this->oldestObservedAt]),
+                'future_videos' => $this->futureVideos,
             ],
             JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         ) . "\n";
@@ -126,6 +144,8 @@ final readonly class StatusReport
                 ? 'no line in the last day'
                 : 'in the last day: ' . $this->rejectionsText()),
             "Removed     {$this->removals['videos']} videos, {$this->removals['channels']} channels",
+            'Checked     ' . $this->checkText(),
+            'History     ' . $this->historyText(),
             '',
             'Region   Videos  Newest observation',
         ];
@@ -159,6 +179,28 @@ final readonly class StatusReport
 
         return "$command, {$this->age($this->now - $started)} ago: $result" .
             ($error === null ? '' : "\n            $error");
+    }
+
+    private function checkText(): string
+    {
+        if ($this->lastCheck === null) {
+            return 'never';
+        }
+        ['checked_at' => $checkedAt, 'result' => $result, 'detail' => $detail] = $this->lastCheck;
+
+        return "{$this->age($this->now - $checkedAt)} ago: $result" . ($detail === null ? '' : ", $detail");
+    }
+
+    private function historyText(): string
+    {
+        $since =
+            $this->oldestObservedAt === null ? 'none yet' : $this->age($this->now - $this->oldestObservedAt);
+        $future = number_format($this->futureVideos);
+
+        return $since .
+            ($this->futureVideos === 0
+                ? ''
+                : "; $future videos do not rank, their newest observation is of the future: run `writer repair`");
     }
 
     private function rejectionsText(): string

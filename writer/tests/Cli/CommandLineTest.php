@@ -95,6 +95,7 @@ final class CommandLineTest extends TestCase
             [
                 'allow',
                 'backtest',
+                'check',
                 'completion',
                 'cron',
                 'explain',
