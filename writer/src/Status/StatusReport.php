@@ -35,7 +35,7 @@ final readonly class StatusReport
      * @param array{videos: int, channels: int} $removals
      * @param ?array{checked_at: int, result: string, detail: ?string} $lastCheck
      * @param ?int $oldestObservedAt UTC seconds
-     * @param int $futureVideos states whose newest observation is of the future: they do not rank
+     * @param int $futureVideos velocities whose newest observation is of the future: they do not rank
      * @param array<int, string> $exitCodeLabels
      */
     private function __construct(

@@ -77,7 +77,7 @@ final class WrongClockTest extends TestCase
     }
 
     #[Test]
-    public function a_running_state_that_is_lost_is_rebuilt_from_the_history(): void
+    public function velocities_that_are_lost_are_rebuilt_from_the_history(): void
     {
         $this->writer('cron');
         $forecast =
