@@ -11,6 +11,8 @@ export type TestDatabase = {
   path: string;
   /** Publishes another generation. */
   publish: () => void;
+  /** Takes a video down. */
+  takeDown: (id: string) => void;
   remove: () => void;
 };
 
@@ -29,6 +31,7 @@ export function makeDatabase(secondsAgo = 0): TestDatabase {
   return {
     path,
     publish: () => run(["rank"]),
+    takeDown: (id) => run(["remove", id]),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import type { StoredResponse } from "../src/origin/stored-response.ts";
+import { validateOriginResponse } from "../src/origin/validate-origin-response.ts";
+import { canonicalize } from "../src/rules/canonical-request.ts";
+import { makeDatabase } from "./database.ts";
+import type { Exchange } from "./exchanges.ts";
+import { askTwice } from "./in-process-edge.ts";
+import { keySet } from "./keys.ts";
+import { Origin } from "./origin.ts";
+
+const removed = "de-38"; // among the first of its list
+const pages = ["/api/trending?region=DE", "/api/trending?region=DE&limit=7"];
+const olderPages = [
+  "/api/trending?region=DE&limit=1&cursor=1-1",
+  "/api/trending?region=DE&limit=1&cursor=1-2",
+];
+const video = `/api/videos/${removed}`;
+const questions = [...pages, ...olderPages, video, "/api/regions"];
+
+test("a removed video is gone from what an edge had stored within 15 minutes", async () => {
+  const database = makeDatabase(60);
+  database.publish();
+  const origin = await Origin.start(database.path);
+  try {
+    const now = Math.floor(Date.now() / 1000);
+    const stored = await Promise.all(questions.map(async (question) => store(await ask(question), now)));
+    const held = stored.filter(({ body }) => body.includes(`"${removed}"`)).map(({ target }) => target);
+    expect(held).toEqual(expect.arrayContaining([...pages, video]));
+
+    database.takeDown(removed);
+    await untilGone();
+    const answers = new Map(await Promise.all(questions.map(ask)));
+    const answer = (target: string) => answers.get(target) ?? failure;
+    for (const question of questions) {
+      // At 5 minutes the stored response is served once more, and replaced; at 14 it is too old for that.
+      for (const [minutes, allowed] of [
+        [5, 1],
+        [14, 0],
+      ] as const) {
+        const situation = { answer, stored, fallback: null, now: now + 60 * minutes };
+        const seen = await askTwice(question, situation);
+        const showing = seen.slice(allowed).filter((one) => one.includes(`${removed}\\"`));
+        expect([question, minutes, showing]).toEqual([question, minutes, []]);
+        expect(JSON.parse(seen[1] ?? "[]")[0]).toBe(question === video ? 404 : 200);
+      }
+    }
+  } finally {
+    await origin.kill();
+    database.remove();
+  }
+
+  async function ask(question: string): Promise<[string, Exchange]> {
+    const response = await origin.fetch(question);
+    const exchange = { status: response.status, headers: [...response.headers], body: await response.text() };
+    return [question, exchange as Exchange];
+  }
+
+  async function untilGone(): Promise<void> {
+    for (let tries = 0; (await origin.fetch(video)).status !== 404; tries++) {
+      expect(tries).toBeLessThan(500);
+      await Bun.sleep(20);
+    }
+  }
+}, 60_000);
+
+const failure: Exchange = { status: 500, headers: [], body: "" };
+
+async function store([question, exchange]: [string, Exchange], now: number): Promise<StoredResponse> {
+  const request = canonicalize(new URL(question, "http://a")).canonical;
+  if (request === null) throw new Error(question);
+  const body = new TextEncoder().encode(exchange.body);
+  const received = { status: exchange.status, headers: new Headers(exchange.headers), body };
+  const validated = await validateOriginResponse(received, {
+    request,
+    stored: null,
+    now,
+    keys: JSON.parse(keySet),
+  });
+  if (validated.kind !== "response") throw new Error(`${question} is not valid`);
+  return validated.response;
+}
