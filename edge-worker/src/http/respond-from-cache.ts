@@ -14,17 +14,39 @@ export function respondFromCache(
   result: CachedResponse,
   { canonical, request, now }: { canonical: CanonicalRequest; request: Request; now: number },
 ): Response {
+  const { status, body } = result.response;
+  const headers = headersOf(result, canonical, now);
+  if (isKnown(request, result.response)) return withoutBody(304, headers);
+  if (request.method === "HEAD") return withoutBody(status, headers, body);
+  return new Response(body, { status, headers });
+}
+
+/** The last headers of a stored response: most hits come in the same second as another, and to copy them costs less. */
+type RecentHeaders = WeakMap<StoredResponse, { changing: string; headers: Headers }>;
+const recentHeaders: Record<"public" | "private", RecentHeaders> = {
+  public: new WeakMap(),
+  private: new WeakMap(),
+};
+
+function headersOf(result: CachedResponse, { regionFromCountry }: CanonicalRequest, now: number): Headers {
   const { response } = result;
+  const scope = regionFromCountry ? "private" : "public";
+  const age = ageOf(response, now);
+  const cacheStatus = formatCacheStatus(result.cacheStatus, freshUntil(response) - now);
+  const timing = formatTiming(result.originSeconds);
+  const changing = `${age} ${timing} ${cacheStatus}`;
+  const known = recentHeaders[scope].get(response);
+  if (known?.changing === changing) return known.headers;
   const headers = new Headers({
     ...baseHeaders,
     ...response.headers,
-    ...cacheControlHeaders(response, { canonical, age: ageOf(response, now) }),
-    ...diagnosticHeaders(result, now),
+    ...cacheControlHeaders(response, { scope, age }),
+    age: String(age),
+    "cache-status": cacheStatus,
+    "server-timing": timing,
   });
-  if (isKnown(request, response)) return withoutBody(304, headers);
-  const { status, body } = response;
-  if (request.method === "HEAD") return withoutBody(status, headers, body);
-  return new Response(body, { status, headers });
+  recentHeaders[scope].set(response, { changing, headers });
+  return headers;
 }
 
 function isKnown(request: Request, { status, headers }: StoredResponse): boolean {
@@ -34,7 +56,8 @@ function isKnown(request: Request, { status, headers }: StoredResponse): boolean
 }
 
 // A browser holds a digest against the body that it has got.
-function withoutBody(status: number, headers: Headers, body?: string): Response {
+function withoutBody(status: number, whole: Headers, body?: string): Response {
+  const headers = new Headers(whole);
   for (const name of bodyOnlyFields) headers.delete(name);
   if (body === undefined) headers.delete("content-type");
   else headers.set("content-length", String(new TextEncoder().encode(body).length));
@@ -48,30 +71,20 @@ function withoutBody(status: number, headers: Headers, body?: string): Response 
  */
 function cacheControlHeaders(
   { status, lifetimes }: StoredResponse,
-  { canonical, age }: { canonical: CanonicalRequest; age: number },
+  { scope, age }: { scope: string; age: number },
 ): Record<string, string> {
   if (status !== 200) return { "cache-control": "no-store" };
   const left = Math.max(0, usableSeconds(lifetimes) - age);
   const fresh = Math.min(browserSeconds(lifetimes), left);
   const stale = Math.min(browserStaleSeconds, left - fresh);
-  const scope = canonical.regionFromCountry ? "private" : "public";
   return {
     vary: "Accept-Encoding",
     "cache-control": `${scope}, max-age=${age + fresh}, stale-while-revalidate=${stale}`,
   };
 }
 
-function diagnosticHeaders(
-  { response, cacheStatus, originSeconds }: CachedResponse,
-  now: number,
-): Record<string, string> {
-  const timing =
-    originSeconds === undefined ? "edge" : `edge, origin;dur=${Math.round(originSeconds * 1000)}`;
-  return {
-    age: String(ageOf(response, now)),
-    "cache-status": formatCacheStatus(cacheStatus, freshUntil(response) - now),
-    "server-timing": timing,
-  };
+function formatTiming(originSeconds: number | undefined): string {
+  return originSeconds === undefined ? "edge" : `edge, origin;dur=${Math.round(originSeconds * 1000)}`;
 }
 
 function ageOf({ fetchedAt }: StoredResponse, now: number): number {
