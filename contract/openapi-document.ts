@@ -91,7 +91,7 @@ const paths: ZodOpenApiPathsObject = {
             Link: z.string().optional().meta({ description: 'The next page: rel="next" (RFC 8288)' }),
           }),
         }),
-        ...failures("invalid-parameter", "generation-gone"),
+        ...failures("invalid-parameter", "not-found", "generation-gone"),
       },
     },
   },
