@@ -11,6 +11,8 @@ const targets = regionCodes.flatMap((region) =>
   windows.map((window) => trendingUrl({ region, window, limit: 24 })),
 );
 
+const failing: Exchange = { status: 500, headers: [], body: "" };
+
 /** How often the origin was asked in that time. */
 async function countAsked(answer: (target: string) => Exchange): Promise<number> {
   const begun = Math.floor(Date.now() / 1000);
@@ -46,8 +48,30 @@ async function healthy(): Promise<(target: string) => Exchange> {
   return (target) => answers.get(target) as Exchange;
 }
 
+test("when it is back, the first response that is good lets all lists be fetched again", async () => {
+  const begun = Math.floor(Date.now() / 1000);
+  let [now, isUp] = [begun, true];
+  const answers = await healthy();
+  const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);
+  const askAll = async () => {
+    now += 5;
+    const seen: string[] = [];
+    for (const target of targets) seen.push(await edge.ask(target));
+    return seen.filter((one) => /"cache-status","trendvault; hit; ttl=\d+"/.test(one)).length;
+  };
+  const answer = (target: string) => (isUp ? answers(target) : failing);
+  await withFetch(answer, async () => {
+    while (now < begun + 130) await askAll();
+    isUp = false;
+    while (now < begun + 400) await askAll();
+    isUp = true;
+    while ((await askAll()) === 0) expect(now).toBeLessThan(begun + 400 + 125);
+    await askAll();
+    expect(await askAll()).toBe(targets.length);
+  });
+});
+
 test("a failing origin is asked far less often than a healthy one", async () => {
-  const failing = { status: 500, headers: [], body: "" };
   const busy: Exchange = { status: 503, headers: [["retry-after", "40"]], body: "" };
   const [well, ill, asksForPatience] = [
     await countAsked(await healthy()),
