@@ -26,11 +26,13 @@ const publicKey = describe(createPublicKey(privateKey));
 /** The key set that belongs to `signingKey`, as /.well-known/jwks.json gives it. */
 export const keySet = JSON.stringify({ keys: [publicKey] });
 
-/** A changed response of the origin with a signature that is right again, made now. An unsigned one stays so. */
-export function signAgain(whole: WholeResponse): WholeResponse {
+/**
+ * A changed response of the origin with a signature that is right again, made at a time (Unix seconds). An unsigned one
+ * stays so.
+ */
+export function signAgain(whole: WholeResponse, created = Math.floor(Date.now() / 1000)): WholeResponse {
   const { status, headers } = whole;
   if (headers.signature === undefined) return whole;
-  const created = Math.floor(Date.now() / 1000);
   const parameters = serializeParameters({ created, keyid: publicKey.kid, alg: "ed25519" });
   const base = signatureBase({ status, fields: readSignedFields(new Headers(headers)) }, parameters);
   const signature = sign(null, Buffer.from(base), privateKey).toString("base64");
