@@ -16,9 +16,15 @@ final readonly class ObservationParser
     private const int MAX_NESTING = 16;
     /** Characters that need no escaping in a path (RFC 3986, section 3.3), and no `. ~ :` in front; openapi.json has the same. */
     public const string ID = '/^[A-Za-z0-9_-][A-Za-z0-9_.~:-]{0,63}$/D';
-    private const string CONTROL = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
+    /** The bytes that may begin a character of FORBIDDEN: text without them needs no pattern. */
+    private const string SUSPECT = "\xc2\xe2\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
     private const string LANGUAGE = '/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/D';
-    private const string THUMB_BASE = '~^https?://[^\x00-\x20"<>\\\\^`{|}\x7f]+$~D';
+    /** Controls (C0, DEL, C1), line and paragraph separators, and what changes the direction of the text around it. */
+    public const string FORBIDDEN = '/[\x00-\x1f\x7f-\x{9f}\x{2028}-\x{202e}\x{2066}-\x{2069}]/u';
+    /** Text that begins with one of `!` to `~` needs no such pattern. Any character but spaces, and those that are drawn as nothing (some letters and the empty braille pattern, too). */
+    private const string VISIBLE = '/[^\p{Z}\p{C}\p{M}\x{115f}\x{1160}\x{2800}\x{3164}\x{ffa0}]/u';
+    /** Without a user, a query or a fragment, because `/hq.webp` is added to it. */
+    private const string THUMB_BASE = '~^https?://[^\x00-\x20"<>\\\\^`{|}\x7f/?#@]+(?:/[^\x00-\x20"<>\\\\^`{|}\x7f?#]*)?$~D';
 
     /**
      * @param array<string, true> $regions the known regions
@@ -42,7 +48,7 @@ final readonly class ObservationParser
             title: $this->text($fields, 'title', 300),
             channel: $this->text($fields, 'channel', 200),
             thumbBase: $this->thumbBase($fields),
-            category: $this->text($fields, 'category', 60),
+            category: ($fields['category'] ?? '') === '' ? null : $this->text($fields, 'category', 60),
             language: $this->language($fields),
             publishedAt: $this->time($fields, 'published_at'),
             durationSeconds: $this->count($fields, 'duration_seconds'),
@@ -116,8 +122,8 @@ final readonly class ObservationParser
     /** @param array<mixed> $fields */
     private function time(array $fields, string $name): ?int
     {
-        $value = $fields[$name] ?? null;
-        if ($value === null) {
+        $value = $fields[$name] ?? '';
+        if ($value === '') {
             return null;
         }
         $time = is_string($value) ? Rfc3339::parse($value) : null;
@@ -133,14 +139,16 @@ final readonly class ObservationParser
     /** @param array<mixed> $fields */
     private function count(array $fields, string $name): ?int
     {
-        $value = $fields[$name] ?? null;
+        $value = $fields[$name] ?? '';
 
-        return $value === null || (is_int($value) && $value >= 0 && $value <= self::MAX_COUNT)
-            ? $value
-            : throw new RejectedLine(
+        return match (true) {
+            is_int($value) && $value >= 0 && $value <= self::MAX_COUNT => $value,
+            $value === '' => null,
+            default => throw new RejectedLine(
                 RejectionReason::BadCount,
                 "$name: expected a whole number from 0 to " . self::MAX_COUNT,
-            );
+            ),
+        };
     }
 
     /** @param array<mixed> $fields */
@@ -150,23 +158,26 @@ final readonly class ObservationParser
 
         return $value === null ||
             (is_string($value) &&
-                $value !== '' &&
                 self::fits($value, $most) &&
-                strcspn($value, self::CONTROL) === strlen($value))
+                (strcspn($value, self::SUSPECT) === strlen($value) ||
+                    preg_match(self::FORBIDDEN, $value) === 0) &&
+                (($value >= '!' && $value < "\x7f") || preg_match(self::VISIBLE, $value) === 1))
             ? $value
             : throw new RejectedLine(
                 RejectionReason::BadText,
-                "$name: expected text of 1 to $most characters without control characters",
+                "$name: expected text of 1 to $most characters, not only spaces, without control characters or such that change the direction of the text",
             );
     }
 
     /** @param array<mixed> $fields */
     private function language(array $fields): ?string
     {
-        $value = $fields['language'] ?? null;
+        $value = $fields['language'] ?? '';
+        if ($value === '') {
+            return null;
+        }
 
-        return $value === null ||
-            (is_string($value) && strlen($value) <= 35 && preg_match(self::LANGUAGE, $value) === 1)
+        return is_string($value) && strlen($value) <= 35 && preg_match(self::LANGUAGE, $value) === 1
             ? $value
             : throw new RejectedLine(
                 RejectionReason::BadLanguage,
@@ -180,11 +191,14 @@ final readonly class ObservationParser
         $value = $fields['thumb_base'] ?? null;
 
         return $value === null ||
-            (is_string($value) && self::fits($value, 500) && preg_match(self::THUMB_BASE, $value) === 1)
+            (is_string($value) &&
+                self::fits($value, 500) &&
+                preg_match(self::THUMB_BASE, $value) === 1 &&
+                (mb_check_encoding($value, 'ASCII') || preg_match(self::FORBIDDEN, $value) === 0))
             ? $value
             : throw new RejectedLine(
                 RejectionReason::BadThumbBase,
-                'thumb_base: expected an http or https address of at most 500 characters',
+                'thumb_base: expected an http or https address of at most 500 characters without a query, a fragment or a user',
             );
     }
 

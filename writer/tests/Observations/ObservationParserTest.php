@@ -78,6 +78,30 @@ final class ObservationParserTest extends TestCase
         yield 'the most views' => [['views' => 9_007_199_254_740_991]];
         yield 'the longest title, of four bytes each' => [['title' => str_repeat('🎬', 300)]];
         yield 'optional fields that are null' => [['category' => null, 'likes' => null]];
+        foreach (
+            ['category', 'language', 'published_at', 'duration_seconds', 'likes', 'comments']
+            as $field
+        ) {
+            yield "an empty $field" => [[$field => '']];
+        }
+        foreach (
+            [
+                'עברית ‏(מימין)',
+                'שלום‎',
+                'a‍b',
+                "👨‍👩‍👧 🏴\u{e0067}\u{e0062}\u{e007f}",
+                ' x',
+                "\u{a0}Été",
+                'ー',
+                '.',
+            ]
+            as $title
+        ) {
+            yield "the title $title" => [['title' => $title]];
+        }
+        foreach (['https://a', 'https://a/', 'http://[::1]:80/ü/%20', 'https://a/b@c:d;e=f'] as $base) {
+            yield "the thumb base $base" => [['thumb_base' => $base]];
+        }
         yield 'five minutes ahead' => [['observed_at' => Rfc3339::format(FixedClock::NOON + 300)]];
         yield 'published after it was observed' => [
             ['published_at' => Rfc3339::format(FixedClock::NOON + 86_400)],
@@ -160,7 +184,30 @@ final class ObservationParserTest extends TestCase
             RejectionReason::BadCount,
             'duration_seconds',
         ];
-        foreach (['', str_repeat('a', 301), "tab\there", "a\0b", ['x']] as $title) {
+        $titles = [
+            [
+                '',
+                str_repeat('a', 301),
+                "tab\there",
+                "a\0b",
+                ['x'],
+                ' ',
+                "\u{a0}\u{3000}",
+                "\u{200b}\u{feff}",
+                "\u{3164}",
+            ],
+            [
+                "a\u{80}",
+                "a\u{85}b",
+                "a\u{9f}",
+                "a\u{2028}b",
+                "a\u{2029}",
+                "\u{202e}gpj.exe",
+                "\u{202a}a",
+                "a\u{2066}b\u{2069}",
+            ],
+        ];
+        foreach (array_merge(...$titles) as $title) {
             yield 'the title ' . substr((string) json_encode($title), 0, 20) => [
                 NdjsonLine::of(['title' => $title]),
                 RejectionReason::BadText,
@@ -172,8 +219,8 @@ final class ObservationParserTest extends TestCase
             RejectionReason::BadText,
             'channel',
         ];
-        yield 'an empty category' => [
-            NdjsonLine::of(['category' => '']),
+        yield 'a category of spaces' => [
+            NdjsonLine::of(['category' => '  ']),
             RejectionReason::BadText,
             'category',
         ];
@@ -191,6 +238,12 @@ final class ObservationParserTest extends TestCase
                 'https://',
                 'https://a b',
                 'javascript:alert(1)',
+                'https://a/b?c',
+                'https://a?b',
+                'https://a/b#c',
+                'https://user:pw@a/b',
+                'https:///a',
+                "https://a/\u{202e}b",
                 'https://a/"onload=',
                 'https://' . str_repeat('a', 500),
             ]

@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Sources\YouTube;
 
 use DateInterval;
 use Exception;
+use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Time\Rfc3339;
 
 /** An item of videos.list as a line of NDJSON. What is missing is left out; validation has the last word. */
@@ -45,8 +46,8 @@ final class Video
             'views' => self::count($item, 'viewCount'),
             'likes' => self::count($item, 'likeCount'),
             'comments' => self::count($item, 'commentCount'),
-            'title' => self::text($snippet, 'title'),
-            'channel' => self::text($snippet, 'channelTitle'),
+            'title' => self::cleaned(self::text($snippet, 'title')),
+            'channel' => self::cleaned(self::text($snippet, 'channelTitle')),
             'category' => self::CATEGORIES[self::text($snippet, 'categoryId') ?? ''] ?? null,
             'language' =>
                 self::text($snippet, 'defaultAudioLanguage') ?? self::text($snippet, 'defaultLanguage'),
@@ -78,6 +79,12 @@ final class Video
     private static function text(array $parent, string $name): ?string
     {
         return is_string($parent[$name] ?? null) ? $parent[$name] : null;
+    }
+
+    /** Without the characters for which a line would be rejected: the video can do nothing for its title. */
+    private static function cleaned(?string $text): ?string
+    {
+        return $text === null ? null : trim((string) preg_replace(ObservationParser::FORBIDDEN, ' ', $text));
     }
 
     /**
