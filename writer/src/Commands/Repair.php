@@ -15,6 +15,7 @@ use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Ranking\RepairResult;
 use TrendVault\Writer\Ranking\VelocityRepair;
 use TrendVault\Writer\Sources\RejectStore;
+use TrendVault\Writer\Sources\RejectStoreFailure;
 use TrendVault\Writer\Time\Rfc3339;
 
 #[AsCommand('repair', 'Puts right what a wrong clock has stored, and publishes a generation')]
@@ -42,13 +43,25 @@ final class Repair extends WriterCommand
             $rejects = RejectStore::lines($context->settings->rejectedFolder(), "repair-$run->id");
             $result = new VelocityRepair($database)->repair(
                 $context->now(),
-                static fn(array $observation) => $rejects->keep(self::line($observation)),
+                static fn(iterable $observations) => self::keep($observations, $rejects),
             );
             self::log($context, $result);
             new RankStep($context, $database)->run($context->now());
 
             return ExitCode::Ok;
         });
+    }
+
+    /**
+     * @param iterable<array<string, int|string|null>> $observations
+     * @throws RejectStoreFailure
+     */
+    private static function keep(iterable $observations, RejectStore $rejects): void
+    {
+        foreach ($observations as $observation) {
+            $rejects->keep(self::line($observation));
+        }
+        $rejects->finish();
     }
 
     private static function log(Context $context, RepairResult $result): void

@@ -5,12 +5,13 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ranking;
 
 use Closure;
+use Generator;
 use TrendVault\Writer\Database\Database;
 
 /**
  * Puts the velocities in order after a wrong clock: takes out observations of the future, and rebuilds each one
  * that does not end with its history. One that does is left as it is: it knows what was pruned since.
- * All in one transaction.
+ * What came late counts in its place: after a wrong clock, all that was right came late. All in one transaction.
  */
 final class VelocityRepair
 {
@@ -44,7 +45,8 @@ final class VelocityRepair
 
     /**
      * @param int $now UTC seconds
-     * @param Closure(array<string, int|string|null>): void $keep is given each observation that is taken out
+     * @param Closure(iterable<array<string, int|string|null>>): void $keep is given the observations before they are
+     *   deleted; when it throws, nothing changes
      * @throws ClockBackwards when all observations are of the future
      */
     public function repair(int $now, Closure $keep): RepairResult
@@ -65,21 +67,27 @@ final class VelocityRepair
         });
     }
 
-    /** @param Closure(array<string, int|string|null>): void $keep */
+    /** @param Closure(iterable<array<string, int|string|null>>): void $keep */
     private function takeOutFuture(int $latest, Closure $keep): int
     {
-        $statement = $this->database->prepare(self::FUTURE);
-        $statement->bindValue(1, $latest);
-        $result = $statement->execute();
-        while (($row = $result->fetchArray(SQLITE3_ASSOC)) !== false) {
-            $keep($row);
-        }
-        $result->finalize();
+        $keep($this->future($latest));
         $this->database->run('UPDATE videos SET first_seen_at = ?1 WHERE first_seen_at > ?1', [$latest]);
         // Or YouTube would not be asked until that time.
         $this->database->run('UPDATE youtube_pages SET fetched_at = 0 WHERE fetched_at > ?', [$latest]);
 
         return $this->database->run('DELETE FROM observations WHERE observed_at > ?', [$latest]);
+    }
+
+    /** @return Generator<array<string, int|string|null>> rows of observations */
+    private function future(int $latest): Generator
+    {
+        $statement = $this->database->prepare(self::FUTURE);
+        $statement->bindValue(1, $latest);
+        $result = $statement->execute();
+        while (($row = $result->fetchArray(SQLITE3_ASSOC)) !== false) {
+            yield $row;
+        }
+        $result->finalize();
     }
 
     private function findBroken(int $latest): void

@@ -13,6 +13,8 @@ use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\Log;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
+use TrendVault\Writer\Time\Rfc3339;
 
 /** The whole program under a clock that jumps. */
 final class WrongClockTest extends TestCase
@@ -25,21 +27,26 @@ final class WrongClockTest extends TestCase
     private Installation $installation;
     private FixedClock $clock;
     private BufferedOutput $log;
+    private int $seed;
 
     protected function setUp(): void
     {
         $this->installation = new Installation();
         $this->clock = new FixedClock();
         $this->log = new BufferedOutput();
+        mt_srand($this->seed = random_int(0, mt_getrandmax()));
     }
 
     #[Test]
     public function what_a_run_under_a_wrong_clock_has_stored_is_repaired_as_if_it_had_not_been(): void
     {
-        mt_srand($seed = random_int(0, mt_getrandmax()));
         $jump = mt_rand(1, 100) * self::DAY_SECONDS;
-        $message = "seed $seed, jump of $jump seconds";
-        self::assertSame(ExitCode::Ok, $this->writer('cron'));
+        $message = "seed $this->seed, jump of $jump seconds";
+        for ($minute = 0; $minute < 5; $minute++) {
+            self::assertSame(ExitCode::Ok, $this->writer('cron'), $message);
+            $this->clock->now += 60;
+        }
+        $this->writer('rank');
         [$states, $history, $lists] = $this->stored();
 
         $this->clock->now += $jump;
@@ -93,6 +100,20 @@ final class WrongClockTest extends TestCase
     }
 
     #[Test]
+    public function a_repair_that_cannot_keep_the_observations_of_the_future_changes_nothing(): void
+    {
+        $this->writer('cron');
+        $this->clock->now += self::DAY_SECONDS;
+        $this->writer('cron');
+        $this->clock->now -= self::DAY_SECONDS;
+        $before = $this->stored();
+        file_put_contents("{$this->installation->folder->path}/rejected", 'no folder');
+
+        self::assertSame(ExitCode::SourceFailed, $this->writer('repair'));
+        self::assertSame($before, $this->stored());
+    }
+
+    #[Test]
     public function a_clock_that_is_before_all_observations_repairs_nothing(): void
     {
         $this->writer('cron');
@@ -122,10 +143,27 @@ final class WrongClockTest extends TestCase
         return array_map($this->installation->fingerprint(...), [self::STATES, self::HISTORY, self::LISTS]);
     }
 
+    /** @return string a file with a line of now for each of 60 videos; none is late */
+    private function views(): string
+    {
+        $lines = [];
+        for ($video = 0; $video < 60; $video++) {
+            $lines[] = [
+                'id' => "video-$video",
+                'region' => $video % 2 === 0 ? 'GB' : 'DE',
+                'observed_at' => Rfc3339::format($this->clock->now - mt_rand(0, 50)),
+                'views' => mt_rand(0, 1_000_000),
+                'channel' => 'Channel ' . $video % 20,
+            ];
+        }
+
+        return $this->installation->folder->write('views.ndjson', NdjsonLine::many($lines));
+    }
+
     /** @param array<string, string|bool> $options */
     private function writer(string $command, array $options = []): ExitCode
     {
-        $environment = ['DB_PATH' => $this->installation->database, 'SOURCES' => 'demo'];
+        $environment = ['DB_PATH' => $this->installation->database, 'SOURCES' => $this->views()];
         $application = new Application($environment, $this->clock, new Log($this->log, $this->clock, false));
         $input = new ArrayInput(['command' => $command, ...$options]);
 

@@ -11,6 +11,7 @@ use TrendVault\Writer\Database\IntegrityCheck;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
 
 final class DamagedDatabaseTest extends TestCase
 {
@@ -19,7 +20,12 @@ final class DamagedDatabaseTest extends TestCase
     #[Test]
     public function cron_checks_the_file_once_a_day_and_status_says_what_was_found(): void
     {
-        $installation = new Installation(['SOURCES' => 'demo']);
+        $installation = Installation::migrated();
+        $lines = array_map(
+            static fn(int $line): array => ['id' => "v$line", 'observed_at' => NdjsonLine::ago(9000 - $line)],
+            range(1, 3000),
+        );
+        $installation->run(['ingest', '-'], NdjsonLine::many($lines));
         $installation->run(['cron']);
         $installation->run(['cron']);
         self::assertSame(['whole'], array_column($installation->rows('SELECT result FROM checks'), 'result'));

@@ -116,7 +116,7 @@ final class PruningTest extends TestCase
         mt_srand($seed = random_int(0, mt_getrandmax()));
         for ($draw = 0; $draw < 5; $draw++) {
             $days = mt_rand(3, 5000);
-            yield "$days days (seed $seed)" => [$days];
+            yield "draw $draw, $days days (seed $seed)" => [$days];
         }
     }
 
