@@ -117,8 +117,8 @@ export async function assembleOrigin(
   const lists = new ListReader(watch);
   const signer = await responseSigner(settings.signingSeeds);
   const counters = new Counters();
-  const factory = new RepresentationFactory(signer, () => Math.floor(clock() / 1000));
-  const builder = new Builder(factory, (seconds) => counters.countBuild(seconds));
+  const factory = new RepresentationFactory(() => Math.floor(clock() / 1000));
+  const builder = new Builder(signer, { factory, onBuilt: (seconds) => counters.countBuild(seconds) });
   const cache = new ResponseCache(builder, counters);
   const scheduler = new SnapshotScheduler({ watch, cache, builder, lists, log });
   scheduler.tick(clock());

@@ -1,3 +1,5 @@
+import { connect } from "node:net";
+
 /**
  * Sends bytes over a connection of its own, waits for so many whole responses, closes its side, and gives everything
  * that came back until the connection was closed. The origin may close it earlier.
@@ -22,9 +24,24 @@ export async function exchange(url: string, bytes: string | Uint8Array, response
   return received;
 }
 
-/** The status codes of the responses in what came back. */
+/** Sends bytes, closes its side at once, and gives everything that came back until the other side is closed, too. */
+export function exchangeHalfClosed(url: string, bytes: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let received = "";
+  const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port), allowHalfOpen: true });
+  socket.on("data", (data) => {
+    received += data.toString("latin1");
+  });
+  socket.on("close", () => resolve(received));
+  socket.on("error", () => resolve(received));
+  socket.on("end", () => socket.destroy());
+  socket.end(bytes);
+  return promise;
+}
+
+/** The status codes of the responses in what came back; a body ends without a line feed. */
 export function statusesIn(received: string): number[] {
-  return [...received.matchAll(/^HTTP\/1\.1 ([0-9]{3})/gm)].map(([, status]) => Number(status));
+  return [...received.matchAll(/HTTP\/1\.1 ([0-9]{3}) /g)].map(([, status]) => Number(status));
 }
 
 // A body is as long as Content-Length says; without one there is none.

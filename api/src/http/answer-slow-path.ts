@@ -4,6 +4,7 @@ import { DatabaseUnreadable } from "../database/errors.ts";
 import type { Logger } from "../logging/logger.ts";
 import { Refusal } from "../resources/refusal.ts";
 import type { Resource, RouteName } from "../resources/resource.ts";
+import { BuildBudget } from "../serving/build-budget.ts";
 import type { CacheEntry } from "../serving/cache-entry.ts";
 import type { Counters } from "../serving/counters.ts";
 import { type Representation, SignedRefusal } from "../serving/representation.ts";
@@ -29,6 +30,7 @@ export type SlowPathParts = {
 /** Answers everything but a GET whose answer is in the cache: what has to be verified, parsed, built or refused. */
 export class SlowPath {
   readonly #parts: SlowPathParts;
+  readonly #budget = new BuildBudget();
   #isDraining = false;
 
   constructor(parts: SlowPathParts) {
@@ -72,28 +74,45 @@ export class SlowPath {
       const representation = entry.current.representations[encoding];
       if (representation !== undefined) return this.#send(representation, request, entry);
     }
+    const started = performance.now();
+    if (this.#budget.take()) {
+      const response = this.#buildNow({ resource, request, started }, encoding);
+      if (response !== null) return response;
+    }
     const build = cache.build(resource, encoding);
-    return build === null ? this.#refuse(resource.route, tooBusy) : this.#sendBuilt(build, resource, request);
+    if (build === null) return this.#refuse(resource.route, tooBusy);
+    const waiting = { resource, request, started };
+    return build.then(
+      (built) => this.#sendBuilt(built, waiting),
+      (error) => this.#fail(error, waiting),
+    );
   }
 
-  async #sendBuilt(build: Promise<BuildResult>, resource: Resource, request: Request): Promise<Response> {
-    const { cache, counters, log } = this.#parts;
-    const started = performance.now();
+  #buildNow(waiting: Waiting, encoding: number): Response | null {
     try {
-      const built = await build;
-      if (built instanceof Refusal) return this.#refuse(resource.route, built);
-      if (built instanceof SignedRefusal) {
-        return this.#finish(resource.route, forMethod(request, built.response.clone() as Response));
-      }
-      cache.remember(request.url, built.entry);
-      counters.misses++;
-      const response = this.#send(built.representation, request, built.entry);
-      response.headers.set("server-timing", `build;dur=${(performance.now() - started).toFixed(2)}`);
-      return response;
+      const built = this.#parts.cache.buildNow(waiting.resource, encoding);
+      return built === null ? null : this.#sendBuilt(built, waiting);
     } catch (error) {
-      if (error instanceof DatabaseUnreadable) return this.#refuse(resource.route, unreadable);
-      return this.#finish(resource.route, reportFailure(error, { request, route: resource.route, log }));
+      return this.#fail(error, waiting);
     }
+  }
+
+  #sendBuilt(built: BuildResult, { resource, request, started }: Waiting): Response {
+    const { cache, counters } = this.#parts;
+    if (built instanceof Refusal) return this.#refuse(resource.route, built);
+    if (built instanceof SignedRefusal) {
+      return this.#finish(resource.route, forMethod(request, built.response.clone() as Response));
+    }
+    cache.remember(request.url, built.entry);
+    counters.misses++;
+    const response = this.#send(built.representation, request, built.entry);
+    response.headers.set("server-timing", `build;dur=${(performance.now() - started).toFixed(2)}`);
+    return response;
+  }
+
+  #fail(error: unknown, { resource: { route }, request }: Waiting): Response {
+    if (error instanceof DatabaseUnreadable) return this.#refuse(route, unreadable);
+    return this.#finish(route, reportFailure(error, { request, route, log: this.#parts.log }));
   }
 
   #send(representation: Representation, request: Request, entry: CacheEntry): Response {
@@ -115,6 +134,9 @@ export class SlowPath {
     return response;
   }
 }
+
+/** A request whose answer is being built since `started`, in milliseconds. */
+type Waiting = { resource: Resource; request: Request; started: number };
 
 // A browser holds a digest against the body that it has got.
 function forMethod({ method }: Request, response: Response): Response {

@@ -79,7 +79,7 @@ export class Prewarm {
   }
 
   async #build(entry: CacheEntry): Promise<void> {
-    const set = await this.#builder.build(entry, this.snapshot, entry.codings);
+    const set = await this.#builder.finish(this.#builder.build(entry, this.snapshot, entry.codings));
     if (!(set instanceof Refusal)) entry.prewarm(set); // else the next request for it gets the refusal
   }
 }

@@ -5,7 +5,7 @@ import { type Body, digestOf, jsonBody } from "../resources/body.ts";
 import { cachedFields, notStoredFields } from "../resources/cache-policy.ts";
 import { type Encoding, encodings } from "../resources/encodings.ts";
 import type { Refusal } from "../resources/refusal.ts";
-import type { ResponseSigner } from "../signing/response-signer.ts";
+import type { SignedBuild } from "./signed-build.ts";
 
 /**
  * A body in one content coding, ready to be sent any number of times: as 200 and as 304. `bytes` is its length,
@@ -34,19 +34,17 @@ export type RepresentationInput = { url: string; body: Body; encoding: number };
 const mostMissingPerSecond = 100;
 const signatureSeconds = 300; // an edge takes no answer that was signed more than 15 minutes ago
 
-/** Encodes, hashes and signs bodies. `now` gives Unix time in seconds, for the signature. */
+/** Encodes and hashes bodies, and gives them to be signed. `now` gives Unix time in seconds, for the signature. */
 export class RepresentationFactory {
-  readonly #signer: ResponseSigner;
   readonly #now: () => number;
 
   #missing = { second: 0, signed: 0 };
 
-  constructor(signer: ResponseSigner, now: () => number) {
-    this.#signer = signer;
+  constructor(now: () => number) {
     this.#now = now;
   }
 
-  async create({ url, body, encoding: index }: RepresentationInput): Promise<Representation> {
+  *create({ url, body, encoding: index }: RepresentationInput): SignedBuild<Representation> {
     const encoding = encodings[index] ?? "identity";
     const digest = digestOf(body);
     const etag = entityTag(digest, encoding);
@@ -57,10 +55,8 @@ export class RepresentationFactory {
     };
     const coding = encoding === "identity" ? {} : { "content-encoding": encoding };
     const signedAt = this.#now();
-    const signature = await this.#signer.sign(
-      { status: 200, fields: { ...validators, ...fields } },
-      signedAt,
-    );
+    const message = { status: 200, fields: { ...validators, ...fields } };
+    const signature = yield { message, created: signedAt };
     // A Blob is shared by all connections; bytes would be copied for each (12 stalled readers of 16 MB: 202 MB).
     const blob = new Blob([encode(body.bytes, encoding)]);
     return {
@@ -78,7 +74,7 @@ export class RepresentationFactory {
    * A signed 404, or null when a hundred were signed in this second: a flood of requests for what does not exist costs
    * no more than refusing them. It is not kept, either: the flood would fill the cache.
    */
-  async createMissing(url: string, { kind, detail, extras }: Refusal): Promise<SignedRefusal | null> {
+  *createMissing(url: string, { kind, detail, extras }: Refusal): SignedBuild<SignedRefusal | null> {
     const second = this.#now();
     if (second !== this.#missing.second) this.#missing = { second, signed: 0 };
     if (this.#missing.signed++ >= mostMissingPerSecond) return null;
@@ -92,18 +88,18 @@ export class RepresentationFactory {
       [lifetimesField]: missingLifetimes,
     };
     const { status } = problems[kind];
-    const signature = await this.#signer.sign({ status, fields }, second);
+    const signature = yield { message: { status, fields }, created: second };
     const headers = { ...notStoredFields, ...forScripts, ...fields, ...signature };
     return new SignedRefusal(new Response(body.bytes, { status, headers }));
   }
 
   /** The same representation, signed again when its signature is more than five minutes old. */
-  async renew(representation: Representation): Promise<Representation> {
+  *renew(representation: Representation): SignedBuild<Representation> {
     const signedAt = this.#now();
     if (signedAt - representation.signedAt < signatureSeconds) return representation;
     const ok = representation.ok.clone() as Response;
     const message = { status: ok.status, fields: readSignedFields(ok.headers as Headers) };
-    const signature = await this.#signer.sign(message, signedAt);
+    const signature = yield { message, created: signedAt };
     for (const [name, value] of Object.entries(signature)) ok.headers.set(name, value);
     return { ...representation, ok, signedAt };
   }

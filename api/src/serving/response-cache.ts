@@ -5,6 +5,7 @@ import type { Builder } from "./builder.ts";
 import { CacheEntry } from "./cache-entry.ts";
 import type { Counters } from "./counters.ts";
 import type { Representation, SignedRefusal } from "./representation.ts";
+import type { SignedBuild } from "./signed-build.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { TwoGenerationCache } from "./two-generation-cache.ts";
 
@@ -66,7 +67,14 @@ export class ResponseCache {
 
   /** Builds what a request waits for, once for all that wait. Null when too many builds are waiting already. */
   build(resource: Resource, encoding: number): Promise<BuildResult> | null {
-    return this.#queue.run(`${encoding} ${resource.url}`, () => this.#build(resource, encoding));
+    return this.#queue.run(`${encoding} ${resource.url}`, () =>
+      this.#builder.finish(this.#build(resource, encoding)),
+    );
+  }
+
+  /** Builds at once; null when that is not possible yet. @throws DatabaseUnreadable when it cannot be read */
+  buildNow(resource: Resource, encoding: number): BuildResult | null {
+    return this.#builder.finishNow(this.#build(resource, encoding));
   }
 
   /** The entries that were served most, most first, at most `limit`. */
@@ -87,25 +95,25 @@ export class ResponseCache {
   }
 
   // What does not exist is signed, because an edge stores it; a bad request has an answer of the edge's own.
-  async #refuse(resource: Resource, refusal: Refusal): Promise<Refusal | SignedRefusal> {
-    return refusal.kind === "not-found" ? this.#builder.refuse(resource, refusal) : refusal;
+  *#refuse(resource: Resource, refusal: Refusal): SignedBuild<Refusal | SignedRefusal> {
+    return refusal.kind === "not-found" ? yield* this.#builder.refuse(resource, refusal) : refusal;
   }
 
   // A refusal is not kept: a flood of bad requests would fill the cache.
-  async #build(resource: Resource, encoding: number): Promise<BuildResult> {
+  *#build(resource: Resource, encoding: number): SignedBuild<BuildResult> {
     const snapshot = this.#snapshot;
     if (snapshot === null) throw new Error("Cannot build an answer before the first snapshot");
     const known = this.#entries.get(resource.url);
     const entry = known ?? new CacheEntry(resource, this.#counters.byRoute[resource.route]);
     let set = entry.current;
     if (set.snapshot !== snapshot) {
-      const built = await this.#builder.build(entry, snapshot, [encoding]);
-      if (built instanceof Refusal) return this.#refuse(resource, built);
+      const built = yield* this.#builder.build(entry, snapshot, [encoding]);
+      if (built instanceof Refusal) return yield* this.#refuse(resource, built);
       set = built;
       if (this.#snapshot === snapshot) entry.current = set; // else another one has begun in the meantime
     }
     const representation =
-      set.representations[encoding] ?? (await this.#builder.extend(resource, set, encoding));
+      set.representations[encoding] ?? (yield* this.#builder.extend(resource, set, encoding));
     this.#entries.set(resource.url, entry);
     return { entry, representation };
   }

@@ -103,6 +103,7 @@ export class SnapshotScheduler {
   #loadServed(generation: Generation): void {
     const onLoaded = () => {
       if (this.#rejection?.generation === generation) this.#rejection = null;
+      this.#parts.builder.prepare();
     };
     this.#load(generation, { delayMs: loadDelayMs, pauseMs: loadPauseMs, onLoaded });
   }

@@ -1,0 +1,13 @@
+import { expect, test } from "bun:test";
+import { BuildBudget } from "./build-budget.ts";
+
+test("what one packet may ask for is built at once, and of a flood a bounded number", () => {
+  let now = 0;
+  const budget = new BuildBudget(() => now);
+  const take = (count: number) => Array.from({ length: count }, () => budget.take()).filter(Boolean).length;
+  expect(take(1000)).toBe(128);
+  now += 100;
+  expect(take(1000)).toBe(20);
+  now += 10_000;
+  expect(take(1000)).toBe(128);
+});
