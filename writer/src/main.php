@@ -35,12 +35,6 @@ set_error_handler(static function (int $level, string $message, string $file, in
         : throw new ErrorException($message, 0, $level, $file, $line);
 });
 
-// When memory or time is used up, PHP itself would end with 255, which no operator's table has.
-register_shutdown_function(static function (): void {
-    if (((error_get_last()['type'] ?? 0) & (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR)) !== 0) {
-        exit(70);
-    }
-});
 // A line that is rejected costs an exception: without the arguments it is a third cheaper.
 ini_set('zend.exception_ignore_args', '1');
 
@@ -59,4 +53,17 @@ $input->setInteractive(false); // A mistyped command ends with 2, it does not as
 $output = new ConsoleOutput();
 $clock = new SystemClock();
 $log = new Log($output->getErrorOutput(), $clock, $atTerminal);
+// When memory is used up, PHP itself would write text and end with 255, which no operator's table has.
+ini_set('display_errors', '0');
+ini_set('log_errors', '0');
+register_shutdown_function(static function () use ($log): void {
+    $error = error_get_last();
+    if ($error !== null && ($error['type'] & (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR)) !== 0) {
+        $log->error("Stopped by a bug: {$error['message']}", [
+            'event' => 'bug',
+            'where' => "{$error['file']}:{$error['line']}",
+        ]);
+        exit(70);
+    }
+});
 exit(new Application($environment, $clock, $log)->run($input, $output));

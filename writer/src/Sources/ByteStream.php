@@ -9,25 +9,31 @@ use Generator;
 /** Chunks of a stream's bytes, unpacked when they are gzip (RFC 1952), whatever the file is called. */
 final class ByteStream
 {
-    public const int CHUNK_BYTES = 256 * 1024;
-    /** Unpacking may make a chunk a thousand times larger. */
+    private const int CHUNK_BYTES = 256 * 1024;
     private const int PACKED_CHUNK_BYTES = 4 * 1024;
+    /**
+     * Unpacking may make a piece a thousand times larger, and of a piece with damaged data PHP gives nothing. Such
+     * small pieces take no longer than large ones.
+     */
+    private const int PIECE_BYTES = 64;
 
     /**
      * @param resource $stream
-     * @return Generator<string> of at most CHUNK_BYTES each
+     * @return Generator<string> of bounded size, whatever the stream has
      * @throws SourceFailure when there is nothing, it cannot be read to its end, or gzip data is damaged or truncated
      */
     public static function chunks(mixed $stream, string $name): Generator
     {
-        $head = self::read($stream, self::PACKED_CHUNK_BYTES, $name);
+        $head = '';
+        while (strlen($head) < strlen(GzipHeader::MAGIC) && !feof($stream)) {
+            // a pipe may give a single byte
+            $head .= self::read($stream, self::PACKED_CHUNK_BYTES, $name);
+        }
         if ($head === '') {
             throw SourceFailure::empty($name);
         }
         if (str_starts_with($head, GzipHeader::MAGIC)) {
-            foreach (self::unpacked($stream, $head, $name) as $bytes) {
-                yield from strlen($bytes) > self::CHUNK_BYTES ? self::slices($bytes) : [$bytes];
-            }
+            yield from self::unpacked($stream, $head, $name);
 
             return;
         }
@@ -40,40 +46,27 @@ final class ByteStream
         }
     }
 
-    /** @return Generator<string> */
-    private static function slices(string $bytes): Generator
-    {
-        for ($offset = 0; $offset < strlen($bytes); $offset += self::CHUNK_BYTES) {
-            yield substr($bytes, $offset, self::CHUNK_BYTES);
-        }
-    }
-
     /**
      * gzip files may be several members one after the other.
      *
      * @param resource $stream
      * @return Generator<string>
      */
-    private static function unpacked(mixed $stream, string $packed, string $name): Generator
+    private static function unpacked(mixed $stream, string $chunk, string $name): Generator
     {
         $member = new GzipMember();
-        for (
-            ;
-            $packed !== '' || !feof($stream);
-            $packed = self::read($stream, self::PACKED_CHUNK_BYTES, $name)
-        ) {
-            while ($packed !== '') {
-                $bytes = $member->unpack($packed);
-                if ($bytes === null) {
-                    throw SourceFailure::damagedGzip($name);
+        while ($chunk !== '' || !feof($stream)) {
+            foreach (str_split($chunk, self::PIECE_BYTES) as $piece) {
+                while ($piece !== '') {
+                    yield $member->unpack($piece) ?? throw SourceFailure::damagedGzip($name);
+                    $isIntact = $member->isIntact($piece);
+                    if ($isIntact === false) {
+                        throw SourceFailure::damagedGzip($name);
+                    }
+                    $member = $isIntact === true ? new GzipMember() : $member;
                 }
-                yield $bytes;
-                $isIntact = $member->isIntact($packed);
-                if ($isIntact === false) {
-                    throw SourceFailure::damagedGzip($name);
-                }
-                $member = $isIntact === true ? new GzipMember() : $member;
             }
+            $chunk = self::read($stream, self::PACKED_CHUNK_BYTES, $name);
         }
         if ($member->isOpen()) {
             throw SourceFailure::damagedGzip($name);

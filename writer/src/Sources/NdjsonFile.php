@@ -15,6 +15,8 @@ final class NdjsonFile implements Source
 
     /** @var ?resource while it is read */
     private mixed $stream = null;
+    /** Once it was read to its end. */
+    private ?int $bytesRead = null;
 
     public function __construct(private readonly string $path) {}
 
@@ -30,6 +32,7 @@ final class NdjsonFile implements Source
         $this->stream = $this->open();
         try {
             yield from LineReader::lines(ByteStream::chunks($this->stream, $this->path));
+            $this->bytesRead = ftell($this->stream);
         } finally {
             fclose($this->stream);
             $this->stream = null;
@@ -51,6 +54,14 @@ final class NdjsonFile implements Source
 
     #[Override]
     public function settle(bool $clean): void {}
+
+    /** Whether its producer has written to it since it was read. */
+    public function hasChanged(): bool
+    {
+        clearstatcache(true, $this->path);
+
+        return $this->bytesRead !== null && @filesize($this->path) !== $this->bytesRead;
+    }
 
     /**
      * Does not wait for a writer where the path is a pipe.

@@ -61,6 +61,13 @@ final class SourceFailure extends WriterException
         return self::because("Cannot read $path: it was removed before it was read.");
     }
 
+    public static function stillWritten(string $path): self
+    {
+        return self::because(
+            "$path is still being written: the next run reads it again. Rename a file into the spool when it is complete.",
+        );
+    }
+
     public static function runsDied(string $path, int $runs): self
     {
         return self::because(

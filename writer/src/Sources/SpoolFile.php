@@ -70,11 +70,15 @@ final class SpoolFile implements ClaimableSource
     /**
      * Takes the file out of the spool.
      *
-     * @throws SourceFailure when it cannot be moved: it would be read again with every run
+     * @throws SourceFailure when it stays, and will be read again: it cannot be moved, or has grown
      */
     #[Override]
     public function settle(bool $clean): void
     {
+        if ($this->file?->hasChanged()) {
+            $this->release();
+            throw SourceFailure::stillWritten($this->path());
+        }
         $folder = "$this->folder/" . ($clean ? self::DONE : self::REJECTED);
         if (!$this->isClaimed || !self::move($this->path(), "$folder/{$this->settledName()}")) {
             $this->release();

@@ -14,6 +14,24 @@ use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
 final class CommandLineTest extends TestCase
 {
+    #[Test]
+    public function memory_that_is_used_up_is_logged_and_has_an_exit_code(): void
+    {
+        $installation = Installation::migrated();
+        $file = $installation->folder->write(
+            'a.ndjson',
+            str_repeat('"' . str_repeat('x', 1_000_000) . "\"\n", 9),
+        );
+        $process = new Process(
+            [PHP_BINARY, '-d', 'memory_limit=8M', __DIR__ . '/../../src/main.php', 'ingest', $file],
+            ['DB_PATH' => $installation->database],
+        );
+        $result = $process->wait();
+
+        self::assertSame(ExitCode::Internal, $result->exitCode);
+        self::assertStringContainsString('memory size of', $result->message('bug'));
+    }
+
     /** @param list<string> $words */
     #[Test]
     #[DataProvider('mistakes')]

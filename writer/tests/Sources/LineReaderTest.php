@@ -11,6 +11,7 @@ use TrendVault\Writer\Sources\ByteStream;
 use TrendVault\Writer\Sources\LineFragment;
 use TrendVault\Writer\Sources\LineReader;
 use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
 final class LineReaderTest extends TestCase
 {
@@ -78,6 +79,54 @@ final class LineReaderTest extends TestCase
         $packed = gzencode("{\"a\":1}\n") . gzencode("{\"b\":2}\n");
 
         self::assertSame(['{"a":1}', '{"b":2}'], self::read((string) $packed));
+    }
+
+    #[Test]
+    public function gzip_has_the_same_lines_wherever_its_chunks_are_cut_and_whatever_its_header_has(): void
+    {
+        $text = implode("\n", array_map(static fn(int $i): string => "{\"a\":$i}", range(1, 3000)));
+        $packed = (string) gzencode($text);
+        $names = "\x1f\x8b\x08\x1e" . substr($packed, 4, 6) . "\x05\x00extra" . "name\0" . "comment\0" . '16';
+        foreach (range(3900, 4200, 7) as $padding) {
+            $stored = (string) gzencode(str_repeat('x', $padding) . "\n", 0);
+
+            self::assertCount(
+                6001,
+                self::read("$stored$packed" . gzencode("\n") . $names . substr($packed, 10)),
+            );
+        }
+    }
+
+    #[Test]
+    public function gzip_is_known_when_a_pipe_gives_its_first_byte_alone(): void
+    {
+        $folder = new TemporaryFolder();
+        $file = escapeshellarg($folder->write('packed', (string) gzencode("{}\n")));
+        $pipe = popen("head -c 1 $file; sleep 0.1; tail -c +2 $file", 'r');
+
+        self::assertSame(
+            [1 => '{}'],
+            iterator_to_array(LineReader::lines(ByteStream::chunks($pipe, 'test'))),
+        );
+        pclose($pipe);
+    }
+
+    #[Test]
+    public function lines_before_damaged_data_are_given(): void
+    {
+        $lines = array_map(static fn(): string => '"' . bin2hex(random_bytes(40)) . '"', range(1, 1000));
+        $deflate = deflate_init(ZLIB_ENCODING_GZIP);
+        $packed = deflate_add($deflate, implode("\n", $lines) . "\n", ZLIB_FULL_FLUSH);
+        $read = [];
+        try {
+            foreach (self::generate($packed . str_repeat("\xff", 1000)) as $line) {
+                $read[] = $line;
+            }
+            self::fail('the damage was not seen');
+        } catch (SourceFailure) {
+        }
+
+        self::assertGreaterThan(995, count($read)); // all but those of the last packed bytes
     }
 
     #[Test]

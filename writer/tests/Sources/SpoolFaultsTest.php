@@ -8,6 +8,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SpoolFolder;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
@@ -100,6 +101,24 @@ final class SpoolFaultsTest extends TestCase
         );
         self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
         self::assertStringEndsWith('-a.ndjson', $this->in('rejected')[0]);
+    }
+
+    #[Test]
+    public function a_file_to_which_its_producer_still_writes_is_read_again(): void
+    {
+        $this->put('a.ndjson', self::lines('a', 1));
+        $file = SpoolFolder::files($this->spool)[0];
+        $file->claim();
+        self::assertCount(1, iterator_to_array($file->lines()));
+        file_put_contents("$this->spool/reading/{$this->in('reading')[0]}", self::lines('b', 1), FILE_APPEND);
+        try {
+            $file->settle(true);
+            self::fail('it was moved');
+        } catch (SourceFailure $failure) {
+            self::assertStringContainsString('still being written', $failure->getMessage());
+        }
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        self::assertSame(2, $this->installation->value('SELECT count(*) FROM observations'));
     }
 
     #[Test]
