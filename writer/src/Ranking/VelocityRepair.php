@@ -74,6 +74,10 @@ final class VelocityRepair
         $this->database->run('UPDATE videos SET first_seen_at = ?1 WHERE first_seen_at > ?1', [$latest]);
         // Or YouTube would not be asked until that time.
         $this->database->run('UPDATE youtube_pages SET fetched_at = 0 WHERE fetched_at > ?', [$latest]);
+        $this->database->run('UPDATE youtube_schedule SET asked_at = 0, retry_at = 0 WHERE asked_at > ?', [
+            $latest,
+        ]);
+        $this->database->run('UPDATE youtube_regions SET asked_at = 0 WHERE asked_at > ?', [$latest]);
 
         return $this->database->run('DELETE FROM observations WHERE observed_at > ?', [$latest]);
     }
