@@ -1,4 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
+import type { TaskGuard } from "../logging/task-guard.ts";
 import type { WorkerStatistics } from "./admin.ts";
 import type { DatabaseWatch } from "./database-watch.ts";
 import type { WorkerPool } from "./worker-pool.ts";
@@ -7,12 +8,14 @@ import type { WorkerPool } from "./worker-pool.ts";
 export class Oversight implements WorkerStatistics {
   readonly #pool: WorkerPool;
   readonly #watch: DatabaseWatch;
+  readonly #guard: TaskGuard;
   readonly #log: Logger;
   #logged = "";
 
-  constructor(pool: WorkerPool, watch: DatabaseWatch, log: Logger) {
-    this.#pool = pool;
-    this.#watch = watch;
+  constructor(parts: { pool: WorkerPool; watch: DatabaseWatch; guard: TaskGuard }, log: Logger) {
+    this.#pool = parts.pool;
+    this.#watch = parts.watch;
+    this.#guard = parts.guard;
     this.#log = log;
   }
 
@@ -27,7 +30,8 @@ export class Oversight implements WorkerStatistics {
   /** Why the origin is degraded although no worker says so. */
   get reasons(): string[] {
     const now = performance.now();
-    return [...this.#pool.describeSilent(now), ...this.#watch.describe(this.#pool.reports, now)];
+    const failed = this.#guard.reason === null ? [] : [this.#guard.reason];
+    return [...failed, ...this.#pool.describeSilent(now), ...this.#watch.describe(this.#pool.reports, now)];
   }
 
   /** Lets workers that do not follow the database open it anew. `now` is of `performance.now()`. */

@@ -46,7 +46,7 @@ async function supervise({ pool, guard }: Supervised, settings: Settings): Promi
   const watch = new DatabaseWatch(
     (onInspection) => new InspectorProcess(settings.databasePath, onInspection),
   );
-  const oversight = new Oversight(pool, watch, log);
+  const oversight = new Oversight({ pool, watch, guard }, log);
   const admin = serveAdmin(oversight, settings);
   await pool.grow(settings.workers);
   if (pool.isStopping) return;

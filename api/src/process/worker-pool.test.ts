@@ -189,6 +189,19 @@ test("a process that cannot be started is tried again", async () => {
   expect(made.events).toEqual(["worker_exited", "worker_not_started"]);
 });
 
+test("when SIGHUP cannot start a worker, the old one stays, and the next SIGHUP replaces it", async () => {
+  const made = createPool();
+  await open(made);
+  made.failNextStart();
+  await made.pool.replace();
+  expect(made.events).toEqual(["worker_not_started"]);
+  const replaced = made.pool.replace();
+  await until(() => made.workers.length === 2);
+  made.workers[1]?.listen();
+  await replaced;
+  expect(made.events.at(-1)).toBe("worker_replaced");
+});
+
 test("nothing is started once all are being stopped", async () => {
   const made = createPool();
   await open(made);

@@ -82,7 +82,7 @@ export class WorkerPool {
     this.#isReplacing = true;
     while (this.#replaceAgain && !this.#isStopping) {
       this.#replaceAgain = false;
-      await this.#replaceAll();
+      await this.#replaceAll().catch((error) => this.#logFailedStart(error));
     }
     this.#isReplacing = false;
   }
@@ -215,10 +215,13 @@ export class WorkerPool {
     try {
       this.#startGuarded();
     } catch (error) {
-      const facts = { error: String(error), delay_ms: spawnRetryMs };
-      this.#log("error", "worker_not_started", "A process cannot be started; it is tried again.", facts);
+      this.#logFailedStart(error);
       setTimeout(() => this.#startSuccessor(), spawnRetryMs);
     }
+  }
+
+  #logFailedStart(error: unknown): void {
+    this.#log("error", "worker_not_started", "A process cannot be started.", { error: String(error) });
   }
 
   // Both in one turn: between them the sums would drop, and Prometheus would take that for a restart.

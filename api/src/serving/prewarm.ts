@@ -62,12 +62,11 @@ export class Prewarm {
     if (this.#isStopped) return;
     try {
       await Promise.all(entries.map((entry) => this.#build(entry)));
+      this.#next += entries.length;
+      this.#continue();
     } catch (error) {
       this.#giveUp(error);
-      return;
     }
-    this.#next += entries.length;
-    this.#continue();
   }
 
   // The snapshot begins without the rest, which is built on request.

@@ -1,5 +1,4 @@
 import { tokenMinute } from "@trendvault/contract/token";
-import { DatabaseUnreadable } from "../database/errors.ts";
 import type { Generation } from "../database/generation.ts";
 import type { GenerationWatcher } from "../database/generation-watcher.ts";
 import type { ListReader } from "../database/list-reader.ts";
@@ -134,8 +133,8 @@ export class SnapshotScheduler {
     try {
       const older = this.#parts.lists.readGenerationBefore(generation);
       if (older !== null) this.#begin({ generation: older, minute: tokenMinute(this.#now) });
-    } catch (error) {
-      if (!(error instanceof DatabaseUnreadable)) throw error;
+    } catch {
+      // It stays; the reason is known.
     }
   }
 
