@@ -8,7 +8,7 @@ use TrendVault\Writer\Database\ClockRecord;
 use TrendVault\Writer\Database\Database;
 
 /**
- * The time before which observations are deleted. docs/decisions/0026-retention-by-data-time.md says why there are
+ * The time before which observations are deleted. docs/decisions/0020-retention-by-data-time.md says why there are
  * two: a clock that jumps must not delete, and data that gets old must not stay because nothing new comes.
  */
 final readonly class Cutoff
