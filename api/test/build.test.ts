@@ -6,8 +6,10 @@ import { join } from "node:path";
 test("the documented build makes a bundle that runs, also where bun is not on PATH", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trendvault-build-"));
   const api = join(import.meta.dir, "..");
+  const env = { PATH: "/usr/bin:/bin", HOME: folder };
+  // In a folder without a .env: Bun would read the developer's own, and the origin would start.
   const run = (command: string[]) =>
-    Bun.spawn(command, { env: { PATH: "/usr/bin:/bin", HOME: folder }, stdout: "ignore", stderr: "pipe" });
+    Bun.spawn(command, { cwd: folder, env, stdout: "ignore", stderr: "pipe" });
   const build = run([process.execPath, "run", "--cwd", api, "build", `--outdir=${folder}`]);
   expect(await build.exited).toBe(0);
   const origin = run([process.execPath, join(folder, "main.js")]);
