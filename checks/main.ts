@@ -22,6 +22,7 @@ async function main(argv: string[]): Promise<number> {
     return print(
       chosen.map(({ part, name, command }) => `${part}: ${name}: ${command.join(" ")}\n`).join(""),
     );
+  print(`Seed ${options.seed}: with --seed ${options.seed} the same is drawn at random.\n`);
   const results = await runAll(chosen, options);
   for (const result of results) process.stdout.write(describeOutput(result));
   print(`\n${summarize(results)}\n`);
@@ -29,14 +30,14 @@ async function main(argv: string[]): Promise<number> {
 }
 
 /** Runs the suites in their order, `jobs` at a time, and reports each as it ends. */
-async function runAll(chosen: readonly Suite[], { jobs }: Options): Promise<SuiteResult[]> {
+async function runAll(chosen: readonly Suite[], { jobs, long, seed }: Options): Promise<SuiteResult[]> {
   const reports = await mkdtemp(join(tmpdir(), "trendvault-test-"));
   const queue = [...chosen.entries()];
   const results: SuiteResult[] = [];
   const runFromQueue = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [index, suite] = next;
-      const result = await runSuite(suite, { root, report: join(reports, `${index}.xml`) });
+      const result = await runSuite(suite, { root, report: join(reports, `${index}.xml`), long, seed });
       console.log(describeResult(result));
       results.push(result);
     }

@@ -25,3 +25,13 @@ test("the usage names every part", () => {
   const usage = readFileSync(join(import.meta.dir, "usage.txt"), "utf8");
   expect(/ of: (.*)/.exec(usage)?.[1]?.split(", ").sort()).toEqual([...parts].sort());
 });
+
+test("--seed is taken, and another one is drawn for each run without it", () => {
+  expect(parseOptions(["--seed", "42"])).toMatchObject({ seed: 42, long: false });
+  const drawn = new Set(Array.from({ length: 20 }, () => parseOptions(["--long"]).seed));
+  expect(drawn.size).toBeGreaterThan(15);
+});
+
+test.each(["0", "-1", "x", "1.5", "4294967296"])("--seed %s is refused", (seed) => {
+  expect(() => parseOptions([`--seed=${seed}`])).toThrow("expected 1 to 4294967295");
+});

@@ -7,10 +7,11 @@ import type { Counting } from "./suites.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trendvault-checks-"));
 
-function runShell(script: string, counting: Counting): Promise<SuiteResult> {
+function runShell(script: string, counting: Counting, more = {}): Promise<SuiteResult> {
   const report = join(folder, `${Bun.randomUUIDv7()}.xml`);
   const command = ["sh", "-c", script, "REPORT", "REPORT"];
-  return runSuite({ part: "x", name: "y", counting, command }, { root: folder, report });
+  const options = { root: folder, report, long: false, seed: 1, ...more };
+  return runSuite({ part: "x", name: "y", counting, command }, options);
 }
 
 test("a check that exits with 0 counts as one passed test", async () => {
@@ -41,4 +42,22 @@ test("a suite that dies after its tests passed has failed", async () => {
 
 test("a closing line that counts nothing is a failure", async () => {
   expect(await runShell("echo '0 passed, 0 failed'", "closing-line")).toMatchObject({ failed: 1 });
+});
+
+test.each([
+  [{ seed: 42, long: true }, "42 1\n"],
+  [{ seed: 7, long: false }, "7 \n"],
+])("%p reaches the tests", async (options, output) => {
+  const result = await runShell('echo "$TEST_SEED $TEST_LONG"', "exit-code", options);
+  expect(result.output).toBe(output);
+});
+
+test("a test may take longer in a long run", async () => {
+  const timeout = async (long: boolean) => {
+    const command = ["echo", "--timeout=TIMEOUT_MS"];
+    const suite = { part: "x", name: "y", counting: "exit-code", command } as const;
+    const { output } = await runSuite(suite, { root: folder, report: "", long, seed: 1 });
+    return Number(output.replace("--timeout=", ""));
+  };
+  expect(await timeout(true)).toBeGreaterThan(await timeout(false));
 });

@@ -11,15 +11,18 @@ export type SuiteResult = TestCount & {
   failureReason?: string;
 };
 
-/** Runs one suite in `root`; `report` is where its JUnit report goes. Never throws for a failing suite. */
-export async function runSuite(
-  suite: Suite,
-  { root, report }: { root: string; report: string },
-): Promise<SuiteResult> {
+/** `report` is where the JUnit report goes; `long` and `seed` are as in Options. */
+type RunOptions = { root: string; report: string; long: boolean; seed: number };
+
+/** For a busy machine: a quiet one needs milliseconds, and minutes for the longest test of a long run. */
+const timeoutMs = { usual: 60_000, long: 3_600_000 };
+
+/** Runs one suite in `root`. Never throws for a failing suite. */
+export async function runSuite(suite: Suite, options: RunOptions): Promise<SuiteResult> {
   const started = performance.now();
-  const { exitCode, output } = await execute(expand(suite, { root, report }), root);
+  const { exitCode, output } = await execute(expand(suite, options), options);
   const seconds = (performance.now() - started) / 1000;
-  return { suite, seconds, output, ...countResult(suite, { exitCode, output, report }) };
+  return { suite, seconds, output, ...countResult(suite, { exitCode, output, report: options.report }) };
 }
 
 type SuiteRun = { exitCode: number; output: string; report: string };
@@ -65,16 +68,22 @@ function failure(failureReason: string): TestCount & { failureReason: string } {
   return { passed: 0, failed: 1, skipped: [], failureReason };
 }
 
-function expand(suite: Suite, { root, report }: { root: string; report: string }): string[] {
+function expand(suite: Suite, { root, report, long }: RunOptions): string[] {
+  const timeout = String(long ? timeoutMs.long : timeoutMs.usual);
   return suite.command.flatMap((word) => {
     if (word === "FILES") return trackedFiles(suite.files ?? [], root);
-    return [word.replace("REPORT", report)];
+    return [word.replace("REPORT", report).replace("TIMEOUT_MS", timeout)];
   });
 }
 
-async function execute(command: string[], cwd: string): Promise<{ exitCode: number; output: string }> {
+/** Tests read TEST_SEED and TEST_LONG where they draw at random. */
+async function execute(
+  command: string[],
+  { root, long, seed }: RunOptions,
+): Promise<{ exitCode: number; output: string }> {
   const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
-    cwd,
+    cwd: root,
+    env: { ...process.env, TEST_SEED: String(seed), TEST_LONG: long ? "1" : "" },
     stdin: "ignore",
     stdout: "pipe",
   });

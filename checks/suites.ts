@@ -5,7 +5,7 @@ export type Suite = {
   part: string;
   name: string;
   counting: Counting;
-  /** argv; REPORT is replaced by the path of the JUnit report, FILES by the tracked files that `files` names. */
+  /** argv; REPORT is replaced by the path of the JUnit report, FILES by the tracked files that `files` names, TIMEOUT_MS. */
   command: readonly string[];
   /** Patterns for `git ls-files`, for FILES. */
   files?: readonly string[];
@@ -16,7 +16,7 @@ const bunTest = (part: string, path: string, ...flags: string[]): Suite => ({
   name: "tests",
   counting: "junit",
   command: [
-    ...["bun", "test", `./${path}`, "--timeout=60000"], // for a busy machine; a quiet one needs milliseconds
+    ...["bun", "test", `./${path}`, "--timeout=TIMEOUT_MS"],
     ...["--reporter=junit", "--reporter-outfile=REPORT", ...flags],
   ],
 });

@@ -8,7 +8,7 @@ import {
 } from "./response-signature.ts";
 import { coveredComponents, coveredFields } from "./signature-base.ts";
 import { verifyIndependently } from "./test-support/independent-verifiers.ts";
-import { Random } from "./test-support/random.ts";
+import { drawsOf, Random } from "./test-support/random.ts";
 import { TestSigner } from "./test-support/test-signer.ts";
 
 const created = 1_795_176_030;
@@ -186,7 +186,7 @@ describe("drawn at random", () => {
   const { seed } = random;
   const below = (limit: number) => random.below(limit);
   const pick = <T>(choices: readonly T[]): T => random.pick(choices);
-  const draws = 200;
+  const draws = drawsOf({ usual: 200, long: 5000 });
 
   /** The same two fields, as a proxy may write them: another label, other signatures, other whitespace. */
   function rewrite(input: string, signature: string): Record<string, string> {

@@ -12,14 +12,15 @@ import {
   truncateSync,
   writeSync,
 } from "node:fs";
+import { drawsOf, testSeed } from "@trendvault/contract/test-support/random";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { startLoad } from "../test-support/load.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
 import { randomNumbers } from "../test-support/random-numbers.ts";
 import type { RawResponse } from "../test-support/raw-client.ts";
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
-const rounds = Number(process.env.ROUNDS ?? 12);
+const seed = testSeed;
+const rounds = drawsOf({ usual: 12, long: 120 });
 const truthMs = 5000;
 const busyMachineMs = 5000; // in addition, when other programs take the processor
 const served = ["generations", "generation_regions", "trending", "videos"];
@@ -79,7 +80,7 @@ const faults: Record<string, () => void> = {
   "publish a generation": () => void publish(),
 };
 
-test(`whatever happens, readiness tells the truth and no list is torn (SEED=${seed} ROUNDS=${rounds})`, async () => {
+test(`whatever happens, readiness tells the truth and no list is torn (TEST_SEED=${seed})`, async () => {
   const done: string[] = [];
   const load = startLoad(origin.url, { connections: 8, targets, check: checkAnswer });
   try {

@@ -1,9 +1,17 @@
-/** Random choices that a seed repeats: TEST_SEED, or another one each time. Print it in the test's name. */
+/** What random choices follow from: TEST_SEED, or another one each time. Print it in the test's name. */
+export const testSeed = Number(process.env.TEST_SEED || 1 + Math.floor(Math.random() * (2 ** 32 - 1)));
+
+/** How often to draw: TEST_LONG makes it a long run. */
+export function drawsOf(draws: { usual: number; long: number }): number {
+  return process.env.TEST_LONG ? draws.long : draws.usual;
+}
+
+/** Random choices that a seed repeats. */
 export class Random {
   readonly seed: number;
   #state: number;
 
-  constructor(seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32))) {
+  constructor(seed = testSeed) {
     this.seed = seed;
     this.#state = seed;
   }

@@ -6,11 +6,13 @@ namespace TrendVault\Writer\Tests\Commands;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use Random\Randomizer;
 use Symfony\Component\Console\Input\ArrayInput;
 use Symfony\Component\Console\Output\BufferedOutput;
 use TrendVault\Writer\Application;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\Log;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
@@ -27,21 +29,21 @@ final class WrongClockTest extends TestCase
     private Installation $installation;
     private FixedClock $clock;
     private BufferedOutput $log;
-    private int $seed;
+    private Randomizer $random;
 
     protected function setUp(): void
     {
         $this->installation = new Installation();
         $this->clock = new FixedClock();
         $this->log = new BufferedOutput();
-        mt_srand($this->seed = random_int(0, mt_getrandmax()));
+        $this->random = Draws::randomizer();
     }
 
     #[Test]
     public function what_a_run_under_a_wrong_clock_has_stored_is_repaired_as_if_it_had_not_been(): void
     {
-        $jump = mt_rand(1, 100) * self::DAY_SECONDS;
-        $message = "seed $this->seed, jump of $jump seconds";
+        $jump = $this->random->getInt(1, 100) * self::DAY_SECONDS;
+        $message = Draws::hint() . ", jump of $jump seconds";
         for ($minute = 0; $minute < 5; $minute++) {
             self::assertSame(ExitCode::Ok, $this->writer('cron'), $message);
             $this->clock->now += 60;
@@ -151,8 +153,8 @@ final class WrongClockTest extends TestCase
             $lines[] = [
                 'id' => "video-$video",
                 'region' => $video % 2 === 0 ? 'GB' : 'DE',
-                'observed_at' => Rfc3339::format($this->clock->now - mt_rand(0, 50)),
-                'views' => mt_rand(0, 1_000_000),
+                'observed_at' => Rfc3339::format($this->clock->now - $this->random->getInt(0, 50)),
+                'views' => $this->random->getInt(0, 1_000_000),
                 'channel' => 'Channel ' . $video % 20,
             ];
         }

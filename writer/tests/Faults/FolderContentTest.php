@@ -7,19 +7,18 @@ namespace TrendVault\Writer\Tests\Faults;
 use FilesystemIterator;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;
 use RecursiveDirectoryIterator;
 use RecursiveIteratorIterator;
 use Throwable;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 
 /** Any content of a spool folder: the run ends, every good line is stored once, and no file is lost. */
 final class FolderContentTest extends TestCase
 {
-    private const int FOLDERS = 20;
     private const array KINDS = [
         'good',
         'good',
@@ -60,7 +59,6 @@ final class FolderContentTest extends TestCase
         "{\"id\":[\"a\"],\"region\":{},\"observed_at\":[],\"views\":{}}\n",
     ];
 
-    private int $seed;
     private Randomizer $random;
     private Installation $installation;
     private string $spool;
@@ -73,21 +71,21 @@ final class FolderContentTest extends TestCase
 
     protected function setUp(): void
     {
-        $this->seed = (int) (getenv('FOLDER_TEST_SEED') ?: random_int(1, PHP_INT_MAX));
-        $this->random = new Randomizer(new Xoshiro256StarStar($this->seed));
+        $this->random = Draws::randomizer();
         $this->installation = Installation::migrated();
     }
 
     protected function onNotSuccessfulTest(Throwable $failure): never
     {
-        fwrite(STDERR, "\nFolderContentTest failed with FOLDER_TEST_SEED=$this->seed; set it to repeat.\n");
+        fwrite(STDERR, "\nFolderContentTest failed with " . Draws::hint() . "; set it to repeat.\n");
         throw $failure;
     }
 
     #[Test]
     public function whatever_is_in_the_spool_the_run_ends_and_every_good_line_is_stored_once(): void
     {
-        for ($folder = 0; $folder < self::FOLDERS; $folder++) {
+        $folders = Draws::count(usual: 20, long: 200);
+        for ($folder = 0; $folder < $folders; $folder++) {
             $this->spool = "{$this->installation->folder->path}/spool $folder";
             mkdir($this->spool);
             mkdir("$this->spool/reading");

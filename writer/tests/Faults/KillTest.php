@@ -6,16 +6,15 @@ namespace TrendVault\Writer\Tests\Faults;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;
 use Throwable;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 
 final class KillTest extends TestCase
 {
-    private const int KILLS = 100;
     /** More than a batch, so that some kills fall between two commits of a file. */
     private const int LINES = 5400;
     private const int VIDEOS = 600;
@@ -32,27 +31,23 @@ final class KillTest extends TestCase
        OR (g.video_count > 0) <> EXISTS (SELECT 1 FROM trending WHERE generation = g.id)
     SQL;
 
-    private int $seed;
     private Randomizer $random;
 
     protected function setUp(): void
     {
-        $this->seed = (int) (getenv('KILL_TEST_SEED') ?: random_int(1, PHP_INT_MAX));
-        $this->random = new Randomizer(new Xoshiro256StarStar($this->seed));
+        $this->random = Draws::randomizer();
     }
 
     protected function onNotSuccessfulTest(Throwable $failure): never
     {
-        fwrite(
-            STDERR,
-            "\nKillTest failed with KILL_TEST_SEED=$this->seed; set it to repeat the same moments.\n",
-        );
+        fwrite(STDERR, "\nKillTest failed with " . Draws::hint() . "; set it to repeat the same moments.\n");
         throw $failure;
     }
 
     #[Test]
-    public function a_hundred_kills_at_random_moments_lose_no_line_store_none_twice_and_publish_no_incomplete_generation(): void
+    public function kills_at_random_moments_lose_no_line_store_none_twice_and_publish_no_incomplete_generation(): void
     {
+        $kills = Draws::count(usual: 100, long: 400);
         $start = time() - 7 * 86_400;
         [$undisturbed, $killed, $files] = [self::installation(), self::installation(), 0];
         self::spool($undisturbed, $start, 0);
@@ -60,7 +55,7 @@ final class KillTest extends TestCase
         $undisturbed->run(['cron']);
         $cpuOfRun = self::cpuNanosecondsOfChildren() - $cpuBefore;
 
-        for ($kill = 0; $kill < self::KILLS; $kill++) {
+        for ($kill = 0; $kill < $kills; $kill++) {
             if (self::waiting($killed) === []) {
                 self::spool($killed, $start, $files++);
             }
@@ -71,7 +66,7 @@ final class KillTest extends TestCase
             }
         }
         self::assertGreaterThan(
-            self::KILLS / 10,
+            $kills / 10,
             $killed->value('SELECT count(*) FROM runs WHERE finished_at IS NULL'),
             'too few runs were killed while they worked',
         );

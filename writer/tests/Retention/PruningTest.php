@@ -14,6 +14,7 @@ use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Retention\Cutoff;
 use TrendVault\Writer\Retention\PruneResult;
 use TrendVault\Writer\Retention\Pruning;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 use TrendVault\Writer\Tests\Support\StoredObservations;
@@ -113,10 +114,10 @@ final class PruningTest extends TestCase
         foreach ([3, 10, 40, 400, 20_000] as $days) {
             yield "$days days" => [$days];
         }
-        mt_srand($seed = random_int(0, mt_getrandmax()));
-        for ($draw = 0; $draw < 5; $draw++) {
-            $days = mt_rand(3, 5000);
-            yield "draw $draw, $days days (seed $seed)" => [$days];
+        [$random, $draws] = [Draws::randomizer(), Draws::count(usual: 5, long: 200)];
+        for ($draw = 0; $draw < $draws; $draw++) {
+            $days = $random->getInt(3, 5000);
+            yield "draw $draw, $days days (" . Draws::hint() . ')' => [$days];
         }
     }
 

@@ -6,11 +6,11 @@ namespace TrendVault\Writer\Tests\Sources\YouTube;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Sources\YouTube\Video;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 
 final class VideoTest extends TestCase
@@ -38,16 +38,16 @@ final class VideoTest extends TestCase
     #[Test]
     public function an_item_of_any_shape_becomes_a_line(): void
     {
-        $seed = (int) (getenv('VIDEO_TEST_SEED') ?: random_int(1, PHP_INT_MAX));
-        $random = new Randomizer(new Xoshiro256StarStar($seed));
+        $random = Draws::randomizer();
+        $rounds = Draws::count(usual: 20_000, long: 1_000_000);
         $parser = new ObservationParser(['GB' => true], FixedClock::NOON);
-        for ($round = 0; $round < 20_000; $round++) {
+        for ($round = 0; $round < $rounds; $round++) {
             $item = StubServer::page(['aaa'])['body']['items'][0];
             for ($change = $random->getInt(1, 3); $change > 0; $change--) {
                 self::change($item, $random);
             }
             $line = Video::line($item, 'GB', FixedClock::NOON);
-            self::assertTrue(json_validate($line), "VIDEO_TEST_SEED=$seed");
+            self::assertTrue(json_validate($line), Draws::hint());
             try {
                 $parser->parse($line);
             } catch (RejectedLine) {
