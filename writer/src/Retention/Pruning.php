@@ -30,11 +30,20 @@ final readonly class Pruning
     private const string VELOCITY = <<<'SQL'
     DELETE FROM velocity WHERE (video_id, region) IN (SELECT video_id, region FROM velocity WHERE last_observed_at < ?1 LIMIT ?2)
     SQL;
+    private const string CATALOGUE = <<<'SQL'
+    DELETE FROM catalogue WHERE (region, video_id) IN (SELECT region, video_id FROM catalogue WHERE announced_at < ?1 LIMIT ?2)
+    SQL;
+    private const string LOOKS = <<<'SQL'
+    DELETE FROM looks WHERE (region, video_id, rank_group) IN (
+      SELECT region, video_id, rank_group FROM looks WHERE counted_at < ?1 LIMIT ?2
+    )
+    SQL;
     /** A video that a kept generation lists is still shown. CROSS JOIN makes SQLite loop over the few generations, not the lists. */
     private const string VIDEOS = <<<'SQL'
     DELETE FROM videos WHERE id IN (
       SELECT v.id FROM videos AS v
       WHERE NOT EXISTS (SELECT 1 FROM velocity WHERE video_id = v.id)
+        AND NOT EXISTS (SELECT 1 FROM catalogue WHERE video_id = v.id)
         AND NOT EXISTS (SELECT 1 FROM generations AS g CROSS JOIN trending AS t ON t.generation = g.id AND t.video_id = v.id)
       LIMIT ?1
     )
@@ -54,6 +63,8 @@ final readonly class Pruning
         if ($cutoff !== null) {
             $observations = $this->deleteAll(self::OBSERVATIONS, [$cutoff]);
             $this->deleteAll(self::VELOCITY, [$cutoff]);
+            $this->deleteAll(self::CATALOGUE, [$cutoff]);
+            $this->deleteAll(self::LOOKS, [$cutoff]);
             $this->deleteAll(self::RUNS, [$cutoff]);
         }
         $videos = $this->deleteAll(self::VIDEOS, []);
