@@ -44,7 +44,6 @@ final class Application extends ConsoleApplication
     ];
     private const array LIBRARY_COMMANDS = [
         '_complete' => CompleteCommand::class,
-        'completion' => DumpCompletionCommand::class,
         'help' => HelpCommand::class,
         'list' => ListCommand::class,
     ];
@@ -72,6 +71,7 @@ final class Application extends ConsoleApplication
                     static fn(string $class): callable => static fn() => new $class(),
                     self::LIBRARY_COMMANDS,
                 ),
+                'completion' => self::completion(...),
             ]),
         );
     }
@@ -121,6 +121,15 @@ final class Application extends ConsoleApplication
     protected function getDefaultHelperSet(): HelperSet
     {
         return new HelperSet();
+    }
+
+    /** The library's help would name a file `writer` of the current folder as the program. */
+    private static function completion(): DumpCompletionCommand
+    {
+        $command = new DumpCompletionCommand();
+        $help = preg_replace('/(?<=\$\().*(?= completion )/', 'writer', $command->getHelp());
+
+        return $command->setHelp((string) $help);
     }
 
     private function fail(Throwable $error): ExitCode

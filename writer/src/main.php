@@ -3,9 +3,9 @@
 declare(strict_types=1);
 
 use Symfony\Component\Console\Input\ArgvInput;
-use Symfony\Component\Console\Output\ConsoleOutput;
 use TrendVault\Writer\Application;
 use TrendVault\Writer\Cli\Log;
+use TrendVault\Writer\Cli\StandardOutput;
 use TrendVault\Writer\Time\SystemClock;
 
 if (PHP_VERSION_ID < 80400 || !extension_loaded('sqlite3') || !extension_loaded('mbstring')) {
@@ -50,7 +50,7 @@ $_SERVER['PHP_SELF'] = $_SERVER['argv'][0] = 'writer';
 
 $input = new ArgvInput();
 $input->setInteractive(false); // A mistyped command ends with 2, it does not ask whether another was meant.
-$output = new ConsoleOutput();
+$output = new StandardOutput();
 $clock = new SystemClock();
 $log = new Log($output->getErrorOutput(), $clock, $atTerminal);
 // When memory is used up, PHP itself would write text and end with 255, which no operator's table has.

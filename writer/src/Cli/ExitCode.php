@@ -28,6 +28,8 @@ enum ExitCode: int
     case ClockBackwards = 9;
     /** A list would become empty, so nothing was published. */
     case EmptyPublication = 10;
+    /** The command's result could not be written to standard output. */
+    case OutputFailed = 74;
     /** A bug, or a PHP that cannot run the writer. */
     case Internal = 70;
 

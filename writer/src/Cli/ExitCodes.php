@@ -28,6 +28,7 @@ final readonly class ExitCodes
             $error instanceof SchemaMismatch => ExitCode::SchemaMismatch,
             $error instanceof ClockBackwards => ExitCode::ClockBackwards,
             $error instanceof EmptyPublication => ExitCode::EmptyPublication,
+            $error instanceof OutputFailure => ExitCode::OutputFailed,
             default => ExitCode::Internal,
         };
     }

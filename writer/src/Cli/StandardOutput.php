@@ -1,0 +1,22 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Cli;
+
+use Override;
+use Symfony\Component\Console\Output\ConsoleOutput;
+
+/** Standard output, and standard error for the log. The library would ignore that a result cannot be written. */
+final class StandardOutput extends ConsoleOutput
+{
+    /** @throws OutputFailure */
+    #[Override]
+    protected function doWrite(string $message, bool $newline): void
+    {
+        $text = $newline ? $message . PHP_EOL : $message;
+        if (@fwrite($this->getStream(), $text) !== strlen($text) || !@fflush($this->getStream())) {
+            throw OutputFailure::ofStandardOutput();
+        }
+    }
+}
