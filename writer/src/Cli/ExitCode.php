@@ -32,6 +32,8 @@ enum ExitCode: int
     case OutputFailed = 74;
     /** A bug, or a PHP that cannot run the writer. */
     case Internal = 70;
+    /** SIGTERM or SIGINT came while a file was read; 128 and the number of SIGTERM, as a shell says it. */
+    case Stopped = 143;
 
     /** @return array<int, string> what people read, by code: 4 is "source failed" */
     public static function labels(): array

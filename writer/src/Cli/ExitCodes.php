@@ -14,6 +14,7 @@ use TrendVault\Writer\Ranking\ClockBackwards;
 use TrendVault\Writer\Ranking\EmptyPublication;
 use TrendVault\Writer\Sources\RejectStoreFailure;
 use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\Stopped;
 
 /** The one map from an exception to an exit code. What is not in it is a bug. */
 final readonly class ExitCodes
@@ -29,6 +30,7 @@ final readonly class ExitCodes
             $error instanceof ClockBackwards => ExitCode::ClockBackwards,
             $error instanceof EmptyPublication => ExitCode::EmptyPublication,
             $error instanceof OutputFailure => ExitCode::OutputFailed,
+            $error instanceof Stopped => ExitCode::Stopped,
             default => ExitCode::Internal,
         };
     }

@@ -37,6 +37,8 @@ final readonly class Settings
         /** A video leaves the ranking when its region was observed for more hours without it. */
         public int $maxUnobservedHours,
         public int $busyTimeoutMilliseconds,
+        /** What reading one file of a spool folder may take. */
+        public int $spoolFileTimeoutSeconds,
     ) {}
 
     /**
@@ -68,6 +70,13 @@ final readonly class Settings
             maxUnobservedHours: self::integer($environment, 'MAX_UNOBSERVED_HOURS', 48, 1, 8760),
             busyTimeoutMilliseconds: (int) round(
                 1000 * self::seconds($environment, 'DB_BUSY_TIMEOUT_SECONDS', 5, 0, 600),
+            ),
+            spoolFileTimeoutSeconds: self::integer(
+                $environment,
+                'SPOOL_FILE_TIMEOUT_SECONDS',
+                300,
+                1,
+                86_400,
             ),
         );
     }

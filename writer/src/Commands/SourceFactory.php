@@ -40,7 +40,7 @@ final readonly class SourceFactory
             $name === 'demo' => [self::demo($context, $database)],
             $name === 'youtube' => self::youtube($context, $database),
             $name === '-' => [new StandardInput(STDIN)],
-            str_starts_with($name, self::SPOOL) => self::spool(substr($name, strlen(self::SPOOL))),
+            str_starts_with($name, self::SPOOL) => self::spool(substr($name, strlen(self::SPOOL)), $context),
             is_dir($name) => self::folder($name),
             is_file($name) => [new NdjsonFile($name)],
             default => throw SourceFailure::missing($name),
@@ -96,9 +96,11 @@ final readonly class SourceFactory
     }
 
     /** @return list<SpoolFile> may be empty */
-    private static function spool(string $folder): array
+    private static function spool(string $folder, Context $context): array
     {
-        return is_dir($folder) ? SpoolFolder::files($folder) : throw SourceFailure::missing($folder);
+        return is_dir($folder)
+            ? SpoolFolder::files($folder, $context->settings->spoolFileTimeoutSeconds)
+            : throw SourceFailure::missing($folder);
     }
 
     /** @return list<NdjsonFile> */

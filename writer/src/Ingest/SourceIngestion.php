@@ -14,6 +14,8 @@ use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\RejectStoreFailure;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\Stopped;
+use TrendVault\Writer\Sources\StopSignals;
 
 /** Ingests a whole source and tells the source when its lines are committed. */
 final readonly class SourceIngestion
@@ -28,9 +30,24 @@ final readonly class SourceIngestion
     /**
      * A failure of the source is in the result, so that the caller can go on with the next source.
      *
+     * @throws Stopped
      * @param Closure(?float): void $progress is called after each batch with the share that was read, from 0 to 1
      */
     public function ingest(Source $source, Closure $progress): SourceResult
+    {
+        if (!($source instanceof ClaimableSource)) {
+            return $this->ingestClaimed($source, $progress);
+        }
+        StopSignals::hold();
+        try {
+            return $this->ingestClaimed($source, $progress);
+        } finally {
+            StopSignals::release();
+        }
+    }
+
+    /** @param Closure(?float): void $progress */
+    private function ingestClaimed(Source $source, Closure $progress): SourceResult
     {
         [$counts, $started] = [new LineCounts(), hrtime(true)];
         if ($source instanceof ClaimableSource) {
@@ -56,6 +73,9 @@ final readonly class SourceIngestion
     ): SourceFailure|RejectStoreFailure|null {
         try {
             $failure = self::attempt(fn() => $this->storeLines($source, $rejects, $counts, $progress));
+        } catch (Stopped $stopped) {
+            self::release($source);
+            throw $stopped;
         } catch (SQLite3Exception $failure) {
             // A line that the database does not take would be there in the next run, too.
             if (DatabaseFailure::from($failure, '')->fault !== DatabaseFault::Unknown) {

@@ -18,7 +18,11 @@ final class NdjsonFile implements Source
     /** Once it was read to its end. */
     private ?int $bytesRead = null;
 
-    public function __construct(private readonly string $path) {}
+    /** @param ?int $timeoutSeconds what reading it may take; null for no limit */
+    public function __construct(
+        private readonly string $path,
+        private readonly ?int $timeoutSeconds = null,
+    ) {}
 
     #[Override]
     public function name(): string
@@ -31,7 +35,8 @@ final class NdjsonFile implements Source
     {
         $this->stream = $this->open();
         try {
-            yield from LineReader::lines(ByteStream::chunks($this->stream, $this->path));
+            $chunks = ByteStream::chunks($this->stream, $this->path);
+            yield from LineReader::lines(ReadingTime::limit($chunks, $this->timeoutSeconds, $this->path));
             $this->bytesRead = ftell($this->stream);
         } finally {
             fclose($this->stream);

@@ -56,6 +56,13 @@ final class SourceFailure extends WriterException
         return self::because("Cannot read $name to its end: the file system reports an error.");
     }
 
+    public static function tooSlow(string $path, int $seconds): self
+    {
+        return self::because(
+            "Did not read $path to its end: it took longer than SPOOL_FILE_TIMEOUT_SECONDS=$seconds. The lines until then are stored.",
+        );
+    }
+
     public static function vanished(string $path): self
     {
         return self::because("Cannot read $path: it was removed before it was read.");

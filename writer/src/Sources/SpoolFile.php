@@ -23,7 +23,12 @@ final class SpoolFile implements ClaimableSource
     /** Distinguishes files of the same name. */
     private ?string $fingerprint = null;
 
-    public function __construct(private readonly string $folder, private SpoolName $name) {}
+    /** @param ?int $timeoutSeconds what reading it may take; null for no limit */
+    public function __construct(
+        private readonly string $folder,
+        private SpoolName $name,
+        private readonly ?int $timeoutSeconds = null,
+    ) {}
 
     #[Override]
     public function name(): string
@@ -50,7 +55,7 @@ final class SpoolFile implements ClaimableSource
     #[Override]
     public function lines(): iterable
     {
-        $this->file = new NdjsonFile($this->contentPath());
+        $this->file = new NdjsonFile($this->contentPath(), $this->timeoutSeconds);
         yield from $this->file->lines();
     }
 

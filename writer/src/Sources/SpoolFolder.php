@@ -13,9 +13,10 @@ final readonly class SpoolFolder
     /**
      * The files that are complete, and those of runs that died, oldest first.
      *
+     * @param ?int $timeoutSeconds what reading one of them may take; null for no limit
      * @return list<SpoolFile>
      */
-    public static function files(string $folder): array
+    public static function files(string $folder, ?int $timeoutSeconds = null): array
     {
         $names = [];
         foreach (self::names($folder) as $name) {
@@ -27,7 +28,10 @@ final readonly class SpoolFolder
         }
         usort($names, static fn(array $a, array $b): int => [$a[0], $a[1]] <=> [$b[0], $b[1]]);
 
-        return array_map(static fn(array $entry): SpoolFile => new SpoolFile($folder, $entry[2]), $names);
+        return array_map(
+            static fn(array $entry): SpoolFile => new SpoolFile($folder, $entry[2], $timeoutSeconds),
+            $names,
+        );
     }
 
     /** @return iterable<SpoolName> */

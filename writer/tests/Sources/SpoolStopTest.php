@@ -1,0 +1,83 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Sources;
+
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Draws;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
+
+/** A file that takes long: the run is stopped while it reads it, or the file's own time is up. */
+final class SpoolStopTest extends TestCase
+{
+    private const int MEGABYTES = 6000;
+
+    private Installation $installation;
+    private string $spool;
+
+    protected function setUp(): void
+    {
+        $this->installation = Installation::migrated();
+        $this->spool = "{$this->installation->folder->path}/spool";
+        mkdir($this->spool);
+        $this->installation->environment['SOURCES'] = "spool:$this->spool";
+        $this->putBomb();
+    }
+
+    #[Test]
+    #[DataProvider('signals')]
+    public function a_run_that_is_stopped_while_it_reads_a_file_does_not_count_against_the_file(
+        int $signal,
+    ): void {
+        $random = Draws::randomizer();
+        for ($stop = 0; $stop < 4; $stop++) {
+            $run = $this->installation->start(['cron']);
+            while ($run->isRunning() && glob("$this->spool/reading/1-*") === []) {
+                usleep(1000);
+            }
+            usleep($random->getInt(0, 100_000));
+            posix_kill($run->id(), $signal);
+            $result = $run->wait();
+
+            self::assertSame(ExitCode::Stopped, $result->exitCode, Draws::hint() . " $result->errors");
+            self::assertCount(1, glob("$this->spool/reading/0-*-bomb.ndjson.gz"), Draws::hint());
+            self::assertSame(143, $this->installation->value('SELECT exit_code FROM runs ORDER BY id DESC'));
+        }
+    }
+
+    /** @return array<string, array{int}> */
+    public static function signals(): array
+    {
+        return ['SIGTERM' => [SIGTERM], 'SIGINT' => [SIGINT]];
+    }
+
+    #[Test]
+    public function a_file_that_takes_longer_than_its_time_is_set_aside_and_the_others_are_read(): void
+    {
+        file_put_contents(
+            "$this->spool/later.ndjson",
+            NdjsonLine::of(['id' => 'later', 'observed_at' => NdjsonLine::ago(60)]),
+        );
+        touch("$this->spool/bomb.ndjson.gz", time() - 60);
+        $this->installation->environment['SPOOL_FILE_TIMEOUT_SECONDS'] = '1';
+        $result = $this->installation->run(['cron']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringContainsString('SPOOL_FILE_TIMEOUT_SECONDS=1', $result->message('source_failed'));
+        self::assertCount(1, glob("$this->spool/rejected/*-bomb.ndjson.gz"));
+        self::assertSame(2, $this->installation->value('SELECT count(*) FROM observations'));
+    }
+
+    /** A good line, then empty ones for longer than any test waits. */
+    private function putBomb(): void
+    {
+        $lines = gzencode(str_repeat("\n", 100_000_000));
+        $bomb = gzencode(NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]) . str_repeat("\n", 1000));
+        file_put_contents("$this->spool/bomb.ndjson.gz", $bomb . str_repeat($lines, self::MEGABYTES / 100));
+    }
+}
