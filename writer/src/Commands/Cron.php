@@ -44,6 +44,11 @@ final class Cron extends WriterCommand
     /** Why nothing was published, if that is so: what is too old is deleted all the same. */
     private static function rank(Context $context, Database $database): ClockBackwards|EmptyPublication|null
     {
+        if (!self::hasVideos($database)) {
+            self::warnOfNoVideos($context);
+
+            return null;
+        }
         try {
             new RankStep($context, $database)->run();
 
@@ -51,5 +56,23 @@ final class Cron extends WriterCommand
         } catch (ClockBackwards | EmptyPublication $refusal) {
             return $refusal;
         }
+    }
+
+    /** Whether there is something to rank, or to take out of the lists. */
+    private static function hasVideos(Database $database): bool
+    {
+        return $database->value('SELECT 1 FROM velocity LIMIT 1') !== null ||
+            $database->value('SELECT 1 FROM generations WHERE video_count > 0 LIMIT 1') !== null;
+    }
+
+    private static function warnOfNoVideos(Context $context): void
+    {
+        $advice =
+            $context->settings->sources === []
+                ? ', and SOURCES is not set. Set it to demo, youtube or spool:FOLDER'
+                : ' yet';
+        $context->log->warning("Nothing was published: no view counts are stored$advice.", [
+            'event' => 'nothing_to_publish',
+        ]);
     }
 }

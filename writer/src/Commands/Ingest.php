@@ -24,7 +24,7 @@ final class Ingest extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
     A source is a file of NDJSON (plain or gzip), a folder of such files, spool:FOLDER, - for standard
-    input, demo or youtube. Lines that cannot be stored are written to rejected/ beside the database.
+    input, demo or youtube. Lines that cannot be stored are written to rejected/ beside the database, the first 64 MiB of a source.
     Use --shift-to-now with an empty database: data that is shifted twice is stored twice.
     TEXT;
 

@@ -43,7 +43,7 @@ final readonly class SourceFactory
             str_starts_with($name, self::SPOOL) => self::spool(substr($name, strlen(self::SPOOL)), $context),
             is_dir($name) => self::folder($name),
             is_file($name) => [new NdjsonFile($name)],
-            default => throw SourceFailure::missing($name),
+            default => throw SourceFailure::unknown($name),
         };
     }
 

@@ -113,13 +113,18 @@ final class VelocityRepair
         $statement = $this->database->prepare(self::HISTORY);
         $statement->bindValue(1, $latest);
         $result = $statement->execute();
-        while (($row = $result->fetchArray(SQLITE3_NUM)) !== false) {
-            [$observedAt, $region, $videoId, $views, $previous] = $row;
+        while (($row = $result->fetchArray(SQLITE3_ASSOC)) !== false) {
+            [
+                'observed_at' => $observedAt,
+                'region' => $region,
+                'video_id' => $videoId,
+                'views' => $views,
+            ] = $row;
             $key = "$region $videoId";
             if (array_key_exists($key, $this->velocities)) {
                 $before = $this->velocities[$key];
                 $this->velocities[$key] = $this->follow($key, $observedAt, $views);
-                if ($previous !== $before?->lastObservedAt) {
+                if ($row['previous_observed_at'] !== $before?->lastObservedAt) {
                     $links[] = [$before?->lastObservedAt, $observedAt, $region, $videoId];
                 }
             }

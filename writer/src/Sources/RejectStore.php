@@ -7,8 +7,8 @@ namespace TrendVault\Writer\Sources;
 use TrendVault\Writer\Observations\RejectionReason;
 
 /**
- * Keeps rejected lines as they were, to be corrected and ingested again, and beside them a report of
- * line numbers and reasons. Makes no file while no line is rejected.
+ * Keeps rejected lines as they were, to be corrected and ingested again, up to 64 MiB, and beside them a report of line
+ * numbers and reasons. Makes no file while no line is rejected.
  */
 final class RejectStore
 {
@@ -16,11 +16,16 @@ final class RejectStore
     private const string REPORT = '.report.ndjson';
     /** Of each reason: a report may not grow a thousand times as large as its source. */
     private const int MOST_REPORTED = 1000;
+    /** Of the lines: rejected ones may not fill the disk of the database. */
+    private const int MOST_KEPT_BYTES = 64 * 1024 * 1024;
 
     /** @var array<string, resource> open files by suffix */
     private array $files = [];
     /** @var array<string, int> lines by reason */
     private array $counts = [];
+    private int $keptBytes = 0;
+    private bool $isFull = false;
+    private int $unkeptLines = 0;
     /** After the first one nothing is written any more. */
     private ?RejectStoreFailure $failure = null;
 
@@ -55,17 +60,21 @@ final class RejectStore
         return new self($folder, $stem, false);
     }
 
-    /** Keeps the bytes as they are. */
+    /** Keeps the bytes as they are, while there are not too many; report() follows when they end a line. */
     public function keep(string $bytes): void
     {
-        if ($this->keepsLines) {
-            $this->write(self::LINES, $bytes);
+        if (!$this->keepsLines || $this->isFull) {
+            return;
         }
+        $this->keptBytes += strlen($bytes);
+        $this->isFull = $this->keptBytes > self::MOST_KEPT_BYTES;
+        $this->write(self::LINES, $this->isFull ? "\n" : $bytes); // ends a line of which pieces are kept
     }
 
     /** Names the line, if it is one of the first of this reason; finish() counts the others. */
     public function report(int $line, RejectionReason $reason, string $expected): void
     {
+        $this->unkeptLines += (int) $this->isFull;
         $this->counts[$reason->value] = ($this->counts[$reason->value] ?? 0) + 1;
         if ($this->counts[$reason->value] <= self::MOST_REPORTED) {
             $this->writeEntry(['line' => $line, 'reason' => $reason->value, 'expected' => $expected]);
@@ -91,6 +100,9 @@ final class RejectStore
             if ($count > self::MOST_REPORTED) {
                 $this->writeEntry(['reason' => $reason, 'further_lines' => $count - self::MOST_REPORTED]);
             }
+        }
+        if ($this->unkeptLines > 0) {
+            $this->writeEntry(['lines_not_kept' => $this->unkeptLines]);
         }
         if ($this->failure !== null) {
             throw $this->failure;

@@ -17,6 +17,15 @@ final class SourceFailure extends WriterException
         );
     }
 
+    public static function unknown(string $name): self
+    {
+        return is_link($name)
+            ? self::missing($name)
+            : self::because(
+                "Cannot read $name: there is no such file or folder. Expected demo, youtube, spool:FOLDER, a file or a folder.",
+            );
+    }
+
     public static function unreadable(string $path): self
     {
         return self::because("Cannot read $path: permission denied.");

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Commands;
 
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
@@ -34,7 +35,7 @@ final class CronTest extends TestCase
     #[Test]
     public function each_run_prunes_what_is_older_than_the_settings_keep(): void
     {
-        $installation = new Installation(['GENERATION_RETENTION_SECONDS' => '600']);
+        $installation = new Installation(['GENERATION_RETENTION_SECONDS' => '600', 'SOURCES' => 'demo']);
         for ($run = 0; $run < 3; $run++) {
             $installation->run(['cron']);
             $installation->execute('UPDATE generations SET published_at = published_at - 500');
@@ -45,6 +46,36 @@ final class CronTest extends TestCase
             [2, 3, 4],
             array_column($installation->rows('SELECT id FROM generations ORDER BY id'), 'id'),
         );
+    }
+
+    #[Test]
+    #[DataProvider('sourcesWithoutVideos')]
+    public function while_nothing_is_stored_nothing_is_published_and_it_says_what_to_set(
+        string $sources,
+        ExitCode $expected,
+        string $message,
+    ): void {
+        $installation = new Installation(['SOURCES' => $sources]);
+        mkdir("{$installation->folder->path}/spool");
+        $installation->environment['SOURCES'] = str_replace('FOLDER', $installation->folder->path, $sources);
+        $result = $installation->run(['cron']);
+
+        self::assertSame($expected, $result->exitCode);
+        self::assertSame(0, $installation->value('SELECT count(*) FROM generations'));
+        self::assertStringContainsString(
+            $message,
+            $result->message('nothing_to_publish') . $result->message('source_failed'),
+        );
+    }
+
+    /** @return array<string, array{string, ExitCode, string}> */
+    public static function sourcesWithoutVideos(): array
+    {
+        return [
+            'none' => ['', ExitCode::Ok, 'Set it to demo, youtube or spool:FOLDER.'],
+            'an empty spool' => ['spool:FOLDER/spool', ExitCode::Ok, 'no view counts are stored yet.'],
+            'a mistyped one' => ['dmo', ExitCode::SourceFailed, 'Expected demo, youtube, spool:FOLDER,'],
+        ];
     }
 
     #[Test]

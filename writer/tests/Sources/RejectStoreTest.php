@@ -1,0 +1,53 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Sources;
+
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Observations\RejectionReason;
+use TrendVault\Writer\Sources\RejectStore;
+use TrendVault\Writer\Tests\Support\TemporaryFolder;
+
+final class RejectStoreTest extends TestCase
+{
+    private const int MEBIBYTE = 1024 * 1024;
+    private const int MOST_BYTES = 64 * self::MEBIBYTE;
+
+    /** @param list<int> $pieces sizes of a line's pieces, in bytes */
+    #[Test]
+    #[DataProvider('lines')]
+    public function what_is_kept_of_any_source_is_bounded_and_the_report_counts_the_rest(array $pieces): void
+    {
+        $folder = new TemporaryFolder();
+        $rejects = RejectStore::lines($folder->path, 'a');
+        $lines = intdiv(100 * self::MEBIBYTE, array_sum($pieces));
+        for ($line = 1; $line <= $lines; $line++) {
+            foreach ($pieces as $number => $bytes) {
+                $isLast = $number === count($pieces) - 1;
+                $rejects->keep(str_repeat('x', $bytes - (int) $isLast) . ($isLast ? "\n" : ''));
+            }
+            $rejects->report($line, RejectionReason::TooLong, 'expected less');
+        }
+        $rejects->finish();
+
+        self::assertLessThanOrEqual(self::MOST_BYTES + 1, filesize("$folder->path/a.ndjson"));
+        self::assertGreaterThan(self::MOST_BYTES - array_sum($pieces), filesize("$folder->path/a.ndjson"));
+        $report = file("$folder->path/a.report.ndjson");
+        $kept = intdiv(self::MOST_BYTES, array_sum($pieces));
+        self::assertSame(['lines_not_kept' => $lines - $kept], json_decode(end($report), true));
+        self::assertLessThan(1100, count($report));
+    }
+
+    /** @return array<string, array{list<int>}> */
+    public static function lines(): array
+    {
+        return [
+            'short lines' => [[1000]],
+            'long lines' => [[self::MEBIBYTE]],
+            'lines in pieces' => [[self::MEBIBYTE, self::MEBIBYTE, 7]],
+        ];
+    }
+}
