@@ -117,7 +117,7 @@ CREATE TABLE youtube_schedule (
   asked_at INTEGER NOT NULL, -- when the newest run began to ask
   failed_runs INTEGER NOT NULL CHECK (failed_runs >= 0), -- how many in a row had no answer
   retry_at INTEGER NOT NULL -- nothing is asked before
-) STRICT;
+, failure TEXT) STRICT;
 
 CREATE TABLE youtube_regions (
   region TEXT NOT NULL PRIMARY KEY REFERENCES regions (code),

@@ -8,7 +8,7 @@ import { type WalkedTable, walk } from "./table-walk.ts";
 import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
 
 /** The migrations this code was written for. A test compares it with db/migrations. */
-export const supportedSchemaVersion = 11;
+export const supportedSchemaVersion = 12;
 
 const pageCacheKilobytes = 256; // what is read once is kept as answers, not as pages
 const startBusyTimeoutMs = 2000; // the writer may be recovering the log

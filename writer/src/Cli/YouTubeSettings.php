@@ -39,8 +39,14 @@ final readonly class YouTubeSettings
                     'Cannot read youtube: YOUTUBE_API_KEY is not set. Expected a key for the YouTube Data API v3.',
                 ),
             $settings->sourceText('YOUTUBE_API_URL') ?? Api::URL,
-            $settings->sourceInteger('YOUTUBE_INTERVAL_SECONDS', self::INTERVAL_SECONDS, 0, 86_400),
+            self::intervalSeconds($settings),
             $settings->sourceInteger('YOUTUBE_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 600),
         );
+    }
+
+    /** @throws UsageError */
+    public static function intervalSeconds(Settings $settings): int
+    {
+        return $settings->sourceInteger('YOUTUBE_INTERVAL_SECONDS', self::INTERVAL_SECONDS, 0, 86_400);
     }
 }

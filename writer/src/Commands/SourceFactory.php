@@ -23,7 +23,6 @@ use TrendVault\Writer\Sources\YouTube\KnownPages;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
 use TrendVault\Writer\Sources\YouTube\Schedule;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
-use TrendVault\Writer\Time\Rfc3339;
 
 /** Makes sources from their names on the command line or in SOURCES. */
 final readonly class SourceFactory
@@ -65,13 +64,12 @@ final readonly class SourceFactory
     {
         $settings = YouTubeSettings::of($context->settings);
         $schedule = new Schedule($database, $settings->intervalSeconds);
-        $dueAt = $schedule->dueAt($context->now());
-        if ($context->now() < $dueAt) {
-            if ($schedule->isPaused()) {
-                $until = Rfc3339::format($dueAt);
-                $context->log->info("YouTube is not asked before $until, because of the last answers.", [
+        if ($context->now() < $schedule->dueAt($context->now())) {
+            $pause = $schedule->pause($context->now());
+            if ($pause !== null) {
+                $context->log->info("YouTube is {$pause->text()}", [
                     'event' => 'youtube_paused',
-                    'until' => $until,
+                    ...$pause->facts(),
                 ]);
             }
 

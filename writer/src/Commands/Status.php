@@ -12,6 +12,8 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
+use TrendVault\Writer\Cli\YouTubeSettings;
+use TrendVault\Writer\Sources\YouTube\Schedule;
 use TrendVault\Writer\Status\StatusReport;
 
 #[AsCommand('status', 'Shows what is in the database, how old it is and how the last run ended')]
@@ -35,11 +37,14 @@ final class Status extends WriterCommand
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
         $maxAge = self::seconds($input->getOption('max-age'));
+        $database = ReadSession::open($context);
+        $schedule = new Schedule($database, YouTubeSettings::intervalSeconds($context->settings));
         $report = StatusReport::of(
-            ReadSession::open($context),
+            $database,
             $context->settings->databasePath,
             $context->now(),
             ExitCode::labels(),
+            $schedule->pause($context->now()),
         );
         $context->write($input->getOption('json') ? $report->json() : $report->text());
         $age = $report->generationAgeSeconds();

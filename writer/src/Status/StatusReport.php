@@ -8,6 +8,7 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Sources\YouTube\Pause;
 use TrendVault\Writer\Time\Rfc3339;
 
 /** The state of a database, as text and as JSON. Only reads. */
@@ -50,13 +51,14 @@ final readonly class StatusReport
         private ?int $oldestObservedAt,
         private int $futureVideos,
         private array $exitCodeLabels,
+        private ?Pause $youTubePause,
     ) {}
 
     /**
      * @param int $now UTC seconds
-     * @param array<int, string> $exitCodeLabels what each exit code is called
+     * @param array<int, string> $labels what each exit code is called
      */
-    public static function of(Database $database, string $path, int $now, array $exitCodeLabels): self
+    public static function of(Database $database, string $path, int $now, array $labels, ?Pause $pause): self
     {
         return new self(
             $now,
@@ -78,7 +80,8 @@ final readonly class StatusReport
             $database->value('SELECT count(*) FROM velocity WHERE last_observed_at > ?', [
                 $now + self::FUTURE_SECONDS,
             ]),
-            $exitCodeLabels,
+            $labels,
+            $pause,
         );
     }
 
@@ -121,6 +124,7 @@ final readonly class StatusReport
                 'last_check' => $this->lastCheck === null ? null : self::readable($this->lastCheck),
                 ...self::readable(['oldest_observed_at' => $this->oldestObservedAt]),
                 'future_videos' => $this->futureVideos,
+                'youtube_pause' => $this->youTubePause?->facts(),
             ],
             JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         ) . "\n";
@@ -146,6 +150,7 @@ final readonly class StatusReport
             "Removed     {$this->removals['videos']} videos, {$this->removals['channels']} channels",
             'Checked     ' . $this->checkText(),
             'History     ' . $this->historyText(),
+            ...$this->youTubePause === null ? [] : ["YouTube     {$this->youTubePause->text()}"],
             '',
             'Region   Videos  Newest observation',
         ];

@@ -52,6 +52,12 @@ final class CronWithYouTubeTest extends TestCase
         self::assertSame(ExitCode::Ok, $second->exitCode);
         self::assertStringContainsString('is not asked before', $second->message('youtube_paused'));
         self::assertCount(1, $server->requests());
+        $status = json_decode($installation->run(['status', '--json'])->output, true)['youtube_pause'];
+        self::assertStringContainsString('quota for today is used up', $status['reason']);
+        self::assertStringContainsString(
+            "YouTube     not asked before {$status['until']}: {$status['reason']}",
+            $installation->run(['status'])->output,
+        );
     }
 
     #[Test]

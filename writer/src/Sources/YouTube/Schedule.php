@@ -15,8 +15,9 @@ use TrendVault\Writer\Database\Database;
 final readonly class Schedule
 {
     private const string BEGIN = <<<'SQL'
-    INSERT INTO youtube_schedule (id, asked_at, failed_runs, retry_at) VALUES (1, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET asked_at = excluded.asked_at, failed_runs = excluded.failed_runs, retry_at = excluded.retry_at
+    INSERT INTO youtube_schedule (id, asked_at, failed_runs, retry_at, failure) VALUES (1, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET asked_at = excluded.asked_at, failed_runs = excluded.failed_runs, retry_at = excluded.retry_at,
+      failure = excluded.failure
     SQL;
     private const string ASK_REGION = <<<'SQL'
     INSERT INTO youtube_regions (region, asked_at) VALUES (?, ?)
@@ -29,6 +30,7 @@ final readonly class Schedule
     /** A day, and an hour for the end of summer time. What is further away is of a clock that was wrong. */
     private const int LONGEST_PAUSE_SECONDS = 25 * 3600;
     private const int QUOTA_SPREAD_SECONDS = 300;
+    private const string NO_END = 'The last run ended before it had an answer from YouTube.';
 
     /** @param int $intervalSeconds between two runs that ask, when nothing fails */
     public function __construct(private Database $database, private int $intervalSeconds) {}
@@ -47,13 +49,16 @@ final readonly class Schedule
             : max($retryAt, $state['asked_at'] + $this->intervalSeconds);
     }
 
-    /** Whether YouTube is waited for longer than the interval demands. */
-    public function isPaused(): bool
+    /** Null when YouTube is not waited for longer than the interval demands. */
+    public function pause(int $now): ?Pause
     {
         $state = $this->state();
-
-        return $state !== null &&
+        $dueAt = $this->dueAt($now);
+        $isLonger =
+            $state !== null &&
             ($state['failed_runs'] > 0 || $state['retry_at'] > $state['asked_at'] + $this->intervalSeconds);
+
+        return $isLonger && $now < $dueAt ? new Pause($dueAt, $state['failure'] ?? self::NO_END) : null;
     }
 
     /** A run counts as failed until it has an answer, so that one that is killed counts, too. */
@@ -64,13 +69,20 @@ final readonly class Schedule
             self::LONGEST_DELAY_SECONDS,
             self::FIRST_DELAY_SECONDS * 2 ** min($failedRuns - 1, self::MOST_DOUBLINGS),
         );
-        $this->database->run(self::BEGIN, [$now, $failedRuns, $now + random_int(intdiv($delay, 2), $delay)]);
+        $this->database->run(self::BEGIN, [
+            $now,
+            $failedRuns,
+            $now + random_int(intdiv($delay, 2), $delay),
+            self::NO_END,
+        ]);
     }
 
     /** The run had an answer. */
     public function succeed(): void
     {
-        $this->database->run('UPDATE youtube_schedule SET failed_runs = 0, retry_at = asked_at WHERE id = 1');
+        $this->database->run(
+            'UPDATE youtube_schedule SET failed_runs = 0, retry_at = asked_at, failure = NULL WHERE id = 1',
+        );
     }
 
     /**
@@ -84,9 +96,10 @@ final readonly class Schedule
             ApiError::KeyRefused => max($this->intervalSeconds, self::FIRST_DELAY_SECONDS),
             default => min($failure->retryAfterSeconds, self::LONGEST_PAUSE_SECONDS),
         };
-        $this->database->run('UPDATE youtube_schedule SET retry_at = max(retry_at, ?) WHERE id = 1', [
-            $now + $seconds,
-        ]);
+        $this->database->run(
+            'UPDATE youtube_schedule SET retry_at = max(retry_at, ?), failure = ? WHERE id = 1',
+            [$now + $seconds, $failure->getMessage()],
+        );
     }
 
     public function askRegion(string $region, int $now): void
@@ -120,10 +133,11 @@ final readonly class Schedule
             random_int(0, self::QUOTA_SPREAD_SECONDS);
     }
 
-    /** @return ?array{asked_at: int, failed_runs: int, retry_at: int} */
+    /** @return ?array{asked_at: int, failed_runs: int, retry_at: int, failure: ?string} */
     private function state(): ?array
     {
-        return $this->database->rows('SELECT asked_at, failed_runs, retry_at FROM youtube_schedule')[0] ??
-            null;
+        return $this->database->rows(
+            'SELECT asked_at, failed_runs, retry_at, failure FROM youtube_schedule',
+        )[0] ?? null;
     }
 }

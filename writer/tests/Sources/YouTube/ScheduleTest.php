@@ -31,7 +31,7 @@ final class ScheduleTest extends TestCase
         $this->schedule->succeed();
 
         self::assertSame(self::NOON + self::INTERVAL, $this->schedule->dueAt(self::NOON + 5));
-        self::assertFalse($this->schedule->isPaused());
+        self::assertNull($this->schedule->pause(self::NOON + 5));
     }
 
     #[Test]
@@ -43,7 +43,10 @@ final class ScheduleTest extends TestCase
             $wait = $this->schedule->dueAt(self::NOON) - self::NOON;
             self::assertGreaterThanOrEqual(intdiv($longest, 2), $wait);
             self::assertLessThanOrEqual($longest, $wait);
-            self::assertTrue($this->schedule->isPaused());
+            self::assertStringContainsString(
+                'before it had an answer',
+                $this->schedule->pause(self::NOON)?->reason,
+            );
             $longest = min(3600, 2 * $longest);
         }
         $this->schedule->begin(self::NOON);
