@@ -3,7 +3,7 @@ import { regionCodes } from "@trendvault/contract/regions";
 import { trendingUrl, windows } from "@trendvault/contract/trending-query";
 import type { Exchange } from "./exchanges.ts";
 import { InProcessEdge, withFetch } from "./in-process-edge.ts";
-import { signAgain } from "./keys.ts";
+import { signedPage } from "./keys.ts";
 
 // Ten minutes in which every list is requested every five seconds, of one isolate.
 const seconds = 600;
@@ -29,22 +29,8 @@ async function countAsked(answer: (target: string) => Exchange): Promise<number>
 }
 
 async function healthy(): Promise<(target: string) => Exchange> {
-  const generatedAt = new Date().toISOString();
   const answers = new Map<string, Exchange>();
-  for (const target of targets) {
-    const body = JSON.stringify({ generated_at: generatedAt, next: null });
-    const digest = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(body))).toString("base64");
-    const headers = {
-      "content-type": "application/json",
-      "unencoded-digest": `sha-256=:${digest}:`,
-      etag: '"a"',
-      "content-location": target,
-      "trendvault-cache-control": "max-age=120, stale-while-revalidate=600, stale-if-error=86400",
-      signature: "",
-    };
-    const signed = signAgain({ status: 200, headers, body: Buffer.from(body) });
-    answers.set(target, { status: 200, headers: Object.entries(signed.headers), body });
-  }
+  for (const target of targets) answers.set(target, signedPage(target));
   return (target) => answers.get(target) as Exchange;
 }
 

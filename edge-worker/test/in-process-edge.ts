@@ -28,7 +28,7 @@ export async function askTwice(target: string, situation: Situation): Promise<Se
   return withFetch(situation.answer, async () => [await edge.ask(target), await edge.ask(target)]);
 }
 
-/** The edge without workerd, with caches of its own and a rate limiter that allows everything. */
+/** The edge without workerd, with caches of its own. */
 export class InProcessEdge {
   readonly #services: EdgeServices;
   readonly #pending: Promise<unknown>[] = [];
@@ -55,10 +55,10 @@ export class InProcessEdge {
     this.#services = { cache, revalidator, clock };
   }
 
-  /** What a client sees; what the edge does in the background is done, too. */
-  async ask(target: string): Promise<Seen> {
+  /** What a client sees; what the edge does in the background is done, too. `isAllowed`: by the rate limiter. */
+  async ask(target: string, isAllowed: () => Promise<boolean> = async () => true): Promise<Seen> {
     const waitUntil = (work: Promise<unknown>) => void this.#pending.push(work);
-    const context = { waitUntil, allowOriginFetch: async () => true };
+    const context = { waitUntil, allowOriginFetch: isAllowed };
     const response = await handleRequest(
       new Request(`https://site.example${target}`),
       context,

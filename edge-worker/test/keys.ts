@@ -6,7 +6,9 @@ import {
   randomBytes,
   sign,
 } from "node:crypto";
+import { answerLifetimes } from "@trendvault/contract/lifetimes";
 import { readSignedFields, serializeParameters, signatureBase } from "@trendvault/contract/signature-base";
+import type { Exchange } from "./exchanges.ts";
 import type { WholeResponse } from "./origin-proxy.ts";
 
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex"); // RFC 8410: an Ed25519 seed follows
@@ -38,6 +40,22 @@ export function signAgain(whole: WholeResponse, created = Math.floor(Date.now() 
   const signature = sign(null, Buffer.from(base), privateKey).toString("base64");
   const signed = { "signature-input": `tv=${parameters}`, signature: `tv=:${signature}:` };
   return { ...whole, headers: { ...headers, ...signed } };
+}
+
+/** A signed page without items, of a ranking that was made just now. */
+export function signedPage(target: string): Exchange {
+  const body = Buffer.from(JSON.stringify({ generated_at: new Date().toISOString(), next: null }));
+  const digest = createHash("sha256").update(body).digest("base64");
+  const headers = {
+    "content-type": "application/json",
+    "unencoded-digest": `sha-256=:${digest}:`,
+    etag: '"a"',
+    "content-location": target,
+    "trendvault-cache-control": answerLifetimes,
+    signature: "",
+  };
+  const signed = signAgain({ status: 200, headers, body });
+  return { status: 200, headers: Object.entries(signed.headers), body: body.toString() };
 }
 
 function describe(key: KeyObject) {

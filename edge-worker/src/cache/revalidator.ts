@@ -79,9 +79,8 @@ export class Revalidator {
     since = 0,
   ): Promise<{ result: RevalidationResult; collapsed: boolean }> {
     const first = await this.#share(request, context, since);
-    // Another client was rate-limited; that must not become this one's refusal.
-    const retry = first.shared && first.value?.kind === "rate-limited";
-    const { value, shared } = retry ? await this.#share(request, context, since) : first;
+    const isOthersRefusal = first.shared && first.value?.kind === "rate-limited";
+    const { value, shared } = isOthersRefusal ? await this.#shareOwn(request, context, since) : first;
     return { result: value ?? (await this.#resultAfterTimeout(request)), collapsed: shared };
   }
 
@@ -97,6 +96,26 @@ export class Revalidator {
       context.waitUntil(work);
       return work;
     });
+  }
+
+  /**
+   * Another client was rate-limited; that must not become this one's refusal, however many such clients there are. So
+   * this one is counted itself, before it waits for another's request again.
+   */
+  async #shareOwn(request: CanonicalRequest, context: RequestContext, since: number) {
+    const isAllowed = await this.#allows(context);
+    const counted = { ...context, allowOriginFetch: async () => isAllowed };
+    let flight = await this.#share(request, counted, since);
+    while (isAllowed && flight.shared && flight.value?.kind === "rate-limited") {
+      flight = await this.#share(request, counted, since);
+    }
+    return flight;
+  }
+
+  // Without a rate limiter, the breaker and the single flights protect the origin.
+  async #allows(context: RequestContext): Promise<boolean> {
+    const entry = { event: "rate_limiter_failed", message: "The rate limiter could not be asked." };
+    return (await nullOnError(context.allowOriginFetch(), this.#options.log, entry)) !== false;
   }
 
   // The request that began the work was cancelled, and the work with it.
@@ -117,7 +136,7 @@ export class Revalidator {
       return { kind: "already-fresh", response: stored };
     }
     if (this.#breaker.waitsUntil !== null) return this.#hold(request, stored);
-    if (!(await context.allowOriginFetch())) {
+    if (!(await this.#allows(context))) {
       return { kind: "rate-limited", fallback: await this.#fallbackFor(request, stored) };
     }
     return this.#breaker.begin() ? this.#fetch(request, stored, context) : this.#hold(request, stored);
