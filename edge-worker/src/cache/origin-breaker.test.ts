@@ -64,11 +64,20 @@ test("it waits as long as the origin asks for", () => {
   expect(breaker.waitsUntil).toBe(1030);
 });
 
-test("refusals of requests do not open it, but keep it open", () => {
-  const refusal = { retryAfter: 0, isRefusal: true };
+const refusal = { retryAfter: 0, isRefusal: true };
+
+test("refusals of requests do not open it", () => {
   for (let n = 0; n < 10; n++) expect(ask(refusal)).toBe(true);
+});
+
+test("a refused probe keeps it open, and another one follows soon: a flood of bad requests does not delay the end", () => {
   for (let n = 0; n < 3; n++) ask(failure);
-  now = 1005;
-  ask(refusal);
-  expect(breaker.waitsUntil).toBe(1015);
+  for (let n = 0; n < 10; n++) {
+    now = breaker.waitsUntil ?? now;
+    ask(refusal);
+    expect(breaker.waitsUntil).toBe(now + 5);
+  }
+  now += 5;
+  ask("success");
+  expect(breaker.waitsUntil).toBeNull();
 });

@@ -43,10 +43,10 @@ export class OriginBreaker {
   fail({ retryAfter, isRefusal }: { retryAfter: number; isRefusal: boolean }): void {
     const isLate = this.#isOpen && !this.#isProbing; // it began before the breaker opened
     if (isLate || (isRefusal && !this.#isOpen)) return;
-    this.#failures++;
     this.#isProbing = false;
+    if (!isRefusal) this.#failures++;
     if (!this.#isOpen) return;
-    const count = this.#failures - failuresToOpen + 1;
+    const count = isRefusal ? 1 : this.#failures - failuresToOpen + 1; // a refusal says nothing about the origin
     this.#waitsUntil = this.#options.clock() + backoffSeconds(count, retryAfter, this.#options);
   }
 
