@@ -4,7 +4,7 @@ import { validateOriginResponse } from "../src/origin/validate-origin-response.t
 import { canonicalize } from "../src/rules/canonical-request.ts";
 import { makeDatabase } from "./database.ts";
 import type { Exchange } from "./exchanges.ts";
-import { askTwice } from "./in-process-edge.ts";
+import { askTwice, type Situation } from "./in-process-edge.ts";
 import { keySet } from "./keys.ts";
 import { Origin } from "./origin.ts";
 
@@ -17,7 +17,7 @@ const olderPages = [
 const video = `/api/videos/${removed}`;
 const questions = [...pages, ...olderPages, video, "/api/regions"];
 
-test("a removed video is gone from what an edge had stored within 15 minutes", async () => {
+test("a removed video is gone within 15 minutes from what an edge and KV had, and after a day without the origin", async () => {
   const database = makeDatabase(60);
   database.publish();
   const origin = await Origin.start(database.path);
@@ -44,6 +44,17 @@ test("a removed video is gone from what an edge had stored within 15 minutes", a
         expect(JSON.parse(seen[1] ?? "[]")[0]).toBe(question === video ? 404 : 200);
       }
     }
+    const [front = ""] = pages;
+    const fallback = stored.find(({ target }) => target === front) ?? null;
+    const shows = async (hours: number, situation: Pick<Situation, "answer" | "stored">) => {
+      const seen = await askTwice(front, { ...situation, fallback, now: now + 3600 * hours });
+      return seen.some((one) => one.includes(`${removed}\\"`));
+    };
+    for (const held of [[], stored]) {
+      expect(await shows(23.9, { answer: () => failure, stored: held })).toBe(true);
+      expect(await shows(24.1, { answer: () => failure, stored: held })).toBe(false);
+    }
+    expect(await shows(0, { answer, stored: [] })).toBe(false);
   } finally {
     await origin.kill();
     database.remove();

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { answerLifetimes } from "@trendvault/contract/lifetimes";
+import { Random } from "@trendvault/contract/test-support/random";
 import { TestSigner } from "@trendvault/contract/test-support/test-signer";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
@@ -24,6 +25,8 @@ const good: StoredResponse = {
   fetchedAt: created,
   lifetimes: { maxAge: 120, staleWhileRevalidate: 600, staleIfError: 86_400 },
 };
+
+const random = new Random();
 
 function read(stored: unknown): Promise<StoredResponse | null> {
   const store = { get: async () => stored } as unknown as KVNamespace;
@@ -53,4 +56,56 @@ test.each([
   ["another form", {}, "unsigned"],
 ])("%s in KV is not served", async (_name, stored, reason) => {
   await expect(read(stored)).rejects.toThrow(reason);
+});
+
+/** Whether a page that was fetched now is written over what KV has. */
+async function isWritten(stored: () => Promise<unknown>, response: StoredResponse): Promise<boolean> {
+  let written = false;
+  const put = async () => {
+    written = true;
+  };
+  const store = { get: stored, put } as unknown as KVNamespace;
+  await new KvFallback(store, { intervalSeconds: 600, keys: signer.publicKeys }).putIfDue(request, response);
+  return written;
+}
+
+test("a page is written again when the interval is over, of the same ranking too: it may be served for a day only", async () => {
+  for (const [seconds, expected] of [
+    [0, false],
+    [599, false],
+    [600, true],
+  ] as const) {
+    const response = { ...good, fetchedAt: created + seconds };
+    expect([seconds, await isWritten(async () => good, response)]).toEqual([seconds, expected]);
+  }
+});
+
+test("it is there for as long as it may be served", async () => {
+  const options: unknown[] = [];
+  const store = { get: async () => null, put: async (...args: unknown[]) => void options.push(args[2]) };
+  const fallback = new KvFallback(store as unknown as KVNamespace, {
+    intervalSeconds: 600,
+    keys: signer.publicKeys,
+  });
+  await fallback.putIfDue(request, good);
+  expect(options).toEqual([{ expirationTtl: 86_520 }]);
+});
+
+test(`whatever else is in KV, a page is written over it (TEST_SEED=${random.seed})`, async () => {
+  const others: unknown[] = [{}, [], "text", 7, true, { ...good, headers: 7 }, { ...good, body: null }];
+  for (let draw = 0; draw < 200; draw++) {
+    const later = { fetchedAt: 9e12, generatedAt: 9e12 };
+    const at = random.below(text.length);
+    const body = text.slice(0, at) + random.pick(["", "x", "7"]) + text.slice(at + 1);
+    const headers = Object.fromEntries(Object.entries(good.headers).filter(() => random.below(6) > 0));
+    const changed = random.pick([
+      { ...good, ...later, body: `${body} ` },
+      { ...good, ...later, headers: { ...headers, signature: "" } },
+      random.pick(others),
+    ]);
+    expect([changed, await isWritten(async () => changed, good)]).toEqual([changed, true]);
+    const dated = { ...good, ...later }; // its page is genuine: only the times beside it are not
+    expect(await isWritten(async () => dated, { ...good, fetchedAt: created + 600 })).toBe(true);
+  }
+  expect(await isWritten(() => Promise.reject(new SyntaxError("not JSON")), good)).toBe(true);
 });

@@ -3,8 +3,9 @@ import type { PublicKeySet } from "@trendvault/contract/response-signature";
 import { readAnswer } from "../origin/read-answer.ts";
 import { type StoredResponse, storageNamespace } from "../origin/stored-response.ts";
 import { type CanonicalRequest, isFrontPage } from "../rules/canonical-request.ts";
+import { usableSeconds } from "../rules/lifetimes.ts";
 
-const expirationTtl = 7 * 86_400; // seconds
+const shortestExpirationTtl = 60; // seconds, of KV
 
 /**
  * The last good front page of each region and window, in Workers KV: what a data centre serves when it has nothing
@@ -28,7 +29,7 @@ export class KvFallback {
 
   /**
    * The page as the origin has signed it, or null when there is none. Throws when it is not the origin's: others than
-   * this write to KV. It counts as fetched when it was signed.
+   * this write to KV. It counts as fetched when it was signed, so that a copy of an old page stays old.
    */
   async get(request: CanonicalRequest): Promise<StoredResponse | null> {
     const key = keyOf(request);
@@ -47,20 +48,21 @@ export class KvFallback {
     };
   }
 
-  /** Writes a front page of a newer ranking, when the interval of its key is over. */
+  /** Writes a front page when the interval of its key is over, and over what is not the origin's page at once. */
   async putIfDue(request: CanonicalRequest, response: StoredResponse): Promise<void> {
     const key = keyOf(request);
     if (key === null) return;
     if (response.fetchedAt < (this.#lastChecked.get(key) ?? 0) + this.#intervalSeconds) return;
     this.#lastChecked.set(key, response.fetchedAt); // at once, so that this isolate checks once
-    const stored = await this.#store.get<StoredResponse>(key, "json");
+    const stored = await this.get(request).catch(() => null);
     if (stored !== null && !this.#isDue(response, stored)) return;
+    const expirationTtl = Math.max(shortestExpirationTtl, usableSeconds(response.lifetimes));
     await this.#store.put(key, JSON.stringify(response), { expirationTtl });
   }
 
   #isDue(response: StoredResponse, stored: StoredResponse): boolean {
     return (
-      response.generatedAt > stored.generatedAt &&
+      response.generatedAt >= stored.generatedAt &&
       response.fetchedAt >= stored.fetchedAt + this.#intervalSeconds
     );
   }

@@ -195,9 +195,9 @@ export class Revalidator {
     stored: StoredResponse | null,
   ): Promise<FallbackResponse | null> {
     if (stored !== null) return { response: stored, source: "stale-if-error" };
-    const { kvFallback, log } = this.#options;
+    const { kvFallback, clock, log } = this.#options;
     const entry = { event: "fallback_not_read", message: "The KV fallback could not be used." };
-    const response = await nullOnError(kvFallback.get(request), log, entry);
+    const response = onlyUsable(await nullOnError(kvFallback.get(request), log, entry), clock());
     return response === null ? null : { response, source: "kv-fallback" };
   }
 }

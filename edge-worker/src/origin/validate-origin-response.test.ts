@@ -40,11 +40,17 @@ async function responseWith(
 }
 
 /** An answer that something does not exist; `status` is what it is signed with. */
-async function missing(location: string, status = 404): Promise<OriginResponse> {
+async function missing(location: string, status = 404, created = now): Promise<OriginResponse> {
   const text = JSON.stringify({ type: "/problems/not-found", status: 404, title: "t", detail: "d" });
   const signed = { status, contentType: "application/problem+json", location, lifetimes: "max-age=60" };
-  const headers = new Headers(await signer.sign(text, { created: now, ...signed }));
+  const headers = new Headers(await signer.sign(text, { created, ...signed }));
   return { status: 404, headers, body: new TextEncoder().encode(text) };
+}
+
+/** What the edge looks at of a stored response, which the origin signed at a time. */
+function storedAt(created: number): StoredResponse {
+  const headers = { "signature-input": `tv=("@status");created=${created};keyid="s1"` };
+  return { generatedAt, headers } as unknown as StoredResponse;
 }
 
 /** A problem as anyone can write it. */
@@ -85,7 +91,7 @@ describe("a valid response", () => {
   });
 
   test("may be of the stored generation", async () => {
-    const stored = { generatedAt } as StoredResponse;
+    const stored = storedAt(now);
     expect(await validate(await responseWith(), { stored })).toMatchObject({ kind: "response" });
   });
 
@@ -189,7 +195,7 @@ describe("a failure of the origin:", () => {
   });
 
   test("a ranking older than the stored one", async () => {
-    const stored = { generatedAt: generatedAt + 1 } as StoredResponse;
+    const stored = { ...storedAt(now), generatedAt: generatedAt + 1 };
     expect(await validate(await responseWith(), { stored })).toMatchObject({ kind: "invalid" });
   });
 
@@ -208,12 +214,20 @@ describe("that a video or a page does not exist", () => {
 
   test("is taken when the origin has signed it, as old as what is stored", async () => {
     for (const asked of [video, page]) {
-      const stored = { generatedAt } as StoredResponse;
+      const stored = storedAt(now);
       const lifetimes = { maxAge: 60, staleWhileRevalidate: 0, staleIfError: 0 };
       expect(await validate(await missing(asked.target), { request: asked, stored })).toMatchObject({
         kind: "response",
         response: { status: 404, generatedAt, fetchedAt: now, lifetimes },
       });
+    }
+  });
+
+  test("is a failure when the origin has signed a stored response later: somebody replays it", async () => {
+    for (const seconds of [1, 60, 899]) {
+      const old = await missing(video.target, 404, now - seconds);
+      const stored = storedAt(now - seconds + 1);
+      expect(await validate(old, { request: video, stored })).toMatchObject({ kind: "invalid" });
     }
   });
 

@@ -33,9 +33,16 @@ export async function validateOriginResponse(
   }
   const generatedAt = signed.generatedAt ?? (signed.status === 404 ? (stored?.generatedAt ?? 0) : now);
   // By time, not by the generation's number: a database that was set up anew counts from 1 again.
-  if (generatedAt < (stored?.generatedAt ?? 0)) return invalid("it is older than the stored response");
+  const isOlder =
+    generatedAt < (stored?.generatedAt ?? 0) || (signed.status === 404 && created < createdOf(stored));
+  if (isOlder) return invalid("it is older than the stored response");
   const response = { ...signed, target: request.target, generatedAt, fetchedAt: now };
   return { kind: "response", response };
+}
+
+/** When the origin signed a stored response; 0 without one. A 404 has no date of its own. */
+function createdOf(stored: StoredResponse | null): number {
+  return Number(/;created=(\d+)/.exec(stored?.headers["signature-input"] ?? "")?.[1] ?? 0);
 }
 
 function invalid(reason: string): ValidationResult {
