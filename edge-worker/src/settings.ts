@@ -1,13 +1,15 @@
-import type { KVNamespace, RateLimit } from "@cloudflare/workers-types";
+import type { KVNamespace } from "@cloudflare/workers-types";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import type { PublicKeySet } from "@trendvault/contract/response-signature";
-import * as z from "zod/mini";
 import { parseJson } from "./rules/parse-json.ts";
+
+/** What was expected of a value, or null when it is right. */
+type Check = (value: unknown) => string | null;
 
 const seconds = text(isSeconds, "expected seconds, more than 0 and at most 86400, like 2.5");
 
 /** The Worker's variables, secrets and bindings; wrangler.toml says what each is for. */
-const Environment = z.object({
+const checks = {
   ORIGIN_URL: text(
     isOriginUrl,
     "expected an http or https URL without a path, like https://origin.example.com",
@@ -16,18 +18,15 @@ const Environment = z.object({
     hasEd25519Key,
     "expected the JSON of the origin's /.well-known/jwks.json, with an Ed25519 key",
   ),
-  EDGE_KEYS: z.custom<string>((value) => keyRingError(value) === null, {
-    error: ({ input }) => keyRingError(input) ?? "",
-  }),
+  EDGE_KEYS: keyRingError,
   ORIGIN_TIMEOUT_SECONDS: seconds,
   ORIGIN_BACKOFF_SECONDS: seconds,
   FALLBACK_INTERVAL_SECONDS: seconds,
-  FALLBACK: binding<KVNamespace>("get", "expected a KV namespace: see [[kv_namespaces]] in wrangler.toml"),
-  MISS_RATE_LIMITER: binding<RateLimit>(
-    "limit",
-    "expected a rate limiter: see [[ratelimits]] in wrangler.toml",
-  ),
-});
+  FALLBACK: binding("get", "expected a KV namespace: see [[kv_namespaces]] in wrangler.toml"),
+  MISS_RATE_LIMITER: binding("limit", "expected a rate limiter: see [[ratelimits]] in wrangler.toml"),
+} satisfies Record<string, Check>;
+
+type Settings = Record<Exclude<keyof typeof checks, "FALLBACK">, string> & { FALLBACK: KVNamespace };
 
 const newNames = {
   ORIGIN_DEADLINE_SECONDS: "ORIGIN_TIMEOUT_SECONDS",
@@ -42,9 +41,12 @@ export function readSettings(env: object) {
   const renamed = Object.entries(newNames)
     .filter(([oldName]) => oldName in env)
     .map(([oldName, newName]) => `${oldName} is now ${newName}: rename it.`);
-  const { data, error } = Environment.safeParse(env);
-  const bad = error?.issues.map(({ path, message }) => `${String(path[0])}: ${message}`) ?? [];
-  if (data === undefined || renamed.length > 0) throw new Error([...renamed, ...bad].join("\n"));
+  const data = env as Settings;
+  const bad = Object.entries(checks).flatMap(([name, check]) => {
+    const expected = check(data[name as keyof Settings]);
+    return expected === null ? [] : [`${name}: ${expected}`];
+  });
+  if (renamed.length + bad.length > 0) throw new Error([...renamed, ...bad].join("\n"));
   return {
     originUrl: new URL(data.ORIGIN_URL),
     originKeys: JSON.parse(data.ORIGIN_JWKS) as PublicKeySet,
@@ -56,14 +58,12 @@ export function readSettings(env: object) {
   };
 }
 
-function text(isValid: (text: string) => boolean, error: string) {
-  return z.custom<string>((value) => typeof value === "string" && isValid(value), { error });
+function text(isValid: (text: string) => boolean, expected: string): Check {
+  return (value) => (typeof value === "string" && isValid(value) ? null : expected);
 }
 
-function binding<T>(method: string, error: string) {
-  return z.custom<T>((value) => typeof (value as Record<string, unknown>)?.[method] === "function", {
-    error,
-  });
+function binding(method: string, expected: string): Check {
+  return (value) => (typeof (value as Record<string, unknown>)?.[method] === "function" ? null : expected);
 }
 
 function isSeconds(text: string): boolean {
