@@ -37,11 +37,16 @@ class PageRequest(NamedTuple):
             target += f"&limit={self.limit}"
         return target if self.cursor is None else f"{target}&cursor={self.cursor}"
 
+    @property
+    def ranks(self) -> range:
+        """The ranks that belong on the page, after the one that its cursor names."""
+        after = 0 if self.cursor is None else int(self.cursor.rpartition("-")[2])
+        return range(after + 1, after + self.limit + 1)
+
 
 class Page(NamedTuple):
     generation: int
     generated_at: float  # Unix seconds
-    first_rank: int
     ids: tuple[str, ...]
     next: str | None
     token_minute: int
@@ -113,13 +118,12 @@ class ResponseCheck:
         require(body["region"] == request.region, "wrong region")
         require(body["window"] == request.window, "wrong window")
         require(body["count"] == len(items) <= request.limit, "wrong count")
-        _require_order(items, total=body["total"], limited_ranks=body["channel_limit"]["within_ranks"])
-        first_rank = items[0]["rank"] if items else 1
-        require(request.cursor is not None or first_rank == 1, "a first page that does not begin with rank 1")
+        _require_ranks([item["rank"] for item in items], request.ranks, total=body["total"])
+        _require_order(items, limited_ranks=body["channel_limit"]["within_ranks"])
+        _require_next(request, body)
         return Page(
             generation=body["generation"],
             generated_at=datetime.fromisoformat(body["generated_at"]).timestamp(),
-            first_rank=first_rank,
             ids=tuple(item["id"] for item in items),
             next=body["next"],
             token_minute=self._require_token(body),
@@ -150,10 +154,8 @@ def require_status(response: Response, expected: int) -> None:
 
 
 def require_continued(page: Page, following: Page, seen: set[str]) -> None:
-    """Raises WrongResponse unless `following` has the same generation, the next rank, no video of `seen`."""
+    """Raises WrongResponse unless `following` has the same generation and no video of `seen`."""
     require(following.generation == page.generation, "a next page of another generation")
-    expected = page.first_rank + len(page.ids)
-    require(following.first_rank == expected, "a next page that does not go on where the last one ended")
     require(seen.isdisjoint(following.ids), "a video on two pages")
 
 
@@ -174,15 +176,28 @@ def _require_verdict(verdict: TokenVerdict) -> None:
     require(verdict is TokenVerdict.VALID, f"token: {verdict}")
 
 
-def _require_order(items: list[dict[str, Any]], *, total: int, limited_ranks: int) -> None:
-    """Ranks without gaps, scores falling. The channel limit holds within the first ranks and moves videos
-    behind them, so that scores may rise there, and only there."""
-    ranks = [item["rank"] for item in items]
-    require(all(below == above + 1 for above, below in pairwise(ranks)), "ranks out of order")
+def _require_ranks(ranks: list[int], of_page: range, *, total: int) -> None:
+    """Ranks rise within those of the page. There may be gaps: the ranks of removed videos stay empty."""
+    require(all(above < below for above, below in pairwise(ranks)), "ranks out of order")
+    require(all(rank in of_page for rank in ranks), "a rank outside the page")
     require(not ranks or ranks[-1] <= total, "a rank behind the end of the list")
+
+
+def _require_next(request: PageRequest, body: Mapping[str, Any]) -> None:
+    """`next` goes on where the page's ranks end, in the same generation."""
+    last = request.ranks[-1]
+    following = request._replace(cursor=f"{body['generation']}-{last}").target
+    expected = following if last < body["total"] else None
+    require(body["next"] == expected, "a next page that does not go on where this one ends")
+
+
+def _require_order(items: list[dict[str, Any]], *, limited_ranks: int) -> None:
+    """Scores fall. The channel limit holds within the first ranks and moves videos behind them, so scores
+    may rise there, and only there."""
     require(len({item["id"] for item in items}) == len(items), "a video twice on a page")
     falling = all(
-        above["score"] >= below["score"] or above["rank"] == limited_ranks for above, below in pairwise(items)
+        above["score"] >= below["score"] or above["rank"] <= limited_ranks < below["rank"]
+        for above, below in pairwise(items)
     )
     require(falling, "scores out of order")
 
