@@ -14,7 +14,8 @@ from locust.web import WebUI
 
 from loadtest.context import context
 from loadtest.coordinator import Coordinator, Tick
-from loadtest.options import ExitCode
+from loadtest.listening import is_listening
+from loadtest.options import LOCAL_URL, ExitCode
 from loadtest.profiles import PROFILES
 from loadtest.samples import ExtraStats
 from loadtest.service_levels import DEFAULT_FILE, LevelError
@@ -67,6 +68,11 @@ def initialize(environment: Environment, web_ui: WebUI | None, **_: object) -> N
     if isinstance(environment.runner, WorkerRunner):
         events.report_to_master.add_listener(report_extra)
         return
+    if web_ui is None and not is_listening(
+        url := environment.host or LOCAL_URL
+    ):  # else the host may be entered there
+        print(f"loadtest: Nothing listens at {url}", file=sys.stderr)
+        sys.exit(ExitCode.COULD_NOT_RUN)
     try:
         coordinator = Coordinator(environment)
     except LevelError as error:

@@ -2,22 +2,20 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from loadtest import local_origin
+from loadtest.listening import is_listening
 from loadtest.local_origin import ROOT, CannotStart, LocalOrigin
 from loadtest.options import LOCAL_URL
 from loadtest.profiles import PROFILES
 
 _LOCUSTFILE = Path(__file__).parent / "locustfile.py"
-_CONNECT_TIMEOUT_SECONDS = 5
 
 
 def run_load_test(options: Namespace) -> int:
@@ -32,7 +30,7 @@ def run_load_test(options: Namespace) -> int:
 @contextmanager
 def _target(options: Namespace) -> Iterator[LocalOrigin]:
     url = options.url or LOCAL_URL
-    if "--worker" in options.locust or _is_listening(url):
+    if "--worker" in options.locust or is_listening(url):
         yield LocalOrigin(url, os.environ)
     elif options.url is not None:
         raise CannotStart(f"Nothing listens at {url}")
@@ -40,16 +38,6 @@ def _target(options: Namespace) -> Iterator[LocalOrigin]:
         print(f"Nothing listens at {url}: starting an origin on a demo database", flush=True)
         with local_origin.running(PROFILES[options.profile].publish_seconds) as origin:
             yield origin
-
-
-def _is_listening(url: str) -> bool:
-    parts = urlsplit(url)
-    address = (parts.hostname or "", parts.port or {"http": 80, "https": 443}[parts.scheme])
-    try:
-        socket.create_connection(address, _CONNECT_TIMEOUT_SECONDS).close()
-    except OSError:
-        return False
-    return True
 
 
 def _locust_arguments(options: Namespace, url: str) -> list[str]:

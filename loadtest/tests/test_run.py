@@ -77,3 +77,7 @@ def test_wrong_responses_are_failures_and_counted_by_kind(origin: LocalOrigin) -
 def test_an_address_where_nothing_listens_ends_with_exit_code_3() -> None:
     code, text = run("loadtest", "http://127.0.0.1:1")
     assert (code, text) == (3, "bin/loadtest: Nothing listens at http://127.0.0.1:1\n")
+    code, text = run(
+        "locust", "-f", "loadtest/locustfile.py", "--host", "http://127.0.0.1:1", "--headless", "-t", "3s"
+    )
+    assert (code, text.splitlines()[-1]) == (3, "loadtest: Nothing listens at http://127.0.0.1:1")
