@@ -1,5 +1,8 @@
+import { refusalDetails } from "./http-rules.ts";
+import { generationGone } from "./list-refusals.ts";
 import { describeProblem, type Problem, type ProblemKind } from "./problem.ts";
 import type { PublicKeys, RegionList, TrendingPage, Video } from "./responses.ts";
+import { defaultLimit, limitExpected, type TrendingQuery, trendingUrl } from "./trending-query.ts";
 
 /** One answer of every kind, for the description of the API. A test holds them against the schemas. */
 
@@ -9,6 +12,8 @@ const thumbs: [string, string] = [
   `https://img.example/${exampleVideoId}/hq.webp`,
   `https://img.example/${exampleVideoId}/sd.webp`,
 ];
+
+const firstPage: TrendingQuery = { region: "DE", window: "day", limit: defaultLimit };
 
 export const trendingPageExample: TrendingPage = {
   region: "DE",
@@ -34,7 +39,7 @@ export const trendingPageExample: TrendingPage = {
       thumbs,
     },
   ],
-  next: "/api/trending?region=DE&limit=1&cursor=4711-1",
+  next: trendingUrl({ ...firstPage, limit: 1, cursor: "4711-1" }),
 };
 
 export const videoExample: Video = {
@@ -88,26 +93,21 @@ export const publicKeysExample: PublicKeys = {
   ],
 };
 
-const limitDetail = "expected a whole number from 1 to 50";
+const gone = generationGone(firstPage);
 
 export const problemExamples: Record<ProblemKind, Problem> = {
-  "invalid-parameter": describeProblem("invalid-parameter", `limit: ${limitDetail}`, {
-    invalid: [{ name: "limit", detail: limitDetail }],
+  "invalid-parameter": describeProblem("invalid-parameter", `limit: ${limitExpected}`, {
+    invalid: [{ name: "limit", detail: limitExpected }],
   }),
   "edge-signature": describeProblem(
     "edge-signature",
     "This origin answers only requests that the edge has signed.",
   ),
   "not-found": describeProblem("not-found", "No such video."),
-  "method-not-allowed": describeProblem("method-not-allowed", "Only GET, HEAD and OPTIONS are allowed."),
+  "method-not-allowed": describeProblem("method-not-allowed", refusalDetails["method-not-allowed"]),
   "not-acceptable": describeProblem("not-acceptable", "Accept one of identity, br, zstd, gzip."),
-  "generation-gone": describeProblem("generation-gone", "The generation of this cursor was deleted.", {
-    restart: "/api/trending?region=DE",
-  }),
-  "uri-too-long": describeProblem(
-    "uri-too-long",
-    "Path and query may have at most 2048 characters together.",
-  ),
+  "generation-gone": describeProblem(gone.kind, gone.detail, gone.extras),
+  "uri-too-long": describeProblem("uri-too-long", refusalDetails["uri-too-long"]),
   "too-many-requests": describeProblem("too-many-requests", "Retry in a minute."),
   internal: describeProblem("internal", "The log has the cause under this id.", {
     instance: "urn:uuid:0c0a9e3e-6d6b-4b6e-9d59-1f4f6c2d7a10",

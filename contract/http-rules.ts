@@ -1,4 +1,5 @@
 import type { ProblemKind } from "./problem.ts";
+import type { InvalidParameter } from "./trending-query.ts";
 
 /** What origin and edge both allow and refuse: a client cannot see which of them answered. */
 
@@ -21,6 +22,9 @@ export const preflightFields = {
   "access-control-allow-headers": "If-None-Match",
   "access-control-max-age": "86400",
 } as const;
+
+/** Why a query is refused at a path that has none. */
+export const unexpectedParameter: InvalidParameter = { name: "(unknown)", detail: "expected no parameters" };
 
 /** The `detail` of the problems that both give. */
 export const refusalDetails = {

@@ -10,7 +10,8 @@ export const largestLimit = 50;
 /** The ranks of the longest list, and of the longest one of a category. A test compares them with the writer's. */
 export const longestList = { all: 500, category: 100 } as const;
 
-const limitExpected = `expected a whole number from 1 to ${largestLimit}`;
+/** What `limit` may be. */
+export const limitExpected = `expected a whole number from 1 to ${largestLimit}`;
 const cursorExpected = "expected the cursor in `next` of a page, unchanged";
 const cursorPattern = /^[1-9][0-9]{0,14}-[1-9][0-9]{0,5}$/;
 

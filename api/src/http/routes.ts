@@ -1,3 +1,4 @@
+import { unexpectedParameter } from "@trendvault/contract/http-rules";
 import { regionsPath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
 import type { ListReader } from "../database/list-reader.ts";
 import type { Documents } from "../resources/documents.ts";
@@ -37,9 +38,10 @@ function findVideo(path: string, lists: ListReader): Route | null {
 }
 
 function withoutParameters(resolve: Route["resolve"]): Route["resolve"] {
-  return (target) => (target.search === "" ? resolve(target) : unexpectedParameter);
+  return (target) => (target.search === "" ? resolve(target) : noParameters);
 }
 
-const unexpectedParameter = new Refusal("invalid-parameter", "(unknown): expected no parameters", {
-  invalid: [{ name: "(unknown)", detail: "expected no parameters" }],
+const { name, detail } = unexpectedParameter;
+const noParameters = new Refusal("invalid-parameter", `${name}: ${detail}`, {
+  invalid: [unexpectedParameter],
 });

@@ -1,3 +1,4 @@
+import { unexpectedParameter } from "@trendvault/contract/http-rules";
 import { trendingPath, videoIdAt } from "@trendvault/contract/paths";
 import {
   defaultLimit,
@@ -31,9 +32,7 @@ export function canonicalize(
   country?: string,
 ): CanonicalizeResult {
   if (pathname === trendingPath) return canonicalizeList(search, country);
-  if (search !== "") {
-    return { canonical: null, invalid: [{ name: "(unknown)", detail: "expected no parameters" }] };
-  }
+  if (search !== "") return { canonical: null, invalid: [unexpectedParameter] };
   return {
     canonical: { target: canonicalPath(pathname) ?? pathname, query: null, regionFromCountry: false },
     invalid: null,
