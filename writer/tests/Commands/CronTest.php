@@ -35,7 +35,11 @@ final class CronTest extends TestCase
     #[Test]
     public function each_run_prunes_what_is_older_than_the_settings_keep(): void
     {
-        $installation = new Installation(['GENERATION_RETENTION_SECONDS' => '600', 'SOURCES' => 'demo']);
+        $installation = new Installation(['GENERATION_RETENTION_SECONDS' => '600']);
+        $installation->environment['SOURCES'] = $installation->folder->write(
+            'views.ndjson',
+            NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]),
+        );
         for ($run = 0; $run < 3; $run++) {
             $installation->run(['cron']);
             $installation->execute('UPDATE generations SET published_at = published_at - 500');

@@ -1,0 +1,132 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Sources;
+
+use PHPUnit\Framework\Attributes\Test;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\SpoolFolder;
+
+/** What may happen to a file of a spool folder, and to the run, while the run reads it. */
+final class SpoolClaimTest extends SpoolTestCase
+{
+    #[Test]
+    public function a_new_file_of_the_same_name_as_the_one_that_is_read_is_read_by_the_next_run(): void
+    {
+        $this->put('a.ndjson', self::lines('old', 20_000));
+        $run = $this->installation->start(['cron']);
+        self::waitFor(fn(): bool => $this->in('reading') !== []);
+        $this->put('a.ndjson', self::lines('new', 1));
+        self::assertSame(ExitCode::Ok, $run->wait()->exitCode);
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+
+        self::assertSame(20_001, $this->installation->value('SELECT count(*) FROM observations'));
+        self::assertCount(2, $this->in('done'));
+    }
+
+    #[Test]
+    public function a_file_that_two_runs_died_of_is_rejected_by_name_and_the_others_are_read(): void
+    {
+        $this->put('a.ndjson', self::lines('a', 20_000));
+        foreach ([1, 2] as $attempt) {
+            $run = $this->installation->start(['cron']);
+            self::waitFor(fn(): bool => str_starts_with($this->in('reading')[0] ?? '', "$attempt-"));
+            $run->kill();
+        }
+        $this->put('b.ndjson', self::lines('b', 1));
+        $result = $this->installation->run(['cron']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringContainsString('2 runs died', $result->message('source_failed'));
+        self::assertStringContainsString('-a.ndjson', $result->message('source_failed'));
+        [$file, $report] = $this->in('rejected');
+        self::assertStringEndsWith('-a.ndjson', $file);
+        self::assertStringContainsString(
+            '2 runs died',
+            (string) file_get_contents("$this->spool/rejected/$report"),
+        );
+        self::assertSame(
+            1,
+            $this->installation->value("SELECT count(*) FROM observations WHERE video_id = 'b-0'"),
+        );
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+
+        rename("$this->spool/rejected/$file", "$this->spool/a.ndjson");
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        self::assertSame(20_001, $this->installation->value('SELECT count(*) FROM observations'));
+    }
+
+    #[Test]
+    public function a_file_of_which_one_run_died_is_read_again(): void
+    {
+        $this->put('a.ndjson', self::lines('a', 20_000));
+        $run = $this->installation->start(['cron']);
+        self::waitFor(fn(): bool => $this->in('reading') !== []);
+        $run->kill();
+
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        self::assertSame(20_000, $this->installation->value('SELECT count(*) FROM observations'));
+        self::assertSame([], $this->in('reading'));
+        self::assertStringEndsWith('-a.ndjson', $this->in('done')[0]);
+    }
+
+    #[Test]
+    public function a_file_that_the_database_does_not_take_stops_two_runs_and_not_the_third(): void
+    {
+        $this->installation->execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON observations WHEN new.video_id = 'a-0' BEGIN SELECT raise(ABORT, 'no'); END",
+        );
+        $this->put('a.ndjson', self::lines('a', 1));
+        $this->put('b.ndjson', self::lines('b', 1));
+        $exitCodes = array_map(fn(): ExitCode => $this->installation->run(['cron'])->exitCode, range(1, 4));
+
+        self::assertSame(
+            [ExitCode::Internal, ExitCode::Internal, ExitCode::SourceFailed, ExitCode::Ok],
+            $exitCodes,
+        );
+        self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
+        self::assertStringEndsWith('-a.ndjson', $this->in('rejected')[0]);
+    }
+
+    #[Test]
+    public function a_file_to_which_its_producer_still_writes_is_read_again(): void
+    {
+        $this->put('a.ndjson', self::lines('a', 1));
+        $file = SpoolFolder::files($this->spool)[0];
+        $file->claim();
+        self::assertCount(1, iterator_to_array($file->lines()));
+        file_put_contents("$this->spool/reading/{$this->in('reading')[0]}", self::lines('b', 1), FILE_APPEND);
+        try {
+            $file->settle(true);
+            self::fail('it was moved');
+        } catch (SourceFailure $failure) {
+            self::assertStringContainsString('still being written', $failure->getMessage());
+        }
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        self::assertSame(2, $this->installation->value('SELECT count(*) FROM observations'));
+    }
+
+    #[Test]
+    public function a_run_that_ends_because_of_the_disk_does_not_count_as_one_that_died(): void
+    {
+        $this->put('a.ndjson', self::lines('a', 1));
+        for ($run = 0; $run < 5; $run++) {
+            $file = SpoolFolder::files($this->spool)[0];
+            $file->claim();
+            self::assertStringStartsWith('1-', $this->in('reading')[0]);
+            $file->release();
+        }
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        self::assertStringEndsWith('-a.ndjson', $this->in('done')[0]);
+    }
+
+    /** @param callable(): bool $condition */
+    private static function waitFor(callable $condition): void
+    {
+        for ($end = microtime(true) + 30; !$condition(); usleep(1000)) {
+            self::assertLessThan($end, microtime(true));
+        }
+    }
+}

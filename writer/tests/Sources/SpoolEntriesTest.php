@@ -1,0 +1,149 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Sources;
+
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Installation;
+
+/** What may be in a spool folder, and where it may be. */
+final class SpoolEntriesTest extends SpoolTestCase
+{
+    /** @return iterable<string, array{string}> */
+    public static function odd(): iterable
+    {
+        foreach (
+            ['folder', 'full folder', 'pipe', 'dangling link', 'link to a device', 'vain link']
+            as $kind
+        ) {
+            yield $kind => [$kind];
+        }
+    }
+
+    #[Test]
+    #[DataProvider('odd')]
+    public function what_is_no_file_is_rejected_with_a_word_and_the_others_are_read(string $kind): void
+    {
+        $path = "$this->spool/a.ndjson";
+        match ($kind) {
+            'folder' => mkdir($path),
+            'full folder' => mkdir($path) && file_put_contents("$path/x", 'x'),
+            'pipe' => posix_mkfifo($path, 0o600),
+            'dangling link' => symlink('/no/such/file', $path),
+            'link to a device' => symlink('/dev/zero', $path),
+            'vain link' => symlink('a.ndjson', $path),
+        };
+        $this->put('b.ndjson', self::lines('b', 1));
+        $result = $this->installation->run(['cron']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringContainsString('a.ndjson', $result->message('source_failed'));
+        self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
+        self::assertCount(2, $this->in('rejected')); // with the report
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+    }
+
+    #[Test]
+    public function a_link_is_read_where_its_producer_put_it(): void
+    {
+        file_put_contents("{$this->installation->folder->path}/elsewhere", self::lines('b', 1));
+        symlink('../elsewhere', "$this->spool/a.ndjson");
+
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
+    }
+
+    #[Test]
+    public function a_pipe_in_a_folder_of_files_does_not_hang_the_run(): void
+    {
+        posix_mkfifo("$this->spool/a.ndjson", 0o600);
+        $this->put('b.ndjson', self::lines('b', 1));
+        $result = $this->installation->run(['ingest', $this->spool]);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringContainsString('expected a file', $result->message('source_failed'));
+        self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
+    }
+
+    #[Test]
+    public function names_may_be_long_or_have_any_bytes(): void
+    {
+        $names = [
+            str_repeat('n', 243) . '.ndjson',
+            str_repeat('ü', 120) . '.ndjson.gz',
+            '[a]{b,c}*?.ndjson',
+            "-rf \xff\x1b[2J\n.ndjson",
+            "'\"\$(x);.ndjson",
+        ];
+        foreach ($names as $i => $name) {
+            $this->put($name, self::lines("good$i", 1) . "nonsense\n");
+        }
+
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        self::assertSame(count($names), $this->installation->value('SELECT count(*) FROM observations'));
+        self::assertCount(2 * count($names), $this->in('rejected'));
+    }
+
+    #[Test]
+    public function the_spools_path_may_have_any_characters(): void
+    {
+        $this->useSpool('[s]p{o}o*l?');
+        $this->put('a.ndjson', self::lines('a', 1));
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        $this->put('b.ndjson', self::lines('b', 1));
+        self::assertSame(ExitCode::Ok, $this->installation->run(['ingest', $this->spool])->exitCode);
+
+        self::assertSame(2, $this->installation->value('SELECT count(*) FROM observations'));
+    }
+
+    #[Test]
+    public function good_lines_are_stored_where_the_report_cannot_be_written(): void
+    {
+        file_put_contents("$this->spool/rejected", 'in the way');
+        $this->put('a.ndjson', self::lines('a', 1) . "nonsense\n" . self::lines('b', 1));
+        $result = $this->installation->run(['cron']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringContainsString('next run reads the file again', $result->message('source_failed'));
+        self::assertSame(2, $this->installation->value('SELECT count(*) FROM observations'));
+        unlink("$this->spool/rejected");
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        self::assertCount(2, $this->in('rejected'));
+    }
+
+    #[Test]
+    public function a_spool_that_cannot_be_written_is_read_all_the_same(): void
+    {
+        file_put_contents("$this->spool/reading", 'in the way');
+        $this->put('a.ndjson', self::lines('a', 1));
+        $result = $this->installation->run(['cron']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringContainsString('Cannot move', $result->message('source_failed'));
+        self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
+        self::assertFileExists("$this->spool/a.ndjson");
+    }
+
+    #[Test]
+    public function a_log_that_cannot_be_written_does_not_end_the_run(): void
+    {
+        foreach (['2>/dev/full', '2>&-', '>&- 2>&-', '2>&1 | true'] as $run => $redirection) {
+            $this->put('a.ndjson', self::lines("v$run", 1) . "nonsense\n");
+            exec(
+                'DB_PATH=' .
+                    escapeshellarg($this->installation->database) .
+                    ' SOURCES=' .
+                    escapeshellarg("spool:$this->spool") .
+                    ' bash -c ' .
+                    escapeshellarg(Installation::PROGRAM . " cron $redirection; exit \${PIPESTATUS[0]}") .
+                    ' 2>/dev/null',
+                result_code: $exitCode,
+            );
+            self::assertSame(0, $exitCode, $redirection);
+            self::assertSame($run + 1, $this->installation->value('SELECT count(*) FROM observations'));
+        }
+    }
+}
