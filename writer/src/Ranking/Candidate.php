@@ -13,10 +13,4 @@ final readonly class Candidate
         public float $score,
         public Velocity $velocity,
     ) {}
-
-    /** The total order of every list: score, highest first, then id. */
-    public static function compare(self $a, self $b): int
-    {
-        return $b->score <=> $a->score ?: strcmp($a->videoId, $b->videoId);
-    }
 }

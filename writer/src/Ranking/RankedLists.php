@@ -15,6 +15,8 @@ final class RankedLists
 
     /** @var array<string, array<string, array<string, TopList>>> by region, window, category */
     private array $lists = [];
+    /** @var array<string, array<string, list<array{Window, list<TopList>}>>> the lists that a video may get into, by region and category */
+    private array $targets = [];
     /** @var array<string, int> by region */
     private array $videoCounts = [];
     private int $futureCount = 0;
@@ -34,10 +36,11 @@ final class RankedLists
         Velocity $velocity,
     ): void {
         $this->videoCounts[$region] = ($this->videoCounts[$region] ?? 0) + 1;
-        foreach (Window::cases() as $window) {
+        $targets = $this->targets[$region][$category ?? ''] ?? $this->addTargets($region, $category);
+        foreach ($targets as [$window, $lists]) {
             $score = Forecast::expectedViews($velocity, $publishedAt, $window, $this->now);
             $candidate = null;
-            foreach ($this->listsFor($region, $window, $category) as $list) {
+            foreach ($lists as $list) {
                 if ($list->admits($score)) {
                     $list->add($candidate ??= new Candidate($videoId, $channel, $score, $velocity));
                 }
@@ -93,18 +96,23 @@ final class RankedLists
         return $this->futureCount;
     }
 
-    /** @return list<TopList> */
-    private function listsFor(string $region, Window $window, ?string $category): array
+    /** @return list<array{Window, list<TopList>}> */
+    private function addTargets(string $region, ?string $category): array
     {
-        $lists = [
-            ($this->lists[$region][$window->value][self::ALL_CATEGORIES] ??= new TopList(self::MAX_RANKS)),
-        ];
-        if ($category !== null) {
-            $lists[] = $this->lists[$region][$window->value][$category] ??= new TopList(
-                self::MAX_RANKS_OF_CATEGORY,
-            );
+        $targets = [];
+        foreach (Window::cases() as $window) {
+            $lists = &$this->lists[$region][$window->value];
+            $targets[] = [
+                $window,
+                array_filter([
+                    ($lists[self::ALL_CATEGORIES] ??= new TopList(self::MAX_RANKS)),
+                    $category === null
+                        ? null
+                        : ($lists[$category] ??= new TopList(self::MAX_RANKS_OF_CATEGORY)),
+                ]),
+            ];
         }
 
-        return $lists;
+        return $this->targets[$region][$category ?? ''] = $targets;
     }
 }
