@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Tests\Time;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Time\Rfc3339;
 
 final class Rfc3339Test extends TestCase
@@ -39,6 +40,22 @@ final class Rfc3339Test extends TestCase
         yield ["2025-11-20T12:00:00Z\n", null];
         yield ['tomorrow', null];
         yield ['', null];
+    }
+
+    #[Test]
+    public function a_time_is_read_alike_whatever_was_read_before(): void
+    {
+        [$random, $draws] = [Draws::randomizer(), Draws::count(usual: 5000, long: 200_000)];
+        for ($draw = 0; $draw < $draws; $draw++) {
+            $time = $random->getInt(0, 4_102_444_800);
+            $offset = $random->getInt(-1439, 1439);
+            $sign = $offset < 0 ? '-' : '+';
+            $zone = sprintf('%s%02d:%02d', $sign, intdiv(abs($offset), 60), abs($offset) % 60);
+            $text = gmdate('Y-m-d\TH:i:s', $time + $offset * 60);
+            self::assertSame($time, Rfc3339::parse($text . $zone), Draws::hint());
+            self::assertSame($time + $offset * 60, Rfc3339::parse("{$text}Z"), Draws::hint());
+            self::assertNull(Rfc3339::parse(substr($text, 0, 14) . '60:00Z'), Draws::hint());
+        }
     }
 
     #[Test]
