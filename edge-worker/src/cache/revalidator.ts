@@ -10,7 +10,7 @@ import { FailureBackoff, type RecentFailure } from "./failure-backoff.ts";
 import type { KvFallback } from "./kv-fallback.ts";
 import { nullOnError } from "./null-on-error.ts";
 import { OriginBreaker } from "./origin-breaker.ts";
-import { SingleFlight } from "./single-flight.ts";
+import { nullAfter, SingleFlight } from "./single-flight.ts";
 import type { TieredCache } from "./tiered-cache.ts";
 
 /** How a revalidation ended. */
@@ -46,6 +46,7 @@ export type RevalidatorOptions = {
 };
 
 const refusals = [400, 404, 410]; // the statuses that one request can be to blame for
+const kvReadSeconds = 1;
 const cacheAccessSeconds = 2; // what reading and writing caches may take beyond the origin's timeout
 
 /** Fetches newer responses: one request to the origin per target at a time, and none for a while after failures. */
@@ -197,7 +198,8 @@ export class Revalidator {
     if (stored !== null) return { response: stored, source: "stale-if-error" };
     const { kvFallback, clock, log } = this.#options;
     const entry = { event: "fallback_not_read", message: "The KV fallback could not be used." };
-    const response = onlyUsable(await nullOnError(kvFallback.get(request), log, entry), clock());
+    const read = nullOnError(kvFallback.get(request), log, entry);
+    const response = onlyUsable(await nullAfter(Date.now() + kvReadSeconds * 1000, read), clock());
     return response === null ? null : { response, source: "kv-fallback" };
   }
 }

@@ -38,7 +38,7 @@ export class SingleFlight<T> {
 }
 
 /** The promise's value, or null once the time (Unix milliseconds) has come. */
-async function nullAfter<T>(time: number, promise: Promise<T>): Promise<T | null> {
+export async function nullAfter<T>(time: number, promise: Promise<T>): Promise<T | null> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), time - Date.now());
