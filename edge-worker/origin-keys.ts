@@ -1,4 +1,4 @@
-import { edgeSignatureHeader, signEdgeRequest } from "@trendvault/contract/edge-signature";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { publicKeysPath } from "@trendvault/contract/paths";
 
@@ -38,6 +38,5 @@ async function fetchUntil(time: number, url: URL): Promise<Response> {
 async function signatureHeaders(): Promise<Record<string, string>> {
   const keys = process.env.EDGE_KEYS;
   if (!keys) return {};
-  const options = { ring: parseKeyRing(keys), seconds: Math.floor(Date.now() / 1000) };
-  return { [edgeSignatureHeader]: await signEdgeRequest({ method: "GET", target: publicKeysPath }, options) };
+  return { [edgeSignatureHeader]: await new EdgeSigner(parseKeyRing(keys)).sign(Date.now() / 1000) };
 }

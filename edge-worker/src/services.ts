@@ -1,3 +1,4 @@
+import { EdgeSigner } from "@trendvault/contract/edge-signature";
 import { DataCentreCache } from "./cache/data-centre-cache.ts";
 import type { EdgeServices } from "./cache/edge-services.ts";
 import { KvFallback } from "./cache/kv-fallback.ts";
@@ -19,7 +20,7 @@ export function createServices(env: Env, log: Logger): EdgeServices {
     }),
     origin: {
       url: settings.originUrl,
-      edgeKeys: settings.edgeKeys,
+      signer: new EdgeSigner(settings.edgeKeys),
       timeoutSeconds: settings.originTimeoutSeconds,
     },
     keys: settings.originKeys,

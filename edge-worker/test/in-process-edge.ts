@@ -1,4 +1,5 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
+import { EdgeSigner } from "@trendvault/contract/edge-signature";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import type { EdgeServices } from "../src/cache/edge-services.ts";
 import { KvFallback } from "../src/cache/kv-fallback.ts";
@@ -41,12 +42,13 @@ export class InProcessEdge {
       put: async (response: StoredResponse) => void byTarget.set(response.target, response),
     };
     const keys = JSON.parse(keySet);
+    const signer = new EdgeSigner(parseKeyRing(edgeKeys));
     const cache = new TieredCache(dataCentre, log);
     const store = { get: async () => fallback, put: async () => {} } as unknown as KVNamespace;
     const revalidator = new Revalidator({
       cache,
       kvFallback: new KvFallback(store, { intervalSeconds: 600, keys }),
-      origin: { url: new URL("http://origin.example"), edgeKeys: parseKeyRing(edgeKeys), timeoutSeconds: 60 },
+      origin: { url: new URL("http://origin.example"), signer, timeoutSeconds: 60 },
       keys,
       backoff: { seconds: 5, random: () => 0.5 },
       clock,

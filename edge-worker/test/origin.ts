@@ -55,10 +55,10 @@ export class Origin {
   /** Sends a request to the origin itself, signed as the edge signs. */
   fetch(target: string, method = "GET"): Promise<Response> {
     const [kid = "", key = ""] = edgeKeys.split(":");
-    const seconds = Math.floor(Date.now() / 1000);
-    const payload = ["v1", kid, seconds, method, target].join("\n");
+    const minute = Math.floor(Date.now() / 60_000);
+    const payload = ["trendvault-edge", "v2", kid, minute].join("\n");
     const mac = createHmac("sha256", Buffer.from(key, "base64url")).update(payload).digest("base64url");
-    const headers = { "x-edge-signature": `v1.${kid}.${seconds}.${mac}` };
+    const headers = { "x-edge-signature": `v2.${kid}.${minute}.${mac}` };
     return fetch(`${this.url}${target}`, { method, headers });
   }
 

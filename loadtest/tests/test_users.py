@@ -68,5 +68,5 @@ def test_a_body_in_another_coding_is_refused_and_an_empty_one_stays_empty(coding
 
 def test_a_request_is_signed_as_the_edge_signs_it() -> None:
     ring = parse_key_ring("e1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")
-    signature = edge_signature("GET", "/api/trending?region=DE", ring, 1_795_171_200)
-    assert signature == "v1.e1.1795171200.Gvo7kWczkp37WfyWbbCBC5HDSrHk7JiKUISYFHxoM7E"
+    signature = edge_signature(ring, 1_795_171_200 // 60)
+    assert signature == "v2.e1.29919520.epX2fEhEEsOGk6z1c19uzrI6k6BpAupRLflvV7q7r4I"

@@ -57,7 +57,7 @@ class TrendVaultUser(FastHttpUser):
         """Sends a request, counted under `name`. Returns what `check` returns, None when it raised."""
         sent = {"Accept-Encoding": "br, gzip", **(headers or {})}
         if context.edge_keys is not None:
-            sent["X-Edge-Signature"] = edge_signature(method, target, context.edge_keys, int(time.time()))
+            sent["X-Edge-Signature"] = edge_signature(context.edge_keys, int(time.time()) // 60)
         with self.client.request(
             method, target, name=name, headers=sent, catch_response=True, allow_redirects=False
         ) as answer:
@@ -108,8 +108,8 @@ def received(answer: ResponseContextManager) -> Response:
     return Response(answer.status_code, headers, answer.content or b"")
 
 
-def edge_signature(method: str, target: str, ring: KeyRing, seconds: int) -> str:
-    """The X-Edge-Signature of a request at Unix time `seconds`; see contract/edge-signature.ts."""
+def edge_signature(ring: KeyRing, minute: int) -> str:
+    """The X-Edge-Signature of the requests of a minute (Unix time / 60); see contract/edge-signature.ts."""
     kid, key = next(iter(ring.items()))
-    payload = "\n".join(["v1", kid, str(seconds), method, target])
-    return f"v1.{kid}.{seconds}.{mac(key, payload)}"
+    payload = "\n".join(["trendvault-edge", "v2", kid, str(minute)])
+    return f"v2.{kid}.{minute}.{mac(key, payload)}"

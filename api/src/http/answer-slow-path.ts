@@ -45,7 +45,7 @@ export class SlowPath {
     const { guard, findRoute } = this.#parts;
     const target = splitTarget(request.url);
     if (target.path === "/healthz") return this.#answerHealth(request);
-    if (guard !== null && guard(request) !== "valid") return this.#refuse("none", unsignedRequest);
+    if (guard !== null && !guard(request)) return this.#refuse("none", unsignedRequest);
     if (targetLength(target) > longestTarget) return this.#refuse("none", tooLong);
     const route = findRoute(target.path);
     if (route === null) return this.#refuse("none", unknownPath);

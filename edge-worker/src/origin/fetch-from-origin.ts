@@ -1,5 +1,4 @@
-import { edgeSignatureHeader, signEdgeRequest } from "@trendvault/contract/edge-signature";
-import type { KeyRing } from "@trendvault/contract/key-ring";
+import { type EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
 
 /** A response of the origin, whole; nothing in it has been validated. */
 export type OriginResponse = { status: number; headers: Headers; body: Uint8Array<ArrayBuffer> };
@@ -7,7 +6,7 @@ export type OriginResponse = { status: number; headers: Headers; body: Uint8Arra
 export type OriginError = "timed-out" | "unreachable" | "too-large";
 
 /** `timeoutSeconds` is for everything together: both tries and the body. */
-export type OriginOptions = { url: URL; edgeKeys: KeyRing; timeoutSeconds: number };
+export type OriginOptions = { url: URL; signer: EdgeSigner; timeoutSeconds: number };
 
 const largestBody = 512 * 1024; // bytes; 50 items with the longest titles take a tenth of it
 
@@ -26,14 +25,11 @@ export async function fetchFromOrigin(
 
 async function tryOnce(
   target: string,
-  { url, edgeKeys }: OriginOptions,
+  { url, signer }: OriginOptions,
   signal: AbortSignal,
 ): Promise<OriginResponse | OriginError> {
-  const seconds = Math.floor(Date.now() / 1000);
-  const address = new URL(target, url);
-  const signed = { method: "GET", target: address.pathname + address.search }; // as it is sent
-  const signature = await signEdgeRequest(signed, { ring: edgeKeys, seconds });
-  const request = new Request(address.href, {
+  const signature = await signer.sign(Date.now() / 1000);
+  const request = new Request(new URL(target, url).href, {
     headers: { accept: "application/json", "accept-encoding": "identity", [edgeSignatureHeader]: signature },
     redirect: "manual",
     cache: "no-store", // one cache decides about freshness: ours
