@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { toBase64url } from "./base64url.ts";
 import { parseKeyRing, signingKey } from "./key-ring.ts";
 
-const key = "A".repeat(43); // 32 zero bytes
+const key = "B".repeat(43);
+const zeros = "A".repeat(43); // 32 bytes
 
 test("keys keep their order, and the first one signs", () => {
   const ring = parseKeyRing(`new:${key}, old:${key}`);
@@ -16,6 +18,8 @@ test.each([
   [`k.1:${key}`, "entry 1 does not begin with a key id"],
   ["k1:not base64url!", "the key of k1 is not base64url"],
   [`k1:${"A".repeat(42)}`, "the key of k1 has 31 bytes, at least 32 are needed"],
+  [`k2:${key},k1:${zeros}`, "the key of k1 is one byte repeated: make a random one"],
+  [`k1:${toBase64url(new Uint8Array(40).fill(0xfe))}`, "the key of k1 is one byte repeated"],
   [`k1:${key},k1:${key}`, "key id k1 is used twice"],
 ])("a ring written as %p is refused with the reason", (text, reason) => {
   expect(() => parseKeyRing(text)).toThrow(reason);

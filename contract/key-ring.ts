@@ -17,6 +17,11 @@ export function parseKeyRing(text: string): KeyRing {
   return ring;
 }
 
+/** Whether a key is one byte again and again: a placeholder, and not random. */
+export function isOneByteRepeated(key: Uint8Array): boolean {
+  return key.every((byte) => byte === key[0]);
+}
+
 /** The first entry: it signs. @throws Error for an empty ring */
 export function signingKey(ring: KeyRing): { kid: string; key: Uint8Array<ArrayBuffer> } {
   for (const [kid, key] of ring) return { kid, key };
@@ -37,5 +42,6 @@ function readEntry(entry: string, position: number): [string, Uint8Array<ArrayBu
   if (key.length < shortestKey) {
     throw new Error(`the key of ${kid} has ${key.length} bytes, at least ${shortestKey} are needed`);
   }
+  if (isOneByteRepeated(key)) throw new Error(`the key of ${kid} is one byte repeated: make a random one`);
   return [kid, key];
 }

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { readSettings } from "./settings.ts";
 
-const enough = { TOKEN_KEYS: `k1:${"A".repeat(43)}`, SIGNING_KEY: "A".repeat(43) };
+const zeros = "A".repeat(43);
+const key = `${"B".repeat(42)}A`; // 32 bytes
+const enough = { TOKEN_KEYS: `k1:${key}`, SIGNING_KEY: key };
 
 test("what has a default may be left out", () => {
   const settings = readSettings(enough);
@@ -25,7 +27,10 @@ test.each([
   ["EDGE_KEYS", "", "EDGE_KEYS: empty: give a key, or delete the line. Example: EDGE_KEYS=e1:"],
   ["EDGE_KEYS", "k", "EDGE_KEYS: entry 1 does not begin with a key id"],
   ["WORKERS", "many", "WORKERS: expected auto or a whole number from 1 to 64. Example: WORKERS=auto"],
-  ["SIGNING_KEY", `${"A".repeat(43)},AAAA`, "SIGNING_KEY: key 2 is not base64url of exactly 32 bytes"],
+  ["EDGE_KEYS", `e1:${zeros}`, "EDGE_KEYS: the key of e1 is one byte repeated: make a random one. Example:"],
+  ["TOKEN_KEYS", `k1:${zeros}`, "TOKEN_KEYS: the key of k1 is one byte repeated"],
+  ["SIGNING_KEY", zeros, "SIGNING_KEY: key 1 is one byte repeated: make a random one. Example: SIGNING_KEY="],
+  ["SIGNING_KEY", `${key},AAAA`, "SIGNING_KEY: key 2 is not base64url of exactly 32 bytes"],
   ["WORKERS", "0", "WORKERS: expected auto or a whole number from 1 to 64. Example: WORKERS=auto"],
   ["ADMIN_PORT", "-1", "ADMIN_PORT: expected a whole number from 0 to 65535. Example: ADMIN_PORT=9464"],
 ])("%s=%p is refused with name, problem and example", (name, value, message) => {

@@ -1,5 +1,5 @@
 import { fromBase64url } from "@trendvault/contract/base64url";
-import { type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
+import { isOneByteRepeated, type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
 import * as z from "zod/mini";
 
 const makeBytes = "openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
@@ -111,7 +111,8 @@ function secret<T>(parse: (value: string) => T) {
 function parseSeeds(value: string): Uint8Array[] {
   return value.split(",").map((part, index) => {
     const seed = fromBase64url(part.trim());
-    if (seed?.length === 32) return seed;
-    throw new Error(`key ${index + 1} is not base64url of exactly 32 bytes`);
+    if (seed?.length !== 32) throw new Error(`key ${index + 1} is not base64url of exactly 32 bytes`);
+    if (isOneByteRepeated(seed)) throw new Error(`key ${index + 1} is one byte repeated: make a random one`);
+    return seed;
   });
 }

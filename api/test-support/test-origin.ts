@@ -6,8 +6,8 @@ import { readSettings } from "../src/settings.ts";
 
 /** Variables that an origin needs. The keys are for tests and worth nothing. */
 export const testEnvironment = {
-  TOKEN_KEYS: `k1:${"A".repeat(43)}`,
-  SIGNING_KEY: toBase64url(new Uint8Array(32).fill(7)),
+  TOKEN_KEYS: `k1:${"B".repeat(43)}`,
+  SIGNING_KEY: toBase64url(Uint8Array.from({ length: 32 }, (_, index) => index)),
 };
 
 export const testTime = 1_795_171_230_000; // milliseconds, in the middle of a minute

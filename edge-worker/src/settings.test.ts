@@ -4,7 +4,7 @@ import { readSettings } from "./settings.ts";
 const good = {
   ORIGIN_URL: "https://origin.example.com",
   ORIGIN_JWKS: '{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"s1","x":"AAAA"}]}',
-  EDGE_KEYS: `e1:${"A".repeat(43)}`,
+  EDGE_KEYS: `e1:${"B".repeat(43)}`,
   ORIGIN_TIMEOUT_SECONDS: "2.5",
   ORIGIN_BACKOFF_SECONDS: "5",
   FALLBACK_INTERVAL_SECONDS: "600",
@@ -32,6 +32,7 @@ test.each([
   ["ORIGIN_JWKS", '{"keys":[]}'],
   ["ORIGIN_JWKS", '{"keys":[{"kty":"RSA","kid":"s1","n":"AAAA"}]}'],
   ["EDGE_KEYS", "e1:short"],
+  ["EDGE_KEYS", `e1:${"A".repeat(43)}`],
   ["ORIGIN_TIMEOUT_SECONDS", "0"],
   ["ORIGIN_BACKOFF_SECONDS", "5 s"],
   ["ORIGIN_BACKOFF_SECONDS", "0x10"],
