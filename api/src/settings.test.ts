@@ -1,8 +1,12 @@
-import { expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { toBase64url } from "@trendvault/contract/base64url";
 import { readSettings } from "./settings.ts";
 
-const zeros = "A".repeat(43);
 const key = `${"B".repeat(42)}A`; // 32 bytes
+const zeros = "A".repeat(43);
 const enough = { TOKEN_KEYS: `k1:${key}`, SIGNING_KEY: key };
 
 test("what has a default may be left out", () => {
@@ -39,4 +43,59 @@ test.each([
 
 test("all bad settings are named at once", () => {
   expect(() => readSettings({ PORT: "x", HOST: " " })).toThrow(/HOST[\s\S]*PORT[\s\S]*TOKEN_KEYS/);
+});
+
+describe("a key file", () => {
+  const folder = mkdtempSync(join(tmpdir(), "trendvault-key-files-"));
+  const path = join(folder, "keys");
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const { SIGNING_KEY: _, ...others } = enough;
+
+  function write(text: string, mode = 0o640): string {
+    rmSync(path, { force: true, recursive: true });
+    writeFileSync(path, text);
+    chmodSync(path, mode);
+    return path;
+  }
+
+  function replace(create: () => unknown): void {
+    rmSync(path);
+    create();
+  }
+
+  test("has what the setting would have, and may be changed between two readings", () => {
+    const env = { ...others, SIGNING_KEY_FILE: write(`${key}\n`) };
+    expect(readSettings(env).signingSeeds.map(toBase64url)).toEqual([key]);
+    const second = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
+    write(`${second}, ${key}`);
+    expect(readSettings(env).signingSeeds.map(toBase64url)).toEqual([second, key]);
+    const edge = { ...enough, EDGE_KEYS_FILE: write(`e2:${second},\ne1:${key}\n`) };
+    expect([...(readSettings(edge).edgeKeys ?? [])].map(([kid]) => kid)).toEqual(["e2", "e1"]);
+  });
+
+  test.each<[string, () => void, string]>([
+    ["is missing", () => rmSync(path), `cannot read ${path} (ENOENT)`],
+    ["is a folder", () => replace(() => mkdirSync(path)), `${path} is not a regular file`],
+    ["is a FIFO", () => replace(() => Bun.spawnSync(["mkfifo", path])), `${path} is not a regular file`],
+    ["may be read by everybody", () => chmodSync(path, 0o644), `is open to every user: chmod o= ${path}`],
+    ["may be written by everybody", () => chmodSync(path, 0o602), `is open to every user: chmod o= ${path}`],
+    ["is empty", () => write(" \n"), `${path} is empty`],
+    ["is endless", () => write("A".repeat(65_537)), `${path} has more than 65536 bytes`],
+    ["has no key", () => write("secret"), "key 1 is not base64url of exactly 32 bytes"],
+    ["has zeros", () => write(zeros), "key 1 is one byte repeated: make a random one"],
+  ])("that %s is refused with one line that does not quote it", (_name, spoil, problem) => {
+    write(key);
+    spoil();
+    const read = () => readSettings({ ...others, SIGNING_KEY_FILE: path });
+    expect(read).toThrow(/^SIGNING_KEY_FILE: .*\. Example: SIGNING_KEY_FILE=\/etc\/trendvault\/signing-key$/);
+    expect(read).toThrow(problem);
+    expect(read).not.toThrow(/secret|AAAAA/);
+  });
+
+  test.each([key, ""])("beside the setting itself (%p) is refused", (value) => {
+    const env = { ...others, SIGNING_KEY: value, SIGNING_KEY_FILE: write(key) };
+    expect(() => readSettings(env)).toThrow(
+      /^SIGNING_KEY_FILE: SIGNING_KEY is set as well: delete one of the two\. Example: .*$/,
+    );
+  });
 });

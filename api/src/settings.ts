@@ -1,6 +1,7 @@
 import { fromBase64url } from "@trendvault/contract/base64url";
 import { isOneByteRepeated, type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
 import * as z from "zod/mini";
+import { type Environment, type KeyFiles, keyFileNames, readKeyFiles } from "./key-files.ts";
 
 const makeBytes = "openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
 
@@ -27,7 +28,9 @@ const examples: Record<string, string> = {
   PORT: "3000",
   DB_PATH: "data/trendvault.db",
   TOKEN_KEYS: `k1:<32 random bytes as base64url: ${makeBytes}>`,
+  SIGNING_KEY_FILE: "/etc/trendvault/signing-key",
   SIGNING_KEY: `<32 random bytes as base64url: ${makeBytes}>`,
+  EDGE_KEYS_FILE: "/etc/trendvault/edge-keys",
   EDGE_KEYS: `e1:<32 random bytes as base64url: ${makeBytes}>`,
   WORKERS: "auto",
   ADMIN_HOST: "127.0.0.1",
@@ -50,9 +53,14 @@ export type Settings = {
 };
 
 /** Reads the settings. @throws Error with a line for every bad variable: its name, what is wrong, an example */
-export function readSettings(env: Record<string, string | undefined>): Settings {
-  const parsed = environment.safeParse(env);
-  if (!parsed.success) throw new Error(parsed.error.issues.map(describeIssue).join("\n"));
+export function readSettings(env: Environment, files: KeyFiles = readKeyFiles(env)): Settings {
+  const parsed = environment.safeParse(files.values);
+  const failed = new Set(files.failures.map(({ name }) => name));
+  const issues = (parsed.error?.issues ?? [])
+    .map(({ path, message }) => ({ name: nameAsSet(String(path[0]), env), message }))
+    .filter(({ name }) => !failed.has(name)); // the file's own failure is the reason
+  const bad = [...files.failures, ...issues];
+  if (!parsed.success || bad.length > 0) throw new Error(bad.map(describeIssue).join("\n"));
   const values = parsed.data;
   return {
     host: values.HOST,
@@ -67,9 +75,14 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   };
 }
 
-function describeIssue(issue: { path: PropertyKey[]; message: string }): string {
-  const name = String(issue.path[0]);
-  return `${name}: ${issue.message}. Example: ${name}=${examples[name]}`;
+/** A setting's name, or that of the setting with the path of its file. */
+function nameAsSet(name: string, env: Environment): string {
+  const inFile = Object.entries(keyFileNames).find(([file, key]) => key === name && env[file] !== undefined);
+  return inFile?.[0] ?? name;
+}
+
+function describeIssue({ name, message }: { name: string; message: string }): string {
+  return `${name}: ${message}. Example: ${name}=${examples[name]}`;
 }
 
 function text(pattern: RegExp, expected: string) {

@@ -7,20 +7,25 @@ export type LoadOptions = {
   targets: string[];
   check: (response: RawResponse) => string | null;
   reconnect?: boolean;
+  /** Header fields, each with its line end. */
+  headers?: string;
 };
 
 /**
  * Requests targets over keep-alive connections until it is stopped. `check` returns what is wrong with an answer,
  * or null. A connection that was closed is opened again, unless `reconnect` is false.
  */
-export function startLoad(url: string, { connections, targets, check, reconnect = true }: LoadOptions) {
+export function startLoad(
+  url: string,
+  { connections, targets, check, reconnect = true, headers }: LoadOptions,
+) {
   const result: LoadResult = { answers: 0, failures: [] };
   let running = true;
   const run = async (offset: number) => {
     const client = new RawClient(url);
     for (let turn = offset; running && (reconnect || turn === offset || client.isOpen); turn++) {
       try {
-        const failure = check(await client.get(targets[turn % targets.length] ?? "/"));
+        const failure = check(await client.get(targets[turn % targets.length] ?? "/", headers));
         if (failure !== null) result.failures.push(failure);
         else result.answers++;
       } catch (error) {

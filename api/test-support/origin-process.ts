@@ -14,7 +14,7 @@ export class OriginProcess {
   readonly #child: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly #listening = Promise.withResolvers<void>();
 
-  private constructor(databasePath: string, env: Record<string, string>) {
+  private constructor(databasePath: string, env: Record<string, string | undefined>) {
     // Without the keys of the developer who runs the tests.
     this.#child = Bun.spawn([process.execPath, "--no-env-file", join(import.meta.dir, "../src/main.ts")], {
       env: {
@@ -34,14 +34,17 @@ export class OriginProcess {
   }
 
   /** Starts it and waits until it listens. @throws Error with its output when it does not */
-  static async start(databasePath: string, env: Record<string, string> = {}): Promise<OriginProcess> {
+  static async start(
+    databasePath: string,
+    env: Record<string, string | undefined> = {},
+  ): Promise<OriginProcess> {
     const origin = OriginProcess.launch(databasePath, env);
     await origin.listening();
     return origin;
   }
 
   /** Starts it. */
-  static launch(databasePath: string, env: Record<string, string> = {}): OriginProcess {
+  static launch(databasePath: string, env: Record<string, string | undefined> = {}): OriginProcess {
     return new OriginProcess(databasePath, env);
   }
 
@@ -54,7 +57,7 @@ export class OriginProcess {
   }
 
   /** Starts what is expected to exit at once: its exit code and what it wrote on standard error. */
-  static async refuse(databasePath: string, env: Record<string, string> = {}) {
+  static async refuse(databasePath: string, env: Record<string, string | undefined> = {}) {
     const origin = new OriginProcess(databasePath, env);
     const code = await origin.ended;
     await until(() => origin.stderr !== "");

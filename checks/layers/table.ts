@@ -25,6 +25,7 @@ export const table: readonly SourceRoot[] = [
       ["resources"],
       ["database"],
       ["signing", "logging", "settings.ts"],
+      ["key-files.ts"],
     ],
     mayImport: ["contract"],
   },

@@ -2,20 +2,30 @@ import type { Logger } from "../logging/logger.ts";
 import type { TaskGuard } from "../logging/task-guard.ts";
 import type { WorkerStatistics } from "./admin.ts";
 import type { DatabaseWatch } from "./database-watch.ts";
+import type { WorkerEnvironment } from "./worker-environment.ts";
 import type { WorkerPool } from "./worker-pool.ts";
+
+type OversightParts = {
+  pool: WorkerPool;
+  watch: DatabaseWatch;
+  guard: TaskGuard;
+  environment: WorkerEnvironment;
+};
 
 /** What the supervisor does twice a second, and what the admin port says of it. */
 export class Oversight implements WorkerStatistics {
   readonly #pool: WorkerPool;
   readonly #watch: DatabaseWatch;
   readonly #guard: TaskGuard;
+  readonly #environment: WorkerEnvironment;
   readonly #log: Logger;
   #logged = "";
 
-  constructor(parts: { pool: WorkerPool; watch: DatabaseWatch; guard: TaskGuard }, log: Logger) {
+  constructor(parts: OversightParts, log: Logger) {
     this.#pool = parts.pool;
     this.#watch = parts.watch;
     this.#guard = parts.guard;
+    this.#environment = parts.environment;
     this.#log = log;
   }
 
@@ -30,7 +40,7 @@ export class Oversight implements WorkerStatistics {
   /** Why the origin is degraded although no worker says so. */
   get reasons(): string[] {
     const now = performance.now();
-    const failed = this.#guard.reason === null ? [] : [this.#guard.reason];
+    const failed = [this.#guard.reason, this.#environment.reason].filter((reason) => reason !== null);
     return [...failed, ...this.#pool.describeSilent(now), ...this.#watch.describe(this.#pool.reports, now)];
   }
 

@@ -7,22 +7,24 @@ import { DatabaseWatch } from "./database-watch.ts";
 import { InspectorProcess } from "./inspector-process.ts";
 import { cannotStartCode } from "./messages.ts";
 import { Oversight } from "./oversight.ts";
+import { WorkerEnvironment } from "./worker-environment.ts";
 import { WorkerPool } from "./worker-pool.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-type Supervised = { pool: WorkerPool; guard: TaskGuard };
+type Supervised = { pool: WorkerPool; guard: TaskGuard; environment: WorkerEnvironment };
 
 const watchIntervalMs = 500;
 const firstRequestMs = 20; // after the first worker listens, the processor is its own for so long
 
 /**
- * Starts the workers and looks after them: SIGTERM and SIGINT let them finish, SIGHUP replaces them one at a
- * time. The first worker starts alone: until it listens, everything else would only make it wait, and what keeps it
+ * Starts the workers and looks after them: SIGTERM and SIGINT let them finish, SIGHUP reads the key files again and
+ * replaces them one at a time. The first worker starts alone: until it listens, everything else would only make it wait, and what keeps it
  * from listening would keep the others, too. @throws Error of one sentence when it cannot start
  */
 export async function runSupervisor(env: Record<string, string | undefined>): Promise<void> {
-  const pool = new WorkerPool((port) => new WorkerProcess(log, port), log);
-  handleSignals(pool);
+  const environment = new WorkerEnvironment(env, log);
+  const pool = new WorkerPool((port) => new WorkerProcess(log, { port, env: environment.current }), log);
+  handleSignals(pool, environment);
   const guard = new TaskGuard(log);
   setInterval(
     () => guard.run("watch the workers", () => pool.replaceSilent(performance.now())),
@@ -33,20 +35,20 @@ export async function runSupervisor(env: Record<string, string | undefined>): Pr
   if (exit !== null) throw new Error(`Cannot start: the first worker exited with ${exit} before it listened`);
   await Bun.sleep(firstRequestMs);
   try {
-    const { readSettings } = await import("../settings.ts");
+    const settings = await environment.read();
     if (pool.isStopping) return;
-    await supervise({ pool, guard }, readSettings(env));
+    await supervise({ pool, guard, environment }, settings);
   } catch (error) {
     await pool.stop();
     throw error;
   }
 }
 
-async function supervise({ pool, guard }: Supervised, settings: Settings): Promise<void> {
+async function supervise({ pool, guard, environment }: Supervised, settings: Settings): Promise<void> {
   const watch = new DatabaseWatch(
     (onInspection) => new InspectorProcess(settings.databasePath, onInspection),
   );
-  const oversight = new Oversight({ pool, watch, guard }, log);
+  const oversight = new Oversight({ pool, watch, guard, environment }, log);
   const admin = serveAdmin(oversight, settings);
   await pool.grow(settings.workers);
   if (pool.isStopping) return;
@@ -66,7 +68,7 @@ function serveAdmin(oversight: Oversight, { adminHost: hostname, adminPort: port
   return explainBindError(hostname, port, serve, "ADMIN_PORT");
 }
 
-function handleSignals(pool: WorkerPool): void {
+function handleSignals(pool: WorkerPool, environment: WorkerEnvironment): void {
   const stop = async () => {
     if (pool.isStopping) return; // a second signal
     await Promise.all([log("info", "stopping", "Open requests are answered, then all exit."), pool.stop()]);
@@ -74,7 +76,10 @@ function handleSignals(pool: WorkerPool): void {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  process.on("SIGHUP", () => void pool.replace());
+  process.on("SIGHUP", async () => {
+    await environment.reload();
+    await pool.replace();
+  });
 }
 
 // pino is loaded with the first line, after the workers were started. A log that cannot be written ends nothing.

@@ -1,11 +1,16 @@
+import type { Environment } from "../key-files.ts";
 import type { Logger } from "../logging/logger.ts";
 import { engineOptions } from "./engine-options.ts";
 import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
 
 const stopTimeoutMs = 10_000;
 
-// The same program as this process, source or bundle. Settings come with the environment.
-const command = [process.execPath, ...process.execArgv, Bun.main, "worker"];
+// The same program as this process, source or bundle. Settings come with the environment, a .env of this process's
+// folder included: a worker that read it again would find the paths of key files that are replaced by their text.
+const command = [process.execPath, ...process.execArgv, "--no-env-file", Bun.main, "worker"];
+
+/** `port` is where workers listen already; the first one finds it in the settings (null). */
+type WorkerOptions = { port: number | null; env: Environment };
 
 /** A worker as its supervisor sees it. */
 export class WorkerProcess {
@@ -17,11 +22,11 @@ export class WorkerProcess {
   /** The last one; null before the first. */
   report: WorkerReport | null = null;
 
-  /** Starts it. `port` is where workers listen already; the first one finds it in the settings. */
-  constructor(log: Logger, port: number | null) {
+  /** Starts it. */
+  constructor(log: Logger, { port, env }: WorkerOptions) {
     this.#child = Bun.spawn(port === null ? command : [...command, String(port)], {
       stdio: ["ignore", "inherit", "inherit"],
-      env: { ...engineOptions(Bun.version), ...process.env },
+      env: { ...engineOptions(Bun.version), ...env },
       ipc: (message: WorkerMessage) => this.#onMessage(message, log),
     });
     void this.exited.then(() => this.#listening.resolve(null));

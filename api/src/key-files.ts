@@ -1,0 +1,53 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+
+export type Environment = Record<string, string | undefined>;
+
+/** An environment with the text of its key files in the place of their paths, and what is wrong with which. */
+export type KeyFiles = { values: Environment; failures: { name: string; message: string }[] };
+
+/** The settings that may be in a file, by the name of the setting that has its path. */
+export const keyFileNames = { SIGNING_KEY_FILE: "SIGNING_KEY", EDGE_KEYS_FILE: "EDGE_KEYS" } as const;
+
+const largestFile = 65_536; // bytes
+
+/** Reads the key files that an environment names. No message has a part of a key. */
+export function readKeyFiles(env: Environment): KeyFiles {
+  const values = { ...env };
+  const failures: KeyFiles["failures"] = [];
+  for (const [fileName, name] of Object.entries(keyFileNames)) {
+    const path = env[fileName];
+    if (path === undefined) continue;
+    delete values[fileName];
+    try {
+      if (env[name] !== undefined) throw new Error(`${name} is set as well: delete one of the two`);
+      values[name] = readKeyFile(path);
+    } catch (error) {
+      failures.push({ name: fileName, message: (error as Error).message });
+    }
+  }
+  return { values, failures };
+}
+
+function readKeyFile(path: string): string {
+  const file = openKeyFile(path);
+  try {
+    const stat = fstatSync(file);
+    if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
+    if ((stat.mode & 0o007) !== 0) throw new Error(`${path} is open to every user: chmod o= ${path}`);
+    if (stat.size > largestFile) throw new Error(`${path} has more than ${largestFile} bytes`);
+    const text = readFileSync(file, "utf8").trim();
+    if (text === "") throw new Error(`${path} is empty`);
+    return text;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openKeyFile(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // without it, a FIFO would be waited for
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`cannot read ${path === "" ? "a file without a name" : path} (${code})`);
+  }
+}
