@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadOrCreateKeys } from "./key-file.ts";
+import { loadOrCreateKeys, replaceKeys } from "./key-file.ts";
 
 const newPath = () => join(mkdtempSync(join(tmpdir(), "trendvault-keys-")), ".env");
 
@@ -38,6 +38,23 @@ test("a copy of .env.example gets the keys that are empty there, and is closed t
   expect(created).toEqual(["TOKEN_KEYS", "SIGNING_KEY", "EDGE_KEYS"]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(loadOrCreateKeys(path)).toEqual({ settings, created: [] });
+});
+
+test("a key of the environment that is not the local one is named, and replaced", () => {
+  const { settings } = loadOrCreateKeys(newPath());
+  const environment = { HOME: "/home", EDGE_KEYS: "garbage", SIGNING_KEY: settings.SIGNING_KEY };
+  const { env, unused } = replaceKeys(environment, settings);
+  expect(unused).toEqual(["EDGE_KEYS"]);
+  expect(env).toEqual({ HOME: "/home", ...settings });
+});
+
+test("a path of a key file is named, and left out: the origin would refuse it beside the key", () => {
+  const { settings } = loadOrCreateKeys(newPath());
+  const withPath = { ...settings, EDGE_KEYS_FILE: "/edge-keys" };
+  expect(replaceKeys({ SIGNING_KEY_FILE: "/signing-key" }, withPath)).toEqual({
+    env: settings,
+    unused: ["SIGNING_KEY_FILE", "EDGE_KEYS_FILE"],
+  });
 });
 
 test("two machines never share a key", () => {

@@ -31,8 +31,25 @@ export function loadOrCreateKeys(path: string): { settings: Record<string, strin
   return { settings: { ...present, ...Object.fromEntries(created) }, created: created.map(([name]) => name) };
 }
 
+/**
+ * What the services get: an environment, with the settings of the local file in place of its own. `unused` are the
+ * names of keys that it sets to something else: on this machine they come from the local file only.
+ */
+export function replaceKeys(
+  environment: NodeJS.Dict<string>,
+  settings: Record<string, string>,
+): { env: Record<string, string>; unused: string[] } {
+  const env = { ...definedOnly(environment), ...settings };
+  const files = Object.keys(createKey).map((name) => `${name}_FILE`);
+  const unused = Object.keys(createKey)
+    .filter((name) => environment[name] !== undefined && environment[name] !== settings[name])
+    .concat(files.filter((name) => env[name] !== undefined));
+  for (const name of files) delete env[name];
+  return { env, unused };
+}
+
 /** Without the names that have no value. */
-export function definedOnly(settings: NodeJS.Dict<string>): Record<string, string> {
+function definedOnly(settings: NodeJS.Dict<string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );

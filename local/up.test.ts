@@ -71,7 +71,9 @@ test("the edge answers, the origin behind it answers the edge only, and both sto
 
 test("without the edge the origin answers every client, and bin/up says so", async () => {
   const [port, envFile] = [await freePort(), newEnvFile()];
-  const stack = start(["--source", sourceFile(twoVideos), "--port", String(port), "--env-file", envFile]);
+  const args = ["--source", sourceFile(twoVideos), "--port", String(port), "--env-file", envFile];
+  const stack = start(args, { EDGE_KEYS: "garbage" });
+  await stack.waitForOutput(`Not used: EDGE_KEYS. bin/up takes its keys from ${envFile}.`);
   await stack.waitForOutput(`Created local keys in ${envFile}: TOKEN_KEYS, SIGNING_KEY, EDGE_KEYS`);
   await stack.waitForOutput("open to every client of this machine");
   await stack.waitForOutput("TrendVault is up.");

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSeededWithDemo, lockDatabase, recordSeed } from "./database-files.ts";
-import { definedOnly, loadOrCreateKeys } from "./key-file.ts";
+import { loadOrCreateKeys, replaceKeys } from "./key-file.ts";
 import type { Options } from "./options.ts";
 import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
 import { edgeService, HOST, originService } from "./services.ts";
@@ -50,7 +50,10 @@ async function fillAndRun(
   if (options.fresh) removeDatabase(options.db);
   const { settings, created } = loadOrCreateKeys(options.envFile);
   if (created.length > 0) console.log(`Created local keys in ${options.envFile}: ${created.join(", ")}`);
-  const env = { ...definedOnly(process.env), ...settings, DB_PATH: options.db };
+  const { env: replaced, unused } = replaceKeys(process.env, settings);
+  if (unused.length > 0)
+    console.log(`Not used: ${unused.join(", ")}. bin/up takes its keys from ${options.envFile}.`);
+  const env = { ...replaced, DB_PATH: options.db };
   const writer = { root, db: options.db, env, signal };
   await fill(options, writer);
 

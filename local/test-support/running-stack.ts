@@ -9,7 +9,7 @@ const running: Bun.Subprocess[] = [];
  * Runs `bin/up` (without its set-up) with these arguments. Unless they say otherwise, with a new database and new keys
  * in a temporary folder, and without the edge.
  */
-export function start(args: string[]) {
+export function start(args: string[], environment: Record<string, string> = {}) {
   const db = args.includes("--db") ? [] : ["--db", newDatabasePath()];
   const edge = args.includes("--edge-port") ? [] : ["--no-edge"];
   const envFile = args.includes("--env-file") ? [] : ["--env-file", newEnvFile()];
@@ -17,6 +17,7 @@ export function start(args: string[]) {
   const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
     stdin: "ignore",
     stdout: "pipe",
+    env: { ...process.env, ...environment },
   });
   running.push(child);
   const output = readInto(child.stdout);
