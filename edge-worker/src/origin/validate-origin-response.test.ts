@@ -141,6 +141,19 @@ describe("a valid response", () => {
     expect(await validate(response)).toMatchObject({ kind: "response" });
   });
 
+  test("may be signed with any of the pinned keys, wherever it is in the set", async () => {
+    const others = await Promise.all(["s0", "s2"].map((kid) => TestSigner.create(kid)));
+    const [before, after] = others.flatMap(({ publicKeys }) => publicKeys.keys);
+    for (const keys of [
+      [before, ...signer.publicKeys.keys],
+      [...signer.publicKeys.keys, after],
+      [before, ...signer.publicKeys.keys, after],
+    ]) {
+      const pinned = { keys: keys.filter((key) => key !== undefined) };
+      expect(await validate(await responseWith(), { keys: pinned })).toMatchObject({ kind: "response" });
+    }
+  });
+
   test("has no lifetime longer than a day, even if the origin signs one", async () => {
     const response = await responseWith(list, {
       signed: { lifetimes: "max-age=999999999, stale-if-error=999999999" },
