@@ -1,4 +1,5 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { tokenMinute, verifyToken } from "@trendvault/contract/token";
@@ -52,7 +53,7 @@ test("the token of a served list verifies with the local keys, and not with othe
   const minute = tokenMinute(Date.now());
   const ring = parseKeyRing(loadOrCreateKeys(envFile).settings.TOKEN_KEYS ?? "");
   expect(await verifyToken(token, { ring, minute })).toBe("valid");
-  const other = parseKeyRing(`k1:${Buffer.alloc(32, 7).toString("base64url")}`);
+  const other = parseKeyRing(`k1:${randomBytes(32).toString("base64url")}`);
   expect(await verifyToken(token, { ring: other, minute })).toBe("tampered");
 });
 
