@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Bench;
 
-/** Writes a file of observations: any number of videos, each in one of the regions of db/regions.json, once a minute. */
+/**
+ * Writes a file of observations: any number of videos, each in one of the regions of db/regions.json, once a minute.
+ * Files of the same day describe a video alike, so only its first line changes the table videos.
+ */
 final class ObservationFile
 {
     private const string REGIONS_FILE = __DIR__ . '/../../db/regions.json';
@@ -43,7 +46,10 @@ final class ObservationFile
                 'channel' => 'Channel ' . intdiv($video, self::VIDEOS_PER_CHANNEL),
                 'category' => 'Category ' . $video % self::CATEGORIES,
                 'language' => 'en',
-                'published_at' => gmdate('Y-m-d\TH:i:s\Z', $start - ($video % 10_000) * 60),
+                'published_at' => gmdate(
+                    'Y-m-d\TH:i:s\Z',
+                    $start - ($start % 86_400) - ($video % 10_000) * 60,
+                ),
                 'duration_seconds' => $video % 3600,
                 'thumb_base' => "https://thumbs.example/$id",
             ],
