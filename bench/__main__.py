@@ -7,10 +7,11 @@ import sys
 from bench.chart import draw
 from bench.environment import prepared_environment
 from bench.errors import CannotMeasure
-from bench.machine import available_cores, describe_machine, divide_cores, warnings
+from bench.machine import available_cores, describe_machine, divide_cores, wait_until_quiet, warnings
 from bench.options import BenchOptions, parse_options
 from bench.result import BenchResult, write_json
 from bench.schedule import PAGE_ROUNDS, measure_scenarios, servers_of
+from bench.seeds_table import DOCUMENT, write_into_document
 from bench.tables import print_result
 from loadtest.local_origin import CannotStart
 from loadtest.tables import result_console
@@ -21,6 +22,8 @@ _OPEN_FILES = 12_000  # 5,000 connections, on both ends
 def main(options: BenchOptions) -> None:
     """Prints the tables, writes the result. Raises CannotMeasure when nothing can be measured here."""
     _require_tools()
+    if options.publish and not options.busy:
+        wait_until_quiet()
     cores = divide_cores(available_cores())
     rounds = PAGE_ROUNDS.shortened(quick=options.quick)
     mode = "quick" if options.quick else "full"
@@ -32,7 +35,10 @@ def main(options: BenchOptions) -> None:
     print_result(result, result_console())
     write_json(result, options.output / "result.json")
     print(f"\nWritten: {options.output / 'result.json'}")
-    if "plain" in options.scenarios:
+    if options.publish:
+        write_into_document(result)
+        print(f"Written: {DOCUMENT}")
+    if (plain := result.scenario("plain")) is not None and plain.rows:
         (options.output / "chart.svg").write_bytes(draw(result))
         print(f"Written: {options.output / 'chart.svg'}")
 

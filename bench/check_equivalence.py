@@ -5,9 +5,8 @@ import time
 from itertools import zip_longest
 from typing import Any
 
-import urllib3
-
 from bench.errors import CannotMeasure
+from bench.running_server import RunningServer
 from loadtest.analytics_token import KeyRing, TokenVerdict, verify_token
 from loadtest.contract import LARGEST_LIMIT, WINDOWS
 from loadtest.responses import PageRequest
@@ -17,15 +16,17 @@ _PAGES += [PageRequest("FR", window, LARGEST_LIMIT) for window in WINDOWS]
 _BAD_PARAMETERS = ("region=XX", "window=month", f"limit={LARGEST_LIMIT + 1}")
 
 
-def require_equivalent(url: str, origin_url: str, ring: KeyRing, *, validates: bool = True) -> None:
+def require_equivalent(
+    peer: RunningServer, origin: RunningServer, ring: KeyRing, *, validates: bool = True
+) -> None:
     """Raises CannotMeasure where the answers differ. `validates`: it must refuse bad queries with 400."""
     for target in [page.target for page in _PAGES]:
-        theirs, ours = _get_json(url + target), _get_json(origin_url + target)
+        theirs, ours = _get_json(peer, target), _get_json(origin, target)
         _require_token(theirs.pop("token"), ours.pop("token"), ring)
         if (difference := find_difference(theirs, ours)) is not None:
             raise CannotMeasure(f"{target}: {difference}")
     for parameter in _BAD_PARAMETERS if validates else ():
-        if (status := urllib3.request("GET", f"{url}/api/trending?{parameter}").status) != 400:
+        if (status := peer.get(f"/api/trending?{parameter}").status) != 400:
             raise CannotMeasure(f"{parameter}: status {status} instead of 400")
 
 
@@ -37,11 +38,11 @@ def find_difference(theirs: Any, ours: Any) -> str | None:
     return next((f"{their.strip()} instead of {our.strip()}" for their, our in pairs if their != our), None)
 
 
-def _get_json(url: str) -> Any:
-    answer = urllib3.request("GET", url)
+def _get_json(server: RunningServer, target: str) -> Any:
+    answer = server.get(target)
     content_type = answer.headers.get("content-type", "")
     if answer.status != 200 or not content_type.startswith("application/json"):
-        raise CannotMeasure(f"{url}: status {answer.status}, {content_type}")
+        raise CannotMeasure(f"{target}: status {answer.status}, {content_type}")
     return answer.json()
 
 

@@ -30,14 +30,19 @@ def make(path: Path, videos: int) -> None:
     """Makes a ranked database of this many videos, each observed once, in one region."""
     progress.log(f"database of {videos:,} videos")
     observations = path.with_suffix(".ndjson")
-    with observations.open("w") as file:
-        for observation in _observations(videos, int(time.time()) - 60):
-            file.write(json.dumps(observation, ensure_ascii=False) + "\n")
+    write_observations(observations, videos, int(time.time()) - 60)
     environment = writer_environment(path)
     run_writer(["migrate"], environment)
     run_writer(["ingest", "-"], environment, observations)
     run_writer(["rank"], environment)
     observations.unlink()
+
+
+def write_observations(file: Path, videos: int, observed_at: int) -> None:
+    """Writes a line of NDJSON per video, observed at this Unix time in seconds."""
+    with file.open("w") as lines:
+        for observation in _observations(videos, observed_at):
+            lines.write(json.dumps(observation, ensure_ascii=False) + "\n")
 
 
 def copy(source: Path, to: Path) -> None:

@@ -3,23 +3,36 @@
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bench import databases, nginx
+from bench import databases
+from bench.answers import write_answers, write_pages
 from bench.check_equivalence import require_equivalent
-from bench.errors import CannotMeasure
+from bench.errors import FAILURES, CannotMeasure
 from bench.machine import Cores
 from bench.measurement import Measurement
 from bench.progress import progress
 from bench.request_mix import mix_targets, write_mix
 from bench.running_server import RunningServer, running
-from bench.servers import NGINX, NGINX_COPYING, ORIGIN, SERVERS, LaunchOptions, Server
+from bench.seed_servers import SEED_SERVERS
+from bench.servers import (
+    NGINXES,
+    ORIGIN,
+    ORIGIN_OPEN,
+    ORIGINS,
+    PEERS,
+    SERVERS,
+    LaunchOptions,
+    Server,
+)
 from bench.wrk import Load, drive
 from loadtest.analytics_token import parse_key_ring
-from loadtest.local_origin import make_environment
+from loadtest.local_origin import make_environment, make_key
 
 _VIDEOS = 50_000
+_KNOWN: dict[str, Server] = {**SERVERS, **SEED_SERVERS}
+_COMPARED = (ORIGIN_OPEN, *NGINXES, *PEERS)
 
 
 @dataclass
@@ -31,6 +44,9 @@ class BenchEnvironment:
     servers: list[Server]  # that can be measured, the origin first
     versions: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)  # why a server is not measured
+    worker_mb: list[float] = field(
+        default_factory=list
+    )  # the origin's largest process after each measurement
 
     @property
     def mix(self) -> Path:
@@ -42,19 +58,30 @@ class BenchEnvironment:
         return [name for name in wanted if name in present]
 
     @contextmanager
-    def started(self, name: str, *, workers: int = 1, warm: bool = False) -> Iterator[RunningServer]:
-        options = LaunchOptions(self.database, self.variables, self.folder, workers)
-        with running(SERVERS[name], options, self.cores.server) as instance:
+    def started(
+        self, name: str, *, workers: int = 1, warm: bool = False, answer: str = "plain"
+    ) -> Iterator[RunningServer]:
+        options = LaunchOptions(self.database, self.variables, self.folder, workers, answer)
+        with running(_KNOWN[name], options, self.cores.server) as instance:
             if warm:
                 self._warm_up(instance)
             yield instance
 
     def measure(self, server: RunningServer, load: Load, seconds: int) -> Measurement:
+        load = replace(load, headers={**(load.headers or {}), **server.fields()})
         before = server.cpu_seconds()
         counted = drive(server.url, load, seconds, self.cores.driver)
-        cpu_us = (server.cpu_seconds() - before) / counted["requests"] * 1e6
-        progress.log(f"{server.server.name}: {cpu_us:.1f} us per request, p99 {counted['p99 ms']:.1f} ms")
-        return {**counted, "CPU us": cpu_us, "RSS MB": sum(server.rss_mb())}
+        after = server.cpu_seconds()
+        user, system = (
+            (end - start) / counted["requests"] * 1e6 for start, end in zip(before, after, strict=True)
+        )
+        progress.log(
+            f"{server.server.name}: {user:.1f} + {system:.1f} us per request, p99 {counted['p99 ms']:.1f} ms"
+        )
+        rss = server.rss_mb()
+        if server.server.name in ORIGINS:
+            self.worker_mb.append(max(rss))
+        return {**counted, "CPU us": user + system, "user us": user, "system us": system, "RSS MB": sum(rss)}
 
     def measure_alone(
         self, name: str, load: Load, seconds: int, *, workers: int = 1, warm: bool = False
@@ -65,21 +92,22 @@ class BenchEnvironment:
 
     @contextmanager
     def skip_if_unavailable(self, server: Server) -> Iterator[None]:
-        """Skips a server that cannot be measured. Raises CannotMeasure when it is the origin."""
+        """Leaves out a server that fails, from here on. Raises CannotMeasure when it is the origin."""
         try:
             yield
-        except CannotMeasure as reason:
-            progress.log(f"skipping {server.name}: {reason}")
+        except FAILURES as reason:
+            progress.log(f"leaving out {server.name}: {reason}")
             if server.name == ORIGIN:
-                raise
+                raise CannotMeasure(f"{server.name}: {reason}") from reason
             self.missing[server.name] = str(reason)
             self.servers.remove(server)
 
     def _warm_up(self, instance: RunningServer) -> None:
         """The mix covers all paths of the origin that are measured; Node's compiler takes longest."""
         name = instance.server.name
-        load = Load(mix=self.mix) if name == ORIGIN else Load()
-        drive(instance.url, load, 2 if name in (ORIGIN, "Node") else 1, self.cores.driver)
+        load = Load(mix=self.mix) if name in ORIGINS else Load()
+        load = replace(load, headers=instance.fields())
+        drive(instance.url, load, 2 if name in (*ORIGINS, "Node") else 1, self.cores.driver)
 
 
 @contextmanager
@@ -89,8 +117,9 @@ def prepared_environment(cores: Cores, names: Collection[str]) -> Iterator[Bench
         folder = Path(name)
         folder.chmod(0o755)
         databases.make(folder / "bench.db", _VIDEOS)
-        servers = [server for name, server in SERVERS.items() if name in names]
-        bench = BenchEnvironment(folder, folder / "bench.db", make_environment(), cores, servers)
+        variables = {**make_environment(), "EDGE_KEYS": f"e1:{make_key()}"}
+        servers = [server for name, server in _KNOWN.items() if name in names]
+        bench = BenchEnvironment(folder, folder / "bench.db", variables, cores, servers)
         write_mix(bench.mix)
         _build_servers(bench)
         _check_equivalence(bench)
@@ -107,10 +136,10 @@ def _build_servers(bench: BenchEnvironment) -> None:
 def _check_equivalence(bench: BenchEnvironment) -> None:
     ring = parse_key_ring(bench.variables["TOKEN_KEYS"])
     with bench.started(ORIGIN) as origin:
-        if bench.available((NGINX, NGINX_COPYING)):
-            nginx.write_pages(bench.folder, origin.url, mix_targets())
-        for server in bench.servers[1:]:
+        write_answers(bench.folder / "answers", origin)
+        if bench.available(NGINXES):
+            write_pages(bench.folder / "pages", origin, mix_targets())
+        for server in [one for one in bench.servers if one.name in _COMPARED]:
             progress.log(f"comparing the responses of {server.name} with those of the origin")
             with bench.skip_if_unavailable(server), bench.started(server.name) as peer:
-                validates = server.name not in (NGINX, NGINX_COPYING)
-                require_equivalent(peer.url, origin.url, ring, validates=validates)
+                require_equivalent(peer, origin, ring, validates=server.name not in NGINXES)

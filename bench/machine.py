@@ -3,12 +3,20 @@
 import os
 import platform
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+
+from bench.errors import CannotMeasure
+from bench.progress import progress
+
+QUIET_LOAD = 0.5  # load average
+_QUIET_WITHIN_SECONDS = 600
+_LOOK_AGAIN_SECONDS = 15
 
 
 @dataclass(frozen=True)
@@ -57,13 +65,26 @@ def describe_machine(cores: Cores) -> dict[str, str]:
     }
 
 
+def wait_until_quiet() -> None:
+    """What was installed a moment ago still counts in the load. Raises CannotMeasure when it stays high."""
+    deadline = time.monotonic() + _QUIET_WITHIN_SECONDS
+    while (load := os.getloadavg()[0]) >= QUIET_LOAD:
+        if time.monotonic() > deadline:
+            raise CannotMeasure(
+                f"The load average is {load:.2f}, and a published result needs one under {QUIET_LOAD}: "
+                "end what is running, or publish with --busy, which the result says"
+            )
+        progress.log(f"waiting for a load average under {QUIET_LOAD}, now {load:.2f}")
+        time.sleep(_LOOK_AGAIN_SECONDS)
+
+
 def warnings(cores: Cores) -> list[str]:
     """What makes the figures less reliable."""
     found = []
     if not cores.are_apart:
         found.append("Servers and load generator share the only core: only CPU per request is reliable.")
-    if os.getloadavg()[0] > 1:
-        found.append("The machine was busy when the bench began: repeat it on an idle one.")
+    if (load := os.getloadavg()[0]) >= QUIET_LOAD:
+        found.append(f"The load average was {load:.2f} when the bench began: repeat it on an idle machine.")
     return found
 
 

@@ -8,7 +8,18 @@ from statistics import median
 # per request; RSS is of all processes together.
 Measurement = Mapping[str, float]
 
-COLUMNS = ("CPU us", "req/s", "p50 ms", "p95 ms", "p99 ms", "max ms", "RSS MB", "errors")
+COLUMNS = (
+    "CPU us",
+    "user us",
+    "system us",
+    "req/s",
+    "p50 ms",
+    "p95 ms",
+    "p99 ms",
+    "max ms",
+    "RSS MB",
+    "errors",
+)
 
 
 @dataclass(frozen=True)

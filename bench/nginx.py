@@ -1,44 +1,35 @@
 """Runs nginx as a server of finished files, and in front of PHP-FPM."""
 
-import gzip
 import json
 import os
-from collections.abc import Iterable
 from pathlib import Path
-
-import urllib3
 
 _PEERS = Path(__file__).parent / "peers"
 _SET_BY_NGINX = {"content-length", "content-type", "content-encoding", "date", "etag", "connection", "server"}
-_ONLY_IF_BUILT = {"server-timing"}  # on the first response only
-_ACCEPT_GZIP = {"Accept-Encoding": "gzip"}
 _FPM_CHILDREN = "4"
 _IS_ROOT = os.geteuid() == 0
 
 
-def write_pages(folder: Path, url: str, targets: Iterable[str]) -> None:
-    """Saves the origin's response bodies as files named by their query, plain and with gzip, for
-    `file_server_command`, and the header fields of the first one."""
-    pages = folder / "pages"
-    pages.mkdir(exist_ok=True)
-    fields: dict[str, str] = {}
-    for target in targets:
-        plain = urllib3.request("GET", url + target)
-        zipped = urllib3.request("GET", url + target, headers=_ACCEPT_GZIP, decode_content=False)
-        file = pages / f"{target.partition('?')[2]}.json"
-        file.write_bytes(plain.data)
-        is_zipped = zipped.headers.get("content-encoding") == "gzip"
-        file.with_suffix(".json.gz").write_bytes(zipped.data if is_zipped else gzip.compress(plain.data))
-        fields = fields or {name.lower(): value for name, value in plain.headers.items()}
-    (folder / "fields.json").write_text(json.dumps(fields))
+def file_server_command(
+    folder: Path, port: int, *, workers: int, sendfile: bool = True, nopush: bool = True
+) -> list[str]:
+    """Serves the files of `write_pages` with the header fields that `write_answers` saved: those of a 304 are
+    the origin's, too."""
+    fields, kept = (_read_fields(folder / f"answers/{name}.json") for name in ("plain", "unchanged"))
+    maps, lines = [], []
+    for number, (name, value) in enumerate(fields.items()):
+        quoted = json.dumps(value)
+        if name not in kept:
+            maps.append(f'  map $status $field{number} {{ default {quoted}; 304 ""; }}')
+            quoted = f"$field{number}"
+        lines.append(f"      add_header {name} {quoted};")
+    words = {"MAPS": "\n".join(maps), "FIELDS": "\n".join(lines), "WORKERS": str(workers)}
+    return _command(folder, port, "nginx/files.conf", sendfile=sendfile, nopush=nopush, **words)
 
 
-def file_server_command(folder: Path, port: int, *, workers: int, sendfile: bool) -> list[str]:
-    """Serves the files of `write_pages` with the header fields of the origin, by sendfile(2) or copied."""
-    fields: dict[str, str] = json.loads((folder / "fields.json").read_text())
-    added = {name: value for name, value in fields.items() if name not in _SET_BY_NGINX | _ONLY_IF_BUILT}
-    lines = "\n".join(f"      add_header {name} {json.dumps(value)};" for name, value in added.items())
-    return _command(folder, port, "nginx/files.conf", FIELDS=lines, WORKERS=str(workers), sendfile=sendfile)
+def _read_fields(file: Path) -> dict[str, str]:
+    fields: dict[str, str] = json.loads(file.read_text())["fields"]
+    return {name: value for name, value in fields.items() if name.lower() not in _SET_BY_NGINX}
 
 
 def php_commands(folder: Path, port: int) -> list[list[str]]:
@@ -54,9 +45,12 @@ def php_commands(folder: Path, port: int) -> list[list[str]]:
     ]
 
 
-def _command(folder: Path, port: int, server: str, *, sendfile: bool = True, **words: str) -> list[str]:
+def _command(
+    folder: Path, port: int, server: str, *, sendfile: bool = True, nopush: bool = True, **words: str
+) -> list[str]:
     file = folder / f"nginx-{port}.conf"
-    words |= {"USER": "user root;" if _IS_ROOT else "", "SENDFILE": "on" if sendfile else "off"}
+    words |= {"SENDFILE": "on" if sendfile else "off", "NOPUSH": "on" if nopush else "off"}
+    words |= {"USER": "user root;" if _IS_ROOT else ""}
     words |= {"FOLDER": str(folder), "PORT": str(port)}
     file.write_text(_fill("nginx/nginx.conf", SERVER=_fill(server, **words), **words))
     return ["nginx", "-p", str(folder), "-c", str(file)]

@@ -3,6 +3,7 @@ so nothing but the standard library is imported here.
 """
 
 import argparse
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 PUBLISHED = Path(__file__).parent / "published"  # what the README shows
@@ -11,7 +12,7 @@ _RESULTS = PUBLISHED.with_name("results")  # git-ignored
 # The titles of the tables, by scenario. Those of the pages come first and are measured in turns.
 SCENARIOS = {
     "plain": "default page, plain",
-    "compressed": "default page, br (nginx: gzip)",
+    "compressed": "default page, br",
     "unchanged": "default page, 304",
     "mix": "Zipf mix: 14 markets, 3 windows, 4 limits, 3 encodings",
     "start": "process start to first answer",
@@ -23,8 +24,17 @@ SCENARIOS = {
     "visible": "commit to visible",
     "growth": "default page, by videos in the database",
     "edge": "cache hit at the edge, in workerd",
+    "writer": "ingesting, and a run of cron",
+}
+# The tables that other projects publish, measured as they say, with ours beside.
+SEEDS = {
+    "nextpress": "a small JSON, 100 connections, 10 requests pipelined (Nextpress's table)",
+    "encore": "with and without validation, 150 connections (Encore.ts's table)",
+    "xypriss": "a small JSON, 5,000 connections (XyPriss's table)",
+    "viralvidvault": "one region's page, 64 connections, 20 s (ViralVidVault's table)",
 }
 _QUICK = ("plain", "compressed", "unchanged", "mix", "start")
+_DURATIONS = "The first take half an hour, the tables of --seeds a quarter, --quick three minutes."
 
 
 class BenchOptions(argparse.Namespace):
@@ -32,7 +42,9 @@ class BenchOptions(argparse.Namespace):
 
     scenarios: list[str]
     quick: bool
+    seeds: bool
     publish: bool
+    busy: bool
     output: Path
 
 
@@ -45,23 +57,48 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
         description="Measures CPU per request of this project's origin, of the same endpoint in Bun, Go,\n"
         "Node and PHP, and of nginx serving the finished bytes. Needs Linux.",
         epilog="scenarios:\n"
-        + "\n".join(f"  {name:{max(map(len, SCENARIOS))}}  {title}" for name, title in SCENARIOS.items())
-        + "\n\nAll of them take under ten minutes. The first run also builds the servers to compare with,\n"
-        "which takes a minute. docs/benchmarks.md describes the method and what the figures are worth.",
+        + _described(SCENARIOS)
+        + "\n\nwith --seeds or by name:\n"
+        + _described(SEEDS)
+        + f"\n\n{_DURATIONS}\nThe first run also builds the servers to compare with, which takes a minute.\n"
+        "docs/benchmarks.md describes the method and what the figures are worth.",
     )
-    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help="only these (default: all)")
-    quick = f"short rounds; without a SCENARIO only {', '.join(_QUICK)}: under a minute"
+    parser.add_argument(
+        "scenarios", nargs="*", metavar="SCENARIO", help="only these (default: all of the first)"
+    )
+    quick = f"short rounds; without a SCENARIO only {', '.join(_QUICK)}"
     parser.add_argument("--quick", action="store_true", help=quick)
+    seeds = "the tables of other projects, with ours beside"
+    parser.add_argument("--seeds", action="store_true", help=seeds)
     add_output = parser.add_mutually_exclusive_group().add_argument
     where = "where to write (default: bench/results)"
     add_output("--output", type=Path, default=_RESULTS, metavar="FOLDER", help=where)
-    add_output("--publish", action="store_true", help="write to bench/published, which the README shows")
+    publish = "all, written to bench/published, which the README shows, and into docs/benchmarks.md"
+    add_output("--publish", action="store_true", help=publish)
+    busy = "publish although the load average at the start is 0.5 or more: the result says so"
+    parser.add_argument("--busy", action="store_true", help=busy)
     options = parser.parse_args(arguments, namespace=BenchOptions())
-    if unknown := [name for name in options.scenarios if name not in SCENARIOS]:
-        parser.error(f"no scenario {unknown[0]!r} (choose from {', '.join(SCENARIOS)})")
-    if options.publish and (options.quick or options.scenarios):
-        parser.error("--publish needs the full run: leave out --quick and the scenarios")
-    wanted = options.scenarios or (_QUICK if options.quick else SCENARIOS)
-    options.scenarios = [name for name in SCENARIOS if name in wanted]
+    known = SCENARIOS | SEEDS
+    if unknown := [name for name in options.scenarios if name not in known]:
+        parser.error(f"no scenario {unknown[0]!r} (choose from {', '.join(known)})")
+    if options.publish and (options.quick or options.seeds or options.scenarios):
+        parser.error("--publish needs the full run: leave out --quick, --seeds and the scenarios")
+    if options.busy and not options.publish:
+        parser.error("--busy is for --publish only")
+    wanted = set(options.scenarios or _without_names(options))
+    options.scenarios = [name for name in known if name in wanted]
     options.output = PUBLISHED if options.publish else options.output
     return options
+
+
+def _without_names(options: BenchOptions) -> Iterable[str]:
+    if options.publish:
+        return SCENARIOS | SEEDS
+    if options.seeds:
+        return SEEDS
+    return _QUICK if options.quick else SCENARIOS
+
+
+def _described(scenarios: Mapping[str, str]) -> str:
+    width = max(map(len, SCENARIOS | SEEDS))
+    return "\n".join(f"  {name:{width}}  {title}" for name, title in scenarios.items())

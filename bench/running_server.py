@@ -9,25 +9,35 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 import urllib3
 
+from bench.edge_header import EdgeHeader
 from bench.errors import CannotMeasure
 from bench.machine import on_cores
 from bench.servers import LaunchOptions, Server
 from bench.wrk import DEFAULT_PAGE
 
 _START_SECONDS = 20
+_RESPONSE_SECONDS = 10
 _STOP_SECONDS = 10
+_ANSWERED = (200, 304)  # a floor program may know nothing but a 304
 _POLL_SECONDS = 0.0005
 
 
+class CpuSeconds(NamedTuple):
+    user: float
+    system: float
+
+
 class RunningServer:
-    def __init__(self, server: Server, url: str, log: Path) -> None:
+    def __init__(self, server: Server, url: str, log: Path, edge_header: EdgeHeader | None = None) -> None:
         self.server = server
         self.url = url
         self.log = log
+        self._edge_header = edge_header
         self.start_ms = 0.0  # from starting the first process to the last byte of the first response
         self._leaders: list[psutil.Popen] = []  # each of a process group
 
@@ -45,9 +55,23 @@ class RunningServer:
         """The leaders and all that they have started."""
         return [one for leader in self._leaders for one in (leader, *leader.children(recursive=True))]
 
-    def cpu_seconds(self) -> float:
-        """User and system time, also of the children that have ended and been waited for."""
-        return sum(sum(process.cpu_times()[:4]) for process in self.processes())
+    def fields(self) -> dict[str, str]:
+        """The header fields without which it does not answer."""
+        return {} if self._edge_header is None else self._edge_header.fields()
+
+    def get(self, target: str, headers: Mapping[str, str] | None = None) -> urllib3.BaseHTTPResponse:
+        """The response to a single request, its body as it was sent."""
+        sent = {**self.fields(), **(headers or {})}
+        url = self.url + target
+        return urllib3.request(
+            "GET", url, headers=sent, decode_content=False, retries=False, timeout=_RESPONSE_SECONDS
+        )
+
+    def cpu_seconds(self) -> CpuSeconds:
+        """Also of the children that have ended and been waited for."""
+        times = [process.cpu_times() for process in self.processes()]
+        user = sum(one.user + one.children_user for one in times)
+        return CpuSeconds(user, sum(one.system + one.children_system for one in times))
 
     def rss_mb(self) -> list[float]:
         """One value per process; pages that processes share count for each."""
@@ -69,12 +93,17 @@ def running(server: Server, options: LaunchOptions, cores: frozenset[int]) -> It
     """Runs a server on its cores until the block ends. Raises CannotMeasure when it does not answer."""
     port = _free_port()
     commands = server.commands(options, port)
-    instance = RunningServer(server, f"http://127.0.0.1:{port}", options.folder / f"{server.name}-{port}.log")
+    environment = server.environment(options, port)
+    keys = environment.get("EDGE_KEYS")
+    edge_header = None if keys is None else EdgeHeader(keys)
+    log = options.folder / f"{server.name}-{port}.log"
+    instance = RunningServer(server, f"http://127.0.0.1:{port}", log, edge_header)
+    instance.fields()  # computed before the clock runs
     try:
         began = time.perf_counter()
         with on_cores(cores):
             for command in commands:
-                instance.start_process(command, server.environment(options, port))
+                instance.start_process(command, environment)
         _wait_until_it_answers(instance)
         instance.start_ms = (time.perf_counter() - began) * 1000
         yield instance
@@ -86,7 +115,7 @@ def _wait_until_it_answers(instance: RunningServer) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and not instance.has_ended:
         try:
-            if urllib3.request("GET", instance.url + DEFAULT_PAGE, retries=False, timeout=10).status == 200:
+            if instance.get(DEFAULT_PAGE).status in _ANSWERED:
                 return
         except urllib3.exceptions.HTTPError:
             time.sleep(_POLL_SECONDS)  # not listening yet

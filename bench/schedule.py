@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from bench.environment import BenchEnvironment
+from bench.errors import FAILURES
 from bench.measurement import Rounds
-from bench.options import SCENARIOS
+from bench.options import SCENARIOS, SEEDS
 from bench.progress import progress
 from bench.result import ScenarioResult
 from bench.scenarios import scaling
@@ -13,7 +15,10 @@ from bench.scenarios.edge import measure_edge
 from bench.scenarios.flood import measure_flood
 from bench.scenarios.pages import PAGES, measure_pages
 from bench.scenarios.publishing import measure_publishing, measure_visibility
-from bench.servers import NGINX, NGINX_COPYING, ORIGIN, SERVERS
+from bench.scenarios.seeds import TABLES, measure_seeds
+from bench.scenarios.writer import measure_writer
+from bench.servers import NGINX, NGINX_COPYING, ORIGIN, PEERS
+from loadtest.goal import Goal
 
 
 @dataclass(frozen=True)
@@ -27,16 +32,24 @@ PAGE_ROUNDS = Rounds(8, 2)
 
 # The flood requests pages of the database's first generation: it runs before those that publish more.
 SCHEDULE = {
-    "start": ScheduledScenario(scaling.measure_starts, tuple(SERVERS), Rounds(15, 0)),
+    "start": ScheduledScenario(scaling.measure_starts, (ORIGIN, NGINX, *PEERS), Rounds(15, 0)),
     "memory": ScheduledScenario(scaling.measure_memory, (ORIGIN,), Rounds(1, 2)),
     "flood": ScheduledScenario(measure_flood, (ORIGIN,), Rounds(3, 4)),
     "connections": ScheduledScenario(scaling.measure_connections, (ORIGIN, NGINX), Rounds(1, 8)),
     "workers": ScheduledScenario(scaling.measure_workers, (ORIGIN,), Rounds(1, 5)),
     "publishing": ScheduledScenario(measure_publishing, (ORIGIN,), Rounds(3, 8)),
-    "visible": ScheduledScenario(measure_visibility, (ORIGIN,), Rounds(10, 0)),
+    "visible": ScheduledScenario(measure_visibility, (ORIGIN,), Rounds(50, 0)),
     "growth": ScheduledScenario(scaling.measure_growth, (ORIGIN, "Bun"), Rounds(1, 4)),
     "edge": ScheduledScenario(measure_edge, (), Rounds(3, 0)),
+    "writer": ScheduledScenario(measure_writer, (), Rounds(5, 0)),
 }
+_SEED_ROUNDS = {"nextpress": Rounds(5, 4), "encore": Rounds(5, 3), "xypriss": Rounds(3, 5)}
+_SEED_ROUNDS["viralvidvault"] = Rounds(3, 20)
+SCHEDULE |= {
+    name: ScheduledScenario(partial(measure_seeds, name), table.servers, _SEED_ROUNDS[name])
+    for name, table in TABLES.items()
+}
+_MOST_WORKER_MB = 60
 
 
 def servers_of(scenarios: Sequence[str], *, quick: bool) -> set[str]:
@@ -48,11 +61,39 @@ def servers_of(scenarios: Sequence[str], *, quick: bool) -> set[str]:
 def measure_scenarios(
     scenarios: Sequence[str], bench: BenchEnvironment, *, quick: bool
 ) -> list[ScenarioResult]:
+    """One that fails is a missed goal with the reason: it does not end the run."""
     pages = [name for name in scenarios if name in PAGES]
-    results = measure_pages(bench, pages, PAGE_ROUNDS.shortened(quick=quick)) if pages else []
-    for name in scenarios:
-        if name in SCHEDULE:
-            progress.log(f"{name}: {SCENARIOS[name]}")
-            scenario = SCHEDULE[name]
-            results.append(scenario.measure(bench, scenario.rounds.shortened(quick=quick)))
+    results: list[ScenarioResult] = []
+    if pages:
+        rounds = PAGE_ROUNDS.shortened(quick=quick)
+        results += _measured(bench, pages, lambda: measure_pages(bench, pages, rounds))
+    others = [name for name in scenarios if name in SCHEDULE]
+    for number, name in enumerate(others):
+        progress.log(f"part {number + 1} of {len(others)}, {name}: {(SCENARIOS | SEEDS)[name]}")
+        results += _measured(bench, [name], partial(_measure, SCHEDULE[name], bench, quick=quick))
     return results
+
+
+def _measure(scenario: ScheduledScenario, bench: BenchEnvironment, *, quick: bool) -> list[ScenarioResult]:
+    return [scenario.measure(bench, scenario.rounds.shortened(quick=quick))]
+
+
+def _measured(
+    bench: BenchEnvironment, names: Sequence[str], measure: Callable[[], list[ScenarioResult]]
+) -> list[ScenarioResult]:
+    bench.worker_mb.clear()
+    try:
+        results = measure()
+    except FAILURES as reason:
+        progress.log(f"{', '.join(names)}: {reason}")
+        results = [_failed(name, str(reason)) for name in names]
+    if bench.worker_mb:
+        what = f"memory of a worker, {', '.join(names)}"
+        results[-1].goals.append(Goal(what, max(bench.worker_mb), _MOST_WORKER_MB, "MB"))
+    return results
+
+
+def _failed(name: str, reason: str) -> ScenarioResult:
+    result = ScenarioResult(name, (), notes=[f"not measured: {reason}"])
+    result.goals.append(Goal(result.title, None, 0, ""))
+    return result

@@ -1,21 +1,27 @@
-"""What is measured: the origin, the same endpoint in other runtimes, and nginx serving the finished bytes."""
+"""What is measured: the origin, the same endpoint in other runtimes, and what sends the finished bytes: nginx
+and programs that do nothing else."""
 
-import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from bench import nginx
-from bench.errors import CannotMeasure
+from bench.tools import run_tool
 
 ROOT = Path(__file__).parent.parent
 PEER_SOURCES = Path(__file__).parent / "peers"
 BUILT = ROOT / ".tools" / "bench-peers"
 
-ORIGIN = "TrendVault"
+ORIGIN = "TrendVault"  # as deployed: it answers only what proves to come from the edge
+ORIGIN_OPEN = "TrendVault, open"
+ORIGINS = (ORIGIN, ORIGIN_OPEN)
 NGINX = "nginx"
+NGINX_PUSHING = "nginx, no tcp_nopush"
 NGINX_COPYING = "nginx, copying"
+NGINXES = (NGINX, NGINX_PUSHING, NGINX_COPYING)
+C, STATIC_ROUTE, HANDLER, HI = "C, parsing nothing", "Bun, static route", "Bun, shortest handler", 'Bun, "hi"'
+FLOORS = (C, STATIC_ROUTE, HANDLER, HI)
 PEERS = ("Bun", "Go", "Node", "PHP")
 
 _NODE_VERSIONS = """
@@ -32,6 +38,7 @@ class LaunchOptions:
     environment: Mapping[str, str]
     folder: Path
     workers: int = 1
+    answer: str = "plain"  # which of answers.write_answers a floor program gives
 
 
 @dataclass(frozen=True)
@@ -41,14 +48,18 @@ class Server:
     commands: Callable[[LaunchOptions, int], list[list[str]]]  # that start it on a port
 
     def environment(self, options: LaunchOptions, port: int) -> dict[str, str]:
+        inherited = dict(options.environment)
+        if self.name != ORIGIN:
+            inherited.pop("EDGE_KEYS", None)
         settings = {"PORT": str(port), "DB_PATH": str(options.database)}
-        if self.name == ORIGIN:
+        settings["ANSWER"] = str(options.folder / "answers" / options.answer)
+        if self.name in ORIGINS:
             settings |= {"WORKERS": str(options.workers), "ADMIN_PORT": "0"}
-        return {**options.environment, **settings}
+        return {**inherited, **settings}
 
 
-def _nginx(options: LaunchOptions, port: int, *, sendfile: bool) -> list[list[str]]:
-    return [nginx.file_server_command(options.folder, port, workers=options.workers, sendfile=sendfile)]
+def _nginx(options: LaunchOptions, port: int, **settings: bool) -> list[list[str]]:
+    return [nginx.file_server_command(options.folder, port, workers=options.workers, **settings)]
 
 
 def _command(*command: str | Path) -> Callable[[LaunchOptions, int], list[list[str]]]:
@@ -81,6 +92,13 @@ def _prepare_go() -> str:
     return version.replace("go", "Go ", 1)
 
 
+def _prepare_c() -> str:
+    BUILT.mkdir(parents=True, exist_ok=True)
+    needed = "a C compiler (on Debian: apt-get install gcc libc6-dev)"
+    run_tool(["cc", "-O2", "-o", str(BUILT / "c"), str(PEER_SOURCES / "floor/server.c")], needed)
+    return run_tool(["cc", "--version"], needed)
+
+
 def _prepare_php() -> str:
     _prepare_nginx()
     return "PHP-FPM " + run_tool(["php-fpm", "-v"], "php8.4-fpm and php8.4-sqlite3").split()[1]
@@ -90,22 +108,23 @@ def _prepare_nginx() -> str:
     return run_tool(["nginx", "-v"], "nginx").rpartition("/")[2].split()[0]
 
 
-def run_tool(command: list[str], needed: str, folder: Path | None = None) -> str:
-    """The first line that the command prints. Raises CannotMeasure, which names what is `needed`."""
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    except FileNotFoundError:
-        raise CannotMeasure(f"{command[0]} is missing: install {needed}") from None
-    except subprocess.CalledProcessError as error:
-        output = (error.stderr or error.stdout).strip()[-300:]
-        raise CannotMeasure(f"{' '.join(command)} fails (it needs {needed}): {output}") from error
-    return (done.stdout.strip() or done.stderr.strip()).partition("\n")[0]
+_ORIGIN_COMMAND = _command("bun", "--no-env-file", ROOT / "api/dist/main.js")
+
+
+def _floor(kind: str) -> Callable[[LaunchOptions, int], list[list[str]]]:
+    return _command("bun", "--no-env-file", PEER_SOURCES / "floor/server.ts", kind)
 
 
 _SERVERS = (
-    Server(ORIGIN, _prepare_origin, _command("bun", "--no-env-file", ROOT / "api/dist/main.js")),
-    Server(NGINX, _prepare_nginx, partial(_nginx, sendfile=True)),
-    Server(NGINX_COPYING, _prepare_nginx, partial(_nginx, sendfile=False)),
+    Server(ORIGIN, _prepare_origin, _ORIGIN_COMMAND),
+    Server(ORIGIN_OPEN, _prepare_bun, _ORIGIN_COMMAND),
+    Server(NGINX, _prepare_nginx, _nginx),
+    Server(NGINX_PUSHING, _prepare_nginx, partial(_nginx, nopush=False)),
+    Server(NGINX_COPYING, _prepare_nginx, partial(_nginx, sendfile=False, nopush=False)),
+    Server(C, _prepare_c, _command(BUILT / "c")),
+    Server(STATIC_ROUTE, _prepare_bun, _floor("static")),
+    Server(HANDLER, _prepare_bun, _floor("handler")),
+    Server(HI, _prepare_bun, _floor("hi")),
     Server("Bun", _prepare_bun, _command("bun", "--no-env-file", PEER_SOURCES / "bun/server.ts")),
     Server("Go", _prepare_go, _command(BUILT / "go")),
     Server("Node", _prepare_node, _command("node", PEER_SOURCES / "node/server.js")),

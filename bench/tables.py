@@ -3,7 +3,9 @@
 from rich.console import Console
 from rich.table import Table
 
+from bench.options import SEEDS
 from bench.result import REFERENCE_FIGURES, BenchResult, ScenarioResult
+from bench.seeds_table import HEADER, seed_lines
 from loadtest.tables import format_number, goal_table, new_table
 
 
@@ -12,9 +14,10 @@ def print_result(result: BenchResult, console: Console) -> None:
         console.print(f"{name}: {text}")
     for scenario in result.scenarios:
         console.print("", scenario.title, _scenario_table(scenario), *scenario.notes, sep="\n")
-    if (plain := result.scenario("plain")) is not None:
-        title = f"beside reference figures ({REFERENCE_FIGURES['source']})"
-        console.print("", title, _reference_table(result, plain), sep="\n")
+    if lines := list(seed_lines(result)):
+        console.print("", "the tables of other projects", _seeds_table(lines), sep="\n")
+        for name in SEEDS:
+            console.print(f"{name}: {REFERENCE_FIGURES[name]['source']}")
     console.print("", "goals", goal_table(result.goals), "", sep="\n")
     for name, reason in result.missing.items():
         console.print(f"missing: {name}: {reason}")
@@ -29,17 +32,8 @@ def _scenario_table(scenario: ScenarioResult) -> Table:
     return table
 
 
-def _reference_table(result: BenchResult, plain: ScenarioResult) -> Table:
-    """Ours of one core beside what others quote."""
-    start = result.scenario("start")
-    starts = {name: cells[0] for name, cells in start.rows} if start else {}
-    references = {one["name"]: one for one in REFERENCE_FIGURES["figures"]}
-    table = new_table("", "req/s", "p99 ms", "start ms", "RSS MB")
-    for name, cells in plain.rows:
-        ours = dict(zip(plain.header, cells, strict=True))
-        shown = (ours["req/s"], ours["p99 ms"], starts.get(name), ours["RSS MB"])
-        table.add_row(f"{name}, one core", *map(format_number, shown))
-        if name in references:
-            quoted = map(references[name].get, ("per_second", "p99_ms", "start_ms", "rss_mb"))
-            table.add_row("  quoted, 4 vCPU", *map(format_number, quoted))
+def _seeds_table(lines: list[tuple[str, ...]]) -> Table:
+    table = new_table(*HEADER)
+    for line in lines:
+        table.add_row(*line)
     return table

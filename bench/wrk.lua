@@ -1,15 +1,32 @@
--- Tells wrk what to request and how to report. The argument is a file of lines "target<TAB>accept-encoding",
--- which are requested in turn; without one, wrk requests the URL of the command line.
+-- Tells wrk what to request and how to report. Arguments: "mix=FILE", a file of lines "target<TAB>accept-encoding",
+-- which are requested in turn (without it the URL of the command line), and "pipelined=N", requests sent at once.
+-- The header fields of the command line are sent with all of them.
 local requests = {}
 local sent = 0
 
-function init(arguments)
-  if not arguments[1] then
-    return
-  end
-  for line in io.lines(arguments[1]) do
+local function read_mix(file)
+  for line in io.lines(file) do
     local target, encoding = line:match("^(.-)\t(.*)$")
-    requests[#requests + 1] = wrk.format("GET", target, { ["Accept-Encoding"] = encoding })
+    local fields = { ["Accept-Encoding"] = encoding }
+    for name, value in pairs(wrk.headers) do
+      fields[name] = value
+    end
+    requests[#requests + 1] = wrk.format("GET", target, fields)
+  end
+end
+
+function init(arguments)
+  local options = {}
+  for _, argument in ipairs(arguments) do
+    local name, value = argument:match("^(%w+)=(.*)$")
+    options[name] = value
+  end
+  if options.mix then
+    read_mix(options.mix)
+  elseif options.pipelined ~= "1" then
+    requests[1] = wrk.format():rep(tonumber(options.pipelined))
+  else
+    return -- wrk sends the URL of the command line
   end
   function request()
     sent = sent % #requests + 1

@@ -22,6 +22,7 @@ class Load:
     headers: Mapping[str, str] | None = None
     mix: Path | None = None
     connections: int = 64
+    pipelined: int = 1  # requests that a connection sends at once
 
 
 def drive(url: str, load: Load, seconds: int, cores: frozenset[int]) -> dict[str, float]:
@@ -32,9 +33,9 @@ def drive(url: str, load: Load, seconds: int, cores: frozenset[int]) -> dict[str
 
 
 def start(url: str, load: Load, seconds: int, cores: frozenset[int]) -> subprocess.Popen[str]:
-    """Starts load beside other load."""
+    """Starts load beside other load; `parse` reads its output."""
     with on_cores(cores):
-        return subprocess.Popen(_command(url, load, seconds), stdout=subprocess.DEVNULL, text=True)
+        return subprocess.Popen(_command(url, load, seconds), stdout=subprocess.PIPE, text=True)
 
 
 def parse(output: str) -> dict[str, float]:
@@ -50,5 +51,5 @@ def _command(url: str, load: Load, seconds: int) -> list[str]:
     command = ["wrk", "-t1", f"-c{load.connections}", f"-d{seconds}s", "--timeout", "10s", "-s", str(_SCRIPT)]
     for name, value in (load.headers or {}).items():
         command += ["-H", f"{name}: {value}"]
-    command.append(url + load.target)
-    return command if load.mix is None else [*command, "--", str(load.mix)]
+    mix = [] if load.mix is None else [f"mix={load.mix}"]
+    return [*command, url + load.target, "--", *mix, f"pipelined={load.pipelined}"]

@@ -66,10 +66,11 @@ def publishing(interval_seconds: float, environment: Mapping[str, str]) -> Itera
 def make_environment() -> dict[str, str]:
     """The environment of this process, with new keys and without the settings of another origin."""
     inherited = {name: value for name, value in os.environ.items() if name not in {"EDGE_KEYS", "WORKERS"}}
-    return {**inherited, "TOKEN_KEYS": f"k1:{_make_key()}", "SIGNING_KEY": _make_key()}
+    return {**inherited, "TOKEN_KEYS": f"k1:{make_key()}", "SIGNING_KEY": make_key()}
 
 
-def _make_key() -> str:
+def make_key() -> str:
+    """32 random bytes as base64url."""
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode().rstrip("=")
 
 

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from loadtest.goal import Goal
 
-_LEAST_WIDTH = 120  # in a pipe and in narrow windows, where the tables would lose columns
+_LEAST_WIDTH = 240  # in a pipe and in narrow windows, where the tables would lose columns
 
 
 def result_console() -> Console:

@@ -4,7 +4,8 @@ from statistics import median
 from bench.environment import BenchEnvironment
 from bench.measurement import Rounds, spread_percent
 from bench.result import ScenarioResult
-from bench.servers import ROOT, run_tool
+from bench.servers import ROOT
+from bench.tools import run_tool
 from loadtest.goal import Goal
 
 _MOST_US = 500

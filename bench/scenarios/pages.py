@@ -3,11 +3,10 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
-import urllib3
-
+from bench.answers import ACCEPT_BR
 from bench.environment import BenchEnvironment
 from bench.errors import CannotMeasure
 from bench.measurement import COLUMNS, Measurement, Rounds, ratio, spread_percent
@@ -15,14 +14,27 @@ from bench.options import SCENARIOS
 from bench.progress import progress
 from bench.result import ScenarioResult
 from bench.running_server import RunningServer
-from bench.servers import NGINX, NGINX_COPYING, ORIGIN, PEERS
+from bench.servers import (
+    FLOORS,
+    HANDLER,
+    NGINX,
+    NGINX_PUSHING,
+    NGINXES,
+    ORIGIN,
+    ORIGIN_OPEN,
+    ORIGINS,
+    PEERS,
+    STATIC_ROUTE,
+    C,
+)
 from bench.wrk import DEFAULT_PAGE, Load
 from loadtest.goal import Goal
 
-HEADER = ("CPU us", "+- %", "x nginx", "x ours", *COLUMNS[1:])
-_ACCEPT_BR = {"Accept-Encoding": "br, gzip"}
+_RATIOS = {"x nginx": NGINX, "x handler": HANDLER, "x ours": ORIGIN}
+HEADER = (*COLUMNS[:3], "+- %", *_RATIOS, *COLUMNS[3:])
 _LARGEST_304_BYTES = 1500
 _LEAST_TIMES_CHEAPER = 8.0  # than a query and JSON per request in Bun
+_MOST_TIMES_FLOOR = 1.05  # than the open origin, and than the shortest handler with the same answer
 
 ByServer = Mapping[str, Sequence[Measurement]]
 
@@ -36,39 +48,81 @@ class PageScenario:
 
 
 def _not_modified(_: BenchEnvironment, server: RunningServer) -> Load:
-    etag = urllib3.request("GET", server.url + DEFAULT_PAGE, headers=_ACCEPT_BR).headers["etag"]
-    return Load(headers={**_ACCEPT_BR, "If-None-Match": etag})
+    etag = server.get(DEFAULT_PAGE, ACCEPT_BR).headers["etag"]
+    return Load(headers={**ACCEPT_BR, "If-None-Match": etag})
 
 
-_FILES = (ORIGIN, NGINX, NGINX_COPYING)
+_SAME_BYTES = (*ORIGINS, *NGINXES)
+_FLOORS = (C, STATIC_ROUTE, HANDLER)
 PAGES = {
-    "plain": PageScenario((*_FILES, *PEERS), lambda _bench, _server: Load(), 1.05),
-    "compressed": PageScenario(_FILES, lambda _bench, _server: Load(headers=_ACCEPT_BR), 1.05),
-    "unchanged": PageScenario(_FILES, _not_modified, 1.25, _LARGEST_304_BYTES),
-    "mix": PageScenario(_FILES, lambda bench, _server: Load(mix=bench.mix), 1.15),
+    "plain": PageScenario((*_SAME_BYTES, *FLOORS, *PEERS), lambda _bench, _server: Load(), 1.0),
+    "compressed": PageScenario(
+        (*_SAME_BYTES, *_FLOORS), lambda _bench, _server: Load(headers=ACCEPT_BR), 1.0
+    ),
+    "unchanged": PageScenario((*_SAME_BYTES, *_FLOORS), _not_modified, 1.1, _LARGEST_304_BYTES),
+    "mix": PageScenario(_SAME_BYTES, lambda bench, _server: Load(mix=bench.mix), 1.0),
 }
+
+
+@dataclass
+class _Turns:
+    """The running servers of some pages. A floor program knows one answer, so it runs once per page."""
+
+    bench: BenchEnvironment
+    names: Sequence[str]
+    stack: ExitStack
+    measured: dict[str, dict[str, list[Measurement]]] = field(default_factory=dict)
+    running: dict[tuple[str, str], RunningServer] = field(default_factory=dict)
+
+    def start(self) -> None:
+        wanted = {name for page in self.names for name in PAGES[page].servers}
+        for server in [one for one in self.bench.servers if one.name in wanted]:
+            progress.log(f"warming {server.name} up")
+            with self.bench.skip_if_unavailable(server):
+                for page in self.names if server.name in FLOORS else self.names[:1]:
+                    self._start(server.name, page)
+
+    def _start(self, name: str, page: str) -> None:
+        if name in FLOORS and name not in PAGES[page].servers:
+            return
+        started = self.bench.started(name, warm=True, answer=page)
+        self.running[name, page if name in FLOORS else ""] = self.stack.enter_context(started)
+
+    def measure_round(self, page: str, seconds: int) -> None:
+        for server in list(self.bench.servers):
+            if server.name not in PAGES[page].servers:
+                continue
+            with self.bench.skip_if_unavailable(server):
+                instance = self.running[server.name, page if server.name in FLOORS else ""]
+                one = _measure_page(self.bench, page, instance, seconds)
+                self.measured.setdefault(page, {}).setdefault(server.name, []).append(one)
+
+    def of_available(self, page: str) -> ByServer:
+        """Without the servers that failed in one of the rounds."""
+        names = self.bench.available(PAGES[page].servers)
+        return {name: self.measured[page][name] for name in names}
 
 
 def measure_pages(bench: BenchEnvironment, names: Sequence[str], rounds: Rounds) -> list[ScenarioResult]:
     """Results of the named PAGES; every round measures each of their servers once."""
-    measured: dict[str, dict[str, list[Measurement]]] = {name: {} for name in names}
     with ExitStack() as stack:
-        servers = {}
-        for server in bench.servers:
-            progress.log(f"warming {server.name} up")
-            servers[server.name] = stack.enter_context(bench.started(server.name, warm=True))
+        turns = _Turns(bench, names, stack)
+        turns.start()
         for number in range(rounds.count):
             for name in names:
                 progress.log(f"round {number + 1} of {rounds.count}, {SCENARIOS[name]}")
-                for present in bench.available(PAGES[name].servers):
-                    one = _measure_page(bench, name, servers[present], rounds.seconds)
-                    measured[name].setdefault(present, []).append(one)
-    return [describe_page(name, measured[name]) for name in names]
+                turns.measure_round(name, rounds.seconds)
+    return [describe_page(name, turns.of_available(name), bench.missing) for name in names]
 
 
-def describe_page(name: str, measured: ByServer) -> ScenarioResult:
-    rows = [(server, _row(server, measured)) for server in measured]
-    return ScenarioResult(name, HEADER, rows, _goals(name, measured))
+def describe_page(name: str, measured: ByServer, missing: Mapping[str, str] | None = None) -> ScenarioResult:
+    result = ScenarioResult(name, HEADER, [(server, _row(server, measured)) for server in measured])
+    result.goals = _goals(name, measured)
+    for server, reason in (missing or {}).items():
+        if server in PAGES[name].servers:
+            result.rows.append((server, (None,) * len(HEADER)))
+            result.notes.append(f"{server} was not measured: {reason}")
+    return result
 
 
 def _measure_page(bench: BenchEnvironment, name: str, server: RunningServer, seconds: int) -> Measurement:
@@ -91,19 +145,23 @@ def _wait_for_room_in_minute(seconds: int) -> None:
 
 def _row(server: str, measured: ByServer) -> tuple[float | None, ...]:
     columns = {column: [one[column] for one in measured[server]] for column in COLUMNS}
+    ratios = {column: _cpu_ratio(measured, server, reference) for column, reference in _RATIOS.items()}
     row = {
         **{column: median(values) for column, values in columns.items()},
         "errors": sum(columns["errors"]),
         "+- %": spread_percent(columns["CPU us"]),
-        "x nginx": _cpu_ratio(measured, server, NGINX),
-        "x ours": _cpu_ratio(measured, server, ORIGIN),
+        **ratios,
     }
     return tuple(row[column] for column in HEADER)
 
 
 def _goals(name: str, measured: ByServer) -> list[Goal]:
-    to_nginx = _cpu_ratio(measured, ORIGIN, NGINX)
-    goals = [Goal(f"CPU, {SCENARIOS[name]}", to_nginx, PAGES[name].most_times_nginx, "x nginx")]
+    bounds = dict.fromkeys((NGINX, NGINX_PUSHING), PAGES[name].most_times_nginx)
+    bounds |= {ORIGIN_OPEN: _MOST_TIMES_FLOOR}
+    if HANDLER in PAGES[name].servers:
+        bounds |= {HANDLER: _MOST_TIMES_FLOOR}
+    what = f"CPU, {SCENARIOS[name]}"
+    goals = [Goal(what, _cpu_ratio(measured, ORIGIN, to), bound, f"x {to}") for to, bound in bounds.items()]
     if name == "plain":
         what, times = "CPU of a query and JSON per request in Bun", _cpu_ratio(measured, "Bun", ORIGIN)
         goals.append(Goal(what, times, _LEAST_TIMES_CHEAPER, "x ours", at_least=True))

@@ -49,7 +49,7 @@ def test_a_peer_answers_what_the_origin_answers(
     if not _NEEDS[name]():
         pytest.skip(f"{name} is not built: bin/bench builds it")
     with running(SERVERS[name], options, available_cores()) as peer:
-        require_equivalent(peer.url, origin.url, ring)
+        require_equivalent(peer, origin, ring)
 
 
 def test_a_peer_with_other_data_is_refused(
@@ -61,4 +61,4 @@ def test_a_peer_with_other_data_is_refused(
         running(SERVERS["Bun"], other, available_cores()) as peer,
         pytest.raises(CannotMeasure, match=r"region=GB: .+ instead of"),
     ):
-        require_equivalent(peer.url, origin.url, ring)
+        require_equivalent(peer, origin, ring)

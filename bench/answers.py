@@ -1,0 +1,44 @@
+"""Saves the origin's answers for the servers that send finished bytes: nginx, and the floor programs."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from bench.errors import CannotMeasure
+from bench.running_server import RunningServer
+from bench.wrk import DEFAULT_PAGE
+
+ACCEPT_BR = {"Accept-Encoding": "br, gzip"}
+CODINGS = ("gzip", "br")
+_SET_BY_SERVERS = {"content-length", "date"}
+_ONLY_IF_BUILT = {"server-timing"}  # on the first response only
+
+
+def write_answers(folder: Path, origin: RunningServer) -> None:
+    """The default page in `folder` as plain, compressed and unchanged: .json has status and fields, .body the
+    bytes, .http both as they are sent."""
+    etag = origin.get(DEFAULT_PAGE, ACCEPT_BR).headers["etag"]
+    unchanged = {**ACCEPT_BR, "If-None-Match": etag}
+    folder.mkdir(exist_ok=True)
+    for name, headers in {"plain": {}, "compressed": ACCEPT_BR, "unchanged": unchanged}.items():
+        origin.get(DEFAULT_PAGE, headers)
+        answer = origin.get(DEFAULT_PAGE, headers)
+        sent = {key: value for key, value in answer.headers.items() if key.lower() not in _ONLY_IF_BUILT}
+        fields = {key: value for key, value in sent.items() if key.lower() not in _SET_BY_SERVERS}
+        (folder / f"{name}.json").write_text(json.dumps({"status": answer.status, "fields": fields}))
+        (folder / f"{name}.body").write_bytes(answer.data)
+        lines = [f"HTTP/1.1 {answer.status} {answer.reason}", *(f"{key}: {sent[key]}" for key in sent)]
+        (folder / f"{name}.http").write_bytes("\r\n".join([*lines, "", ""]).encode() + answer.data)
+
+
+def write_pages(folder: Path, origin: RunningServer, targets: Iterable[str]) -> None:
+    """Bodies as files named by their query: plain, with gzip and with br."""
+    folder.mkdir(exist_ok=True)
+    for target in targets:
+        file = folder / f"{target.partition('?')[2]}.json"
+        file.write_bytes(origin.get(target).data)
+        for coding in CODINGS:
+            answer = origin.get(target, {"Accept-Encoding": coding})
+            if answer.headers.get("content-encoding") != coding:
+                raise CannotMeasure(f"{target} is not answered in {coding}")
+            file.with_suffix(f".json.{coding}").write_bytes(answer.data)
