@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { until } from "../../test-support/until.ts";
 import type { Inspection } from "../database/inspector.ts";
 import { Counters } from "../serving/counters.ts";
 import { DatabaseWatch } from "./database-watch.ts";
@@ -10,7 +11,8 @@ function create() {
     exit(): void;
     wasKilled: boolean;
   }[] = [];
-  const watch = new DatabaseWatch((onInspection: (inspection: Inspection) => void) => {
+  let now = 1000;
+  const start = (onInspection: (inspection: Inspection) => void) => {
     const { promise: exited, resolve: exit } = Promise.withResolvers<void>();
     const inspect = (id: number | null, reason: string | null = null) =>
       onInspection({ newest: id === null ? null : { id, publishedAt: 0 }, reason });
@@ -22,9 +24,26 @@ function create() {
         inspector.wasKilled = true;
       },
     };
-  });
-  watch.tick(performance.now());
-  return { watch, inspectors };
+  };
+  const watch = new DatabaseWatch(start, () => now);
+  watch.tick(now);
+  return {
+    inspectors,
+    inspect: (id: number | null, reason?: string) => inspectors.at(-1)?.inspect(id, reason),
+    isBehind: (report: WorkerReport) => watch.isBehind(report, now),
+    describe: (...reports: WorkerReport[]) => watch.describe(reports, now),
+    /** As if the supervisor was stopped. */
+    sleep(milliseconds: number) {
+      now += milliseconds;
+    },
+    /** Half a second after the other, as in the supervisor. */
+    pass(milliseconds: number) {
+      for (const end = now + milliseconds; now < end; ) {
+        now += Math.min(500, end - now);
+        watch.tick(now);
+      }
+    },
+  };
 }
 
 function serving(id: number | null, degradedReason: string | null = null): WorkerReport {
@@ -39,65 +58,112 @@ function serving(id: number | null, degradedReason: string | null = null): Worke
 }
 
 test("a worker that serves what was the newest a moment ago is not behind", () => {
-  const { watch, inspectors } = create();
-  inspectors[0]?.inspect(1);
-  inspectors[0]?.inspect(2);
-  expect(watch.isBehind(serving(1), performance.now() + 1000)).toBe(false);
-  expect(watch.describe([serving(2)], performance.now() + 3000)).toEqual([]);
+  const { inspect, isBehind, describe, pass } = create();
+  inspect(1);
+  inspect(2);
+  pass(1000);
+  expect(isBehind(serving(1))).toBe(false);
+  inspect(2);
+  pass(1500);
+  expect(describe(serving(2))).toEqual([]);
 });
 
 test.each([
   [1, "generation 1"],
   [null, "no generation"],
 ])("a worker that goes on serving generation %p is behind, also while others are published", (id, words) => {
-  const { watch, inspectors } = create();
-  inspectors[0]?.inspect(1);
-  const now = performance.now();
-  expect(watch.isBehind(serving(null), now)).toBe(false);
-  for (const newest of [2, 3, 4]) inspectors[0]?.inspect(newest);
-  expect(watch.describe([serving(id)], now + 3000)).toEqual([
-    `A worker serves ${words}; the newest in the database is 4`,
-  ]);
+  const { inspect, isBehind, describe, pass } = create();
+  inspect(1);
+  expect(isBehind(serving(null))).toBe(false);
+  for (const newest of [2, 3, 4]) {
+    pass(1000);
+    inspect(newest);
+  }
+  expect(describe(serving(id))).toEqual([`A worker serves ${words}; the newest in the database is 4`]);
 });
 
 test("a worker that says why it is behind needs no second reason", () => {
-  const { watch, inspectors } = create();
-  inspectors[0]?.inspect(1);
-  inspectors[0]?.inspect(2);
-  expect(watch.isBehind(serving(1, "Generation 2 is damaged"), performance.now() + 3000)).toBe(false);
+  const { inspect, isBehind, pass } = create();
+  inspect(1);
+  pass(3000);
+  inspect(2);
+  expect(isBehind(serving(1))).toBe(true);
+  expect(isBehind(serving(1, "Generation 2 is damaged"))).toBe(false);
 });
 
 test("a worker that serves a generation which the database lost is behind after a while", () => {
-  const { watch, inspectors } = create();
-  inspectors[0]?.inspect(3);
-  const now = performance.now();
-  expect(watch.isBehind(serving(5), now)).toBe(false); // perhaps published since the last look
-  expect(watch.isBehind(serving(5), now + 3000)).toBe(true);
+  const { inspect, isBehind, pass } = create();
+  inspect(3);
+  expect(isBehind(serving(5))).toBe(false); // perhaps published since the last look
+  pass(2500);
+  inspect(3);
+  expect(isBehind(serving(5))).toBe(true);
 });
 
 test("what is damaged is said", () => {
-  const { watch, inspectors } = create();
-  inspectors[0]?.inspect(1, "no such table: trending");
-  expect(watch.describe([serving(1)], performance.now())).toEqual(["no such table: trending"]);
+  const { inspect, describe } = create();
+  inspect(1, "no such table: trending");
+  expect(describe(serving(1))).toEqual(["no such table: trending"]);
 });
 
-test("an inspector that hangs is said and replaced, and what it says later is not heard", () => {
-  const { watch, inspectors } = create();
-  inspectors[0]?.inspect(1);
-  const now = performance.now();
-  for (let passed = 0; passed <= 5000; passed += 1000) watch.tick(now + passed);
-  expect(watch.describe([], now + 5000)).toEqual([
-    "The check of the database does not end; the disk may hang",
-  ]);
-  for (let passed = 6000; passed <= 9000; passed += 1000) watch.tick(now + passed);
+const noResult = "The check of the database gives no result; its process or the disk may hang";
+
+test("an inspector that hangs is said and replaced, and what it says later is not heard", async () => {
+  const { inspectors, inspect, describe, pass } = create();
+  inspect(1);
+  pass(3000);
+  expect(describe()).toEqual([noResult]);
+  pass(2000);
+  inspectors[0]?.exit();
+  await new Promise(setImmediate);
+  pass(500);
   expect(inspectors.map(({ wasKilled }) => wasKilled)).toEqual([true, false]);
   inspectors[0]?.inspect(1, "late");
-  expect(watch.describe([], now + 9000)).toEqual([]);
+  expect(describe()).toEqual([noResult]);
+  inspect(1);
+  expect(describe()).toEqual([]);
+});
+
+test("an inspector that cannot end, because the disk hangs, stays the only one", () => {
+  const { inspectors, pass } = create();
+  pass(600_000);
+  expect(inspectors.map(({ wasKilled }) => wasKilled)).toEqual([true]);
+});
+
+test("an inspector that ends before it has said anything is started again, and that is said", async () => {
+  const { inspectors, describe, pass } = create();
+  inspectors[0]?.exit();
+  await until(() => {
+    pass(500);
+    return inspectors.length === 2;
+  });
+  pass(2000);
+  expect(describe()).toEqual([noResult]);
+});
+
+test("an old look of an inspector that hangs says nothing against a worker", () => {
+  const { inspect, isBehind, pass } = create();
+  inspect(2);
+  for (let passed = 0; passed < 10_000; passed += 100) {
+    pass(100);
+    expect(isBehind(serving(1))).toBe(false); // restored since
+  }
+});
+
+test("after a pause of the supervisor itself, the inspector has time to report", () => {
+  const { inspectors, inspect, describe, pass, sleep } = create();
+  inspect(1);
+  sleep(60_000);
+  pass(500);
+  expect(describe()).toEqual([]);
+  expect(inspectors.map(({ wasKilled }) => wasKilled)).toEqual([false]);
 });
 
 test("generations that were published long ago are forgotten", () => {
-  const { watch, inspectors } = create();
-  for (let id = 1; id <= 300; id++) inspectors[0]?.inspect(id);
-  expect(watch.isBehind(serving(1), performance.now() + 3000)).toBe(false); // as one that was never seen
-  expect(watch.isBehind(serving(250), performance.now() + 3000)).toBe(true);
+  const { inspect, isBehind, pass } = create();
+  for (let id = 1; id <= 300; id++) inspect(id);
+  pass(3000);
+  inspect(300);
+  expect(isBehind(serving(1))).toBe(false); // as one that was never seen
+  expect(isBehind(serving(250))).toBe(true);
 });

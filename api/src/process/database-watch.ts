@@ -3,7 +3,8 @@ import type { WorkerReport } from "./messages.ts";
 
 type Inspector = { kill(): void; exited: Promise<unknown> };
 
-const silentAfterMs = 4000; // looks come every second
+const lateAfterMs = 2500; // looks come every second
+const replaceAfterMs = 4000;
 const behindAfterMs = 2000; // a generation is served a quarter of a second after it was published
 const restartDelayMs = 1000;
 const longestPauseMs = 2000; // of this process, after which it has to hear from the inspector anew
@@ -15,36 +16,48 @@ const keptGenerations = 100;
  */
 export class DatabaseWatch {
   readonly #start: (onInspection: (inspection: Inspection) => void) => Inspector;
+  readonly #clock: () => number;
   #inspector: Inspector | null = null;
+  #startedAt = 0;
+  #isKilled = false;
   #inspection: Inspection | null = null;
-  #heardAt = 0;
+  #heardAt = Number.NEGATIVE_INFINITY;
+  #listeningSince = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** When each generation was the newest last, or was first seen to be served. */
   readonly #excusedAt = new Map<string, number>();
 
   /** `start` starts the process that inspects. */
-  constructor(start: (onInspection: (inspection: Inspection) => void) => Inspector) {
+  constructor(
+    start: (onInspection: (inspection: Inspection) => void) => Inspector,
+    clock: () => number = () => performance.now(),
+  ) {
     this.#start = start;
+    this.#clock = clock;
   }
 
   /** Starts the inspector, and replaces it when it ended or hangs. Call it twice a second. */
   tick(now: number): void {
-    if (now - this.#lookedAt > longestPauseMs) this.#heardAt = now;
+    if (now - this.#lookedAt > longestPauseMs) this.#listeningSince = now;
     this.#lookedAt = now;
-    if (this.#inspector !== null && now - this.#heardAt > silentAfterMs * 2) this.restart();
+    const isOld = now - this.#startedAt > replaceAfterMs;
+    if (isOld && this.#silence(now) > replaceAfterMs) this.stop();
     if (this.#inspector === null) this.#run(now);
   }
 
-  /** Replaces the inspector with the next `tick`. */
-  restart(): void {
-    this.#inspector?.kill(); // its end is not waited for: while it waits for a disk, it cannot end
-    this.#inspector = null;
+  /**
+   * Ends the inspector; a `tick` starts another one when it has ended, and not before: a process that waits for a disk
+   * cannot end, and with every new one there would be one more of them.
+   */
+  stop(): void {
+    this.#isKilled = true;
+    this.#inspector?.kill();
   }
 
   /** Whether a worker serves another generation than the newest for longer than it needs to follow, and does not say so. */
   isBehind({ generation, degradedReason }: WorkerReport, now: number): boolean {
     const newest = this.#inspection?.newest ?? null;
-    if (newest === null || degradedReason !== null || this.#isSilent(now)) return false;
+    if (newest === null || degradedReason !== null || this.#silence(now) > behindAfterMs) return false;
     const served = describe(generation);
     if (served === describe(newest)) return false;
     const excusedAt = this.#excusedAt.get(served) ?? now;
@@ -61,28 +74,31 @@ export class DatabaseWatch {
         return `A worker serves ${served}; the newest in the database is ${this.#inspection?.newest?.id}`;
       });
     if (this.#inspection?.reason) reasons.push(this.#inspection.reason);
-    if (this.#isSilent(now)) reasons.push("The check of the database does not end; the disk may hang");
+    if (this.#silence(now) > lateAfterMs)
+      reasons.push("The check of the database gives no result; its process or the disk may hang");
     return reasons;
   }
 
-  #isSilent(now: number): boolean {
-    return this.#inspector !== null && now - this.#heardAt > silentAfterMs;
+  // What this process did not hear while it was stopped itself does not count.
+  #silence(now: number): number {
+    return now - Math.max(this.#heardAt, this.#listeningSince);
   }
 
   #run(now: number): void {
-    this.#heardAt = now;
     const inspector = this.#start((inspection) => {
       if (this.#inspector === inspector) this.#take(inspection);
     });
     this.#inspector = inspector;
+    this.#startedAt = now;
+    this.#isKilled = false;
     void inspector.exited.then(async () => {
-      await Bun.sleep(restartDelayMs);
-      if (this.#inspector === inspector) this.#inspector = null;
+      if (!this.#isKilled) await Bun.sleep(restartDelayMs);
+      this.#inspector = null;
     });
   }
 
   #take(inspection: Inspection): void {
-    this.#heardAt = performance.now();
+    this.#heardAt = this.#clock();
     this.#inspection = inspection;
     if (inspection.newest !== null) this.#excuse(describe(inspection.newest), this.#heardAt);
   }

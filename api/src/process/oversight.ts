@@ -41,7 +41,7 @@ export class Oversight implements WorkerStatistics {
   get reasons(): string[] {
     const now = performance.now();
     const failed = [this.#guard.reason, this.#environment.reason].filter((reason) => reason !== null);
-    return [...failed, ...this.#pool.describeSilent(now), ...this.#watch.describe(this.#pool.reports, now)];
+    return [...failed, ...this.#pool.describe(now), ...this.#watch.describe(this.#pool.reports, now)];
   }
 
   /** Lets workers that do not follow the database open it anew. `now` is of `performance.now()`. */

@@ -1,5 +1,5 @@
 const shortest = 100; // milliseconds
-const longest = 10_000;
+const longest = 3000; // so soon after its database is back, an origin without workers answers again
 
 /** Milliseconds to wait before a worker is started again, after so many crashes without a quiet time between. */
 export function restartDelay(crashesInARow: number): number {

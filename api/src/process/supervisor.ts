@@ -52,7 +52,8 @@ async function supervise({ pool, guard, environment }: Supervised, settings: Set
   const admin = serveAdmin(oversight, settings);
   await pool.grow(settings.workers);
   if (pool.isStopping) return;
-  process.on("SIGHUP", () => watch.restart());
+  process.on("SIGHUP", () => watch.stop()); // and the next look starts another one
+  process.on("exit", () => watch.stop()); // when it hangs, it does not end by itself
   setInterval(
     () => guard.run("compare with the database", () => oversight.tick(performance.now())),
     watchIntervalMs,

@@ -145,8 +145,8 @@ test("a worker that stops reporting is killed and replaced, whether it ends or n
   const now = hung.lastMessageAt;
   made.pool.replaceSilent(now);
   made.pool.replaceSilent(now + 1900);
-  expect(made.pool.describeSilent(now + 1900)).toEqual([]);
-  expect(made.pool.describeSilent(now + 2500)).toEqual([
+  expect(made.pool.describe(now + 1900)).toEqual([]);
+  expect(made.pool.describe(now + 2500)).toEqual([
     "Worker 1 does not report; it is replaced when that lasts",
   ]);
   made.pool.replaceSilent(now + 3500);
@@ -159,6 +159,26 @@ test("a worker that stops reporting is killed and replaced, whether it ends or n
   expect(made.events).toEqual(["worker_hung"]);
 });
 
+test("a worker that is missing is said until its successor reports", async () => {
+  const made = createPool();
+  await open(made);
+  const grown = made.pool.grow(2);
+  for (const worker of made.workers) {
+    worker.listen();
+    worker.report = report();
+  }
+  await grown;
+  expect(made.pool.describe(0)).toEqual([]);
+  made.workers[1]?.exit("SIGKILL");
+  await until(() => made.workers.length === 3);
+  const missing = ["Only 1 of 2 workers are running; another one is started"];
+  expect(made.pool.describe(0)).toEqual(missing);
+  made.workers[2]?.listen();
+  expect(made.pool.describe(0)).toEqual(missing);
+  for (const worker of made.workers) worker.report = report();
+  expect(made.pool.describe(0)).toEqual([]);
+});
+
 test("after a pause of the supervisor itself, workers have time to report", async () => {
   const made = createPool();
   await open(made);
@@ -167,7 +187,7 @@ test("after a pause of the supervisor itself, workers have time to report", asyn
   worker.report = report();
   made.pool.replaceSilent(worker.lastMessageAt);
   made.pool.replaceSilent(worker.lastMessageAt + 60_000);
-  expect(made.pool.describeSilent(worker.lastMessageAt + 60_000)).toEqual([]);
+  expect(made.pool.describe(worker.lastMessageAt + 60_000)).toEqual([]);
   expect(worker.wasKilled).toBe(false);
 });
 

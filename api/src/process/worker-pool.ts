@@ -24,6 +24,7 @@ export class WorkerPool {
   readonly #workers: Worker[] = [];
   readonly #stoppingWorkers = new WeakSet<Worker>();
   #port: number | null = null;
+  #wanted = 1;
   #exitedCounters: Metrics = [];
   #crashes = 0;
   #isReplacing = false;
@@ -68,6 +69,7 @@ export class WorkerPool {
   /** Starts all but the first of `count` workers. Resolves when they listen; one that exits before is restarted. */
   async grow(count: number): Promise<void> {
     if (this.#isStopping) return;
+    this.#wanted = count;
     const others = Array.from({ length: count - 1 }, () => this.#startGuarded());
     await Promise.all(others.map(({ listening }) => listening));
   }
@@ -100,11 +102,15 @@ export class WorkerPool {
     await Promise.all(this.#workers.map((worker) => worker.stop()));
   }
 
-  /** Sentences about workers that hang. `now` is of `performance.now()`. */
-  describeSilent(now: number): string[] {
-    return this.#workers
-      .filter((worker) => worker.report !== null && this.#silence(worker, now) > suspectAfterMs)
+  /** Sentences about workers that hang or are missing. `now` is of `performance.now()`. */
+  describe(now: number): string[] {
+    const running = this.#workers.filter(({ report }) => report !== null);
+    const reasons = running
+      .filter((worker) => this.#silence(worker, now) > suspectAfterMs)
       .map(({ pid }) => `Worker ${pid} does not report; it is replaced when that lasts`);
+    if (running.length < this.#wanted)
+      reasons.push(`Only ${running.length} of ${this.#wanted} workers are running; another one is started`);
+    return reasons;
   }
 
   /** Replaces workers that hang. Call it twice a second; `now` is of `performance.now()`. */
