@@ -1,4 +1,4 @@
-import { type Stats, statSync } from "node:fs";
+import { realpathSync, type Stats, statSync } from "node:fs";
 import { DatabaseUnusable } from "./errors.ts";
 
 /** The files of a database, as far as a change of them has to be seen: each as a text that is compared. */
@@ -7,11 +7,12 @@ export type DatabaseFiles = { main: string; content: string; wal: string; shm: s
 /** Looks at a database's files without opening them: closing one would let go of SQLite's locks on it. */
 export function describeFiles(path: string): DatabaseFiles {
   const main = stat(path);
+  const linked = main === undefined ? path : followLinks(path);
   return {
     main: identify(main),
     content: `${main?.size}:${main?.mtimeMs}`, // changes when the writer checkpoints
-    wal: identify(stat(`${path}-wal`)), // the same for as long as somebody has it open
-    shm: identify(stat(`${path}-shm`)),
+    wal: identify(stat(`${linked}-wal`)), // the same for as long as somebody has it open
+    shm: identify(stat(`${linked}-shm`)),
   };
 }
 
@@ -41,6 +42,15 @@ export function requireFile(path: string): void {
 }
 
 const none = "none";
+
+// SQLite has them beside the file itself, not beside a link to it.
+function followLinks(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path; // it was removed meanwhile
+  }
+}
 
 function stat(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false });

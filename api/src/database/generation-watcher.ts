@@ -45,7 +45,7 @@ export class GenerationWatcher {
 
   /**
    * The newest readable generation: the same object for as long as it is that. Null only until there was one: the last
-   * one is kept when the database has none any more. `now` is in milliseconds.
+   * one is kept when the database has none any more. `now` is in milliseconds that only grow.
    */
   poll(now: number): Generation | null {
     this.#now = now;

@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { rmSync, symlinkSync } from "node:fs";
+import { DatabaseBuilder } from "../../test-support/database-builder.ts";
+import { describeFiles, isSameDatabase } from "./database-files.ts";
+
+let builder: DatabaseBuilder;
+beforeEach(() => {
+  builder = new DatabaseBuilder();
+  builder.publish([]);
+});
+afterEach(() => builder.remove());
+
+function link(target: string, name: string): string {
+  const path = `${builder.folder}/${name}`;
+  symlinkSync(target, path);
+  return path;
+}
+
+const names = [
+  { name: "its path", pathOf: () => builder.path },
+  { name: "a link to it", pathOf: () => link(builder.path, "link.db") },
+  { name: "a link to a link", pathOf: () => link(link(builder.path, "one.db"), "two.db") },
+  { name: "a folder that is a link", pathOf: () => `${link(builder.folder, "folder")}/trendvault.db` },
+];
+
+test.each(names)("files that are deleted beside the database are seen through $name", ({ pathOf }) => {
+  const path = pathOf();
+  for (const suffix of ["-wal", "-shm"]) {
+    const before = describeFiles(path);
+    expect(isSameDatabase(before, describeFiles(builder.path))).toBe(true);
+    rmSync(builder.path + suffix);
+    expect(isSameDatabase(before, describeFiles(path))).toBe(false);
+  }
+});
