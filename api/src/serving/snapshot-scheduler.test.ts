@@ -32,6 +32,18 @@ test("a generation that was read is served 150 milliseconds after it was seen, b
   expect(await askGeneration()).toBe(2);
 });
 
+test("a clock that is set back does not put off what is tried again", async () => {
+  publishAtOnce(() =>
+    builder.database.run("UPDATE trending SET rank = 99 WHERE generation = 2 AND rank = 3"),
+  );
+  origin.pass(50);
+  await until(() => origin.origin.degradedReason !== null);
+  builder.database.run("UPDATE trending SET rank = 3 WHERE generation = 2 AND rank = 99");
+  origin.pass(-86_400_000);
+  await passUntil(() => origin.cache.snapshot?.generation.id === 2);
+  await passUntil(() => origin.origin.degradedReason === null);
+});
+
 // What a crash or a full disk may leave: nothing here is a generation that the writer would publish.
 const damages = [
   {

@@ -43,6 +43,8 @@ export class SnapshotScheduler {
   #upcoming: { prewarm: Prewarm; deadline: number } | null = null;
   #loggedReason: string | null = null;
   #now = 0;
+  /** Milliseconds that only grow: a clock that is set back must not put off what is tried again. */
+  #elapsed = 0;
 
   constructor(parts: SnapshotSchedulerParts) {
     this.#parts = parts;
@@ -55,9 +57,10 @@ export class SnapshotScheduler {
 
   /** Looks at the database and the clock (`now` in milliseconds). Call it every 50 milliseconds or so. */
   tick(now: number): void {
+    this.#elapsed += Math.max(0, now - this.#now);
     this.#now = now;
     const { watch, cache } = this.#parts;
-    const generation = watch.poll(now);
+    const generation = watch.poll(this.#elapsed);
     this.#logDegradation();
     const { snapshot } = cache;
     if (generation === null) return; // nothing was published yet
@@ -76,14 +79,15 @@ export class SnapshotScheduler {
   }
 
   #isPutOff(generation: Generation): boolean {
-    return this.#rejection?.generation === generation && this.#now < this.#rejection.retryAt;
+    return this.#rejection?.generation === generation && this.#elapsed < this.#rejection.retryAt;
   }
 
   #prepareGeneration(generation: Generation): void {
-    if (this.#seen?.generation !== generation) this.#seen = { generation, at: this.#now };
+    if (this.#seen?.generation !== generation) this.#seen = { generation, at: this.#elapsed };
     const upcoming = this.#upcoming;
     if (upcoming?.prewarm.snapshot.generation === generation) {
-      if (upcoming.prewarm.isDone || this.#now >= upcoming.deadline) this.#begin(upcoming.prewarm.snapshot);
+      if (upcoming.prewarm.isDone || this.#elapsed >= upcoming.deadline)
+        this.#begin(upcoming.prewarm.snapshot);
     } else if (this.#parts.lists.isLoaded(generation)) {
       const deadline = this.#seen.at + generationWaitMs;
       this.#prepare({ generation, minute: tokenMinute(this.#now) }, { deadline, pauseMs: 0 });
@@ -123,7 +127,7 @@ export class SnapshotScheduler {
       const again = last?.generation === generation ? last.retryMs * 2 : shortestRetryMs;
       const retryMs = Math.min(longestRetryMs, again);
       const reason = `Generation ${generation.id} is damaged: ${(error as Error).message}`;
-      this.#rejection = { generation, reason, retryMs, retryAt: this.#now + retryMs };
+      this.#rejection = { generation, reason, retryMs, retryAt: this.#elapsed + retryMs };
     }
     if (isServed) this.#fallBack(generation);
   }
