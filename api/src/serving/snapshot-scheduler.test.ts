@@ -32,6 +32,21 @@ test("a generation that was read is served 150 milliseconds after it was seen, b
   expect(await askGeneration()).toBe(2);
 });
 
+test("a generation that was deleted before it was read is forgotten with the next one", async () => {
+  await Promise.all([5, 6, 7, 8].map((limit) => origin.ask(`/api/trending?limit=${limit}`))); // are built ahead
+  builder.prune(1);
+  await until(() => origin.origin.degradedReason !== null || cacheIsLoaded()); // the latter on a slow machine
+  origin.pass(50);
+  builder.publish([{ region: "GB", videos: videos(30) }]);
+  while (origin.cache.snapshot?.generation.id !== 2) {
+    origin.pass(5);
+    await new Promise(setImmediate);
+  }
+  await Bun.sleep(50); // what was begun for the one before is tried meanwhile
+  await passUntil(() => origin.watch.degradedReason === null);
+  expect(origin.origin.degradedReason).toBeNull();
+});
+
 test("a clock that is set back does not put off what is tried again", async () => {
   publishAtOnce(() =>
     builder.database.run("UPDATE trending SET rank = 99 WHERE generation = 2 AND rank = 3"),

@@ -122,6 +122,7 @@ export class SnapshotScheduler {
   #reject(generation: Generation, error: unknown): void {
     this.#loading = null;
     const isServed = this.#parts.cache.snapshot?.generation === generation;
+    if (!isServed && this.#seen?.generation !== generation) return; // another one has taken its place meanwhile
     const last = this.#rejection;
     if (last === null || last.generation === generation || !isServed) {
       const again = last?.generation === generation ? last.retryMs * 2 : shortestRetryMs;
