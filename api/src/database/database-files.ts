@@ -16,6 +16,15 @@ export function describeFiles(path: string): DatabaseFiles {
   };
 }
 
+/** Differs after anything was written to the database, by whomever; not after a page went bad on the disk. */
+export function describeContent(path: string): string {
+  const linked = followLinks(path);
+  const describe = (file: Stats | undefined) =>
+    `${identify(file)} ${file?.size} ${file?.mtimeMs} ${file?.ctimeMs}`;
+  // Readers write to the -shm, too.
+  return `${describe(stat(path))} ${describe(stat(`${linked}-wal`))} ${identify(stat(`${linked}-shm`))}`;
+}
+
 /** Whether nothing happened that an open connection would not notice. */
 export function isSameDatabase(left: DatabaseFiles, right: DatabaseFiles): boolean {
   return (

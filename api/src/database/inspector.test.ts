@@ -22,7 +22,7 @@ afterEach(() => builder.remove());
 function inspectAll(path: string): string | null {
   const inspector = new Inspector(path);
   for (let look = 0; look < 10; look++) {
-    const { reason } = inspector.inspect(20);
+    const { reason } = inspector.inspect({ afterChangeMs: 20, idleMs: 20 });
     if (reason !== null) return reason;
   }
   return null;
@@ -30,7 +30,7 @@ function inspectAll(path: string): string | null {
 
 test("a whole database has no reason, and its newest generation is said", () => {
   expect(inspectAll(builder.path)).toBeNull();
-  expect(new Inspector(builder.path).inspect(0)).toEqual({
+  expect(new Inspector(builder.path).inspect({ afterChangeMs: 0, idleMs: 0 })).toEqual({
     newest: { id: 1, publishedAt: 1_795_171_200 },
     reason: null,
   });
@@ -39,7 +39,7 @@ test("a whole database has no reason, and its newest generation is said", () => 
 test("an empty database is walked without an end", () => {
   const empty = new DatabaseBuilder();
   expect(inspectAll(empty.path)).toBeNull();
-  expect(new Inspector(empty.path).inspect(0).newest).toBeNull();
+  expect(new Inspector(empty.path).inspect({ afterChangeMs: 0, idleMs: 0 }).newest).toBeNull();
   empty.remove();
 });
 
@@ -58,10 +58,25 @@ test("a torn list is said, whichever it is", () => {
   expect(inspectAll(builder.path)).toContain("whose ranks have gaps");
 });
 
+test("what was written since the last look is read with the next ones, wherever it is", () => {
+  const regions = ["CZ", "DE", "FR", "GB", "PL"];
+  for (const region of regions) builder.publish([{ region, window: "now", videos: videos(40) }]);
+  for (const [index, region] of regions.entries()) {
+    const inspector = new Inspector(builder.path);
+    const look = () => inspector.inspect({ afterChangeMs: 10_000, idleMs: 0 }).reason;
+    expect([look(), look()]).toEqual([null, null]);
+    const generation = index + 2;
+    builder.database.run(`UPDATE trending SET rank = 99 WHERE generation = ${generation} AND rank = 7`);
+    expect(look()).toContain(`a list of ${region} in generation ${generation} whose ranks have gaps`);
+    builder.database.run(`UPDATE trending SET rank = 7 WHERE generation = ${generation} AND rank = 99`);
+  }
+});
+
 test("what was damaged has no reason any more when it is whole", () => {
   const inspector = new Inspector(builder.path);
   builder.database.run("ALTER TABLE velocity RENAME TO other");
-  const look = () => Array.from({ length: 5 }, () => inspector.inspect(20).reason).at(-1);
+  const look = () =>
+    Array.from({ length: 5 }, () => inspector.inspect({ afterChangeMs: 20, idleMs: 20 }).reason).at(-1);
   expect(look()).toContain("no such table");
   builder.database.run("ALTER TABLE other RENAME TO velocity");
   expect(look()).toBeNull();

@@ -1,5 +1,6 @@
 import { regionCodes } from "@trendvault/contract/regions";
 import { windows } from "@trendvault/contract/trending-query";
+import { describeContent } from "./database-files.ts";
 import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
 import { Store } from "./store.ts";
 import type { WalkedTable } from "./table-walk.ts";
@@ -7,32 +8,43 @@ import type { WalkedTable } from "./table-walk.ts";
 /** What the file says; `reason` is why it cannot be served, or what of it is damaged. `publishedAt` is in Unix seconds. */
 export type Inspection = { newest: { id: number; publishedAt: number } | null; reason: string | null };
 
+/** Milliseconds of CPU for a look: until all was read since the last change, and after that. */
+type Budget = { afterChangeMs: number; idleMs: number };
+
 type Step = (store: Store) => string | number | null;
+
+type Walk = Generator<Step, void, string | number | null>;
 
 /**
  * Looks at a database as no process does that has it open: each look opens it afresh, and reads on where the last one
- * stopped, round and round, through all that the origin serves. Use it in a process that has no other connection to it.
+ * stopped, round and round, through all that the origin serves: fast after something has written to it, else slowly,
+ * for what only the disk has changed. Use it in a process that has no other connection to the database.
  */
 export class Inspector {
   readonly #path: string;
   #newest: Inspection["newest"] = null;
-  #steps = this.#walk();
+  #steps: Walk | null = null;
   #step: Step | null = null;
+  /** What the files were as this walk began, and as the last one began that has come to its end. */
+  #walked = "";
+  #wasWhole = "";
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Reads for about `budgetMs`. What is damaged is read again with every look until it is whole. Never throws. */
-  inspect(budgetMs: number): Inspection {
-    const until = performance.now() + budgetMs;
+  /** Reads on. What is damaged is read again with every look until it is whole. Never throws. */
+  inspect({ afterChangeMs, idleMs }: Budget): Inspection {
     let store: Store | null = null;
     try {
+      const content = describeContent(this.#path);
+      const isChanged = content !== this.#wasWhole;
+      const until = usedCpuMs() + (isChanged ? afterChangeMs : idleMs);
       store = Store.open(this.#path);
       const { id, publishedAt } = store.newestGeneration() ?? {};
       this.#newest = id === undefined || publishedAt === undefined ? null : { id, publishedAt };
-      do this.#continue(store);
-      while (performance.now() < until);
+      do this.#continue(store, content);
+      while (usedCpuMs() < until && !(isChanged && content === this.#wasWhole));
       return { newest: this.#newest, reason: null };
     } catch (error) {
       return { newest: this.#newest, reason: this.#explain(error) };
@@ -41,15 +53,20 @@ export class Inspector {
     }
   }
 
-  #continue(store: Store): void {
-    this.#step ??= this.#steps.next(null).value ?? null;
-    const result = this.#step?.(store) ?? null;
-    const next = this.#steps.next(result);
-    if (next.done) this.#steps = this.#walk();
+  #continue(store: Store, content: string): void {
+    if (this.#steps === null) {
+      this.#walked = content;
+      this.#steps = this.#walk();
+      this.#step = this.#steps.next(null).value ?? null;
+    }
+    const next = this.#steps.next(this.#step?.(store) ?? null);
     this.#step = next.value ?? null;
+    if (!next.done) return;
+    this.#wasWhole = this.#walked;
+    this.#steps = null;
   }
 
-  *#walk(): Generator<Step, void, string | number | null> {
+  *#walk(): Walk {
     for (const table of ["videos", "velocity", "observations", "trending_by_video"] as const)
       yield* this.#walkTable(table);
     let generation = this.#newest?.id ?? null;
@@ -63,7 +80,7 @@ export class Inspector {
     }
   }
 
-  *#walkTable(table: WalkedTable): Generator<Step, void, string | number | null> {
+  *#walkTable(table: WalkedTable): Walk {
     let after: string | number | null = null;
     do {
       const from: string | number | null = after;
@@ -76,6 +93,12 @@ export class Inspector {
       ? error.message
       : `A part of ${this.#path} cannot be read: ${explainSqliteError(error)}`;
   }
+}
+
+// Not the time that passes: while other programs take the processor, next to nothing would be read.
+function usedCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 function readList(generation: number, region: string, window: string): Step {
