@@ -1,72 +1,68 @@
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeSync,
-} from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
 import { drawsOf, testSeed } from "@trendvault/contract/test-support/random";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
+import { FaultyDatabase } from "../test-support/faulty-database.ts";
 import { startLoad } from "../test-support/load.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
 import { randomNumbers } from "../test-support/random-numbers.ts";
 import type { RawResponse } from "../test-support/raw-client.ts";
+import { TruthMonitor } from "../test-support/truth-monitor.ts";
 
-const seed = testSeed;
 const rounds = drawsOf({ usual: 12, long: 120 });
-const truthMs = 5000;
-const busyMachineMs = 5000; // in addition, when other programs take the processor
-const served = ["generations", "generation_regions", "trending", "videos"];
+const workers = 2;
 const regions = ["GB", "DE", "FR"];
-const targets = regions.flatMap((region) => [
-  `/api/trending?region=${region}`,
-  `/api/trending?region=${region}&limit=7`,
-  `/api/trending?region=${region}&limit=50`,
-]);
+const targets = regions.flatMap((region) =>
+  ["", "&limit=7", "&limit=50"].map((limit) => `/api/trending?region=${region}${limit}`),
+);
+const newerSchema = "INSERT INTO schema_migrations VALUES (99, 'x', 'x', 0)";
 
-const random = randomNumbers(seed);
-let folder: string;
+const random = randomNumbers(testSeed);
+let database: FaultyDatabase;
 let path: string;
 let origin: OriginProcess;
-let lastId = 0;
 
 beforeAll(async () => {
-  const builder = new DatabaseBuilder();
-  ({ folder, path } = builder);
-  builder.database.close();
-  publish();
-  checkpoint();
-  copyFileSync(path, `${folder}/good.db`);
-  origin = await OriginProcess.start(path, { WORKERS: "2" });
+  database = new FaultyDatabase(regions, random);
+  ({ path } = database);
+  origin = await OriginProcess.start(path, { WORKERS: String(workers) });
 });
 
 afterAll(async () => {
   await origin.remove();
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(database.folder, { recursive: true, force: true });
 });
 
 /** What can be done to a file, to a table and to a process. */
-const faults: Record<string, () => void> = {
-  "delete -wal and -shm": () => removeLog(),
+const faults: Record<string, () => void | Promise<void>> = {
+  "delete -wal and -shm": () => database.removeLog(),
   "delete -shm": () => rmSync(`${path}-shm`, { force: true }),
-  truncate: () => truncateSync(path, Math.floor(statSync(path).size * random.fraction())),
-  "overwrite a page": overwritePage,
-  "rename away": () => renameSync(path, `${folder}/elsewhere.db`),
-  "take all rights": () => chmodSync(path, 0),
-  "drop a table": () => inDatabase((database) => database.run(`DROP TABLE ${random.pick(served)}`)),
-  "delete all generations": () => inDatabase((database) => database.run("DELETE FROM generations")),
-  "publish a torn generation": () => {
-    const id = publish();
-    inDatabase((database) => database.run("DELETE FROM trending WHERE generation = ? AND rank = 5", [id]));
+  "truncate -wal": () => truncate(`${path}-wal`),
+  "empty -wal": () => truncateSync(`${path}-wal`, 0),
+  "overwrite a part of -wal": () => database.overwritePart("-wal"),
+  "overwrite a part of -shm": () => database.overwritePart("-shm"),
+  "replace -wal by a folder": () => {
+    rmSync(`${path}-wal`, { force: true });
+    mkdirSync(`${path}-wal`);
   },
-  "replace the file": restore,
+  truncate: () => truncate(path),
+  empty: () => truncateSync(path, 0),
+  "overwrite a page": () => database.overwritePage(),
+  "copy an older file over it": () => copyFileSync(database.good, path),
+  "rename away": () => renameSync(path, `${database.folder}/elsewhere.db`),
+  "take all rights": () => chmodSync(path, 0),
+  "drop a table": () => database.run(`DROP TABLE ${database.servedTable}`),
+  "migrate to a newer schema": () => database.run(newerSchema),
+  "delete all generations": () => database.run("DELETE FROM generations"),
+  "delete the newest generation": () =>
+    database.run("DELETE FROM generations WHERE id = (SELECT max(id) FROM generations)"),
+  "publish a torn generation": () =>
+    database.run(`DELETE FROM trending WHERE generation = ${database.publish()} AND rank = 5`),
+  "replace the file": () => database.restore(),
+  "replace the file, but not -wal and -shm": () => database.replace(),
+  "replace the file by one of a newer schema": () => {
+    database.restore();
+    database.run(newerSchema);
+  },
   "replace the file by a folder": () => {
     rmSync(path);
     mkdirSync(path);
@@ -75,23 +71,34 @@ const faults: Record<string, () => void> = {
     rmSync(path);
     Bun.spawnSync(["mkfifo", path]);
   },
-  "stop a worker": () => signal("SIGSTOP"),
-  "kill a worker": () => signal("SIGKILL"),
-  "publish a generation": () => void publish(),
+  "stop a worker": () => void process.kill(random.pick(origin.workerPids()), "SIGSTOP"),
+  "kill a worker": () => void process.kill(random.pick(origin.workerPids()), "SIGKILL"),
+  "kill all workers": () => origin.workerPids().forEach((pid) => void process.kill(pid, "SIGKILL")),
+  "stop the inspector": () => void process.kill(random.pick(origin.inspectorPids()), "SIGSTOP"),
+  "kill the inspector": () => void process.kill(random.pick(origin.inspectorPids()), "SIGKILL"),
+  "stop the supervisor for a while": async () => {
+    process.kill(origin.pid, "SIGSTOP");
+    await Bun.sleep(2500);
+    process.kill(origin.pid, "SIGCONT");
+  },
+  "publish a generation": () => void database.publish(),
 };
 
-test(`whatever happens, readiness tells the truth and no list is torn (TEST_SEED=${seed})`, async () => {
+test(`whatever happens, readiness tells the truth and no list is torn (SEED=${testSeed})`, async () => {
   const done: string[] = [];
   const load = startLoad(origin.url, { connections: 8, targets, check: checkAnswer });
+  const monitor = new TruthMonitor(origin, { workers, findNewest: () => database.findNewest() });
   try {
     for (let round = 0; round < rounds; round++) {
-      for (let left = random.integer(1, 2); left > 0; left--) done.push(cause());
-      await expectTruth(done);
-      restore();
+      for (let left = random.integer(1, 2); left > 0; left--) done.push(await cause());
+      await monitor.expectTruth();
+      database.restore();
       done.push("restore");
-      publish();
-      await expectTruth(done);
+      database.publish();
+      await monitor.expectReady();
     }
+  } catch (error) {
+    throw new Error(`After ${done.join(", ")}: ${error}`);
   } finally {
     const { failures } = await load.stop();
     const answers = failures.filter((failure) => !/closed|connect/.test(failure)); // workers were killed
@@ -99,110 +106,19 @@ test(`whatever happens, readiness tells the truth and no list is torn (TEST_SEED
   }
 });
 
-function cause(): string {
+async function cause(): Promise<string> {
   const name = random.pick(Object.keys(faults));
   try {
-    faults[name]?.();
-    if (random.fraction() < 0.3) publish();
+    await faults[name]?.();
+    if (random.fraction() < 0.3) database.publish();
     return name;
   } catch (error) {
     return `${name}: ${error}`; // not possible after what was done before
   }
 }
 
-/** Degraded when the file is damaged; else the newest generation and nothing to complain about. */
-async function expectTruth(done: string[]): Promise<void> {
-  const startedAt = performance.now();
-  for (;;) {
-    const [found, said] = [inspect(), await origin.readiness()];
-    const isTrue = found === null ? said.status !== "ok" : said.status === "ok" && said.generation === found;
-    if (isTrue) return;
-    const isLate = performance.now() - startedAt > truthMs + busyMachineMs;
-    if (isLate) throw new Error(`${JSON.stringify({ found, said })} after ${done.join(", ")}`);
-    await Bun.sleep(50);
-  }
-}
-
-/** The newest generation as a process that has nothing else open finds it; null when not all can be read. */
-function inspect(): number | null {
-  try {
-    if (!statSync(path).isFile()) return null;
-    return inDatabase((database) => {
-      for (const table of served) {
-        const [row] = database.query<{ quick_check: string }, []>(`PRAGMA quick_check(${table})`).all();
-        if (row?.quick_check !== "ok") return null;
-      }
-      const gaps = database
-        .query(
-          "SELECT 1 FROM trending GROUP BY generation, region, window, category HAVING count(*) < max(rank)",
-        )
-        .get();
-      if (gaps !== null) return null;
-      return (
-        database.query<{ id: number | null }, []>("SELECT max(id) AS id FROM generations").get()?.id ?? null
-      );
-    });
-  } catch {
-    return null;
-  }
-}
-
-// Each generation has titles of its own, so that a list mixed from two would show.
-function publish(): number {
-  return inDatabase(() => {
-    const builder = new DatabaseBuilder(path);
-    const lists = regions.map((region) => ({ region, videos: videos(100, region) }));
-    lastId = builder.publish(lists, 1_795_171_200 + 60 * publications++);
-    if (random.fraction() < 0.5) builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-    builder.database.close();
-    return lastId;
-  });
-}
-let publications = 0;
-
-function checkpoint(): void {
-  inDatabase((database) => database.run("PRAGMA wal_checkpoint(TRUNCATE)"));
-}
-
-function inDatabase<T>(action: (database: Database) => T): T {
-  const database = new Database(path, { readwrite: true });
-  try {
-    database.run("PRAGMA busy_timeout = 2000");
-    return action(database);
-  } finally {
-    database.close();
-  }
-}
-
-function overwritePage(): void {
-  checkpoint();
-  const pages = inDatabase((database) =>
-    database
-      .query<{ pageno: number }, [string]>("SELECT pageno FROM dbstat WHERE name = ?")
-      .all(random.pick(served)),
-  );
-  const { pageno } = random.pick(pages);
-  const file = openSync(path, "r+");
-  writeSync(file, new Uint8Array(4096).fill(0x5a), 0, 4096, (pageno - 1) * 4096);
-  closeSync(file);
-}
-
-function removeLog(): void {
-  for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
-}
-
-// As the documentation says how to replace a database.
-function restore(): void {
-  const next = `${folder}/next.db`;
-  copyFileSync(`${folder}/good.db`, next);
-  rmSync(`${path}-wal`, { force: true });
-  rmSync(`${path}-shm`, { force: true });
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) rmSync(path, { recursive: true });
-  renameSync(next, path);
-}
-
-function signal(name: "SIGSTOP" | "SIGKILL"): void {
-  process.kill(random.pick(origin.workerPids()), name);
+function truncate(file: string): void {
+  truncateSync(file, Math.floor(statSync(file).size * random.fraction()));
 }
 
 /** 200 with a whole list, or 503. */

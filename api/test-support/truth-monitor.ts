@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import type { OriginProcess } from "./origin-process.ts";
+
+const truthMs = 5000;
+const recoveryMs = 30_000; // from anything that was done, while other programs take the processor
+const pauseMs = 50;
+
+/** What is true, and whether that is said. */
+type Look = { isTrue: boolean; newest: number | null; isRunning: boolean; said: object };
+
+type Wrong = { truth: string; since: number; waited: Map<number, number> };
+
+type Options = { workers: number; findNewest: () => number | null };
+
+/**
+ * Compares what /readyz says with what is true: with the file, as a process that has nothing else open reads it, and with
+ * the processes that run. It may be wrong for five seconds, and for the time that the origin's processes and this one
+ * were ready to run and had no processor: each step from a fault to the answer is done by one of them.
+ */
+export class TruthMonitor {
+  readonly #origin: OriginProcess;
+  readonly #options: Options;
+
+  constructor(origin: OriginProcess, options: Options) {
+    this.#origin = origin;
+    this.#options = options;
+  }
+
+  /** Resolves when what is said is true. @throws Error when it is not in time */
+  async expectTruth(): Promise<void> {
+    await this.#follow(({ isTrue }) => isTrue);
+  }
+
+  /** Resolves when all is well and said to be. @throws Error when something else is said than is true, or after 30 s */
+  async expectReady(): Promise<void> {
+    await this.#follow(({ isTrue, newest, isRunning }) => isTrue && newest !== null && isRunning);
+  }
+
+  async #follow(isEnough: (look: Look) => boolean): Promise<void> {
+    const startedAt = performance.now();
+    let wrong: Wrong | null = null;
+    for (;;) {
+      const at = performance.now();
+      const look = await this.#look();
+      if (isEnough(look)) return;
+      wrong = this.#judge(look, wrong, at);
+      if (performance.now() - startedAt > recoveryMs)
+        throw new Error(`not ready after ${recoveryMs} ms: ${JSON.stringify(look)}`);
+      await Bun.sleep(pauseMs);
+    }
+  }
+
+  // What changes meanwhile may be said anew as late.
+  #judge(look: Look, last: Wrong | null, at: number): Wrong | null {
+    if (look.isTrue) return null;
+    const truth = `${look.newest} ${look.isRunning}`;
+    if (last?.truth !== truth) return { truth, since: at, waited: this.#waited() };
+    const wrongMs = performance.now() - last.since;
+    if (wrongMs > truthMs + this.#waitedSince(last.waited))
+      throw new Error(`wrong for ${Math.round(wrongMs)} ms: ${JSON.stringify(look)}`);
+    return last;
+  }
+
+  async #look(): Promise<Look> {
+    const said = await this.#origin.readiness();
+    const newest = this.#options.findNewest();
+    const isRunning = this.#isRunning();
+    const isTrue =
+      newest !== null && isRunning
+        ? said.status === "ok" && said.generation === newest
+        : said.status !== "ok";
+    return { isTrue, newest, isRunning, said };
+  }
+
+  // A process that was stopped by a signal has the state T.
+  #isRunning(): boolean {
+    const workers = this.#origin.workerPids();
+    const inspectors = this.#origin.inspectorPids();
+    const isStopped = (pid: number) => / \(.*\) [TZX] /.test(read(`/proc/${pid}/stat`));
+    if (workers.length !== this.#options.workers || inspectors.length !== 1) return false;
+    return ![...workers, ...inspectors].some(isStopped);
+  }
+
+  // Milliseconds in a queue for a processor, of each process: the second number of schedstat (Linux, sched-stats.rst).
+  #waited(): Map<number, number> {
+    const pids = [
+      process.pid,
+      this.#origin.pid,
+      ...this.#origin.workerPids(),
+      ...this.#origin.inspectorPids(),
+    ];
+    return new Map(pids.map((pid) => [pid, Number(read(`/proc/${pid}/schedstat`).split(" ")[1] ?? 0) / 1e6]));
+  }
+
+  #waitedSince(before: Map<number, number>): number {
+    let sum = 0;
+    for (const [pid, milliseconds] of this.#waited()) sum += milliseconds - (before.get(pid) ?? 0);
+    return sum;
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // the process has ended
+  }
+}
