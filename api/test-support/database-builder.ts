@@ -39,9 +39,14 @@ export class DatabaseBuilder {
     this.folder = existing === undefined ? mkdtempSync(join(tmpdir(), "trendvault-api-")) : dirname(existing);
     this.path = existing ?? join(this.folder, "trendvault.db");
     this.database = new Database(this.path, { create: true, strict: true });
-    this.database.run("PRAGMA journal_mode = WAL");
-    this.database.run("PRAGMA foreign_keys = ON");
-    this.database.run("PRAGMA synchronous = OFF"); // no test cuts the power, and a busy disk takes seconds
+    try {
+      this.database.run("PRAGMA journal_mode = WAL");
+      this.database.run("PRAGMA foreign_keys = ON");
+      this.database.run("PRAGMA synchronous = OFF"); // no test cuts the power, and a busy disk takes seconds
+    } catch (error) {
+      this.database.close(); // what stays open keeps others from recovering it
+      throw error;
+    }
     if (existing === undefined) this.#migrate();
   }
 

@@ -31,9 +31,11 @@ async function start(env: Record<string, string> = {}): Promise<OriginProcess> {
 
 function write<T>(change: (builder: DatabaseBuilder) => T): T {
   const builder = new DatabaseBuilder(path);
-  const result = change(builder);
-  builder.database.close();
-  return result;
+  try {
+    return change(builder);
+  } finally {
+    builder.database.close();
+  }
 }
 
 // Without its -wal, a database cannot be opened by anybody until all have closed it.
