@@ -3,7 +3,7 @@
  * workers share theirs, so that a second origin would bind it without an error and take half of the requests. Only two
  * origins that start within the same millisecond could both find it free. @throws Error of one sentence
  */
-export function assertPortFree(hostname: string, port: number): number {
+export function findFreePort(hostname: string, port: number): number {
   return explainBindError(hostname, port, () => {
     const probe = Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response(null) });
     const free = probe.port ?? port; // gone after the stop
@@ -13,12 +13,25 @@ export function assertPortFree(hostname: string, port: number): number {
 }
 
 /** Calls `bind`. @throws Error of one sentence that says which setting to change when `bind` throws */
-export function explainBindError<T>(hostname: string, port: number, bind: () => T, setting = "PORT"): T {
+export function explainBindError<T>(
+  hostname: string,
+  port: number,
+  bind: () => T,
+  setting: "PORT" | "ADMIN_PORT" = "PORT",
+): T {
   try {
     return bind();
   } catch (error) {
-    const { code, message } = error as { code?: string; message: string };
-    const reason = code === "EADDRINUSE" ? "another program listens there" : message;
-    throw new Error(`Cannot listen on ${hostname}:${port}: ${reason}; stop it or set ${setting}`);
+    throw new Error(`Cannot listen on ${hostname}:${port}: ${explain(error as BindError, setting)}`);
   }
+}
+
+type BindError = { code?: string; message: string };
+
+function explain({ code, message }: BindError, setting: "PORT" | "ADMIN_PORT"): string {
+  if (code === "EADDRINUSE") return `another program listens there; stop it or set ${setting}`;
+  const host = setting === "PORT" ? "HOST" : "ADMIN_HOST";
+  if (code === "EADDRNOTAVAIL") return `this machine has no such address; set ${host}`;
+  if (code === "EACCES") return `this user may not listen there; set ${setting}`;
+  return `${message}; set ${host} or ${setting}`;
 }

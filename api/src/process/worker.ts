@@ -2,7 +2,7 @@ import type { Logger } from "../logging/logger.ts";
 import { TaskGuard } from "../logging/task-guard.ts";
 import { listen, openOrigin } from "../origin.ts";
 import { readSettings } from "../settings.ts";
-import { assertPortFree, explainBindError } from "./assert-port-free.ts";
+import { explainBindError, findFreePort } from "./free-port.ts";
 import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
 import { WorkerReporter } from "./worker-reporter.ts";
 
@@ -26,7 +26,7 @@ export async function runWorker(
   process.on("message", ({ type }: SupervisorMessage) => {
     if (type === "reopen") origin.reopen();
   });
-  const port = sharedPort ?? assertPortFree(settings.host, settings.port);
+  const port = sharedPort ?? findFreePort(settings.host, settings.port);
   const server = explainBindError(settings.host, port, () => listen(origin, { host: settings.host, port }));
   const guard = new TaskGuard(log);
   const sendReport = (report: WorkerReport) => send({ type: "report", report });
