@@ -28,22 +28,15 @@ afterAll(async () => {
   builder.remove();
 });
 
-const closed = "closed";
 const get = "GET /api/trending HTTP/1.1\r\n";
 
-// Each with the one status that it is answered with, or the connection closed without an answer.
-const requests: [name: string, bytes: string, expected: number | typeof closed][] = [
+// What this code answers; what Bun answers or changes before is in bun.test.ts.
+const requests: [name: string, bytes: string, expected: number][] = [
   ["an ordinary request", `${get}Host: a\r\n\r\n`, 200],
   ["an empty Host", `${get}Host:\r\n\r\n`, 200],
-  ["no Host", `${get}\r\n`, 400],
-  ["two Hosts", `${get}Host: a\r\nHost: b\r\n\r\n`, 200],
   ["an invalid Host", `${get}Host: a b/?#\r\n\r\n`, 200],
   ["HTTP/1.0", "GET /api/trending HTTP/1.0\r\n\r\n", 200],
-  ["an unknown version", "GET / HTTP/9.9\r\nHost: a\r\n\r\n", 505],
-  ["an absolute target", "GET http://evil.test/api/trending HTTP/1.1\r\nHost: a\r\n\r\n", 200],
-  ["a target without a slash", "GET api/trending HTTP/1.1\r\nHost: a\r\n\r\n", 400],
   ["a fragment", "GET /api/trending#x HTTP/1.1\r\nHost: a\r\n\r\n", 404],
-  ["a dotted path", "GET /api/x/../trending HTTP/1.1\r\nHost: a\r\n\r\n", 200],
   ["an encoded path", "GET /api/%74rending HTTP/1.1\r\nHost: a\r\n\r\n", 404],
   ["%00", "GET /api/trending?region=%00 HTTP/1.1\r\nHost: a\r\n\r\n", 400],
   ["%zz", "GET /api/trending?region=%zz HTTP/1.1\r\nHost: a\r\n\r\n", 400],
@@ -51,38 +44,14 @@ const requests: [name: string, bytes: string, expected: number | typeof closed][
   ["raw bytes in the path", "GET /api/\xff\xfe HTTP/1.1\r\nHost: a\r\n\r\n", 404],
   ["a bare % in a video id", "GET /api/videos/% HTTP/1.1\r\nHost: a\r\n\r\n", 404],
   ["a URL of 3 KB", `GET /api/trending?x=${"x".repeat(3000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 414],
-  ["a URL of 100 KB", `GET /api/trending?x=${"x".repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
   ["15 KB of header fields", `${get}Host: a\r\nX: ${"x".repeat(15_000)}\r\n\r\n`, 200],
-  ["17 KB of header fields", `${get}Host: a\r\nX: ${"x".repeat(17_000)}\r\n\r\n`, 431],
-  ["a thousand fields", `${get}Host: a\r\n${"X: y\r\n".repeat(1000)}\r\n`, 431],
-  ["a folded field", `${get}Host: a\r\nX: y\r\n z\r\n\r\n`, 400],
-  ["a bare line feed", "GET /api/trending HTTP/1.1\nHost: a\n\n", 505],
-  ["a NUL in a field", `${get}Host: a\r\nX: a\0b\r\n\r\n`, 400],
-  [
-    "both length and chunked",
-    `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    400,
-  ],
-  ["a bad Content-Length", `${get}Host: a\r\nContent-Length: -1\r\n\r\n`, 400],
-  ["a huge body on POST", "POST /api/trending HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n", 413],
   ["a small body on GET", `${get}Host: a\r\nContent-Length: 3\r\n\r\nabc`, 200],
-  ["no HTTP at all", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400],
-  ["an unknown method", "BREW / HTTP/1.1\r\nHost: a\r\n\r\n", closed],
-  ["a lower-case method", "get /api/trending HTTP/1.1\r\nHost: a\r\n\r\n", closed],
   ["CONNECT", "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", 404],
-  ["OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 400],
 ];
 
-test.each(requests)(
-  "%s is answered with its status, or the connection is closed",
-  async (_name, bytes, expected) => {
-    const received = await exchange(
-      origin.url,
-      Uint8Array.from(bytes, (letter) => letter.charCodeAt(0)),
-    );
-    expect(statusesIn(received)).toEqual(expected === closed ? [] : [expected]);
-  },
-);
+test.each(requests)("%s is answered with its status", async (_name, bytes, expected) => {
+  expect(statusesIn(await exchange(origin.url, Buffer.from(bytes, "latin1")))).toEqual([expected]);
+});
 
 test.each(["POST", "PUT", "PATCH", "DELETE", "TRACE", "PURGE", "PROPFIND", "MKCOL", "LOCK", "SEARCH"])(
   "%s is 405 with Allow",
