@@ -21,7 +21,7 @@ type Environment = { log: Logger; clock?: () => number };
 
 /** What an origin is made of. */
 export type OriginParts = {
-  watch: GenerationWatcher;
+  watcher: GenerationWatcher;
   lists: ListReader;
   counters: Counters;
   cache: ResponseCache;
@@ -83,7 +83,7 @@ export class Origin {
 
   /** Opens the database anew with the next tick. */
   reopen(): void {
-    this.#parts.watch.reopen();
+    this.#parts.watcher.reopen();
   }
 
   get degradedReason(): string | null {
@@ -113,20 +113,20 @@ export async function assembleOrigin(
   settings: Settings,
   { log, clock = Date.now }: Environment,
 ): Promise<OriginParts> {
-  const watch = new GenerationWatcher(settings.databasePath);
-  const lists = new ListReader(watch);
+  const watcher = new GenerationWatcher(settings.databasePath);
+  const lists = new ListReader(watcher);
   const signer = await responseSigner(settings.signingSeeds);
   const counters = new Counters();
   const factory = new RepresentationFactory(() => Math.floor(clock() / 1000));
   const builder = new Builder(signer, { factory, onBuilt: (seconds) => counters.countBuild(seconds) });
   const cache = new ResponseCache(builder, counters);
-  const scheduler = new SnapshotScheduler({ watch, cache, builder, lists, log });
+  const scheduler = new SnapshotScheduler({ watcher, cache, builder, lists, log });
   scheduler.tick(clock());
   const documents = createDocuments(signer, readOpenapi);
   const findRoute = createRoutes({ lists, signToken: tokenSigner(settings.tokenKeys), documents });
   const guard = settings.edgeKeys === null ? null : edgeGuard(settings.edgeKeys, clock);
   const handler = new RequestHandler({ cache, counters, findRoute, guard, log });
-  return { watch, lists, counters, cache, scheduler, handler, log };
+  return { watcher, lists, counters, cache, scheduler, handler, log };
 }
 
 /** Listens on a port, which several processes may share. */

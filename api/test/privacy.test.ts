@@ -60,7 +60,7 @@ describe("of a request, nothing is read that tells clients apart", () => {
     const reads = await readsOf(testOrigin, target, init);
     expect(reads).toContain("url");
     expect(reads.filter((read) => !readOfEach.includes(read))).toEqual([]);
-    testOrigin.watch.close();
+    testOrigin.watcher.close();
   });
 
   test("one that fails: the trace id for the log, too", async () => {
@@ -70,7 +70,7 @@ describe("of a request, nothing is read that tells clients apart", () => {
     };
     const reads = await readsOf(testOrigin, "/api/videos/video1", {});
     expect(reads.filter((read) => !readOfEach.includes(read))).toEqual(["headers.get(traceparent)"]);
-    testOrigin.watch.close();
+    testOrigin.watcher.close();
   });
 
   test("one that the edge signs: the signature, too", async () => {
@@ -81,7 +81,7 @@ describe("of a request, nothing is read that tells clients apart", () => {
     expect(reads.filter((read) => !readOfEach.includes(read))).toEqual([
       `headers.get(${edgeSignatureHeader})`,
     ]);
-    testOrigin.watch.close();
+    testOrigin.watcher.close();
   });
 });
 

@@ -10,28 +10,28 @@ beforeEach(() => {
 afterEach(() => builder.remove());
 
 test("a published generation is seen at the next look, and stays the same object until the next one", () => {
-  const watch = new GenerationWatcher(builder.path);
-  expect(watch.poll(0)).toBeNull();
+  const watcher = new GenerationWatcher(builder.path);
+  expect(watcher.poll(0)).toBeNull();
   builder.publish([{ region: "GB", videos: videos(2) }]);
-  const first = watch.poll(0);
+  const first = watcher.poll(0);
   expect(first?.id).toBe(1);
   builder.database.run("INSERT INTO runs (command, started_at) VALUES ('ingest', 0)");
-  expect(watch.poll(0)).toBe(first);
+  expect(watcher.poll(0)).toBe(first);
   builder.publish([]);
-  expect(watch.poll(0)?.id).toBe(2);
-  watch.close();
+  expect(watcher.poll(0)?.id).toBe(2);
+  watcher.close();
 });
 
 test("a database replaced by rename is read from its new file", () => {
   builder.publish([]);
-  const watch = new GenerationWatcher(builder.path);
-  expect(watch.poll(0)?.id).toBe(1);
+  const watcher = new GenerationWatcher(builder.path);
+  expect(watcher.poll(0)?.id).toBe(1);
   const other = new DatabaseBuilder();
   for (let i = 0; i < 5; i++) other.publish([]);
   other.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   other.database.close();
   builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)"); // else the old log would be read over the new file
   renameSync(other.path, builder.path);
-  expect(watch.poll(0)?.id).toBe(5);
-  watch.close();
+  expect(watcher.poll(0)?.id).toBe(5);
+  watcher.close();
 });

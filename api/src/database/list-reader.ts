@@ -17,12 +17,12 @@ import type { VideoRecord } from "./video-rows.ts";
  * their generation is served: they are requested most, and stay available when the database cannot be read.
  */
 export class ListReader {
-  readonly #watch: GenerationWatcher;
+  readonly #watcher: GenerationWatcher;
   readonly #firstPages = new WeakMap<Generation, Map<string, ListPage>>();
   readonly #categories = new WeakMap<Generation, ReadonlySet<string>>();
 
-  constructor(watch: GenerationWatcher) {
-    this.#watch = watch;
+  constructor(watcher: GenerationWatcher) {
+    this.#watcher = watcher;
   }
 
   /** The first ranks of a list of the generation that is served. @throws DatabaseUnreadable */
@@ -34,24 +34,24 @@ export class ListReader {
 
   /** The ranks after a cursor's, or null when its generation is gone. @throws DatabaseUnreadable */
   readListPage(query: TrendingQuery, start: PageStart): ListPage | null {
-    return this.#watch.read((store) => store.readListPage(query, start));
+    return this.#watcher.read((store) => store.readListPage(query, start));
   }
 
   /** A video, or null when it is unknown. @throws DatabaseUnreadable */
   readVideo(id: string, generation: number): VideoRecord | null {
-    return this.#watch.read((store) => store.readVideo(id, generation));
+    return this.#watcher.read((store) => store.readVideo(id, generation));
   }
 
   /** The newest generation before another one, or null. @throws DatabaseUnreadable */
   readGenerationBefore({ id }: Generation): Generation | null {
-    return this.#watch.read((store) => store.newestGeneration(id));
+    return this.#watcher.read((store) => store.newestGeneration(id));
   }
 
   /** The categories that have a list in a generation. @throws DatabaseUnreadable */
   categoriesOf(generation: Generation): ReadonlySet<string> {
     const known = this.#categories.get(generation);
     if (known !== undefined) return known;
-    const categories = this.#watch.read((store) => store.readCategories(generation.id));
+    const categories = this.#watcher.read((store) => store.readCategories(generation.id));
     this.#categories.set(generation, categories);
     return categories;
   }
@@ -71,7 +71,7 @@ export class ListReader {
       let ranks = 0;
       for (const window of windows) {
         this.#firstPage(region, window, generation);
-        ranks += this.#watch.read((store) => store.countRanks(generation.id, region, window));
+        ranks += this.#watcher.read((store) => store.countRanks(generation.id, region, window));
         yield;
       }
       const promised = generation.regions.get(region)?.videoCount ?? 0;

@@ -26,7 +26,7 @@ beforeAll(async () => {
   origin = await openTestOrigin(builder.path, { EDGE_KEYS });
 });
 afterAll(() => {
-  origin.watch.close();
+  origin.watcher.close();
   builder.remove();
 });
 
@@ -72,7 +72,7 @@ test("what was accepted is refused two minutes later, also when its answer is in
   expect(await ask()).toBe(200);
   passing.pass(60_000);
   expect(await ask()).toBe(403);
-  passing.watch.close();
+  passing.watcher.close();
 });
 
 test("without one, everything is 403 but /healthz, also what is in the cache and what does not exist", async () => {

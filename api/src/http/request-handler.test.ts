@@ -22,7 +22,7 @@ afterEach(() => {
 
 async function open(): Promise<TestOrigin> {
   const origin = await openTestOrigin(builder.path);
-  close = () => origin.watch.close();
+  close = () => origin.watcher.close();
   return origin;
 }
 

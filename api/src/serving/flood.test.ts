@@ -11,7 +11,7 @@ beforeEach(async () => {
   origin = await openTestOrigin(builder.path);
 });
 afterEach(() => {
-  origin.watch.close();
+  origin.watcher.close();
   builder.remove();
 });
 

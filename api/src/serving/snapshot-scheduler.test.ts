@@ -12,7 +12,7 @@ beforeEach(async () => {
   origin = await openTestOrigin(builder.path);
 });
 afterEach(() => {
-  origin.watch.close();
+  origin.watcher.close();
   builder.remove();
 });
 
@@ -24,7 +24,7 @@ async function askGeneration(): Promise<number> {
 test("a generation that was read is served 150 milliseconds after it was seen, built ahead or not", async () => {
   expect(await askGeneration()).toBe(1);
   builder.publish([{ region: "GB", videos: videos(30) }]);
-  const generation = origin.watch.poll(testTime);
+  const generation = origin.watcher.poll(testTime);
   if (generation !== null) readAll(origin.lists.load(generation));
   origin.pass(50); // sees it, and begins to build ahead; no turn of the event loop in between
   expect(origin.cache.snapshot?.generation.id).toBe(1);
@@ -43,7 +43,7 @@ test("a generation that was deleted before it was read is forgotten with the nex
     await new Promise(setImmediate);
   }
   await Bun.sleep(50); // what was begun for the one before is tried meanwhile
-  await passUntil(() => origin.watch.degradedReason === null);
+  await passUntil(() => origin.watcher.degradedReason === null);
   expect(origin.origin.degradedReason).toBeNull();
 });
 
@@ -104,7 +104,7 @@ test("after a start with a damaged generation the one before is served", async (
   const other = await openTestOrigin(builder.path);
   await until(() => other.cache.snapshot?.generation.id === 1);
   expect(other.origin.degradedReason).toStartWith("Generation 3 is damaged: ");
-  other.watch.close();
+  other.watcher.close();
 });
 
 test("when the last generation is deleted, what is in memory is served on", async () => {
@@ -179,7 +179,7 @@ test("first pages and the regions are, before a first request for them, served w
   await until(cacheIsLoaded);
   builder.database.run("UPDATE schema_migrations SET version = 99 WHERE version = 7");
   origin.pass(50);
-  expect(origin.watch.degradedReason).toContain("schema is version 99");
+  expect(origin.watcher.degradedReason).toContain("schema is version 99");
   expect((await origin.ask("/api/trending?region=CZ&window=week&limit=3")).status).toBe(200);
   expect((await origin.ask("/api/regions")).status).toBe(200);
   const deep = await origin.ask("/api/trending?cursor=1-24");

@@ -19,7 +19,7 @@ const longestRetryMs = 4000;
 const prewarmedEntries = 512; // the others are built on request
 
 type SnapshotSchedulerParts = {
-  watch: GenerationWatcher;
+  watcher: GenerationWatcher;
   cache: ResponseCache;
   builder: Builder;
   lists: ListReader;
@@ -52,15 +52,15 @@ export class SnapshotScheduler {
 
   /** Why an older generation is served than the newest, or some pages cannot be; null when all is well. */
   get degradedReason(): string | null {
-    return this.#rejection?.reason ?? this.#parts.watch.degradedReason;
+    return this.#rejection?.reason ?? this.#parts.watcher.degradedReason;
   }
 
   /** Looks at the database and the clock (`now` in milliseconds). Call it every 50 milliseconds or so. */
   tick(now: number): void {
     this.#elapsed += Math.max(0, now - this.#now);
     this.#now = now;
-    const { watch, cache } = this.#parts;
-    const generation = watch.poll(this.#elapsed);
+    const { watcher, cache } = this.#parts;
+    const generation = watcher.poll(this.#elapsed);
     this.#logDegradation();
     const { snapshot } = cache;
     if (generation === null) return; // nothing was published yet
