@@ -7,7 +7,8 @@ import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.
 import { WorkerReporter } from "./worker-reporter.ts";
 
 const tickIntervalMs = 50; // a published generation has to be seen within 250
-const drainMs = 500; // answers have Connection: close for so long before the port is closed
+const drainTurns = 10; // answers have Connection: close for so many turns before the port is closed:
+const drainTurnMs = 50; // half a second, and longer when this process has no processor to answer with
 const openRequestsTimeoutMs = 5000; // and open requests have this long after that
 
 /**
@@ -37,7 +38,7 @@ export async function runWorker(
   }, tickIntervalMs);
   stopOnSignal(async () => {
     origin.drain();
-    await Bun.sleep(drainMs);
+    for (let turn = 0; turn < drainTurns; turn++) await Bun.sleep(drainTurnMs);
     await Promise.race([server.stop(), Bun.sleep(openRequestsTimeoutMs)]);
     reporter.report();
   });
