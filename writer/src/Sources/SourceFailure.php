@@ -19,11 +19,13 @@ final class SourceFailure extends WriterException
 
     public static function unknown(string $name): self
     {
-        return is_link($name)
-            ? self::missing($name)
-            : self::because(
+        return match (true) {
+            file_exists($name) => self::notAFile($name),
+            is_link($name) => self::missing($name),
+            default => self::because(
                 "Cannot read $name: there is no such file or folder. Expected demo, youtube, spool:FOLDER, a file or a folder.",
-            );
+            ),
+        };
     }
 
     public static function unreadable(string $path): self

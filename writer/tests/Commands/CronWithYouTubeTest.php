@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Commands;
 
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
@@ -73,6 +74,38 @@ final class CronWithYouTubeTest extends TestCase
             'contentDetails' => 5,
         ];
         $server->answer(['GB 1' => [$page]]);
+        $installation = self::installation(['YOUTUBE_API_URL' => $server->url]);
+
+        self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
+        self::assertSame(1, $installation->value('SELECT count(*) FROM observations'));
+    }
+
+    /** It unpacks to more than the memory of the run. */
+    #[Test]
+    #[DataProvider('statuses')]
+    public function an_answer_that_is_a_gzip_bomb_does_not_end_the_run(int $status): void
+    {
+        $server = new StubServer();
+        $server->answer(['*' => [['status' => $status, 'body' => '{', 'gzipOf' => 200_000_000]]]);
+        $installation = self::installation([
+            'YOUTUBE_API_URL' => $server->url,
+            'YOUTUBE_TIMEOUT_SECONDS' => '60',
+        ]);
+
+        self::assertSame(ExitCode::SourceFailed, $installation->run(['cron'])->exitCode);
+    }
+
+    /** @return array<string, array{int}> */
+    public static function statuses(): array
+    {
+        return ['200' => [200], '403' => [403]];
+    }
+
+    #[Test]
+    public function an_answer_that_is_packed_is_read(): void
+    {
+        $server = new StubServer();
+        $server->answer(['GB 1' => [[...StubServer::page(['aaa']), 'gzipOf' => 10_000]]]);
         $installation = self::installation(['YOUTUBE_API_URL' => $server->url]);
 
         self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);

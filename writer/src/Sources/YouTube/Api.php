@@ -29,7 +29,6 @@ final readonly class Api
     ];
 
     private const float IDLE_TIMEOUT_SECONDS = 10.0;
-    private const int MOST_BYTES = 1024 * 1024;
 
     private HttpClientInterface $client;
 
@@ -44,7 +43,11 @@ final readonly class Api
             $retryPolicy,
             RetryPolicy::ATTEMPTS - 1,
         )->withOptions([
-            'headers' => ['X-Goog-Api-Key' => $key, 'Accept' => 'application/json'],
+            'headers' => [
+                'X-Goog-Api-Key' => $key,
+                'Accept' => 'application/json',
+                'Accept-Encoding' => 'gzip',
+            ],
             'max_redirects' => 0,
             'on_progress' => self::limitBytes(...),
         ]);
@@ -59,7 +62,7 @@ final readonly class Api
     {
         $response = $this->request($region, $pageToken, $etag);
         try {
-            [$status, $body] = [$response->getStatusCode(), $response->getContent(false)];
+            [$status, $body] = [$response->getStatusCode(), Body::unpacked($response->getContent(false))];
         } catch (TransportExceptionInterface $failure) {
             throw new ApiFailure(
                 "YouTube does not answer for $region: " . self::reason($response, $failure) . '.',
@@ -107,8 +110,8 @@ final readonly class Api
     /** @throws TransportException */
     private static function limitBytes(int $received): void
     {
-        if ($received > self::MOST_BYTES) {
-            throw new TransportException('the answer is larger than ' . self::MOST_BYTES . ' bytes');
+        if ($received > Body::MOST_BYTES) {
+            throw new TransportException('the answer is larger than ' . Body::MOST_BYTES . ' bytes');
         }
     }
 

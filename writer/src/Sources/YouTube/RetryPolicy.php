@@ -51,7 +51,8 @@ final class RetryPolicy extends GenericRetryStrategy
         }
         $temporary =
             $exception !== null ||
-            ($status >= 400 && ApiError::of($status, (string) $responseContent) === ApiError::Temporary);
+            ($status >= 400 &&
+                ApiError::of($status, Body::unpacked((string) $responseContent)) === ApiError::Temporary);
 
         return $temporary && self::retryAfterSeconds($context->getHeaders()) < $this->secondsLeft();
     }

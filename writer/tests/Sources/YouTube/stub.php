@@ -50,4 +50,14 @@ foreach ($answer['headers'] ?? [] as $name => $value) {
 if (isset($answer['etag'])) {
     header("ETag: {$answer['etag']}");
 }
-echo is_string($answer['body']) ? $answer['body'] : json_encode($answer['body']);
+$body = is_string($answer['body']) ? $answer['body'] : json_encode($answer['body']);
+if (isset($answer['gzipOf'])) {
+    header('Content-Encoding: gzip');
+    $gzip = deflate_init(ZLIB_ENCODING_GZIP);
+    $packed = deflate_add($gzip, $body);
+    for ($left = $answer['gzipOf']; $left > 0; $left -= 1_000_000) {
+        $packed .= deflate_add($gzip, str_repeat(' ', min($left, 1_000_000)), ZLIB_NO_FLUSH);
+    }
+    $body = $packed . deflate_add($gzip, '', ZLIB_FINISH);
+}
+echo $body;
