@@ -1,13 +1,16 @@
 """The tables that other projects publish, each as its authors measured it, with ours beside."""
 
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from bench.environment import BenchEnvironment
+from bench.errors import FAILURES
 from bench.measurement import COLUMNS, Measurement, Rounds
 from bench.progress import progress
 from bench.result import ScenarioResult
+from bench.running_server import RunningServer
 from bench.servers import ORIGIN, PEERS
 from bench.wrk import DEFAULT_PAGE, Load
 
@@ -66,30 +69,58 @@ TABLES = {
 }
 
 
+@dataclass
+class _Turns:
+    """A server that fails is left out of this table only: the next may ask less of it."""
+
+    bench: BenchEnvironment
+    table: SeedTable
+    stack: ExitStack
+    running: dict[str, RunningServer] = field(default_factory=dict)
+    measured: dict[str, list[Measurement]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)  # why, by server
+
+    def start(self) -> None:
+        for name in self.table.servers:
+            if name in self.bench.missing:
+                self.failed[name] = self.bench.missing[name]
+            else:
+                progress.log(f"warming {name} up")
+                with self._left_out_if_it_fails(name):
+                    started = self.bench.started(name, warm=True)
+                    self.running[name] = self.stack.enter_context(started)
+
+    def measure_round(self, seconds: int) -> None:
+        for row in self.table.rows:
+            if row.server not in self.failed:
+                load = replace(self.table.load, target=row.target)
+                with self._left_out_if_it_fails(row.server):
+                    one = self.bench.measure(self.running[row.server], load, seconds)
+                    self.measured.setdefault(row.label, []).append(one)
+
+    @contextmanager
+    def _left_out_if_it_fails(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except FAILURES as reason:
+            progress.log(f"leaving out {name}: {reason}")
+            self.failed[name] = str(reason)
+
+
 def measure_seeds(name: str, bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
     """A table's rows in turns, round by round; the medians. A server that fails is a row that says so."""
     table = TABLES[name]
     result = ScenarioResult(name, HEADER, notes=[table.note] if table.note else [])
-    measured: dict[str, list[Measurement]] = {}
     with ExitStack() as stack:
-        running = {}
-        for server in [one for one in bench.servers if one.name in table.servers]:
-            progress.log(f"warming {server.name} up")
-            with bench.skip_if_unavailable(server):
-                running[server.name] = stack.enter_context(bench.started(server.name, warm=True))
+        turns = _Turns(bench, table, stack)
+        turns.start()
         for _ in range(rounds.count):
-            for row in table.rows:
-                for server in [one for one in bench.servers if one.name == row.server]:
-                    load = replace(table.load, target=row.target)
-                    with bench.skip_if_unavailable(server):
-                        one = bench.measure(running[row.server], load, rounds.seconds)
-                        measured.setdefault(row.label, []).append(one)
-        starts = {server: instance.start_ms for server, instance in running.items()}
+            turns.measure_round(rounds.seconds)
     for row in table.rows:
-        if row.server in bench.missing:
+        if row.server in turns.failed:
             result.rows.append((row.label, (None,) * len(HEADER)))
-            result.notes.append(f"{row.label} was not measured: {bench.missing[row.server]}")
         else:
-            medians = (median(one[column] for one in measured[row.label]) for column in COLUMNS)
-            result.rows.append((row.label, (*medians, starts[row.server])))
+            medians = (median(one[column] for one in turns.measured[row.label]) for column in COLUMNS)
+            result.rows.append((row.label, (*medians, turns.running[row.server].start_ms)))
+    result.notes += [f"{server} was not measured: {reason}" for server, reason in turns.failed.items()]
     return result

@@ -3,6 +3,7 @@
 import os
 import random
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from bench.errors import CannotMeasure
 from bench.machine import Cores, wait_until_quiet
 from bench.measurement import COLUMNS, Rounds
 from bench.result import BenchResult, ScenarioResult
+from bench.running_server import RunningServer
 from bench.scenarios import flood
 from bench.scenarios.pages import describe_page
-from bench.scenarios.seeds import HEADER
+from bench.scenarios.seeds import HEADER, measure_seeds
 from bench.schedule import ScheduledScenario, measure_scenarios
 from bench.seeds_table import seed_lines, write_into_document
 from bench.servers import SERVERS
@@ -64,6 +66,26 @@ def test_a_peer_that_fails_is_left_out_and_a_row_says_why(bench: BenchEnvironmen
     assert result.notes == ["Go was not measured: no such program"]
     with pytest.raises(CannotMeasure, match="TrendVault: gone"), bench.skip_if_unavailable(bench.servers[0]):
         raise OSError("gone")
+
+
+def test_a_server_that_fails_in_a_table_of_others_is_measured_in_the_next(
+    bench: BenchEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(_bench: BenchEnvironment, name: str, *, warm: bool) -> AbstractContextManager[RunningServer]:
+        assert warm
+        if name == "Express 5":
+            raise CannotMeasure("does not answer")
+        return nullcontext(RunningServer(SERVERS["TrendVault"], name, bench.folder / "log"))
+
+    figures = dict.fromkeys(COLUMNS, 1.0)
+    monkeypatch.setattr(BenchEnvironment, "started", start)
+    monkeypatch.setattr(BenchEnvironment, "measure", lambda *_arguments: figures)
+    result = measure_seeds("xypriss", bench, Rounds(2, 1))
+    rows = dict(result.rows)
+    assert rows["Express 5"] == (None,) * len(HEADER)
+    assert rows["TrendVault"] == rows["Fastify"] == (*figures.values(), 0)
+    assert result.notes[-1] == "Express 5 was not measured: does not answer"
+    assert bench.missing == {}
 
 
 def test_a_published_run_waits_for_a_quiet_machine_and_refuses_a_busy_one(
