@@ -6,14 +6,16 @@ export type Body = {
   next: string | null;
 };
 
+export const jsonContentType = "application/json";
+
 /** The body of a text in UTF-8. */
-export function textBody(text: string, contentType: string, next: string | null = null): Body {
-  return { bytes: new TextEncoder().encode(text), contentType, next };
+export function textBody(text: string, contentType: string): Body {
+  return { bytes: new TextEncoder().encode(text), contentType, next: null };
 }
 
 /** The body of a JSON text. */
-export function jsonBody(text: string, next: string | null = null): Body {
-  return textBody(text, "application/json", next);
+export function jsonBody(text: string): Body {
+  return textBody(text, jsonContentType);
 }
 
 /** The SHA-256 of the body, 32 bytes. */

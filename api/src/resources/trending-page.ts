@@ -8,10 +8,32 @@ import {
 import type { ListPage, ListRow } from "../database/list-page.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
 
-/** The page's JSON. */
-export function writeTrendingPage(query: TrendingQuery, list: ListPage, token: string): string {
+/** A page's JSON around its token, in UTF-8: the token is all that changes with the minute. */
+export type WrittenPage = { head: Uint8Array; tail: Uint8Array };
+
+/** Writes a page, but for its token. */
+export function writeTrendingPage(query: TrendingQuery, list: ListPage): WrittenPage {
+  const text = JSON.stringify(describePage(query, list));
+  const token = text.indexOf(noToken) + noToken.length - 1; // within a string, its quotes would be escaped
+  const encoder = new TextEncoder();
+  return { head: encoder.encode(text.slice(0, token)), tail: encoder.encode(text.slice(token)) };
+}
+
+/** The bytes of a page with its token. */
+export function insertToken({ head, tail }: WrittenPage, token: string): Uint8Array<ArrayBuffer> {
+  const middle = new TextEncoder().encode(token); // of a token's alphabet nothing has to be escaped
+  const bytes = new Uint8Array(head.length + middle.length + tail.length);
+  bytes.set(head);
+  bytes.set(middle, head.length);
+  bytes.set(tail, head.length + middle.length);
+  return bytes;
+}
+
+const noToken = '"token":""';
+
+function describePage(query: TrendingQuery, list: ListPage): TrendingPage {
   const { generation } = list;
-  return JSON.stringify({
+  return {
     region: query.region,
     window: query.window,
     category: query.category ?? null,
@@ -21,10 +43,10 @@ export function writeTrendingPage(query: TrendingQuery, list: ListPage, token: s
     channel_limit: { videos: generation.maxPerChannel, within_ranks: generation.maxPerChannelRanks },
     count: list.rows.length,
     total: list.total,
-    token,
+    token: "",
     items: list.rows.map(describeItem),
     next: nextPageUrl(query, list),
-  } satisfies TrendingPage);
+  };
 }
 
 /** The URL of the next page, or null on the last. */

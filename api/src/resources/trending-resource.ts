@@ -6,12 +6,13 @@ import {
   trendingUrl,
 } from "@trendvault/contract/trending-query";
 import type { Generation } from "../database/generation.ts";
+import type { ListPage } from "../database/list-page.ts";
 import type { ListReader } from "../database/list-reader.ts";
 import type { SignToken } from "../signing/token-signer.ts";
-import { jsonBody } from "./body.ts";
+import { type Body, jsonContentType } from "./body.ts";
 import { Refusal } from "./refusal.ts";
 import type { Content, Resource } from "./resource.ts";
-import { nextPageUrl, writeTrendingPage } from "./trending-page.ts";
+import { insertToken, nextPageUrl, type WrittenPage, writeTrendingPage } from "./trending-page.ts";
 
 export type TrendingSources = { lists: ListReader; signToken: SignToken };
 
@@ -25,8 +26,6 @@ export function trendingResource(search: string, sources: TrendingSources): Reso
     read: (generation) => readPage(query, generation, sources),
   };
 }
-
-const bytesPerRow = 1000; // an object with a dozen fields and their strings
 
 function readPage(query: TrendingQuery, generation: Generation, sources: TrendingSources): Content | Refusal {
   const { category, cursor } = query;
@@ -42,15 +41,38 @@ function readPage(query: TrendingQuery, generation: Generation, sources: Trendin
       : sources.lists.readListPage(query, start);
   if (list === null) return Refusal.of(generationGone(query));
   if (start !== null && start.afterRank >= list.total) return pastTheEnd;
-  const isShared = category === undefined && cursor === undefined; // ListReader keeps those rows anyway
-  return {
-    weight: isShared ? 0 : list.rows.length * bytesPerRow,
-    render(minute) {
-      const token = sources.signToken({ region: query.region, count: list.rows.length, minute });
-      const page = writeTrendingPage(query, list, token);
-      return jsonBody(page, nextPageUrl(query, list));
-    },
-  };
+  return new PageContent(query, list, sources.signToken);
+}
+
+/** Keeps the rows until the first rendering, and then what was written of them. */
+class PageContent implements Content {
+  readonly #region: string;
+  readonly #count: number;
+  readonly #next: string | null;
+  readonly #signToken: SignToken;
+  #page: WrittenPage | (() => WrittenPage);
+
+  constructor(query: TrendingQuery, list: ListPage, signToken: SignToken) {
+    this.#region = query.region;
+    this.#count = list.rows.length;
+    this.#next = nextPageUrl(query, list);
+    this.#signToken = signToken;
+    this.#page = () => writeTrendingPage(query, list);
+  }
+
+  render(minute: number): Body {
+    const token = this.#signToken({ region: this.#region, count: this.#count, minute });
+    return { bytes: insertToken(this.#written, token), contentType: jsonContentType, next: this.#next };
+  }
+
+  get weight(): number {
+    return this.#written.head.length + this.#written.tail.length;
+  }
+
+  get #written(): WrittenPage {
+    if (typeof this.#page === "function") this.#page = this.#page();
+    return this.#page;
+  }
 }
 
 function summarize(invalid: { name: string; detail: string }[]): string {
