@@ -58,7 +58,7 @@ export class Origin {
   readonly answerFailure = (error: unknown): Response =>
     reportFailure(error, { request: null, route: "none", log: this.#parts.log });
 
-  /** Looks at the database and the clock (`now` in milliseconds). Call it every 50 milliseconds or so. */
+  /** Looks at the database and the clock (`now` in milliseconds). Call it every 20 milliseconds or so. */
   tick(now: number): void {
     this.#parts.scheduler.tick(now);
     this.#isNextTimed = true;

@@ -40,7 +40,12 @@ function describeCounters(counters: CounterValues): Metric[] {
     single("cache_hits_total", "counter", "Requests answered from the cache", counters.hits),
     single("cache_misses_total", "counter", "Requests that waited for a build", counters.misses),
     single("builds_total", "counter", "Builds of answers, on request or ahead", counters.builds),
-    single("build_seconds_total", "counter", "Time spent on builds", counters.buildSeconds),
+    single(
+      "build_seconds_total",
+      "counter",
+      "Time from the begin to the end of builds",
+      counters.buildSeconds,
+    ),
     single("body_bytes_total", "counter", "Bytes of the bodies sent from the cache", counters.bytes),
     describeLatency(counters),
   ];
@@ -58,7 +63,7 @@ function describeLatency({ latency }: CounterValues): Metric {
   values.push({ labels: {}, value: latency.sum, metricName: `${metricName}_sum` });
   values.push({ labels: {}, value: count, metricName: `${metricName}_count` });
   const help =
-    "From a request's arrival in the handler to its answer; a sample of up to 20 a second and worker";
+    "From a request's arrival in the handler to its answer; a sample of up to 50 a second and worker";
   return metric(name, "histogram", help, values);
 }
 

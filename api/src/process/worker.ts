@@ -6,7 +6,7 @@ import { explainBindError, findFreePort } from "./free-port.ts";
 import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
 import { WorkerReporter } from "./worker-reporter.ts";
 
-const tickIntervalMs = 50; // a published generation has to be seen within 250
+const tickIntervalMs = 20; // a published generation has to be seen within 100
 const drainTurns = 10; // answers have Connection: close for so many turns before the port is closed:
 const drainTurnMs = 50; // half a second, and longer when this process has no processor to answer with
 const openRequestsTimeoutMs = 5000; // and open requests have this long after that

@@ -1,5 +1,5 @@
-const burst = 128; // builds: some 30 ms
-const perSecond = 200;
+const burst = 128; // builds: some 60 ms
+const perSecond = 10; // less than a hundredth of the time: those who wait for it are not among the 99 %
 
 /**
  * Which builds are done at once instead of in the queue. Bun loses the answers of a connection whose next request, or

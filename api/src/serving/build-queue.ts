@@ -1,11 +1,8 @@
-/** Resolves once the event loop has looked at its sockets. */
-export type NextTurn = () => Promise<void>;
-
-const afterSockets: NextTurn = () => new Promise((resolve) => setImmediate(resolve));
+import { afterSockets, type NextTurn } from "./next-turn.ts";
 
 /**
- * Does the expensive work one job at a time and at most one a turn of the event loop, so that a flood of cold
- * requests cannot make the warm ones wait for more than one job. A key that is already waiting, or being
+ * Does the expensive work one job at a time and at most one a turn of the event loop, and a job a step at a time (see
+ * signed-build.ts), so that a flood of cold requests cannot make the warm ones wait for more than one step. A key that is already waiting, or being
  * worked on, is not queued again (single-flight).
  */
 export class BuildQueue {

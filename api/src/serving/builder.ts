@@ -4,29 +4,39 @@ import { Refusal } from "../resources/refusal.ts";
 import type { Content, Resource } from "../resources/resource.ts";
 import type { ResponseSigner } from "../signing/response-signer.ts";
 import type { CacheEntry, RepresentationSet } from "./cache-entry.ts";
+import { afterSockets, type NextTurn } from "./next-turn.ts";
 import type {
+  Compression,
   Representation,
   RepresentationFactory,
   RepresentationInput,
   SignedRefusal,
 } from "./representation.ts";
-import { finish, finishNow, type SignedBuild } from "./signed-build.ts";
+import { endOfStep, finish, finishNow, type SignedBuild } from "./signed-build.ts";
 import type { Snapshot } from "./snapshot.ts";
+
+type BuilderOptions = {
+  factory: RepresentationFactory;
+  onBuilt: (seconds: number) => void;
+  nextTurn?: NextTurn;
+};
+
+/** How a body is compressed: at once for the request that waits for it, or as small as is worth it. */
+export type BuildOptions = { codings: readonly number[]; compression: Compression };
 
 /** Builds representations. Nothing here runs for a request whose answer is in the cache. */
 export class Builder {
   readonly #signer: ResponseSigner;
   readonly #factory: RepresentationFactory;
   readonly #onBuilt: (seconds: number) => void;
+  readonly #nextTurn: NextTurn;
 
-  /** `onBuilt` is called with the time that every build took. */
-  constructor(
-    signer: ResponseSigner,
-    { factory, onBuilt }: { factory: RepresentationFactory; onBuilt: (seconds: number) => void },
-  ) {
+  /** `onBuilt` is called with the time that every build took, what it waited for included. */
+  constructor(signer: ResponseSigner, { factory, onBuilt, nextTurn = afterSockets }: BuilderOptions) {
     this.#signer = signer;
     this.#factory = factory;
     this.#onBuilt = onBuilt;
+    this.#nextTurn = nextTurn;
   }
 
   /** Loads what building at once needs. */
@@ -34,9 +44,9 @@ export class Builder {
     this.#signer.prepare();
   }
 
-  /** Finishes a build in its time. */
+  /** Finishes a build in its time, a step a turn of the event loop. */
   finish<T>(build: SignedBuild<T>): Promise<T> {
-    return finish(build, this.#signer.sign);
+    return finish(build, { sign: this.#signer.sign, nextTurn: this.#nextTurn });
   }
 
   /** Finishes a build at once; null before `prepare`. */
@@ -47,23 +57,29 @@ export class Builder {
 
   /**
    * An entry's representations in a snapshot, in some codings (their indexes). What did not change since the last build
-   * is reused. @throws DatabaseUnreadable when nothing was ever read for the entry
+   * is reused. A step reads, or writes, or is a coding. @throws DatabaseUnreadable when nothing was ever read for the
+   * entry
    */
   *build(
     entry: CacheEntry,
     snapshot: Snapshot,
-    codings: readonly number[],
+    { codings, compression }: BuildOptions,
   ): SignedBuild<RepresentationSet | Refusal> {
     const started = performance.now();
     const content = this.#contentOf(entry, snapshot);
     if (content instanceof Refusal) return content;
+    yield endOfStep;
     const body = content.render(snapshot.minute);
     const digest = digestOf(body);
     const isSame = digest.equals(entry.current.digest);
-    const representations = isSame ? yield* this.#renew(entry.current.representations) : [];
+    const reusable = isSame ? entry.current.representations.map(reusableFor(compression)) : [];
+    const representations = yield* this.#renew(reusable);
     const set = { snapshot, content, digest, representations };
     const { url } = entry.resource;
-    for (const encoding of codings) yield* this.#add(set, { url, body, encoding });
+    for (const encoding of codings) {
+      yield endOfStep;
+      yield* this.#add(set, { url, body, encoding, compression });
+    }
     this.#onBuilt((performance.now() - started) / 1000);
     return set;
   }
@@ -71,7 +87,8 @@ export class Builder {
   /** Adds a further coding (its index) to a set of a resource. */
   *extend({ url }: Resource, set: RepresentationSet, encoding: number): SignedBuild<Representation> {
     if (set.snapshot === null || set.content === null) throw new Error("Cannot extend an empty set");
-    return yield* this.#add(set, { url, body: set.content.render(set.snapshot.minute), encoding });
+    const body = set.content.render(set.snapshot.minute);
+    return yield* this.#add(set, { url, body, encoding, compression: "fast" });
   }
 
   /** The answer that a resource does not exist, signed unless there is a flood of them. */
@@ -106,4 +123,10 @@ export class Builder {
       throw error;
     }
   }
+}
+
+// A flood's pages are compressed fast; what is built ahead, because it is asked for again, replaces that.
+function reusableFor(compression: Compression) {
+  return (known: Representation | undefined) =>
+    compression === "small" && known?.compression === "fast" ? undefined : known;
 }

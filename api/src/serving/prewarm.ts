@@ -7,28 +7,36 @@ import type { Snapshot } from "./snapshot.ts";
 
 const batchSize = 2; // signing waits for a turn of the event loop: two entries share one
 
-/** Builds entries for a snapshot before it begins, in their order, a batch a turn of the event loop. */
+type PrewarmOptions = {
+  builder: Builder;
+  log: Logger;
+  /** The time between two batches; 0 waits only until the sockets were looked at. */
+  pauseMs: number;
+  /** Whether an entry serves what was built for it at once, or with `promote`. */
+  promotesAtOnce: boolean;
+  /** Called when everything is built, or nothing more can be. */
+  onDone: () => void;
+};
+
+/** Builds entries for a snapshot, in their order, a batch a time. */
 export class Prewarm {
   readonly snapshot: Snapshot;
   readonly #entries: readonly CacheEntry[];
   readonly #builder: Builder;
   readonly #log: Logger;
   readonly #pauseMs: number;
+  readonly #promotesAtOnce: boolean;
   readonly #onDone: () => void;
   #next = 0;
   #isStopped = false;
 
-  /** `pauseMs` is the time between two batches; 0 waits only until the sockets were looked at. */
-  constructor(
-    snapshot: Snapshot,
-    entries: readonly CacheEntry[],
-    options: { builder: Builder; log: Logger; pauseMs: number; onDone: () => void },
-  ) {
+  constructor(snapshot: Snapshot, entries: readonly CacheEntry[], options: PrewarmOptions) {
     this.snapshot = snapshot;
     this.#entries = entries;
     this.#builder = options.builder;
     this.#log = options.log;
     this.#pauseMs = options.pauseMs;
+    this.#promotesAtOnce = options.promotesAtOnce;
     this.#onDone = options.onDone;
   }
 
@@ -65,12 +73,13 @@ export class Prewarm {
       this.#next += entries.length;
       this.#continue();
     } catch (error) {
-      this.#giveUp(error);
+      this.#logFailure(error);
+      this.#onDone();
     }
   }
 
-  // The snapshot begins without the rest, which is built on request.
-  #giveUp(error: unknown): void {
+  // The rest is built on request.
+  #logFailure(error: unknown): void {
     if (error instanceof DatabaseUnreadable) return; // SnapshotScheduler logs that
     this.#log("error", "prewarm_failed", "Cannot build answers ahead; they are built on request.", {
       error: String(error),
@@ -78,7 +87,10 @@ export class Prewarm {
   }
 
   async #build(entry: CacheEntry): Promise<void> {
-    const set = await this.#builder.finish(this.#builder.build(entry, this.snapshot, entry.codings));
-    if (!(set instanceof Refusal)) entry.prewarm(set); // else the next request for it gets the refusal
+    const options = { codings: entry.codings, compression: "small" } as const;
+    const set = await this.#builder.finish(this.#builder.build(entry, this.snapshot, options));
+    if (set instanceof Refusal || this.#isStopped) return; // the next request for it gets the refusal
+    entry.prewarm(set);
+    if (this.#promotesAtOnce) entry.promote(this.snapshot);
   }
 }

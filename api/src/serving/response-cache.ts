@@ -30,6 +30,8 @@ export class ResponseCache {
     onEvict: () => this.#byUrl.clear(),
   });
   #snapshot: Snapshot | null = null;
+  /** Whose answers are served as well, until they are built anew. */
+  #replaced: Snapshot | undefined;
 
   constructor(builder: Builder, counters: Counters) {
     this.#builder = builder;
@@ -41,15 +43,21 @@ export class ResponseCache {
     return this.#snapshot;
   }
 
-  /** Serves another snapshot from now on. Entries of the one before are out of date. */
-  begin(snapshot: Snapshot): void {
+  /** Serves another snapshot from now on. Entries of the one before are out of date, now or with `endReplacement`. */
+  begin(snapshot: Snapshot, { keepsReplaced }: { keepsReplaced: boolean }): void {
+    this.#replaced = keepsReplaced ? (this.#snapshot ?? undefined) : undefined;
     this.#snapshot = snapshot;
+  }
+
+  /** Serves no entries of the snapshot before any more. */
+  endReplacement(): void {
+    this.#replaced = undefined;
   }
 
   /** The entry for a URL as it was received, host included. Undefined when it has to be parsed or built first. */
   lookUp(url: string): CacheEntry | undefined {
     const entry = this.#byUrl.get(url);
-    return entry === undefined || entry.current.snapshot !== this.#snapshot ? undefined : entry;
+    return entry === undefined || !this.#isServed(entry) ? undefined : entry;
   }
 
   /** Lets the next request with the same URL find its entry without being parsed. */
@@ -62,7 +70,7 @@ export class ResponseCache {
   /** The entry of a resource, unless it is out of date. */
   find(resource: Resource): CacheEntry | undefined {
     const entry = this.#entries.get(resource.url);
-    return entry === undefined || entry.current.snapshot !== this.#snapshot ? undefined : entry;
+    return entry === undefined || !this.#isServed(entry) ? undefined : entry;
   }
 
   /** Builds what a request waits for, once for all that wait. Null when too many builds are waiting already. */
@@ -77,9 +85,9 @@ export class ResponseCache {
     return this.#builder.finishNow(this.#build(resource, encoding));
   }
 
-  /** The entries that were served most, most first, at most `limit`. */
+  /** The entries that were served most, most first, at most `limit`. Once is no sign of a second time. */
   busiest(limit: number): CacheEntry[] {
-    const served = [...this.#entries.values()].filter(({ hits }) => hits > 0);
+    const served = [...this.#entries.values()].filter(({ hits }) => hits > 1);
     return served.sort((left, right) => right.hits - left.hits).slice(0, limit);
   }
 
@@ -92,6 +100,10 @@ export class ResponseCache {
     const entries = [...this.#entries.values()];
     const weight = entries.reduce((sum, entry) => sum + entry.weight, 0);
     return { entries: entries.length, weight, urls: this.#byUrl.size };
+  }
+
+  #isServed({ current: { snapshot } }: CacheEntry): boolean {
+    return snapshot === this.#snapshot || snapshot === this.#replaced;
   }
 
   // What does not exist is signed, because an edge stores it; a bad request has an answer of the edge's own.
@@ -107,7 +119,10 @@ export class ResponseCache {
     const entry = known ?? new CacheEntry(resource, this.#counters.byRoute[resource.route]);
     let set = entry.current;
     if (set.snapshot !== snapshot) {
-      const built = yield* this.#builder.build(entry, snapshot, [encoding]);
+      const built = yield* this.#builder.build(entry, snapshot, {
+        codings: [encoding],
+        compression: "fast",
+      });
       if (built instanceof Refusal) return yield* this.#refuse(resource, built);
       set = built;
       if (this.#snapshot === snapshot) entry.current = set; // else another one has begun in the meantime

@@ -9,7 +9,7 @@ import { Prewarm } from "./prewarm.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-const generationWaitMs = 150; // the longest that a new generation waits for its answers to be built
+const longestReplacementMs = 2000; // the longest that an answer is served of the snapshot before
 const minuteLeadMs = 15_000; // before a minute begins, its answers are built
 const minutePauseMs = 5; // between two batches of them: no request waits for these
 const loadDelayMs = 20; // after a start, the first request comes before the lists are loaded
@@ -31,16 +31,19 @@ type Rejection = { generation: Generation; reason: string; retryMs: number; retr
 
 /**
  * Decides which snapshot is served. A generation is read before it is served: one that is torn or damaged leaves the
- * one before in its place. Before a snapshot begins, the busiest entries are built for it, a little at a time, so that
- * it begins warm: a minute is known beforehand, a generation waits a moment.
+ * one before in its place. The busiest entries are built for a snapshot a little at a time, so that no request waits: for
+ * a minute before it begins; for a generation as it begins, and what is not built yet is served as it was before.
  */
 export class SnapshotScheduler {
   readonly #parts: SnapshotSchedulerParts;
   #loading: GenerationLoading | null = null;
   #rejection: Rejection | null = null;
-  /** The generation that is to be served next, and when it was seen first. */
-  #seen: { generation: Generation; at: number } | null = null;
-  #upcoming: { prewarm: Prewarm; deadline: number } | null = null;
+  /** The one that is to be served next, or that was last. */
+  #awaited: Generation | null = null;
+  /** Builds the answers of the next minute, of the generation that is served. */
+  #upcoming: Prewarm | null = null;
+  /** Builds the answers of a snapshot that is served already. */
+  #replacing: { prewarm: Prewarm; until: number } | null = null;
   #loggedReason: string | null = null;
   #now = 0;
   /** Milliseconds that only grow: a clock that is set back must not put off what is tried again. */
@@ -55,13 +58,14 @@ export class SnapshotScheduler {
     return this.#rejection?.reason ?? this.#parts.watcher.degradedReason;
   }
 
-  /** Looks at the database and the clock (`now` in milliseconds). Call it every 50 milliseconds or so. */
+  /** Looks at the database and the clock (`now` in milliseconds). Call it every 20 milliseconds or so. */
   tick(now: number): void {
     this.#elapsed += Math.max(0, now - this.#now);
     this.#now = now;
     const { watcher, cache } = this.#parts;
     const generation = watcher.poll(this.#elapsed);
     this.#logDegradation();
+    if (this.#replacing !== null && this.#elapsed >= this.#replacing.until) this.#endReplacement();
     const { snapshot } = cache;
     if (generation === null) return; // nothing was published yet
     if (snapshot === null) this.#begin({ generation, minute: tokenMinute(now) });
@@ -83,15 +87,9 @@ export class SnapshotScheduler {
   }
 
   #prepareGeneration(generation: Generation): void {
-    if (this.#seen?.generation !== generation) this.#seen = { generation, at: this.#elapsed };
-    const upcoming = this.#upcoming;
-    if (upcoming?.prewarm.snapshot.generation === generation) {
-      if (upcoming.prewarm.isDone || this.#elapsed >= upcoming.deadline)
-        this.#begin(upcoming.prewarm.snapshot);
-    } else if (this.#parts.lists.isLoaded(generation)) {
-      const deadline = this.#seen.at + generationWaitMs;
-      this.#prepare({ generation, minute: tokenMinute(this.#now) }, { deadline, pauseMs: 0 });
-    } else if (this.#loading?.generation !== generation) this.#loadAhead(generation);
+    this.#awaited = generation;
+    if (this.#parts.lists.isLoaded(generation)) this.#replace({ generation, minute: tokenMinute(this.#now) });
+    else if (this.#loading?.generation !== generation) this.#loadAhead(generation);
   }
 
   #loadAhead(generation: Generation): void {
@@ -122,7 +120,7 @@ export class SnapshotScheduler {
   #reject(generation: Generation, error: unknown): void {
     this.#loading = null;
     const isServed = this.#parts.cache.snapshot?.generation === generation;
-    if (!isServed && this.#seen?.generation !== generation) return; // another one has taken its place meanwhile
+    if (!isServed && this.#awaited !== generation) return; // another one has taken its place meanwhile
     const last = this.#rejection;
     if (last === null || last.generation === generation || !isServed) {
       const again = last?.generation === generation ? last.retryMs * 2 : shortestRetryMs;
@@ -146,37 +144,60 @@ export class SnapshotScheduler {
   #prepareMinute({ generation, minute }: Snapshot, now: number): void {
     const current = { generation, minute: tokenMinute(now) };
     if (current.minute !== minute) {
-      this.#begin(this.#preparedFor(current) ?? current);
-    } else if (this.#upcoming === null && tokenMinute(now + minuteLeadMs) !== minute) {
-      const next = { generation, minute: minute + 1 };
-      this.#prepare(next, { deadline: Number.POSITIVE_INFINITY, pauseMs: minutePauseMs });
+      const prepared = this.#upcoming?.snapshot;
+      this.#begin(prepared?.minute === current.minute ? prepared : current);
+    } else if (this.#isQuiet && tokenMinute(now + minuteLeadMs) !== minute) {
+      this.#upcoming = this.#prewarm({ generation, minute: minute + 1 }, { pauseMs: minutePauseMs });
+      this.#upcoming.start();
     }
   }
 
-  #preparedFor({ generation, minute }: Snapshot): Snapshot | null {
-    const snapshot = this.#upcoming?.prewarm.snapshot;
-    return snapshot?.generation === generation && snapshot.minute === minute ? snapshot : null;
+  get #isQuiet(): boolean {
+    return this.#upcoming === null && this.#replacing === null;
   }
 
-  #prepare(snapshot: Snapshot, { deadline, pauseMs }: { deadline: number; pauseMs: number }): void {
-    this.#upcoming?.prewarm.stop();
+  #prewarm(
+    snapshot: Snapshot,
+    { pauseMs, onDone = () => {} }: { pauseMs: number; onDone?: () => void },
+  ): Prewarm {
     const { cache, builder, log } = this.#parts;
-    const onDone = () => pauseMs === 0 && this.#begin(snapshot); // a minute waits for the clock
+    const promotesAtOnce = pauseMs === 0; // a minute waits for the clock
     const entries = cache.busiest(prewarmedEntries);
-    const prewarm = new Prewarm(snapshot, entries, { builder, log, pauseMs, onDone });
-    this.#upcoming = { prewarm, deadline };
+    const prewarm = new Prewarm(snapshot, entries, { builder, log, pauseMs, promotesAtOnce, onDone });
+    cache.ageHits();
+    return prewarm;
+  }
+
+  // Nobody waits: an entry serves the snapshot before until it is built, the busiest first; but nothing is served on that
+  // was taken down.
+  #replace(snapshot: Snapshot): void {
+    const { cache } = this.#parts;
+    const { removalsVersion } = snapshot.generation;
+    const keepsReplaced = cache.snapshot?.generation.removalsVersion === removalsVersion;
+    this.#stopPrewarming();
+    cache.begin(snapshot, { keepsReplaced });
+    const prewarm = this.#prewarm(snapshot, { pauseMs: 0, onDone: () => this.#endReplacement() });
+    this.#replacing = { prewarm, until: this.#elapsed + longestReplacementMs };
     prewarm.start();
+  }
+
+  #endReplacement(): void {
+    this.#replacing?.prewarm.stop();
+    this.#replacing = null;
+    this.#parts.cache.endReplacement();
+  }
+
+  #stopPrewarming(): void {
+    this.#upcoming?.stop();
+    this.#upcoming = null;
+    this.#endReplacement();
   }
 
   #begin(snapshot: Snapshot): void {
     const { cache, lists } = this.#parts;
-    const prewarm = this.#upcoming?.prewarm;
-    if (prewarm?.snapshot === snapshot) {
-      prewarm.promote();
-      cache.ageHits();
-    } else prewarm?.stop();
-    this.#upcoming = null;
-    cache.begin(snapshot);
+    if (this.#upcoming?.snapshot === snapshot) this.#upcoming.promote();
+    this.#stopPrewarming();
+    cache.begin(snapshot, { keepsReplaced: false });
     const { generation } = snapshot;
     if (!lists.isLoaded(generation) && this.#loading?.generation !== generation) this.#loadServed(generation);
   }
