@@ -1,4 +1,5 @@
 import random
+import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -15,8 +16,11 @@ from loadtest.goal import Goal
 from loadtest.responses import PageRequest
 
 _MOST_TIMES_SLOWER = 1.5
-_DISTINCT = 200_000
+_DISTINCT = 60_000  # in a round
+_ARRIVED_CPU_SECONDS = 0.02
+_ARRIVES_WITHIN_SECONDS = 10
 _CONNECTIONS = 4
+_POLL_SECONDS = 0.01
 _ALONE = "alone"
 _LAST_RANK = 480
 
@@ -53,7 +57,9 @@ def _measure_alone(bench: BenchEnvironment, server: RunningServer, seconds: int)
 
 def _measure_beside(flood: Path, bench: BenchEnvironment, server: RunningServer, seconds: int) -> Measurement:
     load = Load(mix=flood, connections=_CONNECTIONS, headers=server.fields())
+    before = sum(server.cpu_seconds())
     process = wrk.start(server.url, load, seconds + 1, bench.cores.driver)
+    _wait_until_it_arrives(server, before)
     measurement = _measure_alone(bench, server, seconds)
     output, _ = process.communicate()
     counted = wrk.parse(output)
@@ -64,6 +70,13 @@ def _measure_beside(flood: Path, bench: BenchEnvironment, server: RunningServer,
         "flood/s": per_second,
         "refused/s": per_second * counted["errors"] / counted["requests"],
     }
+
+
+def _wait_until_it_arrives(server: RunningServer, cpu_seconds: float) -> None:
+    """wrk reads the lines first, which takes a while."""
+    deadline = time.monotonic() + _ARRIVES_WITHIN_SECONDS
+    while sum(server.cpu_seconds()) < cpu_seconds + _ARRIVED_CPU_SECONDS and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
 
 
 def _generation(server: RunningServer) -> int:
