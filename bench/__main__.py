@@ -2,6 +2,7 @@
 
 import resource
 import shutil
+import signal
 import sys
 
 from bench.chart import draw
@@ -53,6 +54,7 @@ def _require_tools() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(_OPEN_FILES, hard), hard))
 
 
+signal.signal(signal.SIGTERM, lambda *_: sys.exit("bin/bench: ended by a signal"))  # and the servers with it
 try:
     main(parse_options())
 except (CannotMeasure, CannotStart) as error:
