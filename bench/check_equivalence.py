@@ -2,12 +2,15 @@
 
 import json
 import time
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
+from joserfc.jwk import KeySet
+
 from bench.errors import CannotMeasure
 from bench.running_server import RunningServer
-from loadtest.analytics_token import KeyRing, TokenVerdict, verify_token
+from loadtest.analytics_token import TokenVerdict, import_keys, parse_token, verify_token
 from loadtest.contract import LARGEST_LIMIT, WINDOWS
 from loadtest.responses import PageRequest
 
@@ -16,13 +19,12 @@ _PAGES += [PageRequest("FR", window, LARGEST_LIMIT) for window in WINDOWS]
 _BAD_PARAMETERS = ("region=XX", "window=month", f"limit={LARGEST_LIMIT + 1}")
 
 
-def require_equivalent(
-    peer: RunningServer, origin: RunningServer, ring: KeyRing, *, validates: bool = True
-) -> None:
+def require_equivalent(peer: RunningServer, origin: RunningServer, *, validates: bool = True) -> None:
     """Raises CannotMeasure where the answers differ. `validates`: it must refuse bad queries with 400."""
+    keys = import_keys(_get_json(origin, "/.well-known/jwks.json"))
     for target in [page.target for page in _PAGES]:
         theirs, ours = _get_json(peer, target), _get_json(origin, target)
-        _require_token(theirs.pop("token"), ours.pop("token"), ring)
+        _require_token(theirs.pop("token"), ours.pop("token"), keys)
         if (difference := find_difference(theirs, ours)) is not None:
             raise CannotMeasure(f"{target}: {difference}")
     for parameter in _BAD_PARAMETERS if validates else ():
@@ -41,14 +43,19 @@ def find_difference(theirs: Any, ours: Any) -> str | None:
 def _get_json(server: RunningServer, target: str) -> Any:
     answer = server.get(target)
     content_type = answer.headers.get("content-type", "")
-    if answer.status != 200 or not content_type.startswith("application/json"):
+    if answer.status != 200 or not content_type.startswith("application/j"):
         raise CannotMeasure(f"{target}: status {answer.status}, {content_type}")
     return answer.json()
 
 
-def _require_token(theirs: str, ours: str, ring: KeyRing) -> None:
-    verdict = verify_token(theirs, ring, int(time.time() // 60))
+def _require_token(theirs: str, ours: str, keys: KeySet) -> None:
+    verdict = verify_token(theirs, keys, time.time())
     if verdict is not TokenVerdict.VALID:
         raise CannotMeasure(f"its token is {verdict}")
-    if theirs.split(".")[:4] != ours.split(".")[:4]:
+    their_claims, our_claims = parse_token(theirs), parse_token(ours)
+    if (
+        their_claims is None
+        or our_claims is None
+        or replace(their_claims, issued_at=0, expires_at=0) != replace(our_claims, issued_at=0, expires_at=0)
+    ):
         raise CannotMeasure("its token has other claims")

@@ -25,7 +25,11 @@ export const trendingPageExample: TrendingPage = {
   channel_limit: { videos: 3, within_ranks: 24 },
   count: 1,
   total: 200,
-  token: "v1.k1.DE.1.29921400.5VDCqmQvvUwDqZ2dYHh8Bw",
+  token: [
+    "eyJhbGciOiJFZERTQSIsImtpZCI6IldlVkhqSVFUIiwidHlwIjoidHYrand0In0",
+    "eyJpYXQiOjE3OTUyNTUyMDAsImV4cCI6MTc5NTI1NjEwMCwic3ViIjoiREUvZGF5Ly80NzExLzArMSJ9",
+    "FbXG60A0uWKNyAwDJ055JPfNOz_u1GE-P8Nxfu57eU-7kOYayXVT4OsekDIzU1FZEiIPpTwmA9WuVKoSrKweDQ",
+  ].join("."),
   items: [
     {
       id: exampleVideoId,
@@ -89,6 +93,19 @@ export const publicKeysExample: PublicKeys = {
       crv: "Ed25519",
       kid: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
       x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+      use: "sig",
+      alg: "EdDSA",
+      purpose: "responses",
+    },
+    // A key of token-vectors.json.
+    {
+      kty: "OKP",
+      crv: "Ed25519",
+      kid: "WeVHjIQT",
+      x: "JUO5L_EJVRFHatyDadtt3JM2ZaEZeN2hQE7hBmypVZ0",
+      use: "sig",
+      alg: "EdDSA",
+      purpose: "tokens",
     },
   ],
 };

@@ -1,5 +1,5 @@
 import { type InnerList, type Item, parseDictionary } from "structured-headers";
-import { fromBase64url } from "./base64url.ts";
+import { isResponseKey, isSignedBy, type PublicKeySet } from "./public-keys.ts";
 import {
   coveredComponents,
   readSignedFields,
@@ -12,10 +12,6 @@ import {
 } from "./signature-base.ts";
 
 /** How the edge, a mirror or a partner verifies that a response is the origin's (RFC 9421). */
-
-/** Public keys as /.well-known/jwks.json serves them (RFC 7517, RFC 8037). */
-export type PublicKey = { kty: "OKP"; crv: "Ed25519"; kid: string; x: string };
-export type PublicKeySet = { keys: PublicKey[] };
 
 export type SignatureVerdict = "valid" | "unsigned" | "unknown-key" | "digest-differs" | "signature-differs";
 
@@ -55,8 +51,9 @@ export async function verifySignature(
   const candidates = readCandidates(headers);
   if (candidates.length === 0) return { verdict: "unsigned" };
   const fields = readSignedFields(headers);
+  const ours = keys.keys.filter(isResponseKey);
   const known = candidates.flatMap((candidate) =>
-    keys.keys.filter(({ kid }) => kid === candidate.parameters.keyid).map((key) => ({ key, ...candidate })),
+    ours.filter(({ kid }) => kid === candidate.parameters.keyid).map((key) => ({ key, ...candidate })),
   );
   if (known.length === 0) return { verdict: "unknown-key" };
   if (fields["unencoded-digest"] !== (await unencodedDigest(body))) return { verdict: "digest-differs" };
@@ -113,11 +110,4 @@ function readParameters([components, parameters]: InnerList): SignatureParameter
     alg === "ed25519" &&
     Object.keys(others).length === 0;
   return isOurs ? (received as SignatureParameters) : null;
-}
-
-async function isSignedBy(key: PublicKey, base: string, signature: ArrayBuffer): Promise<boolean> {
-  const publicKey = fromBase64url(key.x);
-  if (publicKey === null) return false;
-  const imported = await crypto.subtle.importKey("raw", publicKey, "Ed25519", false, ["verify"]);
-  return crypto.subtle.verify("Ed25519", imported, signature, new TextEncoder().encode(base));
 }

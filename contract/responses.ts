@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { problemKinds, problemType } from "./problem.ts";
 import { regionCodes } from "./regions.ts";
+import { longestToken } from "./token.ts";
 import { largestLimit, windows } from "./trending-query.ts";
 import { videoIdPattern } from "./video-id.ts";
 
@@ -56,8 +57,9 @@ export const TrendingPage = z
       .meta({ description: "At most this many videos of one channel within the first ranks" }),
     count: z.int().min(0).max(largestLimit),
     total: z.int().min(0).meta({ description: "Ranks in the whole list" }),
-    token: z.string().meta({
-      description: "Proves that this list was served for this market in this minute; valid for 15 minutes",
+    token: z.string().max(longestToken).meta({
+      description:
+        "A JWS (RFC 7515, EdDSA) that proves that this page was served in this minute; valid for 15 minutes. The same for everybody",
     }),
     items: z.array(TrendingItem).max(largestLimit),
     next: z.string().nullable().meta({ description: "The next page of this generation, null on the last" }),
@@ -129,8 +131,15 @@ export const PublicKeys = z
       z.strictObject({
         kty: z.literal("OKP"),
         crv: z.literal("Ed25519"),
-        kid: z.string().meta({ description: "JWK thumbprint (RFC 7638)" }),
+        kid: z
+          .string()
+          .meta({ description: "The JWK thumbprint (RFC 7638); of a token's key its first 8 characters" }),
         x: z.string(),
+        use: z.literal("sig"),
+        alg: z.literal("EdDSA"),
+        purpose: z
+          .enum(["responses", "tokens"])
+          .meta({ description: "What it signs: responses (RFC 9421), or the tokens in lists" }),
       }),
     ),
   })

@@ -1,74 +1,115 @@
-import { equalInConstantTime, hmacSha256 } from "./hmac.ts";
-import { type KeyRing, signingKey } from "./key-ring.ts";
+import { fromBase64url, toBase64url } from "./base64url.ts";
+import { isSignedBy, isTokenKey, type PublicKeySet } from "./public-keys.ts";
+import { readTokenSubject, type TokenList, writeTokenSubject } from "./token-subject.ts";
 
 /**
- * The analytics token says: this list was served by us, for this region, about now.
+ * The token of a list: a compact JWS (RFC 7515) with EdDSA over Ed25519 (RFC 8037), the same for everybody. It says
+ * which list was served, when, and for how long others may take that as recent:
  *
- *     v1.<kid>.<region>.<count>.<minute>.<mac>
+ *     header   {"alg":"EdDSA","kid":"Ab3_x-9Z","typ":"tv+jwt"}
+ *     payload  {"iat":1795176000,"exp":1795176900,"sub":"GB/day//4711/0+24"}
  *
- * minute is Unix time / 60, whole; mac the first 22 characters of
- * base64url(HMAC-SHA-256(key[kid], everything before the last dot)). Nothing in it depends on the client.
+ * Any JOSE library verifies it with the keys of /.well-known/jwks.json. We write it in one form only, and take no other.
  */
-export type TokenClaims = { kid: string; region: string; count: number; minute: number };
+export type TokenClaims = {
+  /** Unix time in seconds: the minute in which the list was served. */
+  issuedAt: number;
+  /** Unix time in seconds. */
+  expiresAt: number;
+  list: TokenList;
+};
 
 export type TokenVerdict = "valid" | "malformed" | "unknown-key" | "tampered" | "not-yet-valid" | "expired";
 
-/** A well-formed token taken apart. `payload` is the text that the mac covers. */
-export type TokenParts = TokenClaims & { payload: string; mac: string };
+/** What a valid token says. */
+export type VerifiedToken = { verdict: "valid"; claims: TokenClaims };
 
-/** A token is valid from 1 minute before its own minute (its signer's clock is ahead) to 15 minutes after it. */
-export const tokenWindowMinutes = { ahead: 1, behind: 15 } as const;
+export const tokenType = "tv+jwt"; // explicit, so that no other JWT of the same key is taken for one (RFC 8725, 3.11)
+export const tokenLifetimeSeconds = 900;
+/** The signer's clock may be ahead of the verifier's by so much. */
+export const tokenLeewaySeconds = 60;
+export const longestToken = 400;
 
-const macLength = 22; // base64url characters: 132 bits
-const tokenPattern =
-  /^(v1\.([A-Za-z0-9]{1,16})\.([A-Z]{2})\.(0|[1-9][0-9]{0,2})\.([1-9][0-9]{0,9}))\.([A-Za-z0-9_-]{22})$/;
+const minuteSeconds = 60;
+const signatureBytes = 64; // RFC 8032, section 5.1.6
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Whole minutes since 1970, the clock of the token. */
+/** Whole minutes since 1970: all lists that are served within one have the same token. */
 export function tokenMinute(milliseconds: number): number {
-  return Math.floor(milliseconds / 60_000);
+  return Math.floor(milliseconds / (minuteSeconds * 1000));
 }
 
-/** The text that the mac covers. */
-export function tokenPayload(claims: TokenClaims): string {
-  return `v1.${claims.kid}.${claims.region}.${claims.count}.${claims.minute}`;
+/** The claims of a list that is served in a minute. */
+export function claimsOf(list: TokenList, minute: number): TokenClaims {
+  const issuedAt = minute * minuteSeconds;
+  return { issuedAt, expiresAt: issuedAt + tokenLifetimeSeconds, list };
 }
 
-/** A token from its payload and the payload's whole HMAC (base64url). */
-export function formatToken(payload: string, hmac: string): string {
-  return `${payload}.${hmac.slice(0, macLength)}`;
+/** The text that is signed (RFC 7515, section 5.1). */
+export function tokenSigningInput({ issuedAt, expiresAt, list }: TokenClaims, kid: string): string {
+  const header = JSON.stringify({ alg: "EdDSA", kid, typ: tokenType });
+  const payload = JSON.stringify({ iat: issuedAt, exp: expiresAt, sub: writeTokenSubject(list) });
+  return `${toBase64url(encoder.encode(header))}.${toBase64url(encoder.encode(payload))}`;
 }
 
-/** Takes a token apart, or null when it is malformed. The mac is not verified. */
-export function readToken(token: string): TokenParts | null {
-  const match = tokenPattern.exec(token);
-  if (match === null) return null;
-  const [, payload = "", kid = "", region = "", count = "", minute = "", mac = ""] = match;
-  return { payload, kid, region, count: Number(count), minute: Number(minute), mac };
+export function formatToken(signingInput: string, signature: Uint8Array): string {
+  return `${signingInput}.${toBase64url(signature)}`;
 }
 
-/** Validates a token against the HMAC (base64url) of its payload, at a minute. The mac comes first. */
-export function validateToken(parts: TokenParts, against: { hmac: string; minute: number }): TokenVerdict {
-  if (!equalInConstantTime(parts.mac, against.hmac.slice(0, macLength))) return "tampered";
-  if (against.minute < parts.minute - tokenWindowMinutes.ahead) return "not-yet-valid";
-  const isFresh = against.minute <= parts.minute + tokenWindowMinutes.behind; // false without a clock (NaN), too
-  return isFresh ? "valid" : "expired";
-}
-
-/** A token with these claims. The first key of the ring signs. */
-export async function signToken(claims: Omit<TokenClaims, "kid">, ring: KeyRing): Promise<string> {
-  const { kid, key } = signingKey(ring);
-  const payload = tokenPayload({ kid, ...claims });
-  return formatToken(payload, await hmacSha256(key, payload));
-}
-
-/** Verifies with every key of the ring. `minute` is the verifier's clock: tokenMinute(Date.now()). */
+/**
+ * Verifies a token at `now` (Unix seconds). `acceptedSeconds` is how long after it was issued it is taken: the token's
+ * own lifetime, unless the caller has a reason to take it for longer.
+ */
 export async function verifyToken(
   token: string,
-  { ring, minute }: { ring: KeyRing; minute: number },
-): Promise<TokenVerdict> {
-  const parts = readToken(token);
-  if (parts === null) return "malformed";
-  const key = ring.get(parts.kid);
-  if (key === undefined) return "unknown-key";
-  return validateToken(parts, { hmac: await hmacSha256(key, parts.payload), minute });
+  keys: PublicKeySet,
+  { now, acceptedSeconds = tokenLifetimeSeconds }: { now: number; acceptedSeconds?: number },
+): Promise<VerifiedToken | { verdict: Exclude<TokenVerdict, "valid"> }> {
+  const read = readToken(token);
+  if (read === null) return { verdict: "malformed" };
+  const { claims, kid, signingInput, signature } = read;
+  const key = keys.keys.find((candidate) => candidate.kid === kid && isTokenKey(candidate));
+  if (key === undefined) return { verdict: "unknown-key" };
+  if (!(await isSignedBy(key, signingInput, signature))) return { verdict: "tampered" };
+  if (now < claims.issuedAt - tokenLeewaySeconds) return { verdict: "not-yet-valid" };
+  const isFresh = now <= claims.issuedAt + acceptedSeconds; // false without a clock (NaN), too
+  return isFresh ? { verdict: "valid", claims } : { verdict: "expired" };
+}
+
+type ReadToken = {
+  claims: TokenClaims;
+  kid: string;
+  signingInput: string;
+  signature: Uint8Array<ArrayBuffer>;
+};
+
+/** Takes a token apart, or null when it is malformed. The signature is not verified. */
+export function readToken(token: string): ReadToken | null {
+  if (token.length > longestToken) return null;
+  const [headerText = "", payloadText = "", signatureText = ""] = token.split(".");
+  const { kid } = readObject(headerText);
+  const { iat, exp, sub } = readObject(payloadText);
+  const signature = fromBase64url(signatureText);
+  if (typeof kid !== "string" || typeof sub !== "string" || signature?.length !== signatureBytes) return null;
+  const list = readTokenSubject(sub);
+  if (list === null || !isTime(iat) || !isTime(exp)) return null;
+  const claims = { issuedAt: iat, expiresAt: exp, list };
+  const signingInput = tokenSigningInput(claims, kid);
+  // Other spellings of the same claims, and other members, are no token of ours.
+  return formatToken(signingInput, signature) === token ? { claims, kid, signingInput, signature } : null;
+}
+
+function readObject(text: string): Record<string, unknown> {
+  const bytes = fromBase64url(text);
+  if (bytes === null) return {};
+  try {
+    return (JSON.parse(decoder.decode(bytes)) as Record<string, unknown> | null) ?? {};
+  } catch {
+    return {}; // not UTF-8, or not JSON
+  }
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
 }

@@ -1,24 +1,29 @@
-"""Verifies the analytics token as a partner would; contract/token.ts says what it is.
+"""Verifies the token of a list as a partner would: with a JOSE library and the published keys.
 
-v1.<kid>.<region>.<count>.<minute>.<mac>, mac = the first 22 characters of
-base64url(HMAC-SHA-256(key[kid], everything before the last dot)), minute = whole Unix minutes.
-contract/token-vectors.json, which the tests verify, holds the window of minutes to the contract's.
+It is a JWS (RFC 7515) signed with Ed25519 (RFC 8037); contract/token.ts says what is in it.
+contract/token-vectors.json, which the tests verify, holds this to the contract.
 """
 
-import base64
-import hmac
+import json
 import re
+import warnings
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-_TOKEN = re.compile(
-    r"(?P<payload>v1\.(?P<kid>[A-Za-z0-9]{1,16})\.(?P<region>[A-Z]{2})\.(?P<count>0|[1-9][0-9]{0,2})"
-    r"\.(?P<minute>[1-9][0-9]{0,9}))\.(?P<mac>[A-Za-z0-9_-]{22})"
+from joserfc import jws
+from joserfc.errors import InvalidKeyIdError, JoseError, SecurityWarning
+from joserfc.jwk import KeySet
+
+_SUBJECT = re.compile(
+    r"(?P<region>[A-Z]{2})/(?P<window>[a-z]+)/(?P<category>.*)/(?P<generation>[1-9][0-9]{0,14})"
+    r"/(?P<offset>0|[1-9][0-9]{0,3})\+(?P<count>0|[1-9][0-9]?)"
 )
-_KEY = re.compile(r"([A-Za-z0-9]{1,16}):([A-Za-z0-9_-]{43,})")  # of at least 32 bytes
-_LEEWAY_MINUTES = 1
-_LIFETIME_MINUTES = 15
+_LEEWAY_SECONDS = 60
+_TYPE = "tv+jwt"
 
-KeyRing = dict[str, bytes]
+# RFC 9864 names the algorithm "Ed25519"; most libraries know it as "EdDSA" only.
+warnings.filterwarnings("ignore", message="EdDSA is deprecated", category=SecurityWarning)
 
 
 class TokenVerdict(StrEnum):
@@ -30,42 +35,56 @@ class TokenVerdict(StrEnum):
     EXPIRED = "expired"
 
 
-def parse_token(text: str) -> re.Match[str] | None:
-    """The groups payload, kid, region, count, minute and mac of a well-formed token, None for any other."""
-    return _TOKEN.fullmatch(text)
+@dataclass(frozen=True)
+class Token:
+    issued_at: int  # Unix seconds
+    expires_at: int  # Unix seconds
+    region: str
+    window: str
+    generation: int
+    offset: int
+    count: int
 
 
-def verify_token(text: str, ring: KeyRing, minute: int) -> TokenVerdict:
-    """Judges a token at `minute`, the verifier's Unix time / 60."""
+def import_keys(key_set: dict[str, Any]) -> KeySet:
+    """The keys for tokens of a /.well-known/jwks.json."""
+    tokens = [key for key in key_set["keys"] if key.get("purpose") == "tokens"]
+    return KeySet.import_key_set({"keys": tokens})
+
+
+def parse_token(text: str) -> Token | None:
+    """What a token says, None when it is malformed. The signature is not verified."""
+    try:
+        token = jws.extract_compact(text.encode())
+        claims = json.loads(token.payload)
+    except (JoseError, ValueError):
+        return None
+    if token.headers().get("typ") != _TYPE or not isinstance(claims, dict):
+        return None
+    subject = _SUBJECT.fullmatch(str(claims.get("sub")))
+    issued_at, expires_at = claims.get("iat"), claims.get("exp")
+    if subject is None or not isinstance(issued_at, int) or not isinstance(expires_at, int):
+        return None
+    numbers = (int(subject[name]) for name in ("generation", "offset", "count"))
+    return Token(issued_at, expires_at, subject["region"], subject["window"], *numbers)
+
+
+def verify_token(text: str, keys: KeySet, now: float) -> TokenVerdict:
+    """Judges a token at `now`, in Unix seconds."""
     token = parse_token(text)
     if token is None:
         return TokenVerdict.MALFORMED
-    if token["kid"] not in ring:
+    try:
+        jws.deserialize_compact(text, keys, algorithms=["EdDSA"])
+    except InvalidKeyIdError:
         return TokenVerdict.UNKNOWN_KEY
-    if not hmac.compare_digest(token["mac"], mac(ring[token["kid"]], token["payload"])[:22]):
+    except JoseError:
         return TokenVerdict.TAMPERED
-    return verify_minute(int(token["minute"]), minute)
+    return verify_time(token, now)
 
 
-def verify_minute(minute: int, now: int) -> TokenVerdict:
-    """Judges the minute of a token whose mac is right."""
-    if now < minute - _LEEWAY_MINUTES:
+def verify_time(token: Token, now: float) -> TokenVerdict:
+    """Judges the time of a token whose signature is right."""
+    if now < token.issued_at - _LEEWAY_SECONDS:
         return TokenVerdict.NOT_YET_VALID
-    return TokenVerdict.EXPIRED if now > minute + _LIFETIME_MINUTES else TokenVerdict.VALID
-
-
-def parse_key_ring(text: str) -> KeyRing:
-    """Reads "k2:<base64url>,k1:<base64url>". Raises ValueError with the number of a wrong entry."""
-    ring: KeyRing = {}
-    for position, entry in enumerate(text.split(","), 1):
-        match = _KEY.fullmatch(entry.strip())
-        if match is None:
-            raise ValueError(f"key {position} is not <key id>:<at least 32 bytes as base64url>")
-        kid, encoded = match.groups()
-        ring[kid] = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
-    return ring
-
-
-def mac(key: bytes, payload: str) -> str:
-    """HMAC-SHA-256 as base64url without padding."""
-    return base64.urlsafe_b64encode(hmac.digest(key, payload.encode(), "sha256")).decode().rstrip("=")
+    return TokenVerdict.EXPIRED if now > token.expires_at else TokenVerdict.VALID

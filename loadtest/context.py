@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
-from loadtest.analytics_token import parse_key_ring
+from loadtest.key_ring import parse_key_ring
 from loadtest.loop_lag import LoopLag
 from loadtest.popularity import draw_region
 from loadtest.profiles import PROFILES, VIRAL_END, VIRAL_START, Profile, viral
@@ -17,14 +17,13 @@ from loadtest.samples import ExtraStats
 
 
 class Context:
-    """Reads TOKEN_KEYS and EDGE_KEYS. Raises ValueError when a key ring is wrong."""
+    """Reads EDGE_KEYS and ORIGIN_JWKS. Raises ValueError when a key ring is wrong."""
 
     def __init__(self, environment: Mapping[str, str | None]) -> None:
-        self.token_keys, self.edge_keys = (
-            parse_key_ring(text) if (text := environment.get(name)) else None
-            for name in ("TOKEN_KEYS", "EDGE_KEYS")
-        )
-        self.check = ResponseCheck(self.token_keys, time.time)
+        edge_keys = environment.get("EDGE_KEYS")
+        self.edge_keys = parse_key_ring(edge_keys) if edge_keys else None
+        self.origin_keys = environment.get("ORIGIN_JWKS")
+        self.check = ResponseCheck(time.time)
         self.loop_lag = LoopLag()
         self.rng = random.Random()
         self.start(PROFILES["steady"], 1)

@@ -51,7 +51,7 @@ class Coordinator:
             failure = f"The load test itself failed: {exception['msg']}\n{exception['traceback']}"
             return ExitCode.COULD_NOT_RUN, failure
         total = self._sample()
-        caveats = summary.describe_caveats(total, has_token_keys=context.token_keys is not None)
+        caveats = summary.describe_caveats(total, has_public_keys=context.check.keys is not None)
         if self._profile.shape is limits:
             is_met = find_capacity(self._step_recorder.steps, self._levels)[0] is not None
             result = summary.describe_steps(self._step_recorder.steps, self._levels)

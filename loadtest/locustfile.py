@@ -17,9 +17,11 @@ from loadtest.coordinator import Coordinator, Tick
 from loadtest.listening import is_listening
 from loadtest.options import LOCAL_URL, ExitCode
 from loadtest.profiles import PROFILES
+from loadtest.public_keys import read_public_keys
 from loadtest.samples import ExtraStats
 from loadtest.service_levels import DEFAULT_FILE, LevelError
 from loadtest.tables import result_console
+from loadtest.users.base import edge_headers
 from loadtest.users.classes import *  # noqa: F403  locust runs the user classes that it finds here
 
 coordinator: Coordinator | None = None  # not in a worker
@@ -89,6 +91,8 @@ def start(environment: Environment, **_: object) -> None:
     options: Any = environment.parsed_options
     context.start(PROFILES[options.load_profile], options.run_seconds)
     context.loop_lag.start()
+    signed = {} if context.edge_keys is None else edge_headers(context.edge_keys)
+    context.check.keys = read_public_keys(environment.host or LOCAL_URL, context.origin_keys, signed)
 
 
 def count_delayed(response_time: float, **_: object) -> None:

@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import http_sf
+from joserfc.jwk import KeySet
 
-from loadtest.analytics_token import KeyRing, TokenVerdict, parse_token, verify_minute, verify_token
+from loadtest.analytics_token import Token, TokenVerdict, parse_token, verify_time, verify_token
 from loadtest.contract import DEFAULT_LIMIT, DEFAULT_WINDOW, find_mismatch
 
 _REMEMBERED_PAGES = 4096
@@ -49,7 +50,7 @@ class Page(NamedTuple):
     generated_at: float  # Unix seconds
     ids: tuple[str, ...]
     next: str | None
-    token_minute: int
+    token: Token
 
 
 class Response(NamedTuple):
@@ -63,8 +64,8 @@ class Response(NamedTuple):
 class ResponseCheck:
     """Checks pages and problems. What does not depend on the clock is checked once per distinct body."""
 
-    def __init__(self, ring: KeyRing | None, clock: Callable[[], float]) -> None:
-        self._ring = ring
+    def __init__(self, clock: Callable[[], float], keys: KeySet | None = None) -> None:
+        self.keys = keys  # that verify tokens; without them only the claims are checked
         self._clock = clock
         self._pages: dict[tuple[PageRequest, bytes, str], Page] = {}
 
@@ -80,7 +81,7 @@ class ResponseCheck:
             if len(self._pages) >= _REMEMBERED_PAGES:
                 self._pages.clear()
             self._pages[key] = page
-        _require_verdict(verify_minute(page.token_minute, self._minute()))
+        _require_verdict(verify_time(page.token, self._clock()))
         return page
 
     def age_seconds(self, page: Page) -> float:
@@ -126,21 +127,21 @@ class ResponseCheck:
             generated_at=datetime.fromisoformat(body["generated_at"]).timestamp(),
             ids=tuple(item["id"] for item in items),
             next=body["next"],
-            token_minute=self._require_token(body),
+            token=self._require_token(request, body),
         )
 
-    def _require_token(self, body: Mapping[str, Any]) -> int:
+    def _require_token(self, request: PageRequest, body: Mapping[str, Any]) -> Token:
         token = parse_token(body["token"])
         if token is None:
             raise WrongResponse("token: malformed")
-        require(token["region"] == body["region"], "token of another region")
-        require(int(token["count"]) == body["count"], "token of another count")
-        if self._ring is not None:
-            _require_verdict(verify_token(body["token"], self._ring, self._minute()))
-        return int(token["minute"])
-
-    def _minute(self) -> int:
-        return int(self._clock() // 60)
+        require((token.region, token.window) == (body["region"], body["window"]), "token of another list")
+        require(token.generation == body["generation"], "token of another generation")
+        require(token.offset == request.ranks.start - 1, "token of another page")
+        ranks = min(request.limit, body["total"] - token.offset)  # those of removed videos, too
+        require(token.count == ranks, "token of another count")
+        if self.keys is not None:
+            _require_verdict(verify_token(body["token"], self.keys, self._clock()))
+        return token
 
 
 def require(holds: bool, otherwise: str) -> None:

@@ -48,7 +48,7 @@ def describe_capacity(steps: Sequence[Sample], levels: Levels) -> str:
     return f"{rate}. Missed at {first_missed.per_second:,.0f}: {reasons}."
 
 
-def describe_caveats(total: Sample, *, has_token_keys: bool) -> str:
+def describe_caveats(total: Sample, *, has_public_keys: bool) -> str:
     """What weakens the result; empty when nothing does."""
     text = ""
     if total.delayed_percent >= _LATE_PERCENT:
@@ -56,6 +56,6 @@ def describe_caveats(total: Sample, *, has_token_keys: bool) -> str:
             f"\n{total.delayed_percent:.0f} % of the requests were timed while the load generator was late,\n"
             "so the origin is at least as good as these times. More --processes may help.\n"
         )
-    if not has_token_keys:
-        text += "\nWithout TOKEN_KEYS only the claims of the tokens were checked, not their signatures.\n"
+    if not has_public_keys:
+        text += "\nNo public keys could be read: of tokens only the claims were checked, no signatures.\n"
     return text

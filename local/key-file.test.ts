@@ -9,9 +9,9 @@ const newPath = () => join(mkdtempSync(join(tmpdir(), "trendvault-keys-")), ".en
 test("a key file that is missing is created for its owner alone, with keys of 32 random bytes", () => {
   const path = newPath();
   const { settings, created } = loadOrCreateKeys(path);
-  expect(created).toEqual(["TOKEN_KEYS", "SIGNING_KEY", "EDGE_KEYS"]);
+  expect(created).toEqual(["TOKEN_SIGNING_KEYS", "SIGNING_KEY", "EDGE_KEYS"]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  expect(settings.TOKEN_KEYS).toMatch(/^k1:[\w-]{43}$/);
+  expect(settings.TOKEN_SIGNING_KEYS).toMatch(/^[\w-]{43}$/);
 });
 
 test("a whole key file is read and left as it is", () => {
@@ -24,10 +24,10 @@ test("a whole key file is read and left as it is", () => {
 
 test("a key that is missing from a key file is added, and the others stay", () => {
   const path = newPath();
-  writeFileSync(path, 'TOKEN_KEYS="mine"'); // without a newline at the end
+  writeFileSync(path, 'TOKEN_SIGNING_KEYS="mine"'); // without a newline at the end
   const { settings, created } = loadOrCreateKeys(path);
   expect(created).toEqual(["SIGNING_KEY", "EDGE_KEYS"]);
-  expect(settings.TOKEN_KEYS).toBe("mine");
+  expect(settings.TOKEN_SIGNING_KEYS).toBe("mine");
   expect(loadOrCreateKeys(path).settings).toEqual(settings);
 });
 
@@ -35,7 +35,7 @@ test("a copy of .env.example gets the keys that are empty there, and is closed t
   const path = newPath();
   writeFileSync(path, readFileSync(join(import.meta.dir, "../.env.example")), { mode: 0o644 });
   const { settings, created } = loadOrCreateKeys(path);
-  expect(created).toEqual(["TOKEN_KEYS", "SIGNING_KEY", "EDGE_KEYS"]);
+  expect(created).toEqual(["TOKEN_SIGNING_KEYS", "SIGNING_KEY", "EDGE_KEYS"]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(loadOrCreateKeys(path)).toEqual({ settings, created: [] });
 });
@@ -58,6 +58,6 @@ test("a path of a key file is named, and left out: the origin would refuse it be
 });
 
 test("two machines never share a key", () => {
-  const [one, two] = [newPath(), newPath()].map((path) => loadOrCreateKeys(path).settings.TOKEN_KEYS);
+  const [one, two] = [newPath(), newPath()].map((path) => loadOrCreateKeys(path).settings.TOKEN_SIGNING_KEYS);
   expect(one).not.toBe(two);
 });

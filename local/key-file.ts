@@ -7,7 +7,7 @@ const comment =
 
 /** The keys that one machine needs, with a function that makes each: no key has a default. */
 const createKey: Record<string, () => string> = {
-  TOKEN_KEYS: () => `k1:${randomKey()}`,
+  TOKEN_SIGNING_KEYS: randomKey,
   SIGNING_KEY: randomKey,
   EDGE_KEYS: () => `e1:${randomKey()}`,
 };
@@ -18,7 +18,7 @@ const createKey: Record<string, () => string> = {
  */
 export function loadOrCreateKeys(path: string): { settings: Record<string, string>; created: string[] } {
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
-  const present = definedOnly(parseEnv(text));
+  const { TOKEN_KEYS: _, ...present } = definedOnly(parseEnv(text)); // of before tokens were signed with a key pair
   const created = Object.entries(createKey)
     .filter(([name]) => !present[name]) // .env.example has empty ones
     .map(([name, create]) => [name, create()] as const);

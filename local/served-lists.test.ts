@@ -1,10 +1,9 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { parseKeyRing } from "@trendvault/contract/key-ring";
-import { tokenMinute, verifyToken } from "@trendvault/contract/token";
+import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import { verifyToken } from "@trendvault/contract/token";
 import { freePort } from "../edge-worker/test/free-port.ts";
-import { loadOrCreateKeys } from "./key-file.ts";
 import { newDatabasePath, newEnvFile, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
 
 const root = resolve(import.meta.dir, "..");
@@ -44,17 +43,19 @@ test("following next finds every video once, while the writer publishes between 
   expect((await getPage(port, "/api/trending")).generation).toBeGreaterThan(pages[0]?.generation ?? 0);
 });
 
-test("the token of a served list verifies with the local keys, and not with others", async () => {
+test("the token of a served list verifies with the published keys, and not with others", async () => {
   const [port, envFile] = [await freePort(), newEnvFile()];
   const args = ["--source", sourceFile(videos(3, 0)), "--port", String(port), "--env-file", envFile];
   await start(args).waitForOutput("TrendVault is up.");
   const { token } = await getPage(port, "/api/trending?region=gb");
 
-  const minute = tokenMinute(Date.now());
-  const ring = parseKeyRing(loadOrCreateKeys(envFile).settings.TOKEN_KEYS ?? "");
-  expect(await verifyToken(token, { ring, minute })).toBe("valid");
-  const other = parseKeyRing(`k1:${randomBytes(32).toString("base64url")}`);
-  expect(await verifyToken(token, { ring: other, minute })).toBe("tampered");
+  const response = await fetch(`http://127.0.0.1:${port}/.well-known/jwks.json`);
+  const keys = (await response.json()) as PublicKeySet;
+  const now = Date.now() / 1000;
+  expect((await verifyToken(token, keys, { now })).verdict).toBe("valid");
+  const x = randomBytes(32).toString("base64url");
+  const others = { keys: keys.keys.map((key) => ({ ...key, x })) };
+  expect((await verifyToken(token, others, { now })).verdict).toBe("tampered");
 });
 
 /** Videos that gain views steadily; each turn reverses which gains most, and adds to all of them. */

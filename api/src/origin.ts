@@ -14,8 +14,7 @@ import { RepresentationFactory } from "./serving/representation.ts";
 import { ResponseCache } from "./serving/response-cache.ts";
 import { SnapshotScheduler } from "./serving/snapshot-scheduler.ts";
 import type { Settings } from "./settings.ts";
-import { responseSigner } from "./signing/response-signer.ts";
-import { tokenSigner } from "./signing/token-signer.ts";
+import { createSigningKeys } from "./signing/signing-keys.ts";
 
 type Environment = { log: Logger; clock?: () => number };
 
@@ -115,15 +114,18 @@ export async function assembleOrigin(
 ): Promise<OriginParts> {
   const watcher = new GenerationWatcher(settings.databasePath);
   const lists = new ListReader(watcher);
-  const signer = await responseSigner(settings.signingSeeds);
+  const keys = await createSigningKeys({
+    responses: settings.signingSeeds,
+    tokens: settings.tokenSigningSeeds,
+  });
   const counters = new Counters();
-  const factory = new RepresentationFactory(() => Math.floor(clock() / 1000));
-  const builder = new Builder(signer, { factory, onBuilt: (seconds) => counters.countBuild(seconds) });
+  const factory = new RepresentationFactory(keys.responses.kid, () => Math.floor(clock() / 1000));
+  const builder = new Builder(keys, { factory, onBuilt: (seconds) => counters.countBuild(seconds) });
   const cache = new ResponseCache(builder, counters);
   const scheduler = new SnapshotScheduler({ watcher, cache, builder, lists, log });
   scheduler.tick(clock());
-  const documents = createDocuments(signer, readOpenapi);
-  const findRoute = createRoutes({ lists, signToken: tokenSigner(settings.tokenKeys), documents });
+  const documents = createDocuments(keys.publicKeys, readOpenapi);
+  const findRoute = createRoutes({ lists, documents });
   const guard = settings.edgeKeys === null ? null : edgeGuard(settings.edgeKeys, clock);
   const handler = new RequestHandler({ cache, counters, findRoute, guard, log });
   return { watcher, lists, counters, cache, scheduler, handler, log };

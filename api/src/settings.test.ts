@@ -7,7 +7,7 @@ import { readSettings } from "./settings.ts";
 
 const key = `${"B".repeat(42)}A`; // 32 bytes
 const zeros = "A".repeat(43);
-const enough = { TOKEN_KEYS: `k1:${key}`, SIGNING_KEY: key };
+const enough = { TOKEN_SIGNING_KEYS: `${"C".repeat(42)}A`, SIGNING_KEY: key };
 
 test("what has a default may be left out", () => {
   const settings = readSettings(enough);
@@ -17,7 +17,7 @@ test("what has a default may be left out", () => {
 
 test("without a token key nothing starts, and the message shows how to make one", () => {
   expect(() => readSettings({})).toThrow(
-    /^TOKEN_KEYS: missing, and there is no default key\. Example: TOKEN_KEYS=k1:/,
+    /^TOKEN_SIGNING_KEYS: missing, and there is no default key\. Example: TOKEN_SIGNING_KEYS=</,
   );
 });
 
@@ -27,12 +27,12 @@ test.each([
   ["PORT", "", "PORT: expected a whole number from 0 to 65535. Example: PORT=3000"],
   ["HOST", "not a host", "HOST: expected a host name or address. Example: HOST=127.0.0.1"],
   ["DB_PATH", "", "DB_PATH: expected a file. Example: DB_PATH=data/trendvault.db"],
-  ["TOKEN_KEYS", "k1:short", "TOKEN_KEYS: the key of k1"],
+  ["TOKEN_SIGNING_KEYS", "k1:short", "TOKEN_SIGNING_KEYS: key 1 is not base64url of exactly 32 bytes"],
   ["EDGE_KEYS", "", "EDGE_KEYS: empty: give a key, or delete the line. Example: EDGE_KEYS=e1:"],
   ["EDGE_KEYS", "k", "EDGE_KEYS: entry 1 does not begin with a key id"],
   ["WORKERS", "many", "WORKERS: expected auto or a whole number from 1 to 64. Example: WORKERS=auto"],
   ["EDGE_KEYS", `e1:${zeros}`, "EDGE_KEYS: the key of e1 is one byte repeated: make a random one. Example:"],
-  ["TOKEN_KEYS", `k1:${zeros}`, "TOKEN_KEYS: the key of k1 is one byte repeated"],
+  ["TOKEN_SIGNING_KEYS", zeros, "TOKEN_SIGNING_KEYS: key 1 is one byte repeated"],
   ["SIGNING_KEY", zeros, "SIGNING_KEY: key 1 is one byte repeated: make a random one. Example: SIGNING_KEY="],
   ["SIGNING_KEY", `${key},AAAA`, "SIGNING_KEY: key 2 is not base64url of exactly 32 bytes"],
   ["WORKERS", "0", "WORKERS: expected auto or a whole number from 1 to 64. Example: WORKERS=auto"],
@@ -41,8 +41,21 @@ test.each([
   expect(() => readSettings({ ...enough, [name]: value })).toThrow(message);
 });
 
+test("keys of the token's old form are refused with what to do", () => {
+  expect(() => readSettings({ ...enough, TOKEN_KEYS: "k1:secret" })).toThrow(
+    /^TOKEN_KEYS: no longer used, tokens are signed with TOKEN_SIGNING_KEYS\. Delete it; (?!.*secret)/,
+  );
+});
+
+test("one key does not sign both responses and tokens", () => {
+  const both = { TOKEN_SIGNING_KEYS: `${enough.TOKEN_SIGNING_KEYS},${enough.SIGNING_KEY}` };
+  expect(() => readSettings({ ...enough, ...both })).toThrow(
+    "TOKEN_SIGNING_KEYS: one of them is in SIGNING_KEY as well. Make a key for each.",
+  );
+});
+
 test("all bad settings are named at once", () => {
-  expect(() => readSettings({ PORT: "x", HOST: " " })).toThrow(/HOST[\s\S]*PORT[\s\S]*TOKEN_KEYS/);
+  expect(() => readSettings({ PORT: "x", HOST: " " })).toThrow(/HOST[\s\S]*PORT[\s\S]*TOKEN_SIGNING_KEYS/);
 });
 
 describe("a key file", () => {

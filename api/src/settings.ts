@@ -12,7 +12,7 @@ const environment = z.object({
   HOST: z._default(hostName(), "127.0.0.1"),
   PORT: z._default(wholeNumber(0, 65_535), 3000),
   DB_PATH: z._default(text(/^[^\0]+$/, "a file"), "data/trendvault.db"),
-  TOKEN_KEYS: secret(parseKeyRing),
+  TOKEN_SIGNING_KEYS: secret(parseSeeds),
   SIGNING_KEY: secret(parseSeeds),
   EDGE_KEYS: z.optional(secret(parseKeyRing)),
   WORKERS: z._default(
@@ -27,7 +27,8 @@ const examples: Record<string, string> = {
   HOST: "127.0.0.1",
   PORT: "3000",
   DB_PATH: "data/trendvault.db",
-  TOKEN_KEYS: `k1:<32 random bytes as base64url: ${makeBytes}>`,
+  TOKEN_SIGNING_KEYS: `<32 random bytes as base64url: ${makeBytes}>`,
+  TOKEN_SIGNING_KEYS_FILE: "/etc/trendvault/token-signing-keys",
   SIGNING_KEY_FILE: "/etc/trendvault/signing-key",
   SIGNING_KEY: `<32 random bytes as base64url: ${makeBytes}>`,
   EDGE_KEYS_FILE: "/etc/trendvault/edge-keys",
@@ -42,8 +43,9 @@ export type Settings = {
   /** 0 lets the system choose, as with adminPort. */
   port: number;
   databasePath: string;
-  tokenKeys: KeyRing;
-  /** Ed25519 seeds. The first signs. */
+  /** Ed25519 seeds, of the keys that sign tokens. The first signs. */
+  tokenSigningSeeds: Uint8Array[];
+  /** Ed25519 seeds, of the keys that sign responses. The first signs. */
   signingSeeds: Uint8Array[];
   /** Null: requests need no signature of the edge. */
   edgeKeys: KeyRing | null;
@@ -59,20 +61,31 @@ export function readSettings(env: Environment, files: KeyFiles = readKeyFiles(en
   const issues = (parsed.error?.issues ?? [])
     .map(({ path, message }) => ({ name: nameAsSet(String(path[0]), env), message }))
     .filter(({ name }) => !failed.has(name)); // the file's own failure is the reason
-  const bad = [...files.failures, ...issues];
-  if (!parsed.success || bad.length > 0) throw new Error(bad.map(describeIssue).join("\n"));
+  const bad = [...files.failures, ...issues].map(describeIssue);
+  if (env.TOKEN_KEYS !== undefined) bad.push(tokenKeysAreGone);
+  if (!parsed.success || bad.length > 0) throw new Error(bad.join("\n"));
   const values = parsed.data;
+  requireOwnTokenKeys(values.TOKEN_SIGNING_KEYS, values.SIGNING_KEY);
   return {
     host: values.HOST,
     port: values.PORT,
     databasePath: values.DB_PATH,
-    tokenKeys: values.TOKEN_KEYS,
+    tokenSigningSeeds: values.TOKEN_SIGNING_KEYS,
     signingSeeds: values.SIGNING_KEY,
     edgeKeys: values.EDGE_KEYS ?? null,
     workers: values.WORKERS === "auto" ? navigator.hardwareConcurrency : values.WORKERS,
     adminHost: values.ADMIN_HOST,
     adminPort: values.ADMIN_PORT,
   };
+}
+
+const tokenKeysAreGone =
+  "TOKEN_KEYS: no longer used, tokens are signed with TOKEN_SIGNING_KEYS. Delete it; docs/http-api.md says how tokens are verified now.";
+
+function requireOwnTokenKeys(tokenSeeds: Uint8Array[], seeds: Uint8Array[]): void {
+  const others = new Set(seeds.map((seed) => seed.toHex()));
+  if (!tokenSeeds.some((seed) => others.has(seed.toHex()))) return;
+  throw new Error("TOKEN_SIGNING_KEYS: one of them is in SIGNING_KEY as well. Make a key for each.");
 }
 
 /** A setting's name, or that of the setting with the path of its file. */

@@ -13,7 +13,7 @@ test("the documented build makes a bundle that runs, also where bun is not on PA
   const build = run([process.execPath, "run", "--cwd", api, "build", `--outdir=${folder}`]);
   expect(await build.exited).toBe(0);
   const origin = run([process.execPath, join(folder, "main.js")]);
-  expect(await origin.stderr.text()).toStartWith("TOKEN_KEYS: missing");
+  expect(await origin.stderr.text()).toStartWith("TOKEN_SIGNING_KEYS: missing");
   expect(await origin.exited).toBe(1);
   rmSync(folder, { recursive: true });
 });

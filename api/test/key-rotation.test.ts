@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { publicKeysPath } from "@trendvault/contract/paths";
-import { type PublicKeySet, verifyResponse } from "@trendvault/contract/response-signature";
+import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import { verifyResponse } from "@trendvault/contract/response-signature";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { startLoad } from "../test-support/load.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
@@ -107,7 +108,7 @@ test("a rotation of both keys under load, by SIGHUP: nothing is refused, every s
   write("signing-key", `${s1},${s2}`);
   await hangUp(running);
   const both = await readKeySet(url, e2);
-  expect(both.keys).toHaveLength(2);
+  expect(both.keys).toHaveLength(3); // the last one signs tokens
   expect(both.keys[0]).toEqual(published.keys[0] as never);
 
   write("signing-key", `${s2},${s1}`);
@@ -124,7 +125,7 @@ test("a rotation of both keys under load, by SIGHUP: nothing is refused, every s
   }
   expect(verdicts).toEqual(new Map([["valid", responses.length]]));
   const kids = responses.map(({ head }) => /keyid="([^"]+)"/.exec(head)?.[1] ?? "none");
-  expect([...new Set(kids)]).toEqual(both.keys.map(({ kid }) => kid));
+  expect([...new Set(kids)]).toEqual(both.keys.slice(0, 2).map(({ kid }) => kid));
 
   write("edge-keys", e2);
   write("signing-key", s2);

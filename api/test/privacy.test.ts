@@ -170,5 +170,5 @@ function fieldsOf({ address, agent, cookie }: Visitor): string {
 }
 
 function minuteOf(body: string): string | undefined {
-  return /"token":"v1\.[^.]+\.[^.]+\.[^.]+\.([0-9]+)/.exec(body)?.[1];
+  return /"token":"[^.]+\.([^.]+)/.exec(body)?.[1];
 }

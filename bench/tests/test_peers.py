@@ -12,7 +12,6 @@ from bench.errors import CannotMeasure
 from bench.machine import available_cores
 from bench.running_server import RunningServer, running
 from bench.servers import BUILT, ORIGIN, PEER_SOURCES, SERVERS, LaunchOptions
-from loadtest.analytics_token import KeyRing, parse_key_ring
 from loadtest.local_origin import make_environment
 
 _NEEDS: dict[str, Callable[[], bool]] = {
@@ -37,23 +36,18 @@ def origin(options: LaunchOptions) -> Iterator[RunningServer]:
         yield instance
 
 
-@pytest.fixture
-def ring(options: LaunchOptions) -> KeyRing:
-    return parse_key_ring(options.environment["TOKEN_KEYS"])
-
-
 @pytest.mark.parametrize("name", _NEEDS)
 def test_a_peer_answers_what_the_origin_answers(
-    name: str, options: LaunchOptions, origin: RunningServer, ring: KeyRing
+    name: str, options: LaunchOptions, origin: RunningServer
 ) -> None:
     if not _NEEDS[name]():
         pytest.skip(f"{name} is not built: bin/bench builds it")
     with running(SERVERS[name], options, available_cores()) as peer:
-        require_equivalent(peer, origin, ring)
+        require_equivalent(peer, origin)
 
 
 def test_a_peer_with_other_data_is_refused(
-    options: LaunchOptions, origin: RunningServer, ring: KeyRing, tmp_path: Path
+    options: LaunchOptions, origin: RunningServer, tmp_path: Path
 ) -> None:
     databases.make(tmp_path / "other.db", 1800)
     other = LaunchOptions(tmp_path / "other.db", options.environment, tmp_path)
@@ -61,4 +55,4 @@ def test_a_peer_with_other_data_is_refused(
         running(SERVERS["Bun"], other, available_cores()) as peer,
         pytest.raises(CannotMeasure, match=r"region=GB: .+ instead of"),
     ):
-        require_equivalent(peer, origin, ring)
+        require_equivalent(peer, origin)

@@ -1,6 +1,7 @@
 import { toBase64url } from "../base64url.ts";
 import { answerLifetimes, lifetimesField } from "../lifetimes.ts";
-import { type PublicKeySet, unencodedDigest } from "../response-signature.ts";
+import type { PublicKeySet } from "../public-keys.ts";
+import { unencodedDigest } from "../response-signature.ts";
 import {
   type SignatureFields,
   type SignedFields,

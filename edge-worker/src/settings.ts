@@ -1,6 +1,6 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
-import type { PublicKeySet } from "@trendvault/contract/response-signature";
+import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import { parseJson } from "./rules/parse-json.ts";
 
 /** What was expected of a value, or null when it is right. */

@@ -13,7 +13,7 @@ import type { WholeResponse } from "./origin-proxy.ts";
 
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex"); // RFC 8410: an Ed25519 seed follows
 
-export const tokenKeys = `k1:${randomBytes(32).toString("base64url")}`;
+export const tokenSigningKey = randomBytes(32).toString("base64url");
 export const edgeKeys = `e1:${randomBytes(32).toString("base64url")}`;
 const seed = randomBytes(32);
 export const signingKey = seed.toString("base64url");

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
-import { edgeKeys, signingKey, tokenKeys } from "./keys.ts";
+import { edgeKeys, signingKey, tokenSigningKey } from "./keys.ts";
 
 const main = join(import.meta.dirname, "../../api/src/main.ts");
 
@@ -40,7 +40,7 @@ export class Origin {
       PORT: String(this.#port),
       ADMIN_PORT: "0",
       DB_PATH: this.#databasePath,
-      TOKEN_KEYS: tokenKeys,
+      TOKEN_SIGNING_KEYS: tokenSigningKey,
       SIGNING_KEY: signingKey,
       EDGE_KEYS: edgeKeys,
     };

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from loadtest.analytics_token import mac
+from joserfc import jws
+from joserfc.jwk import OKPKey
+
 from loadtest.contract import DOCUMENT
 from loadtest.responses import PageRequest, Response
 
-KEY = bytes(range(32))
-KEYS = "k1:" + base64.urlsafe_b64encode(KEY).decode().rstrip("=")
+KEY = OKPKey.generate_key("Ed25519", {"kid": "k1"})
+PUBLIC_KEYS: dict[str, Any] = {"keys": [{**KEY.as_dict(private=False), "purpose": "tokens"}]}
 TOTAL = 60
 _OK = DOCUMENT["paths"]["/api/trending"]["get"]["responses"]["200"]
 EXAMPLE: dict[str, Any] = _OK["content"]["application/json"]["example"]
@@ -32,16 +34,18 @@ def page(request: PageRequest, now: float) -> dict[str, Any]:
         "generated_at": datetime.fromtimestamp(int(now - 20), UTC).isoformat().replace("+00:00", "Z"),
         "count": len(items),
         "total": TOTAL,
-        "token": token(request.region, len(items), int(now // 60)),
+        "token": token(f"{request.region}/{request.window}//7/{first - 1}+{len(items)}", now),
         "items": items,
         "next": request._replace(cursor=f"7-{last}").target if last < TOTAL else None,
     }
     return {**EXAMPLE, "generation": 7, **changes}
 
 
-def token(region: str, count: int, minute: int, kid: str = "k1") -> str:
-    payload = f"v1.{kid}.{region}.{count}.{minute}"
-    return f"{payload}.{mac(KEY, payload)[:22]}"
+def token(subject: str, now: float, kid: str = "k1") -> str:
+    issued_at = int(now // 60) * 60
+    claims = {"iat": issued_at, "exp": issued_at + 900, "sub": subject}
+    header = {"alg": "EdDSA", "kid": kid, "typ": "tv+jwt"}
+    return jws.serialize_compact(header, json.dumps(claims), KEY, algorithms=["EdDSA"])
 
 
 def response(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from loadtest.analytics_token import parse_key_ring
+from loadtest.analytics_token import import_keys
 from loadtest.responses import PageRequest, Response, ResponseCheck, WrongResponse, require_continued
-from loadtest.tests.pages import KEYS, page, response, token
+from loadtest.tests.pages import PUBLIC_KEYS, page, response, token
 
 NOW = 1_795_171_200.0
 REQUEST = PageRequest("DE", limit=12)
@@ -23,7 +23,7 @@ def clock() -> SimpleNamespace:
 
 @pytest.fixture
 def check(clock: SimpleNamespace) -> ResponseCheck:
-    return ResponseCheck(parse_key_ring(KEYS), lambda: float(clock.now))
+    return ResponseCheck(lambda: float(clock.now), import_keys(PUBLIC_KEYS))
 
 
 def test_a_right_page_is_read(check: ResponseCheck) -> None:
@@ -52,11 +52,21 @@ FAULTS: dict[str, tuple[Callable[[Body], object], str]] = {
     ),
     "rising scores": (lambda body: body["items"][3].update(score=99_999), "scores out of order"),
     "a video twice": (lambda body: body["items"][3].update(id="DE-5"), "a video twice"),
-    "a forged token": (lambda body: body.update(token=body["token"][:-2] + "zz"), "token: tampered"),
-    "an unknown key": (lambda body: body.update(token=token("DE", 12, int(NOW // 60), "k9")), "unknown-key"),
-    "a token of another region": (lambda body: body.update(token=token("FR", 12, 1)), "another region"),
-    "a token of another count": (lambda body: body.update(token=token("DE", 24, 1)), "another count"),
-    "an old token": (lambda body: body.update(token=token("DE", 12, int(NOW // 60) - 16)), "token: expired"),
+    "a forged token": (lambda body: body.update(token=body["token"][:-4] + "zzzw"), "token: tampered"),
+    "an unknown key": (lambda body: body.update(token=token("DE/day//7/0+12", NOW, "k9")), "unknown-key"),
+    "a token of another region": (
+        lambda body: body.update(token=token("FR/day//7/0+12", NOW)),
+        "another list",
+    ),
+    "a token of another count": (
+        lambda body: body.update(token=token("DE/day//7/0+24", NOW)),
+        "another count",
+    ),
+    "a token of another page": (
+        lambda body: body.update(token=token("DE/day//7/12+12", NOW)),
+        "another page",
+    ),
+    "an old token": (lambda body: body.update(token=token("DE/day//7/0+12", NOW - 961)), "token: expired"),
     "a missing field": (lambda body: body.pop("total"), "schema: body breaks required"),
     "a time that is none": (lambda body: body.update(generated_at="soon"), "generated_at breaks"),
     "a field of another type": (lambda body: body["items"][0].update(title=5), "schema: items/.*/title"),
@@ -90,8 +100,7 @@ def test_the_ranks_of_removed_videos_stay_empty(check: ResponseCheck, cursor: st
     for _ in range(100):
         body = page(request, NOW)
         items = [item for item in body["items"] if rng.random() < 0.7]
-        of_count = token("DE", len(items), int(NOW // 60))
-        body.update(items=items, count=len(items), token=of_count)
+        body.update(items=items, count=len(items))
         assert check.page(request, response(body)).ids == tuple(item["id"] for item in items), (
             f"TEST_SEED={seed}"
         )
@@ -107,7 +116,7 @@ def test_scores_may_rise_behind_an_empty_rank_of_the_channel_limit(check: Respon
     for entry in body["items"][24:]:
         entry["score"] += 10_000
     del body["items"][23]
-    body.update(count=49, token=token("DE", 49, int(NOW // 60)))
+    body.update(count=49)
     check.page(request, response(body))
 
 
@@ -149,13 +158,13 @@ def test_bytes_seen_for_one_region_are_wrong_for_another(check: ResponseCheck) -
         check.page(PageRequest("FR", limit=12), seen)
 
 
-def test_without_keys_everything_but_the_mac_is_checked() -> None:
-    check = ResponseCheck(None, lambda: NOW)
+def test_without_keys_everything_but_the_signature_is_checked() -> None:
+    check = ResponseCheck(lambda: NOW)
     body = page(REQUEST, NOW)
-    body["token"] = body["token"][:-2] + "zz"
+    body["token"] = body["token"][:-4] + "zzzw"
     check.page(REQUEST, response(body))
-    body["token"] = token("FR", 12, int(NOW // 60))
-    with pytest.raises(WrongResponse, match="another region"):
+    body["token"] = token("FR/day//7/0+12", NOW)
+    with pytest.raises(WrongResponse, match="another list"):
         check.page(REQUEST, response(body))
 
 

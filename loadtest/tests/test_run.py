@@ -1,5 +1,6 @@
 """Runs from end to end: bin/loadtest and locust alone, against our origin."""
 
+import json
 import os
 import re
 import socket
@@ -12,7 +13,7 @@ import pytest
 
 from loadtest import local_origin
 from loadtest.local_origin import LocalOrigin
-from loadtest.tests.pages import KEYS
+from loadtest.tests.pages import PUBLIC_KEYS
 
 SLOW_MACHINE = ("--level", "p50_ms=9000", "--level", "p99_ms=9000")
 
@@ -66,11 +67,11 @@ def test_a_service_level_that_is_missed_ends_with_exit_code_1(origin: LocalOrigi
 
 
 def test_wrong_responses_are_failures_and_counted_by_kind(origin: LocalOrigin) -> None:
-    environment = {**origin.environment, "TOKEN_KEYS": KEYS}
+    environment = {**origin.environment, "ORIGIN_JWKS": json.dumps(PUBLIC_KEYS)}
     arguments = ("--profile", "stampede", "--duration", "2s", "--users", "20", "--", "NewConnectionUser")
     code, text = run("loadtest", origin.url, *arguments, environment=environment)
     assert code == 1, text
-    assert re.search(r"[1-9][0-9]* +GET /api/trending \(new connection\): token: tampered", text), text
+    assert re.search(r"[1-9][0-9]* +GET /api/trending \(new connection\): token: unknown-key", text), text
     assert re.search(r"MISSED +failed +100 %", text), text
 
 

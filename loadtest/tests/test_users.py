@@ -8,8 +8,8 @@ import brotli
 import gevent
 import pytest
 
-from loadtest.analytics_token import parse_key_ring
 from loadtest.context import context
+from loadtest.key_ring import parse_key_ring
 from loadtest.loop_lag import LATE_SECONDS, TICK_SECONDS, LoopLag
 from loadtest.responses import WrongResponse, cache_outcome
 from loadtest.users.base import decode, edge_signature, received

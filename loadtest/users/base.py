@@ -12,8 +12,8 @@ from locust import FastHttpUser, between
 from locust.contrib.fasthttp import FastResponse, LocustUserAgent, ResponseContextManager
 from locust.env import Environment
 
-from loadtest.analytics_token import KeyRing, mac
 from loadtest.context import context
+from loadtest.key_ring import KeyRing, mac
 from loadtest.options import LOCAL_URL
 from loadtest.responses import Page, PageRequest, Response, WrongResponse, cache_outcome
 
@@ -57,7 +57,7 @@ class TrendVaultUser(FastHttpUser):
         """Sends a request, counted under `name`. Returns what `check` returns, None when it raised."""
         sent = {"Accept-Encoding": "br, gzip", **(headers or {})}
         if context.edge_keys is not None:
-            sent["X-Edge-Signature"] = edge_signature(context.edge_keys, int(time.time()) // 60)
+            sent |= edge_headers(context.edge_keys)
         with self.client.request(
             method, target, name=name, headers=sent, catch_response=True, allow_redirects=False
         ) as answer:
@@ -106,6 +106,11 @@ def received(answer: ResponseContextManager) -> Response:
     if cache_status := headers.get("cache-status"):
         context.extra.cache_outcomes[cache_outcome(cache_status)] += 1
     return Response(answer.status_code, headers, answer.content or b"")
+
+
+def edge_headers(ring: KeyRing) -> dict[str, str]:
+    """What the edge adds to a request to a guarded origin."""
+    return {"X-Edge-Signature": edge_signature(ring, int(time.time()) // 60)}
 
 
 def edge_signature(ring: KeyRing, minute: int) -> str:

@@ -7,11 +7,10 @@ import { regionsResource } from "../resources/regions-resource.ts";
 import type { Resource, RouteName } from "../resources/resource.ts";
 import { trendingResource } from "../resources/trending-resource.ts";
 import { videoResource } from "../resources/video-resource.ts";
-import type { SignToken } from "../signing/token-signer.ts";
 import type { Target } from "./request-target.ts";
 
 /** What the resources are made from. */
-export type ResourceSources = { lists: ListReader; signToken: SignToken; documents: Documents };
+export type ResourceSources = { lists: ListReader; documents: Documents };
 
 /** `resolve` gives the resource that a request target names, or why there is none. */
 type Route = { name: RouteName; resolve: (target: Target) => Resource | Refusal };
@@ -19,10 +18,9 @@ type Route = { name: RouteName; resolve: (target: Target) => Resource | Refusal 
 /** The route of a path, or null. */
 export type FindRoute = (path: string) => Route | null;
 
-export function createRoutes(sources: ResourceSources): FindRoute {
-  const { lists, documents } = sources;
+export function createRoutes({ lists, documents }: ResourceSources): FindRoute {
   const fixedRoutes = new Map<string, Route>([
-    [trendingPath, { name: "trending", resolve: ({ search }) => trendingResource(search, sources) }],
+    [trendingPath, { name: "trending", resolve: ({ search }) => trendingResource(search, lists) }],
     [regionsPath, { name: "regions", resolve: withoutParameters(() => regionsResource(lists)) }],
     ...[...documents].map(([path, document]): [string, Route] => [
       path,

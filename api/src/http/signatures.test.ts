@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type PublicKeySet, verifyResponse } from "@trendvault/contract/response-signature";
+import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import { verifyResponse } from "@trendvault/contract/response-signature";
 import { PublicKeys } from "@trendvault/contract/responses";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
@@ -111,12 +112,15 @@ test("the key of RFC 8032's first test vector is published as RFC 8037 writes it
   });
   const { keys } = PublicKeys.parse(await (await ask("/.well-known/jwks.json")).json());
   watcher.close();
-  expect(keys).toHaveLength(2);
+  expect(keys.map(({ purpose }) => purpose)).toEqual(["responses", "responses", "tokens"]);
   expect(keys[0]).toEqual({
     kty: "OKP",
     crv: "Ed25519",
     kid: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
     x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+    use: "sig",
+    alg: "EdDSA",
+    purpose: "responses",
   });
 });
 

@@ -1,21 +1,19 @@
 import { openapiPath, publicKeysPath } from "@trendvault/contract/paths";
 import { problemKinds, problemType } from "@trendvault/contract/problem";
 import { problemPageContentType, renderProblemPage } from "@trendvault/contract/problem-page";
-import type { ResponseSigner } from "../signing/response-signer.ts";
+import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import { textBody } from "./body.ts";
 import { fixedContent, type Resource, type RouteName } from "./resource.ts";
 
 /** What does not depend on the data, by path: the description of the API, the public keys, the problems' pages. */
 export type Documents = ReadonlyMap<string, Resource>;
 
-export function createDocuments(signer: ResponseSigner, readOpenapi: () => string): Documents {
+export function createDocuments(publicKeys: PublicKeySet, readOpenapi: () => string): Documents {
   const pages = problemKinds.map((kind) =>
     document(problemType(kind), "problem", problemPageContentType, () => renderProblemPage(kind)),
   );
   const openapi = document(openapiPath, "openapi", "application/json", readOpenapi);
-  const jwks = document(publicKeysPath, "jwks", "application/jwk-set+json", () =>
-    JSON.stringify(signer.publicKeys),
-  );
+  const jwks = document(publicKeysPath, "jwks", "application/jwk-set+json", () => JSON.stringify(publicKeys));
   return new Map([openapi, jwks, ...pages].map((resource) => [resource.url, resource]));
 }
 

@@ -1,3 +1,4 @@
+import type { TokenList } from "@trendvault/contract/token-subject";
 import type { Generation } from "../database/generation.ts";
 import type { Body } from "./body.ts";
 import type { Refusal } from "./refusal.ts";
@@ -24,15 +25,17 @@ export type Resource = {
   read(generation: Generation): Content | Refusal;
 };
 
-/** What a resource says in one generation; only the minute of its token is left to write. */
+/** What a resource says in one generation; only its token is left to write. */
 export type Content = {
-  /** `minute` is Unix time in minutes. */
-  render(minute: number): Body;
+  /** What the token names; null when the content has none. */
+  list: TokenList | null;
+  /** `token` is "" for content without one. */
+  render(token: string): Body;
   /** Roughly the bytes of memory that it keeps to itself. */
   weight: number;
 };
 
 /** Content without a token. */
 export function fixedContent(body: Body): Content {
-  return { render: () => body, weight: body.bytes.length };
+  return { list: null, render: () => body, weight: body.bytes.length };
 }

@@ -1,4 +1,5 @@
 import { generationGone, unknownCategory } from "@trendvault/contract/list-refusals";
+import { type TokenList, tokenCategory } from "@trendvault/contract/token-subject";
 import {
   parseTrendingQuery,
   readCursor,
@@ -8,60 +9,49 @@ import {
 import type { Generation } from "../database/generation.ts";
 import type { ListPage } from "../database/list-page.ts";
 import type { ListReader } from "../database/list-reader.ts";
-import type { SignToken } from "../signing/token-signer.ts";
 import { type Body, jsonContentType } from "./body.ts";
 import { Refusal } from "./refusal.ts";
 import type { Content, Resource } from "./resource.ts";
 import { insertToken, nextPageUrl, type WrittenPage, writeTrendingPage } from "./trending-page.ts";
 
-export type TrendingSources = { lists: ListReader; signToken: SignToken };
-
 /** The page that a query string (without its "?") selects, or why it selects none. */
-export function trendingResource(search: string, sources: TrendingSources): Resource | Refusal {
+export function trendingResource(search: string, lists: ListReader): Resource | Refusal {
   const { query, invalid } = parseTrendingQuery(`?${search}`); // a second "?" is part of a name
   if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
   return {
     url: trendingUrl(query),
     route: "trending",
-    read: (generation) => readPage(query, generation, sources),
+    read: (generation) => readPage(query, generation, lists),
   };
 }
 
-function readPage(query: TrendingQuery, generation: Generation, sources: TrendingSources): Content | Refusal {
+function readPage(query: TrendingQuery, generation: Generation, lists: ListReader): Content | Refusal {
   const { category, cursor } = query;
   const start = cursor === undefined ? null : readCursor(cursor);
   const isOfAnother = start !== null && start.generation !== generation.id; // it may have had the category
   if (category !== undefined && !isOfAnother) {
-    const categories = sources.lists.categoriesOf(generation);
+    const categories = lists.categoriesOf(generation);
     if (!categories.has(category)) return Refusal.of(unknownCategory(categories));
   }
-  const list =
-    start === null
-      ? sources.lists.readFirstPage(query, generation)
-      : sources.lists.readListPage(query, start);
+  const list = start === null ? lists.readFirstPage(query, generation) : lists.readListPage(query, start);
   if (list === null) return Refusal.of(generationGone(query));
   if (start !== null && start.afterRank >= list.total) return pastTheEnd;
-  return new PageContent(query, list, sources.signToken);
+  return new PageContent(query, list);
 }
 
 /** Keeps the rows until the first rendering, and then what was written of them. */
 class PageContent implements Content {
-  readonly #region: string;
-  readonly #count: number;
+  readonly list: TokenList;
   readonly #next: string | null;
-  readonly #signToken: SignToken;
   #page: WrittenPage | (() => WrittenPage);
 
-  constructor(query: TrendingQuery, list: ListPage, signToken: SignToken) {
-    this.#region = query.region;
-    this.#count = list.rows.length;
+  constructor(query: TrendingQuery, list: ListPage) {
+    this.list = pageInToken(query, list);
     this.#next = nextPageUrl(query, list);
-    this.#signToken = signToken;
     this.#page = () => writeTrendingPage(query, list);
   }
 
-  render(minute: number): Body {
-    const token = this.#signToken({ region: this.#region, count: this.#count, minute });
+  render(token: string): Body {
     return { bytes: insertToken(this.#written, token), contentType: jsonContentType, next: this.#next };
   }
 
@@ -73,6 +63,25 @@ class PageContent implements Content {
     if (typeof this.#page === "function") this.#page = this.#page();
     return this.#page;
   }
+}
+
+function pageInToken(
+  { region, window, category = "", cursor, limit }: TrendingQuery,
+  page: ListPage,
+): TokenList {
+  const offset = cursor === undefined ? 0 : readCursor(cursor).afterRank;
+  return {
+    region,
+    window,
+    category: tokenCategory(category, sha256),
+    generation: page.generation.id,
+    offset,
+    count: Math.min(limit, page.total - offset),
+  };
+}
+
+function sha256(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("base64url");
 }
 
 function summarize(invalid: { name: string; detail: string }[]): string {

@@ -1,8 +1,9 @@
+import { claimsOf, formatToken, tokenSigningInput } from "@trendvault/contract/token";
 import { DatabaseUnreadable } from "../database/errors.ts";
 import { digestOf } from "../resources/body.ts";
 import { Refusal } from "../resources/refusal.ts";
 import type { Content, Resource } from "../resources/resource.ts";
-import type { ResponseSigner } from "../signing/response-signer.ts";
+import type { SigningKeys } from "../signing/signing-keys.ts";
 import type { CacheEntry, RepresentationSet } from "./cache-entry.ts";
 import { afterSockets, type NextTurn } from "./next-turn.ts";
 import type {
@@ -26,14 +27,14 @@ export type BuildOptions = { codings: readonly number[]; compression: Compressio
 
 /** Builds representations. Nothing here runs for a request whose answer is in the cache. */
 export class Builder {
-  readonly #signer: ResponseSigner;
+  readonly #keys: SigningKeys;
   readonly #factory: RepresentationFactory;
   readonly #onBuilt: (seconds: number) => void;
   readonly #nextTurn: NextTurn;
 
   /** `onBuilt` is called with the time that every build took, what it waited for included. */
-  constructor(signer: ResponseSigner, { factory, onBuilt, nextTurn = afterSockets }: BuilderOptions) {
-    this.#signer = signer;
+  constructor(keys: SigningKeys, { factory, onBuilt, nextTurn = afterSockets }: BuilderOptions) {
+    this.#keys = keys;
     this.#factory = factory;
     this.#onBuilt = onBuilt;
     this.#nextTurn = nextTurn;
@@ -41,18 +42,17 @@ export class Builder {
 
   /** Loads what building at once needs. */
   prepare(): void {
-    this.#signer.prepare();
+    this.#keys.prepare();
   }
 
   /** Finishes a build in its time, a step a turn of the event loop. */
   finish<T>(build: SignedBuild<T>): Promise<T> {
-    return finish(build, { sign: this.#signer.sign, nextTurn: this.#nextTurn });
+    return finish(build, { keys: this.#keys, nextTurn: this.#nextTurn });
   }
 
   /** Finishes a build at once; null before `prepare`. */
   finishNow<T>(build: SignedBuild<T>): T | null {
-    const { signNow } = this.#signer;
-    return signNow === null ? null : finishNow(build, signNow);
+    return finishNow(build, this.#keys);
   }
 
   /**
@@ -69,12 +69,13 @@ export class Builder {
     const content = this.#contentOf(entry, snapshot);
     if (content instanceof Refusal) return content;
     yield endOfStep;
-    const body = content.render(snapshot.minute);
+    const token = yield* this.#signToken(content, snapshot);
+    const body = content.render(token);
     const digest = digestOf(body);
     const isSame = digest.equals(entry.current.digest);
     const reusable = isSame ? entry.current.representations.map(reusableFor(compression)) : [];
     const representations = yield* this.#renew(reusable);
-    const set = { snapshot, content, digest, representations };
+    const set = { snapshot, content, token, digest, representations };
     const { url } = entry.resource;
     for (const encoding of codings) {
       yield endOfStep;
@@ -87,13 +88,19 @@ export class Builder {
   /** Adds a further coding (its index) to a set of a resource. */
   *extend({ url }: Resource, set: RepresentationSet, encoding: number): SignedBuild<Representation> {
     if (set.snapshot === null || set.content === null) throw new Error("Cannot extend an empty set");
-    const body = set.content.render(set.snapshot.minute);
+    const body = set.content.render(set.token);
     return yield* this.#add(set, { url, body, encoding, compression: "fast" });
   }
 
   /** The answer that a resource does not exist, signed unless there is a flood of them. */
   *refuse({ url }: Resource, refusal: Refusal): SignedBuild<SignedRefusal | Refusal> {
     return (yield* this.#factory.createMissing(url, refusal)) ?? refusal;
+  }
+
+  *#signToken({ list }: Content, { minute }: Snapshot): SignedBuild<string> {
+    if (list === null) return "";
+    const input = tokenSigningInput(claimsOf(list, minute), this.#keys.tokens.kid);
+    return formatToken(input, yield { purpose: "tokens", bytes: new TextEncoder().encode(input) });
   }
 
   *#add({ representations }: RepresentationSet, input: RepresentationInput): SignedBuild<Representation> {

@@ -9,6 +9,7 @@ import type { Snapshot } from "./snapshot.ts";
 export type RepresentationSet = {
   readonly snapshot: Snapshot | null;
   readonly content: Content | null;
+  readonly token: string;
   /** SHA-256 of the plain body: two sets of the same body share their representations. */
   readonly digest: Buffer;
   /** By the index of the coding. */
@@ -69,6 +70,7 @@ function addWeight(sum: number, representation: Representation | undefined): num
 const emptySet: RepresentationSet = {
   snapshot: null,
   content: null,
+  token: "",
   digest: Buffer.alloc(0),
   representations: [],
 };

@@ -1,6 +1,13 @@
 import { lifetimesField, missingLifetimes } from "@trendvault/contract/lifetimes";
 import { describeProblem, problemContentType, problems } from "@trendvault/contract/problem";
-import { readSignedFields } from "@trendvault/contract/signature-base";
+import {
+  readSignedFields,
+  type SignatureFields,
+  type SignedMessage,
+  serializeParameters,
+  signatureBase,
+  signatureFields,
+} from "@trendvault/contract/signature-base";
 import { type Body, digestOf, jsonBody } from "../resources/body.ts";
 import { cachedFields, notStoredFields } from "../resources/cache-policy.ts";
 import { type Encoding, encodings } from "../resources/encodings.ts";
@@ -39,13 +46,18 @@ export type RepresentationInput = { url: string; body: Body; encoding: number; c
 const mostMissingPerSecond = 100;
 const signatureSeconds = 300; // an edge takes no answer that was signed more than 15 minutes ago
 
-/** Encodes and hashes bodies, and gives them to be signed. `now` gives Unix time in seconds, for the signature. */
+/**
+ * Encodes and hashes bodies, and gives them to be signed under the id of a key. `now` gives Unix time in seconds, for
+ * the signature.
+ */
 export class RepresentationFactory {
+  readonly #kid: string;
   readonly #now: () => number;
 
   #missing = { second: 0, signed: 0 };
 
-  constructor(now: () => number) {
+  constructor(kid: string, now: () => number) {
+    this.#kid = kid;
     this.#now = now;
   }
 
@@ -64,7 +76,7 @@ export class RepresentationFactory {
     const message = { status: 200, fields: { ...validators, ...fields } };
     // A Blob is shared by all connections; bytes would be copied for each (12 stalled readers of 16 MB: 202 MB).
     const blob = new Blob([encode(body.bytes, encoding, compression)]);
-    const signature = yield { message, created: signedAt };
+    const signature = yield* this.#sign(message, signedAt);
     return {
       etag,
       ok: new Response(blob, {
@@ -95,7 +107,7 @@ export class RepresentationFactory {
       [lifetimesField]: missingLifetimes,
     };
     const { status } = problems[kind];
-    const signature = yield { message: { status, fields }, created: second };
+    const signature = yield* this.#sign({ status, fields }, second);
     const headers = { ...notStoredFields, ...forScripts, ...fields, ...signature };
     return new SignedRefusal(new Response(body.bytes, { status, headers }));
   }
@@ -105,10 +117,17 @@ export class RepresentationFactory {
     const signedAt = this.#now();
     if (signedAt - representation.signedAt < signatureSeconds) return representation;
     const ok = representation.ok.clone() as Response;
-    const message = { status: ok.status, fields: readSignedFields(ok.headers as Headers) };
-    const signature = yield { message, created: signedAt };
+    const fields = readSignedFields(ok.headers as Headers);
+    const signature = yield* this.#sign({ status: ok.status, fields }, signedAt);
     for (const [name, value] of Object.entries(signature)) ok.headers.set(name, value);
     return { ...representation, ok, signedAt };
+  }
+
+  /** One signature (RFC 9421). `created` is Unix time in seconds. */
+  *#sign(message: SignedMessage, created: number): SignedBuild<SignatureFields> {
+    const parameters = serializeParameters({ created, keyid: this.#kid, alg: "ed25519" });
+    const bytes = new TextEncoder().encode(signatureBase(message, parameters));
+    return signatureFields(parameters, yield { purpose: "responses", bytes });
   }
 }
 

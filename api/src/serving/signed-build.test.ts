@@ -1,36 +1,47 @@
 import { expect, test } from "bun:test";
+import { createSigningKeys } from "../signing/signing-keys.ts";
 import { endOfStep, finish, finishNow, type SignedBuild } from "./signed-build.ts";
 
-const signed = { signature: "sig=:AA==:", "signature-input": "sig=()" };
-const message = { status: 200, fields: {} } as never;
+const bytes = new TextEncoder().encode("text");
 
-function* buildInSteps(done: string[]): SignedBuild<string> {
+function seed(byte: number): Uint8Array[] {
+  return [Uint8Array.from({ length: 32 }, (_, index) => byte + index)];
+}
+
+function* buildInSteps(done: string[]): SignedBuild<string[]> {
   done.push("read");
   yield endOfStep;
   done.push("written");
   yield endOfStep;
   done.push("encoded");
-  const { signature } = yield { message, created: 1 };
+  const signatures = [yield { purpose: "responses", bytes }, yield { purpose: "tokens", bytes }];
   done.push("signed");
-  return signature;
+  return signatures.map((signature) => signature.toHex());
 }
+
+const keys = await createSigningKeys({ responses: seed(1), tokens: seed(2) });
+const signed = await Promise.all(
+  [keys.responses, keys.tokens].map(async ({ sign }) => (await sign(bytes)).toHex()),
+);
 
 test("between two steps of a build the event loop has its turn", async () => {
   const turns: (() => void)[] = [];
   const nextTurn = () => new Promise<void>((resolve) => turns.push(resolve));
   const done: string[] = [];
-  const built = finish(buildInSteps(done), { sign: async () => signed, nextTurn });
+  const built = finish(buildInSteps(done), { keys, nextTurn });
   for (const expected of ["read", "written"]) {
     await Bun.sleep(1);
     expect(done.at(-1)).toBe(expected);
     turns.shift()?.();
   }
-  expect(await built).toBe(signed.signature);
+  expect(await built).toEqual(signed);
   expect(turns).toEqual([]);
 });
 
 test("what is finished at once waits for no turn", () => {
   const done: string[] = [];
-  expect(finishNow(buildInSteps(done), () => signed)).toBe(signed.signature);
+  expect(finishNow(buildInSteps([]), keys)).toBeNull();
+  keys.prepare();
+  expect(finishNow(buildInSteps(done), keys)).toEqual(signed);
   expect(done).toEqual(["read", "written", "encoded", "signed"]);
 });

@@ -3,10 +3,7 @@ package main
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,12 +60,11 @@ type velocity struct {
 
 type server struct {
 	latest, length, top *sql.Stmt
-	kid                 string
-	key                 []byte
+	tokens              *signer
 }
 
 func main() {
-	s, err := newServer(os.Getenv("DB_PATH"), os.Getenv("TOKEN_KEYS"))
+	s, err := newServer(os.Getenv("DB_PATH"), os.Getenv("TOKEN_SIGNING_KEYS"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -76,17 +72,14 @@ func main() {
 	log.Fatal(http.ListenAndServe(net.JoinHostPort("127.0.0.1", os.Getenv("PORT")), nil))
 }
 
-func newServer(path, keys string) (*server, error) {
+func newServer(path, seed string) (*server, error) {
 	db, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro")
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxIdleConns(16) // of 2 by default: the others would be opened again and again
 	s := &server{}
-	entry, _, _ := strings.Cut(keys, ",")
-	kid, secret, _ := strings.Cut(entry, ":")
-	s.kid = kid
-	if s.key, err = base64.RawURLEncoding.DecodeString(secret); err != nil {
+	if s.tokens, err = newSigner(seed); err != nil {
 		return nil, err
 	}
 	for statement, text := range map[**sql.Stmt]string{
@@ -160,7 +153,7 @@ func (s *server) find(region, window string, limit int) (*page, error) {
 		return nil, err
 	}
 	p.Count = len(p.Items)
-	p.Token = s.sign(region, p.Count, time.Now().Unix()/60)
+	p.Token = s.tokens.sign(fmt.Sprintf("%s/%s//%d/0+%d", region, window, p.Generation, p.Count))
 	if p.Count < p.Total {
 		next := nextPage(p, limit)
 		p.Next = &next
@@ -204,13 +197,6 @@ func nextPage(p *page, limit int) string {
 		next += "&limit=" + strconv.Itoa(limit)
 	}
 	return fmt.Sprintf("%s&cursor=%d-%d", next, p.Generation, p.Count)
-}
-
-func (s *server) sign(region string, count int, minute int64) string {
-	payload := fmt.Sprintf("v1.%s.%s.%d.%d", s.kid, region, count, minute)
-	mac := hmac.New(sha256.New, s.key)
-	mac.Write([]byte(payload))
-	return payload + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))[:22]
 }
 
 func valueOr(query url.Values, name, otherwise string) string {

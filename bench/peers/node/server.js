@@ -1,10 +1,21 @@
-import { createHmac } from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
 import { createServer } from "node:http";
 import Database from "better-sqlite3";
 
 const database = new Database(process.env.DB_PATH, { readonly: true });
-const [kid, secret] = process.env.TOKEN_KEYS.split(",")[0].split(":");
-const key = Buffer.from(secret, "base64url");
+const key = createPrivateKey({
+  key: Buffer.concat([
+    Buffer.from("302e020100300506032b657004220420", "hex"),
+    Buffer.from(process.env.TOKEN_SIGNING_KEYS, "base64url"),
+  ]),
+  format: "der",
+  type: "pkcs8",
+});
+const { x } = createPublicKey(key).export({ format: "jwk" });
+const thumbprint = createHash("sha256")
+  .update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`)
+  .digest("base64url");
+const header = encode({ alg: "EdDSA", kid: thumbprint.slice(0, 8), typ: "tv+jwt" });
 
 const latest = database.prepare(`
   SELECT g.id, g.published_at, g.max_per_channel, g.max_per_channel_ranks, m.newest_observed_at
@@ -62,7 +73,7 @@ function listTrending(query) {
     channel_limit: { videos: generation.max_per_channel, within_ranks: generation.max_per_channel_ranks },
     count: items.length,
     total,
-    token: makeToken(region, items.length),
+    token: makeToken(`${region}/${window}//${generation.id}/0+${items.length}`),
     items,
     next: items.length < total ? nextPage(query, `${generation.id}-${items.length}`) : null,
   };
@@ -103,8 +114,20 @@ function toTime(seconds) {
   return seconds === null ? null : `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-function makeToken(region, count) {
-  const claims = ["v1", kid, region, count, Math.floor(Date.now() / 60000)].join(".");
-  const mac = createHmac("sha256", key).update(claims).digest("base64url");
-  return `${claims}.${mac.slice(0, 22)}`;
+// Signed once a minute for each list.
+let tokens = { iat: 0, bySubject: new Map() };
+
+function makeToken(sub) {
+  const iat = Math.floor(Date.now() / 60000) * 60;
+  if (iat !== tokens.iat) tokens = { iat, bySubject: new Map() };
+  if (!tokens.bySubject.has(sub)) {
+    const input = `${header}.${encode({ iat, exp: iat + 900, sub })}`;
+    const signature = sign(null, Buffer.from(input), key).toString("base64url");
+    tokens.bySubject.set(sub, `${input}.${signature}`);
+  }
+  return tokens.bySubject.get(sub);
+}
+
+function encode(value) {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
 }

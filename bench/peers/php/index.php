@@ -76,7 +76,7 @@ function page(string $region, string $window, int $limit): ?array
         ],
         'count' => $count,
         'total' => $total,
-        'token' => token($region, $count),
+        'token' => token("$region/$window//{$head['id']}/0+$count"),
         'items' => array_map(item(...), $rows),
         'next' =>
             $count < $total ? next_page($region, $window, $limit) . "&cursor={$head['id']}-$count" : null,
@@ -118,12 +118,26 @@ function next_page(string $region, string $window, int $limit): string
         ($limit === 24 ? '' : "&limit=$limit");
 }
 
-function token(string $region, int $count): string
+function token(string $sub): string
 {
-    [$kid, $key] = explode(':', explode(',', getenv('TOKEN_KEYS'))[0]);
-    $payload = implode('.', ['v1', $kid, $region, $count, intdiv(time(), 60)]);
-    $mac = hash_hmac('sha256', $payload, base64_decode(strtr($key, '-_', '+/')), binary: true);
-    return $payload . '.' . substr(strtr(base64_encode($mac), '+/', '-_'), 0, 22);
+    $seed = base64_decode(strtr(getenv('TOKEN_SIGNING_KEYS'), '-_', '+/'));
+    $pair = sodium_crypto_sign_seed_keypair($seed);
+    $x = base64url(sodium_crypto_sign_publickey($pair));
+    $kid = substr(
+        base64url(hash('sha256', "{\"crv\":\"Ed25519\",\"kty\":\"OKP\",\"x\":\"$x\"}", true)),
+        0,
+        8,
+    );
+    $iat = intdiv(time(), 60) * 60;
+    $header = json_encode(['alg' => 'EdDSA', 'kid' => $kid, 'typ' => 'tv+jwt']);
+    $payload = json_encode(['iat' => $iat, 'exp' => $iat + 900, 'sub' => $sub], JSON_UNESCAPED_SLASHES);
+    $input = base64url($header) . '.' . base64url($payload);
+    return $input . '.' . base64url(sodium_crypto_sign_detached($input, sodium_crypto_sign_secretkey($pair)));
+}
+
+function base64url(string $bytes): string
+{
+    return rtrim(strtr(base64_encode($bytes), '+/', '-_'), '=');
 }
 
 function moment(?int $seconds): ?string

@@ -1,4 +1,4 @@
-import type { PublicKeySet } from "@trendvault/contract/response-signature";
+import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import type { Logger } from "../log/logger.ts";
 import { fetchFromOrigin, type OriginOptions, type OriginResponse } from "../origin/fetch-from-origin.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";

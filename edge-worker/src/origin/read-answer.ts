@@ -1,5 +1,6 @@
 import { lifetimesField } from "@trendvault/contract/lifetimes";
-import { type PublicKeySet, verifySignature } from "@trendvault/contract/response-signature";
+import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import { verifySignature } from "@trendvault/contract/response-signature";
 import { type CanonicalRequest, mayBeMissing } from "../rules/canonical-request.ts";
 import { type Lifetimes, readLifetimes } from "../rules/lifetimes.ts";
 import { parseJson } from "../rules/parse-json.ts";
