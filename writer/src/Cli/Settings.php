@@ -37,6 +37,8 @@ final readonly class Settings
         /** A video leaves the ranking when its region was observed for more hours without it. */
         public int $maxUnobservedHours,
         public int $busyTimeoutMilliseconds,
+        /** The share of all looks that may go to ranks which were not earned, to learn from them. */
+        public float $exploreShare,
         /** What reading one file of a spool folder may take. */
         public int $spoolFileTimeoutSeconds,
     ) {}
@@ -69,8 +71,9 @@ final readonly class Settings
             keepDays: self::integer($environment, 'KEEP_DAYS', 28, 1, 3650),
             maxUnobservedHours: self::integer($environment, 'MAX_UNOBSERVED_HOURS', 48, 1, 8760),
             busyTimeoutMilliseconds: (int) round(
-                1000 * self::seconds($environment, 'DB_BUSY_TIMEOUT_SECONDS', 5, 0, 600),
+                1000 * self::number($environment, 'DB_BUSY_TIMEOUT_SECONDS', 5, 0, 600),
             ),
+            exploreShare: self::number($environment, 'EXPLORE_SHARE', 0.25, 0, 1),
             spoolFileTimeoutSeconds: self::integer(
                 $environment,
                 'SPOOL_FILE_TIMEOUT_SECONDS',
@@ -164,10 +167,10 @@ final readonly class Settings
     }
 
     /** @param array<string, string> $environment */
-    private static function seconds(
+    private static function number(
         array $environment,
         string $name,
-        int $default,
+        float $default,
         int $least,
         int $most,
     ): float {

@@ -62,6 +62,7 @@ final class Cron extends WriterCommand
     private static function hasVideos(Database $database): bool
     {
         return $database->value('SELECT 1 FROM velocity LIMIT 1') !== null ||
+            $database->value('SELECT 1 FROM catalogue LIMIT 1') !== null ||
             $database->value('SELECT 1 FROM generations WHERE video_count > 0 LIMIT 1') !== null;
     }
 

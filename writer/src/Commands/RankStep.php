@@ -26,7 +26,11 @@ final readonly class RankStep
     public function run(?int $at = null, bool $allowsEmpty = false): void
     {
         $started = hrtime(true);
-        $ranking = new RankingPublisher($this->database, $this->context->settings->maxUnobservedHours);
+        $ranking = new RankingPublisher(
+            $this->database,
+            $this->context->settings->maxUnobservedHours,
+            $this->context->settings->exploreShare,
+        );
         $now = $this->context->now();
         $fullSince = $allowsEmpty ? null : $this->fullSince($now);
         $generation =

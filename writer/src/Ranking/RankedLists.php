@@ -20,11 +20,18 @@ final class RankedLists
     /** @var array<string, int> by region */
     private array $videoCounts = [];
     private int $futureCount = 0;
+    /** What generations.formula says. */
+    public string $formula = Forecast::VERSION;
     /** @var array<string, true> */
     private array $regionsWithRemovals = [];
+    /** @var array<string, Exploration> by region */
+    private array $explorations = [];
 
-    /** @param int $now UTC seconds */
-    public function __construct(private readonly int $now) {}
+    /**
+     * @param int $now UTC seconds
+     * @param ?list<Window> $windows null for all
+     */
+    public function __construct(private readonly int $now, private readonly ?array $windows = null) {}
 
     /** Adds the video to each list that its score admits it to. */
     public function offer(
@@ -48,6 +55,40 @@ final class RankedLists
         }
     }
 
+    /**
+     * Adds all videos of a region where the list learns from looks.
+     *
+     * @param list<Contender> $contenders
+     * @param float $exploreShare of the looks, see Exploration
+     */
+    public function offerAll(string $region, array $contenders, float $exploreShare): AppealModel
+    {
+        $model = new AppealModel($contenders, $this->now);
+        $this->explorations[$region] = new Exploration($exploreShare, $model->looksByRank());
+        $this->videoCounts[$region] = ($this->videoCounts[$region] ?? 0) + count($contenders);
+        foreach ($contenders as $index => $contender) {
+            $estimate = $model->estimate($index);
+            $category = $contender->category;
+            $targets = $this->targets[$region][$category ?? ''] ?? $this->addTargets($region, $category);
+            foreach ($targets as [$window, $targetLists]) {
+                $earned = $model->score($index, $estimate->mean, $window);
+                $score = $exploreShare > 0.0 ? $model->score($index, $estimate->upper, $window) : $earned;
+                $candidate = new Candidate(
+                    $contender->videoId,
+                    $contender->channel,
+                    $score,
+                    $contender->velocity,
+                    $earned,
+                );
+                foreach ($targetLists as $list) {
+                    $list->admits($score) && $list->add($candidate);
+                }
+            }
+        }
+
+        return $model;
+    }
+
     /** @return Generator<RankedList> in the order of region, window and category */
     public function ranked(): Generator
     {
@@ -56,7 +97,12 @@ final class RankedLists
             foreach ($windows as $window => $categories) {
                 ksort($categories, SORT_STRING);
                 foreach ($categories as $category => $list) {
-                    yield new RankedList($region, Window::from($window), (string) $category, $list->ranked());
+                    yield new RankedList(
+                        $region,
+                        Window::from($window),
+                        (string) $category,
+                        $list->ranked($this->explorations[$region] ?? null),
+                    );
                 }
             }
         }
@@ -100,7 +146,7 @@ final class RankedLists
     private function addTargets(string $region, ?string $category): array
     {
         $targets = [];
-        foreach (Window::cases() as $window) {
+        foreach ($this->windows ?? Window::cases() as $window) {
             $lists = &$this->lists[$region][$window->value];
             $targets[] = [
                 $window,

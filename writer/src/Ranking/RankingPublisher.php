@@ -31,13 +31,22 @@ final readonly class RankingPublisher
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
 
+    private const string ADD_EXPLORED = 'INSERT INTO explored_ranks (generation, region, window, category, rank) VALUES (?, ?, ?, ?, ?)';
+
     private const string FILLED_REGIONS = <<<'SQL'
     SELECT region FROM generation_regions
     WHERE generation = (SELECT max(id) FROM generations) AND video_count > 0 AND newest_observed_at >= ? ORDER BY region
     SQL;
 
-    /** @param int $maxUnobservedHours a video leaves when its region was observed for more hours without it */
-    public function __construct(private Database $database, private int $maxUnobservedHours) {}
+    /**
+     * @param int $maxUnobservedHours a video leaves when its region was observed for more hours without it
+     * @param float $exploreShare of the looks may go to ranks that were not earned, see Exploration
+     */
+    public function __construct(
+        private Database $database,
+        private int $maxUnobservedHours,
+        private float $exploreShare = 0.0,
+    ) {}
 
     /**
      * @param int $now UTC seconds
@@ -105,6 +114,7 @@ final readonly class RankingPublisher
             $newestByRegion,
         );
         $lists = new RankedLists($now);
+        $looked = new LookedRegions($this->database);
         $removals = new Removals($this->database);
         [$videos, $channels] = array_map($removals->names(...), [RemovalKind::Video, RemovalKind::Channel]);
         $velocities = $this->database->prepare(self::VELOCITIES)->execute();
@@ -115,7 +125,7 @@ final readonly class RankingPublisher
             } elseif (isset($videos[$row['video_id']]) || isset($channels[$row['channel']])) {
                 $lists->skipRemoved($region);
             } elseif ($row['last_observed_at'] >= $leaveBefore[$region]) {
-                $lists->offer(
+                ($looked->has($region) ? $looked->add(...) : $lists->offer(...))(
                     $region,
                     $row['video_id'],
                     $row['channel'],
@@ -126,6 +136,8 @@ final readonly class RankingPublisher
             }
         }
         $velocities->finalize();
+        $looked->offerTo($lists, $videos, $channels, $this->exploreShare);
+        $lists->formula = $looked->formula();
 
         return $lists;
     }
@@ -135,7 +147,7 @@ final readonly class RankingPublisher
     {
         $this->database->run(self::ADD_GENERATION, [
             $now,
-            Forecast::VERSION,
+            $lists->formula,
             $lists->totalVideoCount(),
             ChannelLimit::MAX_VIDEOS,
             ChannelLimit::WITHIN_RANKS,
@@ -168,6 +180,15 @@ final readonly class RankingPublisher
             $insert->bindValue(9, $candidate->velocity->viewsPerHour);
             $insert->bindValue(10, $candidate->velocity->previousViewsPerHour);
             $insert->execute();
+            if ($candidate->isExplored) {
+                $this->database->run(self::ADD_EXPLORED, [
+                    $generation,
+                    $list->region,
+                    $list->window->value,
+                    $list->category,
+                    $index + 1,
+                ]);
+            }
         }
 
         return count($list->candidates);

@@ -33,9 +33,12 @@ final class TopList
     }
 
     /** @return list<Candidate> by rank, at most `size` */
-    public function ranked(): array
+    public function ranked(?Exploration $exploration = null): array
     {
-        $this->sort();
+        if ($exploration !== null) {
+            return $exploration->ranked($this->candidates, $this->size);
+        }
+        $this->candidates = Candidate::sorted($this->candidates);
 
         return array_slice(ChannelLimit::apply($this->candidates), 0, $this->size);
     }
@@ -46,18 +49,11 @@ final class TopList
      */
     private function dropUnreachable(): void
     {
-        $this->sort();
+        $this->candidates = Candidate::sorted($this->candidates);
         $first = ChannelLimit::first($this->candidates);
         $last = count($first) < ChannelLimit::WITHIN_RANKS ? null : end($first);
         $best = array_slice($this->candidates, 0, $this->size, true);
         $this->threshold = min($last->score ?? 0.0, end($best)->score);
         $this->candidates = array_values($best + $first);
-    }
-    /** The total order of every list: score, highest first, then id. PHP sorts columns ten times as fast as objects. */
-    private function sort(): void
-    {
-        $scores = array_column($this->candidates, 'score');
-        $ids = array_column($this->candidates, 'videoId');
-        array_multisort($scores, SORT_DESC, SORT_NUMERIC, $ids, SORT_ASC, SORT_STRING, $this->candidates);
     }
 }

@@ -22,6 +22,12 @@ final readonly class Velocity
         public ?float $previousViewsPerHour,
     ) {}
 
+    /** Of a video that was never observed. */
+    public static function none(int $firstSeenAt): self
+    {
+        return new self($firstSeenAt, $firstSeenAt, 0, 0, 0.0, (float) $firstSeenAt, null);
+    }
+
     /**
      * @param array{
      *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int,

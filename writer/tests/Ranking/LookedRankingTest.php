@@ -1,0 +1,229 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Ranking;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Ranking\AppealModel;
+use TrendVault\Writer\Ranking\CountedLooks;
+use TrendVault\Writer\Ranking\Forecast;
+use TrendVault\Writer\Ranking\LookStore;
+use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Tests\Support\FixedClock;
+use TrendVault\Writer\Tests\Support\MigratedDatabase;
+use TrendVault\Writer\Tests\Support\StoredObservations;
+
+final class LookedRankingTest extends TestCase
+{
+    private const int NOON = FixedClock::NOON;
+    private const float EXPLORE_SHARE = 0.25;
+    private const string LIST = <<<'SQL'
+    SELECT rank, video_id, score FROM trending
+    WHERE generation = ? AND region = 'GB' AND window = 'day' AND category = '' ORDER BY rank
+    SQL;
+
+    private Database $database;
+    private int $seed;
+
+    protected function setUp(): void
+    {
+        $this->database = MigratedDatabase::inMemory();
+        mt_srand($this->seed = random_int(0, PHP_INT_MAX));
+    }
+
+    #[Test]
+    public function a_market_without_looks_ranks_by_the_forecast_to_the_last_digit(): void
+    {
+        $this->observe(200);
+        $before = $this->publish();
+        $this->catalogue('announced', 'FR');
+        $this->look('FR', 'announced', 1, 50, 20);
+
+        self::assertSame($before, $this->publish(), "seed $this->seed");
+    }
+
+    #[Test]
+    public function one_look_more_moves_no_rank_of_the_first_24_by_more_than_three(): void
+    {
+        $this->observe(300);
+        $list = $this->publish();
+        for ($round = 0; $round < 40; $round++) {
+            $this->visitAll($list, mt_rand(0, 400));
+            $list = $this->publish();
+            $rank = mt_rand(1, 60);
+            $this->look('GB', $list[$rank - 1]['video_id'], $rank, 1, 0);
+            $next = $this->publish();
+            self::assertLessThanOrEqual(
+                3,
+                self::largestMove($list, $next),
+                "seed $this->seed, round $round, rank $rank",
+            );
+            $list = $next;
+        }
+    }
+
+    #[Test]
+    public function the_first_looks_and_views_of_a_market_change_its_list_gradually(): void
+    {
+        $this->observe(300);
+        $list = $this->publish();
+        for ($message = 0; $message < 60; $message++) {
+            $rank = mt_rand(1, 48);
+            $this->look('GB', $list[$rank - 1]['video_id'], $rank, 1, mt_rand(0, 1));
+            $next = $this->publish();
+            self::assertLessThanOrEqual(3, self::largestMove($list, $next), "seed $this->seed");
+            $list = $next;
+        }
+    }
+
+    #[Test]
+    public function a_video_that_more_of_those_who_look_open_climbs_and_one_that_nobody_opens_falls(): void
+    {
+        $this->observe(100);
+        $ids = array_column($this->publish(), 'video_id');
+        for ($rank = 1; $rank <= 48; $rank++) {
+            $this->look('GB', $ids[$rank - 1], $rank, 400, $rank === 30 ? 120 : ($rank === 1 ? 0 : 8));
+        }
+        $ranks = array_flip(array_column($this->publish(), 'video_id'));
+
+        self::assertSame(0, $ranks[$ids[29]]);
+        self::assertGreaterThan(24, $ranks[$ids[0]]);
+    }
+
+    #[Test]
+    public function a_site_with_nothing_but_a_catalogue_has_a_list_newest_first_and_learns(): void
+    {
+        foreach (range(1, 40) as $hour) {
+            $this->catalogue("video-$hour", 'GB', self::NOON - 3600 * $hour);
+        }
+        $list = $this->publish();
+        self::assertSame('video-1', $list[0]['video_id']);
+        self::assertCount(40, $list);
+        foreach ($list as ['rank' => $rank, 'video_id' => $id]) {
+            $this->look('GB', $id, $rank, 500, $id === 'video-20' ? 100 : 2);
+        }
+
+        self::assertSame('video-20', $this->publish()[0]['video_id']);
+    }
+
+    #[Test]
+    public function explored_ranks_get_at_most_their_share_of_the_looks_and_none_when_it_is_zero(): void
+    {
+        $this->observe(100);
+        $list = $this->publish();
+        for ($rank = 1; $rank <= 48; $rank++) {
+            $this->look(
+                'GB',
+                $list[$rank - 1]['video_id'],
+                $rank,
+                2000 / $rank,
+                mt_rand(0, (int) (200 / $rank)),
+            );
+        }
+        foreach ([0.0, 0.02, 0.25, 1.0] as $share) {
+            $generation = new RankingPublisher($this->database, 48, $share)->publish(self::NOON)->id;
+            $explored = $this->database->rows(
+                "SELECT rank FROM explored_ranks WHERE generation = ? AND region = 'GB' AND window = 'day' AND category = ''",
+                [$generation],
+            );
+            $looks = array_sum(
+                array_map(
+                    static fn(int $rank): float => $rank > 48 ? 0.0 : 1 / $rank,
+                    array_column($explored, 'rank'),
+                ),
+            );
+            $all = array_sum(array_map(static fn(int $rank): float => 1 / $rank, range(1, 48)));
+            // Ranks of a group share their looks: the sum over ranks differs a little from the one over groups.
+            self::assertLessThanOrEqual(1.3 * $share * $all, $looks, "seed $this->seed");
+        }
+    }
+
+    #[Test]
+    public function the_same_database_gives_the_same_list_and_names_the_formula(): void
+    {
+        $this->observe(100);
+        $this->visitAll($this->publish(), 5000);
+        $first = $this->publish();
+
+        self::assertSame($first, $this->publish());
+        self::assertSame(
+            Forecast::VERSION . '+' . AppealModel::VERSION,
+            $this->database->value('SELECT formula FROM generations ORDER BY id DESC LIMIT 1'),
+        );
+    }
+
+    private function observe(int $videos): void
+    {
+        $observations = [];
+        for ($video = 0; $video < $videos; $video++) {
+            $observations[] = StoredObservations::observation(
+                "video-$video",
+                views: (int) (10_000 * exp(1.5 * self::normal())),
+                channel: "channel-$video",
+                publishedAt: self::NOON - mt_rand(1, 100) * 3600,
+            );
+        }
+        StoredObservations::in($this->database, $observations);
+    }
+
+    private static function normal(): float
+    {
+        return sqrt(-2 * log(mt_rand(1, 1_000_000) / 1_000_000)) *
+            cos((2 * M_PI * mt_rand()) / mt_getrandmax());
+    }
+
+    private function catalogue(string $id, string $region, int $publishedAt = self::NOON): void
+    {
+        $this->database->run(
+            "INSERT INTO videos (id, title, channel, published_at, thumb_base, first_seen_at) VALUES (?1, ?1, ?1, ?2, 'https://t.example/', ?2)",
+            [$id, $publishedAt],
+        );
+        $this->database->run('INSERT INTO catalogue (region, video_id, announced_at) VALUES (?, ?, ?)', [
+            $region,
+            $id,
+            self::NOON,
+        ]);
+    }
+
+    private function look(string $region, string $id, int $rank, float $looks, float $views): void
+    {
+        new LookStore($this->database)->add([
+            new CountedLooks(self::NOON, $region, $id, $rank, $looks, $views),
+        ]);
+    }
+
+    /** @param list<array{rank: int, video_id: string, score: float}> $list */
+    private function visitAll(array $list, int $loads): void
+    {
+        foreach (array_slice($list, 0, 48) as ['rank' => $rank, 'video_id' => $id]) {
+            $looks = (int) ($loads / $rank ** 0.9);
+            $this->look('GB', $id, $rank, $looks, mt_rand(0, (int) ($looks * 0.12)));
+        }
+    }
+
+    /** @return list<array{rank: int, video_id: string, score: float}> */
+    private function publish(): array
+    {
+        $generation = new RankingPublisher($this->database, 48, self::EXPLORE_SHARE)->publish(self::NOON);
+
+        return $this->database->rows(self::LIST, [$generation->id]);
+    }
+
+    /**
+     * @param list<array{rank: int, video_id: string, score: float}> $before
+     * @param list<array{rank: int, video_id: string, score: float}> $after
+     */
+    private static function largestMove(array $before, array $after): int
+    {
+        $ranks = array_column($after, 'rank', 'video_id');
+        $moves = [0];
+        foreach (array_slice($before, 0, 24) as ['rank' => $rank, 'video_id' => $id]) {
+            $moves[] = abs($rank - ($ranks[$id] ?? 1000));
+        }
+
+        return max($moves);
+    }
+}
