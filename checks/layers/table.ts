@@ -41,7 +41,7 @@ export const table: readonly SourceRoot[] = [
       ["Application.php"],
       ["Commands"],
       ["Cli"],
-      ["Backtest", "Explain", "Retention", "Status"],
+      ["Backtest", "Explain", "Retention", "Simulation", "Status"],
       ["Ingest"],
       ["Demo", "Ranking", "Sources/YouTube"],
       ["Sources"],

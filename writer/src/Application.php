@@ -40,6 +40,7 @@ final class Application extends ConsoleApplication
         'status' => Commands\Status::class,
         'explain' => Commands\Explain::class,
         'backtest' => Commands\Backtest::class,
+        'simulate' => Commands\Simulate::class,
         'schema' => Commands\Schema::class,
     ];
     private const array LIBRARY_COMMANDS = [

@@ -14,6 +14,7 @@ use TrendVault\Writer\Ranking\ClockBackwards;
 use TrendVault\Writer\Ranking\EmptyPublication;
 use TrendVault\Writer\Sources\RejectStoreFailure;
 use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Simulation\UnknownWorld;
 use TrendVault\Writer\Sources\Stopped;
 
 /** The one map from an exception to an exit code. What is not in it is a bug. */
@@ -22,7 +23,10 @@ final readonly class ExitCodes
     public static function of(Throwable $error): ExitCode
     {
         return match (true) {
-            $error instanceof UsageError, $error instanceof ExceptionInterface => ExitCode::Usage,
+            $error instanceof UsageError,
+            $error instanceof UnknownWorld,
+            $error instanceof ExceptionInterface
+                => ExitCode::Usage,
             $error instanceof AlreadyRunning => ExitCode::AlreadyRunning,
             $error instanceof SourceFailure, $error instanceof RejectStoreFailure => ExitCode::SourceFailed,
             $error instanceof DatabaseFailure => self::ofDatabase($error->fault),

@@ -126,6 +126,7 @@ final class CommandLineTest extends TestCase
                 'remove',
                 'repair',
                 'schema',
+                'simulate',
                 'status',
             ],
             $commands[1],

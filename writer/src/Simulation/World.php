@@ -1,0 +1,94 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Simulation;
+
+use TrendVault\Writer\WriterException;
+
+/** A made-up video site and its visitors. Every field may be set by a file of JSON, under its name in snake_case. */
+final readonly class World
+{
+    public const int STEP_SECONDS = 300;
+    /** When the simulation starts, UTC seconds. */
+    public const int START = 1_700_000_000;
+
+    public function __construct(
+        public float $loadsPerHour = 20_000.0,
+        /** The share of all views that come from elsewhere (search, subscriptions), from 0 to below 1. */
+        public float $elsewhereShare = 0.0,
+        public float $days = 4.0,
+        /** Days that are not measured. */
+        public float $warmUpDays = 1.0,
+        public float $birthsPerHour = 12.0,
+        public float $lifeHours = 75.0,
+        /** The mean chance that somebody who looks at a new video opens it; lognormal with appealSigma. */
+        public float $appealMean = 0.04,
+        public float $appealSigma = 1.0,
+        /** Appeal falls as taper / (age + taper). */
+        public float $taperHours = 7.0,
+        public float $burstShare = 0.05,
+        /** How much a burst adds, in parts of the appeal at birth. */
+        public float $burstSize = 1.0,
+        public float $elsewhereSigma = 0.7,
+        /** A visitor looks at rank k with chance 1 / k^steepness. */
+        public float $steepness = 0.9,
+        public int $lastRank = 48,
+        /** Whether a message says which ranks were looked at; without, that all were on screen. */
+        public bool $saysDepth = true,
+        /** A day without visitors starts after so many hours; none when negative. */
+        public float $quietFromHour = -1.0,
+        public float $quietHours = 24.0,
+        /** The share of all messages that push one video. */
+        public float $attackShare = 0.0,
+        public float $attackFromHour = 48.0,
+    ) {}
+
+    /**
+     * @param array<string, mixed> $fields by name in snake_case
+     * @throws WriterException
+     */
+    public function with(array $fields): self
+    {
+        $known = get_object_vars($this);
+        foreach ($fields as $name => $value) {
+            $property = lcfirst(str_replace('_', '', ucwords((string) $name, '_')));
+            $isKnown = array_key_exists($property, $known);
+            $fits =
+                $isKnown &&
+                (is_bool($known[$property]) ? is_bool($value) : is_int($value) || is_float($value));
+            if (!$fits) {
+                throw UnknownWorld::field((string) $name, $known);
+            }
+            $known[$property] = match (true) {
+                is_int($known[$property]) => (int) $value,
+                is_float($known[$property]) => (float) $value,
+                default => $value,
+            };
+        }
+
+        return new self(...$known)->checked();
+    }
+
+    public function isQuiet(float $hour): bool
+    {
+        return $this->quietFromHour >= 0.0 &&
+            $hour >= $this->quietFromHour &&
+            $hour < $this->quietFromHour + $this->quietHours;
+    }
+
+    private function checked(): self
+    {
+        $isPossible =
+            $this->loadsPerHour >= 0 &&
+            min($this->birthsPerHour, $this->lifeHours, $this->appealMean, $this->taperHours) > 0 &&
+            $this->elsewhereShare >= 0 &&
+            max($this->elsewhereShare, $this->attackShare) < 1 &&
+            $this->days > $this->warmUpDays &&
+            $this->warmUpDays >= 0 &&
+            $this->lastRank >= 1 &&
+            $this->lastRank <= 500;
+
+        return $isPossible ? $this : throw UnknownWorld::impossible();
+    }
+}
