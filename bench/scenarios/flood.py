@@ -24,7 +24,7 @@ _POLL_SECONDS = 0.01
 _ALONE = "alone"
 _LAST_RANK = 480
 
-Targets = Callable[[random.Random, int], Iterator[str]]  # endless; the int is the generation that is served
+Targets = Callable[[random.Random, int], Iterator[str]]  # the int is the generation that is served
 
 
 def measure_flood(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
@@ -93,17 +93,20 @@ def _write_flood(bench: BenchEnvironment, name: str, generation: int, number: in
     return file
 
 
-def _one_query(rng: random.Random, generation: int) -> Iterator[str]:
+def _one_query(_rng: random.Random, generation: int) -> Iterator[str]:
     while True:
-        yield PageRequest("GB", "week", LARGEST_LIMIT, f"{generation}-{rng.randint(1, _LAST_RANK)}").target
+        yield PageRequest("GB", "week", LARGEST_LIMIT, f"{generation}-{LARGEST_LIMIT}").target
 
 
 def _pages(rng: random.Random, generation: int) -> Iterator[str]:
-    """Pages of all lists, beginning anywhere, of any length."""
-    while True:
-        cursor = f"{generation}-{rng.randint(1, _LAST_RANK)}"
-        limit = rng.randint(1, LARGEST_LIMIT)
-        yield PageRequest(rng.choice(REGIONS), rng.choice(WINDOWS), limit, cursor).target
+    """Further pages of all lists, of any length: a cursor is a whole number of pages."""
+    limits = range(1, LARGEST_LIMIT + 1)
+    pages = [(limit, rank) for limit in limits for rank in range(limit, _LAST_RANK + 1, limit)]
+    lists = [(region, window) for region in REGIONS for window in WINDOWS]
+    drawn = [(one, page) for one in lists for page in pages]
+    rng.shuffle(drawn)
+    for (region, window), (limit, rank) in drawn:
+        yield PageRequest(region, window, limit, f"{generation}-{rank}").target
 
 
 def _invalid_queries(rng: random.Random, generation: int) -> Iterator[str]:
