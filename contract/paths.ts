@@ -6,6 +6,11 @@ export const regionsPath = "/api/regions";
 export const openapiPath = "/openapi.json";
 export const publicKeysPath = "/.well-known/jwks.json"; // RFC 8615, RFC 7517
 
+/** The paths that only the edge answers: what browsers tell, and what the writer pulls of it. */
+export const viewsPath = "/api/views";
+export const viewMinutesPath = "/api/views/minutes";
+export const viewShardsPath = "/api/views/shards";
+
 const videoPrefix = "/api/videos/";
 
 /** The canonical path of a video; an id needs no escaping in it. */
