@@ -14,6 +14,9 @@ export type Generation = {
   removalsVersion: number;
 };
 
+/** The number of ranks of a category's list; category '' is the list over all categories. */
+export type ListLength = { category: string; ranks: number };
+
 type RegionFreshness = { videoCount: number; newestObservedAt: number | null };
 
 /** The newest generation with an id smaller than `before`, or null. Call it inside a transaction. */
@@ -66,24 +69,25 @@ function readRegions(database: Database, generation: number): Map<string, Region
 }
 
 // The sum makes SQLite read the rows, and not only count them.
-const ranksSql = `SELECT count(*) AS ranks, max(rank) AS last, sum(views) FROM trending
+const ranksSql = `SELECT category, count(*) AS ranks, max(rank) AS last, sum(views) FROM trending
   WHERE generation = ?1 AND region = ?2 AND window = ?3 GROUP BY category`;
 
-/** Reads every rank of a region and window, over all categories, and gives their number. @throws Error for a torn list */
+/** Reads every rank of a region's and window's lists, and gives how many each has. @throws Error for a torn list */
 export function countRanks(
   database: Database,
   generation: number,
   { region, window }: { region: string; window: string },
-): number {
-  type List = { ranks: number; last: number };
-  const lists = database.query<List, [number, string, string]>(ranksSql).all(generation, region, window);
+): ListLength[] {
+  const lists = database
+    .query<ListLength & { last: number }, [number, string, string]>(ranksSql)
+    .all(generation, region, window);
   const isTorn = lists.some(({ ranks, last }) => ranks !== last);
   if (isTorn)
     throw new Error(`Cannot use a list of ${region} in generation ${generation} whose ranks have gaps`);
-  return lists.reduce((sum, { ranks }) => sum + ranks, 0);
+  return lists;
 }
 
-/** The categories that have a list of their own somewhere. Milliseconds: there are hundreds of lists. */
+/** The categories that have a list of their own somewhere. Up to 8 milliseconds: there are hundreds of lists. */
 export function readCategories(database: Database, generation: number): Set<string> {
   type List = { region: string; window: string; category: string };
   const next = database.query<List, [number, string, string, string]>(nextListSql);

@@ -102,5 +102,8 @@ function usedCpuMs(): number {
 }
 
 function readList(generation: number, region: string, window: string): Step {
-  return (store) => store.countRanks(generation, region, window);
+  return (store) => {
+    store.countRanks(generation, region, window);
+    return null;
+  };
 }

@@ -33,7 +33,7 @@ const headSql = `SELECT published_at, max_per_channel, max_per_channel_ranks, ne
 const totalSql = `SELECT rank AS total FROM trending WHERE ${listWhere} ORDER BY rank DESC LIMIT 1`;
 
 const rowsSql = `SELECT rank, video_id, score, views, views_per_hour, previous_views_per_hour,
-    title, channel, videos.category AS category, published_at, thumb_base, ${isRemovedSql} AS removed
+    title, channel, videos.category AS category, published_at, thumb_base, (${isRemovedSql}) AS removed
   FROM trending JOIN videos ON videos.id = video_id
   WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
 

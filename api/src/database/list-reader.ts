@@ -7,7 +7,7 @@ import {
   windows,
 } from "@trendvault/contract/trending-query";
 import { DatabaseUnreadable } from "./errors.ts";
-import type { Generation } from "./generation.ts";
+import type { Generation, ListLength } from "./generation.ts";
 import type { GenerationWatcher } from "./generation-watcher.ts";
 import type { ListPage } from "./list-page.ts";
 import type { VideoRecord } from "./video-rows.ts";
@@ -63,43 +63,32 @@ export class ListReader {
   }
 
   /**
-   * Reads what is kept of a generation into memory, and every rank of its lists once, a part of a list with every step: what was
-   * loaded is whole. @throws DatabaseUnreadable
+   * Reads what is kept of a generation into memory, and every rank of its lists once: what was loaded is whole. A step
+   * reads one page or counts the ranks of a region and window. @throws DatabaseUnreadable
    */
   *load(generation: Generation): Generator<void, void> {
+    const categories = new Set<string>();
     for (const region of regionCodes) {
-      let ranks = 0;
+      const lists: ListLength[] = [];
       for (const window of windows) {
-        yield* this.#loadFirstPage(region, window, generation);
-        ranks += this.#watcher.read((store) => store.countRanks(generation.id, region, window));
+        this.#firstPage(region, window, generation);
+        yield;
+        lists.push(...this.#watcher.read((store) => store.countRanks(generation.id, region, window)));
         yield;
       }
       const promised = generation.regions.get(region)?.videoCount ?? 0;
-      if (ranks === 0 && promised > 0) {
+      if (lists.length === 0 && promised > 0) {
         throw new DatabaseUnreadable(`Generation ${generation.id} has no list of ${region}`);
       }
+      for (const { category } of lists) if (category !== "") categories.add(category);
     }
-    this.categoriesOf(generation);
+    this.#categories.set(generation, categories);
   }
 
-  // In two steps: a request that waits for one waits for half as long.
-  *#loadFirstPage(
-    region: TrendingQuery["region"],
-    window: Window,
-    generation: Generation,
-  ): Generator<void, void> {
-    const pages = this.#firstPagesOf(generation);
-    if (pages.has(region + window)) return;
-    const query = { region, window, limit: largestLimit / 2 };
-    const first = this.#readFirstRanks(query, generation);
-    yield;
-    const second = this.#readRanks(query, { generation: generation.id, afterRank: query.limit });
-    pages.set(region + window, { ...first, rows: [...first.rows, ...second.rows] });
-    yield;
-  }
-
+  // In one transaction: titles change between two, and all slices of this page have to be of one moment.
   #firstPage(region: TrendingQuery["region"], window: Window, generation: Generation): ListPage {
-    const pages = this.#firstPagesOf(generation);
+    const pages = this.#firstPages.get(generation) ?? new Map<string, ListPage>();
+    this.#firstPages.set(generation, pages);
     const known = pages.get(region + window);
     if (known !== undefined) return known;
     const page = this.#readFirstRanks({ region, window, limit: largestLimit }, generation);
@@ -107,20 +96,9 @@ export class ListReader {
     return page;
   }
 
-  #firstPagesOf(generation: Generation): Map<string, ListPage> {
-    const pages = this.#firstPages.get(generation) ?? new Map<string, ListPage>();
-    this.#firstPages.set(generation, pages);
-    return pages;
-  }
-
   #readFirstRanks(query: TrendingQuery, { id }: Generation): ListPage {
-    return this.#readRanks(query, { generation: id, afterRank: 0 });
-  }
-
-  #readRanks(query: TrendingQuery, start: PageStart): ListPage {
-    const page = this.readListPage(query, start);
-    if (page === null)
-      throw new DatabaseUnreadable(`Generation ${start.generation} was deleted while it is served`);
+    const page = this.readListPage(query, { generation: id, afterRank: 0 });
+    if (page === null) throw new DatabaseUnreadable(`Generation ${id} was deleted while it is served`);
     return page;
   }
 }

@@ -2,7 +2,13 @@ import { Database } from "bun:sqlite";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
 import { requireFile } from "./database-files.ts";
 import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
-import { countRanks, type Generation, readCategories, readGeneration } from "./generation.ts";
+import {
+  countRanks,
+  type Generation,
+  type ListLength,
+  readCategories,
+  readGeneration,
+} from "./generation.ts";
 import { type ListPage, prepareListPageQuery } from "./list-page.ts";
 import { type WalkedTable, walk } from "./table-walk.ts";
 import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
@@ -10,7 +16,7 @@ import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
 /** The migrations this code was written for. A test compares it with db/migrations. */
 export const supportedSchemaVersion = 12;
 
-const pageCacheKilobytes = 256; // what is read once is kept as answers, not as pages
+const pageCacheKilobytes = 1024; // a page of 50 is read in half of the time that it takes with 256
 const startBusyTimeoutMs = 2000; // the writer may be recovering the log
 const busyTimeoutMs = 10; // a wait stops every request of this process
 
@@ -67,8 +73,8 @@ export class Store {
     return this.#inTransaction(() => readCategories(this.#database, generation));
   }
 
-  /** Reads every rank of a region and window, over all categories, so that damage shows. Gives their number. */
-  countRanks(generation: number, region: string, window: string): number {
+  /** Reads every rank of a region and window, over all categories, so that damage shows. */
+  countRanks(generation: number, region: string, window: string): ListLength[] {
     return this.#inTransaction(() => countRanks(this.#database, generation, { region, window }));
   }
 

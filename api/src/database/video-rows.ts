@@ -24,7 +24,7 @@ export type VideoRecord = { video: VideoRow; places: ListPlace[]; observations: 
 const observationsPerRegion = 48;
 
 const videoSql = `SELECT id, title, channel, category, language, published_at, duration_seconds, thumb_base
-  FROM videos WHERE id = ?1 AND NOT ${isRemovedSql}`;
+  FROM videos WHERE id = ?1 AND NOT (${isRemovedSql})`;
 
 // Left to itself, SQLite reads the whole generation, because the primary key has the order that is asked for, too.
 export const placesSql = `SELECT region, window, category, rank, round(score, 1) AS score

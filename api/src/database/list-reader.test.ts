@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
+import { windows } from "@trendvault/contract/trending-query";
+import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import type { Generation } from "./generation.ts";
+import { GenerationWatcher } from "./generation-watcher.ts";
+import { ListReader } from "./list-reader.ts";
+
+let builder: DatabaseBuilder;
+beforeEach(() => {
+  builder = new DatabaseBuilder();
+});
+afterEach(() => builder.remove());
+
+function newestOf(watcher: GenerationWatcher): Generation {
+  const generation = watcher.poll(0);
+  if (generation === null) throw new Error("nothing was published");
+  return generation;
+}
+
+const regions = ["GB", "DE"] as const;
+
+test(`every list is of one moment, whenever titles change while it is loaded (seed ${testSeed})`, () => {
+  const random = new Random();
+  const list = { videos: videos(60).map((video) => ({ ...video, title: "unchanged" })) };
+  builder.publish(regions.flatMap((region) => windows.map((window) => ({ region, window, ...list }))));
+  for (let draw = 0; draw < drawsOf({ usual: 20, long: 400 }); draw++) {
+    const watcher = new GenerationWatcher(builder.path);
+    const generation = newestOf(watcher);
+    const reader = new ListReader(watcher);
+    let step = 0;
+    for (const _ of reader.load(generation)) {
+      if (random.below(2) === 0) builder.database.run("UPDATE videos SET title = ?", [`${draw} ${step++}`]);
+    }
+    for (const region of regions) {
+      for (const window of windows) {
+        const { rows } = reader.readFirstPage({ region, window, limit: 50 }, generation);
+        expect([rows.length, new Set(rows.map(({ title }) => title)).size]).toEqual([50, 1]);
+        const limit = 1 + random.below(50);
+        const slice = reader.readFirstPage({ region, window, limit }, generation);
+        expect(slice.rows).toEqual(rows.slice(0, limit));
+      }
+    }
+    watcher.close();
+  }
+});
+
+test("the categories of a generation that was loaded are those of all its lists", () => {
+  builder.publish([
+    { region: "GB", videos: videos(3) },
+    { region: "GB", window: "now", category: "music", videos: videos(2) },
+    { region: "DE", window: "week", category: "sport", videos: videos(1) },
+    { region: "DE", window: "week", videos: videos(1) },
+  ]);
+  const watcher = new GenerationWatcher(builder.path);
+  const generation = newestOf(watcher);
+  const loaded = new ListReader(watcher);
+  for (const _ of loaded.load(generation)) expect(loaded.isLoaded(generation)).toBeFalse();
+  expect(loaded.isLoaded(generation)).toBeTrue();
+  expect([...loaded.categoriesOf(generation)].sort()).toEqual(["music", "sport"]);
+  expect(loaded.categoriesOf(generation)).toEqual(new ListReader(watcher).categoriesOf(generation));
+  watcher.close();
+});
