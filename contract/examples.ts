@@ -116,19 +116,28 @@ export const problemExamples: Record<ProblemKind, Problem> = {
   "invalid-parameter": describeProblem("invalid-parameter", `limit: ${limitExpected}`, {
     invalid: [{ name: "limit", detail: limitExpected }],
   }),
+  "invalid-message": describeProblem("invalid-message", "opened: a rank is not on the page"),
   "edge-signature": describeProblem(
     "edge-signature",
     "This origin answers only requests that the edge has signed.",
   ),
+  "token-refused": describeProblem("token-refused", "The token is expired."),
+  "pull-signature": describeProblem("pull-signature", "The signature is not of now."),
   "not-found": describeProblem("not-found", "No such video."),
   "method-not-allowed": describeProblem("method-not-allowed", refusalDetails["method-not-allowed"]),
   "not-acceptable": describeProblem("not-acceptable", "Accept one of identity, br, zstd, gzip."),
   "generation-gone": describeProblem(gone.kind, gone.detail, gone.extras),
+  "content-too-large": describeProblem("content-too-large", "A message has at most 2048 bytes."),
   "uri-too-long": describeProblem("uri-too-long", refusalDetails["uri-too-long"]),
+  "unsupported-media-type": describeProblem(
+    "unsupported-media-type",
+    "Expected text/plain or application/json.",
+  ),
   "too-many-requests": describeProblem("too-many-requests", "Retry in a minute."),
   internal: describeProblem("internal", "The log has the cause under this id.", {
     instance: "urn:uuid:0c0a9e3e-6d6b-4b6e-9d59-1f4f6c2d7a10",
   }),
   busy: describeProblem("busy", "Too many different answers are being built."),
+  "not-counted": describeProblem("not-counted", "The counters do not answer."),
   "not-ready": describeProblem("not-ready", "Nothing was published yet."),
 };

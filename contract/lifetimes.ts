@@ -15,6 +15,15 @@ export const missingFreshSeconds = 60;
 /** A reader has so long for a page before its `next` is followed. */
 export const readingSeconds = 600;
 
+/** What a browser tells of a list is taken for so long after the last moment at which the edge may have served it. */
+export const lookingSeconds = 1800;
+
+/**
+ * The same, counted from when the list's token was issued: in the minute in which the origin served the list, which the
+ * edge then serves as fresh and as stale. Copies that are served because the origin fails are older, and count nothing.
+ */
+export const viewsAcceptedSeconds = 60 + freshSeconds + staleSeconds + lookingSeconds;
+
 /** A generation has to be kept for at least so long, or the `next` of a page that is served would lead nowhere. */
 export const followableSeconds =
   freshSeconds + staleSeconds + browserFreshSeconds + browserStaleSeconds + readingSeconds;

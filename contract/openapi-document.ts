@@ -8,6 +8,7 @@ import {
   trendingPageExample,
   videoExample,
 } from "./examples.ts";
+import { viewPaths } from "./openapi-views.ts";
 import { type ProblemKind, problemContentType, problemKinds, problems, problemType } from "./problem.ts";
 import { renderProblemPage } from "./problem-page.ts";
 import { ProblemDocument, PublicKeys, RegionList, TrendingPage, Video } from "./responses.ts";
@@ -76,6 +77,7 @@ const commonProblems: ProblemKind[] = [
 ];
 
 const paths: ZodOpenApiPathsObject = {
+  ...viewPaths(failuresAlone),
   "/api/trending": {
     get: {
       operationId: "listTrending",
@@ -219,7 +221,11 @@ function success(
 }
 
 function failures(...kinds: ProblemKind[]): Record<string, ZodOpenApiResponseObject> {
-  const statuses = [...kinds, ...commonProblems].map((kind) => problems[kind].status);
+  return failuresAlone(...kinds, ...commonProblems);
+}
+
+function failuresAlone(...kinds: ProblemKind[]): Record<string, ZodOpenApiResponseObject> {
+  const statuses = kinds.map((kind) => problems[kind].status);
   return Object.fromEntries(statuses.map((status) => [status, failureOf(status)]));
 }
 

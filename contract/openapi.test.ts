@@ -12,8 +12,10 @@ import {
 } from "./examples.ts";
 import committed from "./openapi.json";
 import { createOpenapiDocument } from "./openapi-document.ts";
+import { minutesExample, shardsExample } from "./openapi-views.ts";
 import { problemContentType, problemKinds, problems, problemType } from "./problem.ts";
 import { ProblemDocument, PublicKeys, RegionList, TrendingPage, Video } from "./responses.ts";
+import { ViewMinutes, ViewShards } from "./view-minutes.ts";
 
 test("openapi.json is what the schemas say (after a change: bun run openapi in contract)", () => {
   expect(JSON.parse(JSON.stringify(createOpenapiDocument()))).toEqual(committed);
@@ -24,6 +26,8 @@ test("the examples are what the schemas allow", () => {
   Video.parse(videoExample);
   RegionList.parse(regionListExample);
   PublicKeys.parse(publicKeysExample);
+  ViewMinutes.parse(minutesExample);
+  ViewShards.parse(shardsExample);
   for (const kind of problemKinds) {
     ProblemDocument.parse(problemExamples[kind]);
     expect(problemExamples[kind].type).toBe(problemType(kind));

@@ -8,18 +8,33 @@ const explanations: Record<ProblemKind, Explanation> = {
     meaning: "The query has a parameter that is unknown, is repeated or has a value outside of its range.",
     remedy: "Read `invalid`: it names each parameter and what is allowed. Do not retry without a change.",
   },
+  "invalid-message": {
+    meaning:
+      "A message about a list has a field that is unknown or missing, or it names a rank that was not on the page.",
+    remedy: "Read `detail`. Send what docs/http-api.md describes. Do not retry without a change.",
+  },
   "edge-signature": {
     meaning:
       "The origin answers only requests that the edge has signed, and this request is not one of them.",
     remedy: "Send the request to the public host name. As an operator, compare EDGE_KEYS and both clocks.",
+  },
+  "token-refused": {
+    meaning:
+      "The token was not signed by this site's origin, was changed, or is of a list that was served too long ago.",
+    remedy: "Send the token of the list that was shown, within half an hour. Do not retry.",
+  },
+  "pull-signature": {
+    meaning:
+      "Counted minutes are given only to a writer that signs its requests, and this request is not signed so.",
+    remedy: "As an operator, compare VIEWS_KEYS and both clocks.",
   },
   "not-found": {
     meaning: "The path does not exist, or it names a video that was never observed.",
     remedy: "Compare the path with /openapi.json.",
   },
   "method-not-allowed": {
-    meaning: "The API is read-only.",
-    remedy: "Use GET, HEAD or OPTIONS.",
+    meaning: "Nothing at this path takes this method. Most of the API is read-only.",
+    remedy: "Use a method that the field Allow names.",
   },
   "not-acceptable": {
     meaning:
@@ -30,12 +45,21 @@ const explanations: Record<ProblemKind, Explanation> = {
     meaning: "A cursor belongs to one generation of the ranking, and that generation was deleted.",
     remedy: "Start again at `restart`, the first page of the newest generation.",
   },
+  "content-too-large": {
+    meaning: "The body is larger than any message about a list.",
+    remedy: "Send one message for one list, with the ranks of its page only.",
+  },
   "uri-too-long": {
     meaning: "Path and query together are longer than any request that this API has a use for.",
     remedy: "Send only the parameters in /openapi.json.",
   },
+  "unsupported-media-type": {
+    meaning: "A message is JSON, sent as text/plain or application/json.",
+    remedy: "Send it with navigator.sendBeacon as text, or with the type application/json.",
+  },
   "too-many-requests": {
-    meaning: "One network has requested many different answers that were not cached, in a short time.",
+    meaning:
+      "One network has requested many different answers that were not cached, or sent many messages, in a short time.",
     remedy: "Wait for as long as Retry-After says. Cached answers are not limited.",
   },
   internal: {
@@ -45,6 +69,11 @@ const explanations: Record<ProblemKind, Explanation> = {
   busy: {
     meaning: "Many different answers are being built, and no further one can wait in the queue.",
     remedy: "Retry after the time in Retry-After.",
+  },
+  "not-counted": {
+    meaning:
+      "The counters do not answer, or the list of the token cannot be read. Nobody was told that it was counted.",
+    remedy: "A page need not send it again: counts are estimates. As an operator, read the edge's log.",
   },
   "not-ready": {
     meaning: "Nothing was published yet, or the answer is not in memory while the database cannot be read.",

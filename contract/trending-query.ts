@@ -13,7 +13,7 @@ export const longestList = { all: 500, category: 100 } as const;
 /** What `limit` may be. */
 export const limitExpected = `expected a whole number from 1 to ${largestLimit}`;
 const cursorExpected = "expected the cursor in `next` of a page, unchanged";
-const cursorPattern = /^[1-9][0-9]{0,14}-[1-9][0-9]{0,5}$/;
+const cursorPattern = /^[1-9][0-9]{0,14}-(0|[1-9][0-9]{0,5})$/;
 
 /** The parameters of /api/trending. The OpenAPI document is made from this schema as well. */
 export const TrendingQuery = z.strictObject({

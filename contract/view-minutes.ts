@@ -41,12 +41,15 @@ export const CountedRanks = z.strictObject({
   ),
 });
 
-/** How often a page of a list was served in one minute, new or as 304. */
+/** How often the pages of a list were served in one minute, new or as 304. */
 export const ServedPages = z.strictObject({
   ...list,
-  offset: z.int().min(0).meta({ description: "The page has the ranks after this one" }),
-  count: z.int().min(1).max(largestLimit).meta({ description: "How many ranks" }),
-  lists: count,
+  pages: z.array(
+    z.tuple([count, z.int().min(1).max(largestLimit), count]).meta({
+      description:
+        "The page has the ranks after the first number, as many as the second, and was served so often",
+    }),
+  ),
 });
 
 /**
