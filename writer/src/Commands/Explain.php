@@ -43,7 +43,7 @@ final class Explain extends WriterCommand
         $explanation =
             Explanation::find($database, $region, $videoId) ??
             throw UsageError::because(
-                "Nothing to explain: video $videoId was not observed in $region, or nothing was published yet.",
+                "Nothing to explain: video $videoId was neither observed nor announced in $region, or nothing was published yet.",
             );
         $context->write(new ExplanationReport($explanation)->text());
 

@@ -15,6 +15,7 @@ use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Simulation\Cells;
 use TrendVault\Writer\Simulation\NaiveRanker;
 use TrendVault\Writer\Simulation\OurRanker;
+use TrendVault\Writer\Simulation\RateRanker;
 use TrendVault\Writer\Simulation\SimulationPicture;
 use TrendVault\Writer\Simulation\UnknownWorld;
 use TrendVault\Writer\Simulation\World;
@@ -32,7 +33,8 @@ final class Simulate extends WriterCommand
     code that ranks in production. value: views that the list gave, in parts of those of the best order;
     recall@24: how much of the best 24 is in the first 24 ranks; naive: the value of ranking by all views.
     Nine cells, or the one of --world: a JSON object such as {"loads_per_hour": 20000, "steepness": 1.2};
-    an unknown name is answered with all that there are. EXPLORE_SHARE counts here too.
+    --attack prints two lines: with the ceiling of messages for each list served, and without it.
+    An unknown name is answered with all that there are. EXPLORE_SHARE counts here too.
     TEXT;
 
     #[Override]
@@ -58,7 +60,12 @@ final class Simulate extends WriterCommand
             ...self::fields($input->getOption('world')),
             ...$input->getOption('attack') === null ? [] : ['attack_share' => self::number($input, 'attack')],
         ]);
-        $worlds = $input->getOption('world') === null ? Cells::of($world) : [$world];
+        $isAttacked = $input->getOption('attack') !== null;
+        $worlds = match (true) {
+            $isAttacked => [$world, $world->with(['ceiling_factor' => 0])],
+            $input->getOption('world') === null => Cells::of($world),
+            default => [$world],
+        };
         $seeds = range(
             (int) self::number($input, 'seed'),
             (int) (self::number($input, 'seed') + self::number($input, 'seeds') - 1),
@@ -66,6 +73,7 @@ final class Simulate extends WriterCommand
         $rankers = [
             'ours' => new OurRanker($context->settings->exploreShare),
             'naive' => new NaiveRanker(),
+            ...$isAttacked ? ['without shrinking' => new RateRanker()] : [],
         ];
         $bar = $context->progressBar('Simulating');
         $context->write(Cells::HEAD);

@@ -14,9 +14,10 @@ final readonly class Explanation
     private const int MAX_OBSERVATIONS = 10;
 
     private const string VELOCITY =
-        'SELECT v.title, v.channel, v.category, v.published_at, ' .
+        'SELECT v.title, v.channel, v.category, v.published_at, v.first_seen_at, ' .
         Velocity::COLUMNS .
-        ' FROM videos AS v JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1';
+        ' FROM videos AS v LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1' .
+        ' AND (y.video_id IS NOT NULL OR EXISTS (SELECT 1 FROM catalogue WHERE region = ?2 AND video_id = ?1))';
     private const string RANKS = <<<'SQL'
     SELECT window, rank, score, (SELECT count(*) FROM trending WHERE generation = t.generation AND region = t.region AND window = t.window AND category = '') AS total
     FROM trending AS t WHERE generation = ?3 AND video_id = ?1 AND region = ?2 AND category = ''
@@ -37,18 +38,23 @@ final readonly class Explanation
         public Velocity $velocity,
         public int $generation,
         public int $generationAt,
+        public string $formula,
         public array $ranks,
         public array $history,
         /** Why it was taken down; null when it was not. */
         public ?string $removal,
+        /** Null where the region has no looks. */
+        public ?LookFacts $looks,
     ) {}
 
-    /** Null when the video was not observed in that region, or nothing was published yet. */
+    /** Null when the video was neither observed nor announced in that region, or nothing was published yet. */
     public static function find(Database $database, string $region, string $videoId): ?self
     {
         $row = $database->rows(self::VELOCITY, [$videoId, $region])[0] ?? null;
         $generation =
-            $database->rows('SELECT id, published_at FROM generations ORDER BY id DESC LIMIT 1')[0] ?? null;
+            $database->rows(
+                'SELECT id, published_at, formula FROM generations ORDER BY id DESC LIMIT 1',
+            )[0] ?? null;
         if ($row === null || $generation === null) {
             return null;
         }
@@ -61,12 +67,22 @@ final readonly class Explanation
             channel: $row['channel'],
             category: $row['category'],
             publishedAt: $row['published_at'],
-            velocity: Velocity::fromRow($row),
+            velocity: $row['first_observed_at'] === null
+                ? Velocity::none($row['first_seen_at'])
+                : Velocity::fromRow($row),
             generation: $generation['id'],
             generationAt: $generation['published_at'],
+            formula: $generation['formula'],
             ranks: array_column($ranks, null, 'window'),
             history: $database->rows($historyQuery, [$videoId, self::MAX_OBSERVATIONS, $region]),
             removal: new Removals($database)->reasonFor($videoId, $row['channel']),
+            looks: LookFacts::find(
+                $database,
+                $region,
+                $videoId,
+                $generation['id'],
+                $generation['published_at'],
+            ),
         );
     }
 }

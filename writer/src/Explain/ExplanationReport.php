@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Explain;
 
 use TrendVault\Writer\Ranking\ChannelLimit;
+use TrendVault\Writer\Ranking\Evidence;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Time\Rfc3339;
@@ -26,7 +27,7 @@ final readonly class ExplanationReport
             $facts->channel . ($facts->category === null ? '' : ", $facts->category"),
             ...$facts->removal === null ? [] : ["Removed from all lists: $facts->removal"],
             '',
-            "In $facts->region, generation $facts->generation of $publishedAt, " . Forecast::VERSION . ':',
+            "In $facts->region, generation $facts->generation of $publishedAt, $facts->formula:",
             ...array_map($this->windowLine(...), Window::cases()),
             '',
             $this->rateLine(),
@@ -41,10 +42,41 @@ final readonly class ExplanationReport
                 ChannelLimit::MAX_VIDEOS,
                 ChannelLimit::WITHIN_RANKS,
             ),
+            ...$this->lookLines(),
             '',
             'Views, newest first:',
             ...$this->historyLines(),
         ]) . "\n";
+    }
+
+    /** @return list<string> */
+    private function lookLines(): array
+    {
+        $facts = $this->explanation->looks;
+        if ($facts === null) {
+            return [];
+        }
+        $explored = $facts->exploredWindows;
+
+        return [
+            sprintf(
+                '  looks     %s at it in the lists, and %s views of it from them (half-life %.0f h); weight against the forecast %.2f',
+                number_format($facts->looks, 1),
+                number_format($facts->views, 1),
+                Evidence::HALF_LIFE_HOURS,
+                $facts->weight,
+            ),
+            sprintf(
+                '  appeal    of those who look, %.2f %% open it when new: %.2f %% expected before the looks, at most %.2f %% to be tried',
+                100 * $facts->appeal->mean,
+                100 * $facts->appeal->prior,
+                100 * $facts->appeal->upper,
+            ),
+            '  explored  ' .
+            ($explored === []
+                ? 'no: it has earned its ranks'
+                : 'above the rank that it has earned, to learn about it: ' . implode(', ', $explored)),
+        ];
     }
 
     private function windowLine(Window $window): string
@@ -59,7 +91,7 @@ final readonly class ExplanationReport
             '  %-5s %-18s %12s views expected in the next %d h',
             $window->value,
             $listed === null ? 'not in the list' : "rank {$listed['rank']} of {$listed['total']}",
-            number_format($score),
+            number_format($score, $score < 100 ? 1 : 0),
             $window->hours(),
         );
     }

@@ -64,16 +64,19 @@ final class Cells
             min($values),
             self::mean($cell['ours'], static fn(SimulationResult $one): float => $one->recall()),
             self::mean($cell['naive'], static fn(SimulationResult $one): float => $one->value()),
-            $pushed === null
-                ? ''
-                : sprintf(
-                    '  pushed to rank %d, mean %.0f (naive: %d, %.0f)',
-                    $pushed,
-                    $cell['ours'][0]->pushedMeanRank(),
-                    $cell['naive'][0]->pushedTo,
-                    $cell['naive'][0]->pushedMeanRank(),
-                ),
+            $pushed === null ? '' : '  pushed to rank (best, mean): ' . self::pushes($cell),
         );
+    }
+
+    /** @param array<string, list<SimulationResult>> $cell by label */
+    private static function pushes(array $cell): string
+    {
+        $texts = [];
+        foreach ($cell as $label => [$result]) {
+            $texts[] = sprintf('%s %d, %.0f', $label, $result->pushedTo, $result->pushedMeanRank());
+        }
+
+        return implode('; ', $texts);
     }
 
     /**

@@ -120,20 +120,25 @@ final class ClosedLoop
             $rank = $index + 1;
             $looks = min($loads, $this->draws->count($loads * $rank ** -$this->world->steepness));
             $views = min($looks, $this->draws->count($looks * $video->chance($this->world, $hour)));
-            $this->count($video, $rank, $this->world->saysDepth ? $looks : $loads, $views, $at);
+            $kept = $this->world->kept($hour);
+            $told = $this->world->saysDepth ? $looks : $loads;
+            $this->count($video, $rank, $kept * $told, $kept * $views, $at);
         }
         $this->attack($list, $loads, $hour, $at);
     }
 
-    /** Messages that say that all ranks down to the pushed video were looked at, and that it was opened. */
+    /**
+     * Messages that say that all ranks down to the pushed video were looked at, and that it was opened.
+     *
+     * @param list<SimulatedVideo> $list
+     */
     private function attack(array $list, float $loads, float $hour, int $at): void
     {
-        $share = $this->world->attackShare;
-        if ($share <= 0.0 || $hour < $this->world->attackFromHour) {
+        $messages = $loads * $this->world->falseMessages($hour) * $this->world->kept($hour);
+        if ($messages <= 0.0) {
             return;
         }
         $this->pushed ??= $list[min(count($list), 200) - 1];
-        $messages = ($loads * $share) / (1 - $share);
         $place = array_search($this->pushed, $list, true);
         foreach ($place === false ? [] : array_slice($list, 0, $place + 1) as $index => $video) {
             $this->count($video, $index + 1, $messages, $video === $this->pushed ? $messages : 0.0, $at);

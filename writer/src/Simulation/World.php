@@ -42,6 +42,8 @@ final readonly class World
         /** The share of all messages that push one video. */
         public float $attackShare = 0.0,
         public float $attackFromHour = 48.0,
+        /** Messages above so many a list served are scaled down, in proportion; 0 for no ceiling. */
+        public float $ceilingFactor = 3.0,
     ) {}
 
     /**
@@ -77,12 +79,26 @@ final readonly class World
             $hour < $this->quietFromHour + $this->quietHours;
     }
 
+    /** How many false messages there are for each true one. */
+    public function falseMessages(float $hour): float
+    {
+        return $hour < $this->attackFromHour ? 0.0 : $this->attackShare / (1 - $this->attackShare);
+    }
+
+    /** What the ceiling leaves of each message. */
+    public function kept(float $hour): float
+    {
+        return $this->ceilingFactor <= 0.0
+            ? 1.0
+            : min(1.0, $this->ceilingFactor / (1 + $this->falseMessages($hour)));
+    }
+
     private function checked(): self
     {
         $isPossible =
             $this->loadsPerHour >= 0 &&
             min($this->birthsPerHour, $this->lifeHours, $this->appealMean, $this->taperHours) > 0 &&
-            $this->elsewhereShare >= 0 &&
+            min($this->elsewhereShare, $this->attackShare, $this->ceilingFactor) >= 0 &&
             max($this->elsewhereShare, $this->attackShare) < 1 &&
             $this->days > $this->warmUpDays &&
             $this->warmUpDays >= 0 &&

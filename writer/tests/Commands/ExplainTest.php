@@ -87,12 +87,40 @@ final class ExplainTest extends TestCase
     }
 
     #[Test]
+    public function looks_views_prior_and_appeal_are_shown_where_lists_learn_from_them(): void
+    {
+        $installation = Installation::migrated();
+        $now = time();
+        $installation->execute(
+            "INSERT INTO videos (id, title, channel, published_at, thumb_base, first_seen_at) VALUES ('new', 'New', 'C', $now, 'https://t.example/', $now);
+            INSERT INTO catalogue (region, video_id, announced_at) VALUES ('GB', 'new', $now);
+            INSERT INTO looks (region, video_id, rank_group, looks, aged_looks, views, counted_at) VALUES ('GB', 'new', 1, 4000, 4000, 800, $now)",
+        );
+        $installation->run(['rank']);
+        $text = $installation->run(['explain', 'GB', 'new'])->output;
+
+        foreach (
+            [
+                'inverse-square-1+looks-1',
+                'rank 1 of 1',
+                '4,000.0 at it',
+                '800.0 views',
+                'of those who look',
+                'explored  no',
+            ]
+            as $expected
+        ) {
+            self::assertStringContainsString($expected, $text);
+        }
+    }
+
+    #[Test]
     public function a_video_that_was_not_observed_in_the_region_is_named(): void
     {
         $installation = Installation::migrated();
 
         self::assertStringContainsString(
-            'was not observed in FR',
+            'was neither observed nor announced in FR',
             $installation->run(['explain', 'FR', 'video-1'])->message(),
         );
         self::assertStringContainsString(
