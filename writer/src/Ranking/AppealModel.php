@@ -29,10 +29,10 @@ final class AppealModel
     private const float LEAST_PRIOR_LOOKS = 16.0;
     /** How far above the mean a video ranks that is to be tried: standard deviations of what is known of it. */
     private const float OPTIMISM = 0.6;
-    private const float PRIOR_BIAS_VIEWS = 50.0;
+    private const float PRIOR_BIAS_VIEWS = 10.0;
     private const float LEAST_BIAS = 0.01;
     private const float LARGEST_APPEAL = 0.5;
-    private const int ITERATIONS = 12;
+    private const int ITERATIONS = 30;
 
     /** @var array<int, array<int, float>> looks as if the video were new, by contender and rank group */
     private array $agedLooks = [];
@@ -78,7 +78,7 @@ final class AppealModel
         $shares = [];
         foreach (RankGroup::FIRST_RANKS as $index => $first) {
             $next = RankGroup::FIRST_RANKS[$index + 1] ?? 2 * $first;
-            $shares[$first] = ($this->looks[$first] * $this->bias[$first]) / ($next - $first);
+            $shares[$first] = $this->looks[$first] / ($next - $first);
         }
 
         return $shares;
