@@ -14,7 +14,15 @@ beforeAll(async () => {
   builder.publish([{ region: "GB", videos: videos(60) }]);
   origin = await OriginProcess.start(builder.path);
   pids = origin.workerPids();
+  await until(canAnswerOnePacket);
 });
+
+// Some milliseconds after a start. Only answers of which none was built are lost.
+let asked = 0;
+async function canAnswerOnePacket(): Promise<boolean> {
+  const request = () => `GET /api/trending?region=PL&limit=${1 + (asked++ % 50)} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  return statusesIn(await exchange(origin.url, request() + request(), 2)).length === 2;
+}
 
 // Nothing that a client sends ends the process, or is worth a line of the log.
 afterEach(async () => {

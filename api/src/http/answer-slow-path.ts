@@ -75,7 +75,7 @@ export class SlowPath {
       if (representation !== undefined) return this.#send(representation, request, entry);
     }
     const started = performance.now();
-    if (this.#budget.take()) {
+    if (cache.canBuildNow && this.#budget.take()) {
       const response = this.#buildNow({ resource, request, started }, encoding);
       if (response !== null) return response;
     }

@@ -40,9 +40,14 @@ export class Builder {
     this.#nextTurn = nextTurn;
   }
 
-  /** Loads what building at once needs. */
+  /** Loads what building at once needs. The second call does nothing. */
   prepare(): void {
     this.#keys.prepare();
+  }
+
+  /** Whether a build can be finished at once. */
+  get isPrepared(): boolean {
+    return this.#keys.responses.signNow !== null && this.#keys.tokens.signNow !== null;
   }
 
   /** Finishes a build in its time, a step a turn of the event loop. */

@@ -80,6 +80,11 @@ export class ResponseCache {
     );
   }
 
+  /** Whether `buildNow` is possible. */
+  get canBuildNow(): boolean {
+    return this.#builder.isPrepared;
+  }
+
   /** Builds at once; null when that is not possible yet. @throws DatabaseUnreadable when it cannot be read */
   buildNow(resource: Resource, encoding: number): BuildResult | null {
     return this.#builder.finishNow(this.#build(resource, encoding));

@@ -104,7 +104,6 @@ export class SnapshotScheduler {
   #loadServed(generation: Generation): void {
     const onLoaded = () => {
       if (this.#rejection?.generation === generation) this.#rejection = null;
-      this.#parts.builder.prepare();
     };
     this.#load(generation, { delayMs: loadDelayMs, pauseMs: loadPauseMs, onLoaded });
   }
@@ -112,9 +111,16 @@ export class SnapshotScheduler {
   #load(generation: Generation, options: { delayMs: number; pauseMs: number; onLoaded: () => void }): void {
     this.#loading?.stop();
     const onFailed = (error: unknown) => this.#reject(generation, error);
-    const steps = this.#parts.lists.load(generation);
+    const steps = this.#loadingSteps(generation);
     this.#loading = new GenerationLoading(generation, steps, { ...options, onFailed });
     this.#loading.start(options.delayMs);
+  }
+
+  // The builder first: until it is prepared, Bun loses answers to requests that come in one packet.
+  *#loadingSteps(generation: Generation): Generator<void, void> {
+    this.#parts.builder.prepare();
+    yield;
+    yield* this.#parts.lists.load(generation);
   }
 
   #reject(generation: Generation, error: unknown): void {
