@@ -1,4 +1,4 @@
-const measuredWith = "1.4.4";
+const measuredWith = "1.4.5";
 
 /**
  * What a worker sets in JavaScriptCore through its environment, for memory: after 300,000 mixed requests it has 46 MB
