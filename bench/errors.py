@@ -18,4 +18,7 @@ FAILURES = (
     psutil.Error,
     subprocess.SubprocessError,
     urllib3.exceptions.HTTPError,
+    ArithmeticError,  # from here on: figures that make no sense
+    LookupError,
+    ValueError,
 )

@@ -46,9 +46,9 @@ def spread_percent(values: Sequence[float]) -> float:
 
 def ratio(column: str, measured: Sequence[Measurement], references: Sequence[Measurement]) -> float | None:
     """The median of the ratios within each round, since the machine's other work slows both. None when one of
-    the two was not measured."""
+    the two was not measured. A round in which the reference took no measurable time counts for nothing."""
     if not measured or not references:
         return None
-    return median(
-        one[column] / reference[column] for one, reference in zip(measured, references, strict=True)
-    )
+    rounds = zip(measured, references, strict=True)
+    ratios = [one[column] / reference[column] for one, reference in rounds if reference[column] > 0]
+    return median(ratios) if ratios else None

@@ -100,6 +100,9 @@ def test_a_ratio_is_taken_within_each_round() -> None:
     ours = [measurement(10), measurement(20), measurement(30)]
     assert ratio("CPU us", ours, [measurement(10), measurement(10), measurement(40)]) == 1
     assert ratio("CPU us", ours, []) is None
+    unmeasured = measurement(0)
+    assert ratio("CPU us", ours, [measurement(10), measurement(10), unmeasured]) == 1.5
+    assert ratio("CPU us", ours, [unmeasured] * 3) is None
 
 
 def test_the_spread_is_half_the_distance_of_the_extremes() -> None:
