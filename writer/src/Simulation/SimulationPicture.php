@@ -24,6 +24,7 @@ final class SimulationPicture
                 self::WIDTH,
                 self::HEIGHT,
             ),
+            sprintf('<title>%s</title>', htmlspecialchars($title)),
             sprintf('<rect width="%d" height="%d" fill="#fff"/>', self::WIDTH, self::HEIGHT),
             sprintf('<text x="%d" y="20" font-weight="bold">%s</text>', self::LEFT, htmlspecialchars($title)),
         ];
