@@ -23,7 +23,7 @@ CREATE TABLE videos (
   duration_seconds INTEGER CHECK (duration_seconds >= 0),
   thumb_base TEXT NOT NULL CHECK (length(thumb_base) <= 500 AND thumb_base GLOB 'http*://?*'),
   first_seen_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, url TEXT CHECK (length(url) <= 2000 AND url GLOB 'https://?*')) STRICT, WITHOUT ROWID;
 
 CREATE TABLE observations (
   observed_at INTEGER NOT NULL,
@@ -94,7 +94,7 @@ CREATE TABLE runs (
   unchanged INTEGER NOT NULL DEFAULT 0 CHECK (unchanged >= 0),
   late INTEGER NOT NULL DEFAULT 0 CHECK (late >= 0),
   conflicting INTEGER NOT NULL DEFAULT 0 CHECK (conflicting >= 0) -- other views than the first ones of that time; the first stay
-, removed INTEGER NOT NULL DEFAULT 0 CHECK (removed >= 0)) STRICT;
+, removed INTEGER NOT NULL DEFAULT 0 CHECK (removed >= 0), announced INTEGER NOT NULL DEFAULT 0 CHECK (announced >= 0)) STRICT;
 
 CREATE TABLE rejections (
   run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -175,4 +175,70 @@ CREATE TABLE explored_ranks (
   category TEXT NOT NULL,
   rank INTEGER NOT NULL,
   PRIMARY KEY (generation, region, window, category, rank)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pull_shards (
+  shard TEXT NOT NULL PRIMARY KEY CHECK (length(shard) BETWEEN 4 AND 5), -- such as GB-0
+  region TEXT NOT NULL REFERENCES regions (code),
+  listed_at INTEGER NOT NULL, -- when the edge named it last
+  after INTEGER, -- the cursor: every minute up to this one is stored; null before the first pull
+  asked_at INTEGER NOT NULL DEFAULT 0, -- when a run asked it last
+  lost_minutes INTEGER NOT NULL DEFAULT 0, -- minutes that the edge had deleted before they were pulled
+  lost_at INTEGER -- when that was seen last
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pulled_counts (
+  region TEXT NOT NULL REFERENCES regions (code),
+  minute INTEGER NOT NULL,
+  window TEXT NOT NULL,
+  category TEXT NOT NULL, -- as the token names it, '' for all
+  rank INTEGER NOT NULL CHECK (rank >= 1),
+  video_id TEXT NOT NULL,
+  looks INTEGER NOT NULL CHECK (looks >= 0),
+  views INTEGER NOT NULL CHECK (views >= 0),
+  PRIMARY KEY (region, minute, window, category, rank, video_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pulled_lists (
+  region TEXT NOT NULL REFERENCES regions (code),
+  minute INTEGER NOT NULL,
+  window TEXT NOT NULL,
+  category TEXT NOT NULL,
+  first_rank INTEGER NOT NULL CHECK (first_rank >= 1),
+  last_rank INTEGER NOT NULL CHECK (last_rank >= first_rank),
+  lists INTEGER NOT NULL CHECK (lists >= 0),
+  PRIMARY KEY (region, window, category, minute, first_rank, last_rank)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counted_ranks (
+  region TEXT NOT NULL REFERENCES regions (code),
+  minute INTEGER NOT NULL,
+  window TEXT NOT NULL,
+  category TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  counted INTEGER NOT NULL CHECK (counted >= 0), -- looks or views, whichever are more
+  PRIMARY KEY (region, window, category, minute, rank)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pull_regions (
+  region TEXT NOT NULL PRIMARY KEY REFERENCES regions (code),
+  settled_until INTEGER NOT NULL DEFAULT 0, -- the looks of the minutes up to this one are counted
+  lists INTEGER NOT NULL DEFAULT 0, -- all that was ever pulled
+  looks INTEGER NOT NULL DEFAULT 0,
+  views INTEGER NOT NULL DEFAULT 0,
+  late_looks INTEGER NOT NULL DEFAULT 0, -- the part of it that came when its minute was settled
+  late_views INTEGER NOT NULL DEFAULT 0,
+  settled_looks INTEGER NOT NULL DEFAULT 0, -- the part of it whose minutes are settled, before the ceiling
+  settled_views INTEGER NOT NULL DEFAULT 0,
+  counted_looks REAL NOT NULL DEFAULT 0, -- what the ceiling left of that
+  counted_views REAL NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pulled_videos (
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL,
+  looks INTEGER NOT NULL CHECK (looks >= 0),
+  views INTEGER NOT NULL CHECK (views >= 0),
+  newest_minute INTEGER NOT NULL,
+  PRIMARY KEY (region, video_id)
 ) STRICT, WITHOUT ROWID;

@@ -143,7 +143,8 @@ export class DatabaseBuilder {
     for (const [index, video] of videos.entries()) {
       const { id, title = `Title of ${id}`, channel = `Channel of ${id}` } = video;
       this.database.run(
-        `INSERT INTO videos VALUES (?, ?, ?, ?, 'en', ?, 212, ?, ?)
+        `INSERT INTO videos (id, title, channel, category, language, published_at, duration_seconds, thumb_base, first_seen_at)
+         VALUES (?, ?, ?, ?, 'en', ?, 212, ?, ?)
          ON CONFLICT (id) DO UPDATE SET title = excluded.title, channel = excluded.channel`,
         [
           id,

@@ -126,6 +126,12 @@ final readonly class Settings
         return self::integer($this->environment, $name, $default, $least, $most);
     }
 
+    /** @throws UsageError */
+    public function sourceNumber(string $name, float $default, int $least, int $most): float
+    {
+        return self::number($this->environment, $name, $default, $least, $most);
+    }
+
     /** @param array<string, string> $environment */
     private static function refuseRenamed(array $environment): void
     {

@@ -18,13 +18,14 @@ use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Ingest\TimeShift;
 use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Sources\Edge\EdgeUrl;
 
 #[AsCommand('ingest', 'Stores view counts from sources')]
 final class Ingest extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
     A source is a file of NDJSON (plain or gzip), a folder of such files, spool:FOLDER, - for standard
-    input, demo or youtube. Lines that cannot be stored are written to rejected/ beside the database, the first 64 MiB of a source.
+    input, demo, youtube, or edge:https://… for what visitors of the lists did. Lines that cannot be stored are written to rejected/ beside the database, the first 64 MiB of a source.
     Use --shift-to-now with an empty database: data that is shifted twice is stored twice.
     TEXT;
 
@@ -34,7 +35,7 @@ final class Ingest extends WriterCommand
         $this->addArgument(
             'sources',
             InputArgument::IS_ARRAY | InputArgument::REQUIRED,
-            'Files, folders, spool:FOLDER, -, demo or youtube',
+            'Files, folders, spool:FOLDER, -, demo, youtube or edge:URL',
         )
             ->addOption(
                 'shift-to-now',
@@ -52,6 +53,15 @@ final class Ingest extends WriterCommand
         if ($shifts && in_array('-', $names, true)) {
             throw UsageError::because(
                 'Cannot use --shift-to-now with -: it reads a source twice, and standard input can be read only once. Save the lines to a file.',
+            );
+        }
+
+        if (
+            $shifts &&
+            array_any($names, static fn(string $name): bool => str_starts_with($name, EdgeUrl::PREFIX))
+        ) {
+            throw UsageError::because(
+                'Cannot use --shift-to-now with edge: what visitors did is counted at its own time.',
             );
         }
 

@@ -15,6 +15,7 @@ use TrendVault\Writer\Ingest\Outcome;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Ingest\SourceResult;
 use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Sources\Edge\EdgeUrl;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\WriterException;
 
@@ -51,6 +52,9 @@ final readonly class IngestStep
     private function ingestNamed(string $name, SourceIngestion $ingestion): ?ExitCode
     {
         try {
+            if (str_starts_with($name, EdgeUrl::PREFIX)) {
+                return new PullStep($this->context, $this->database)->run($name);
+            }
             $sources = SourceFactory::open($name, $this->context, $this->database);
         } catch (SourceFailure $failure) {
             return $this->logFailure($name, $failure);

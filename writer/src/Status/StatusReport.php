@@ -52,6 +52,7 @@ final readonly class StatusReport
         private int $futureVideos,
         private array $exitCodeLabels,
         private ?Pause $youTubePause,
+        private ?PullReport $pull,
     ) {}
 
     /**
@@ -82,6 +83,7 @@ final readonly class StatusReport
             ]),
             $labels,
             $pause,
+            PullReport::of($database),
         );
     }
 
@@ -125,6 +127,7 @@ final readonly class StatusReport
                 ...self::readable(['oldest_observed_at' => $this->oldestObservedAt]),
                 'future_videos' => $this->futureVideos,
                 'youtube_pause' => $this->youTubePause?->facts(),
+                'pulled' => $this->pull?->facts(),
             ],
             JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         ) . "\n";
@@ -151,6 +154,7 @@ final readonly class StatusReport
             'Checked     ' . $this->checkText(),
             'History     ' . $this->historyText(),
             ...$this->youTubePause === null ? [] : ["YouTube     {$this->youTubePause->text()}"],
+            ...$this->pull === null ? [] : ["Pulled      {$this->pull->text()}"],
             '',
             'Region   Videos  Newest observation',
         ];

@@ -1,0 +1,137 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Commands;
+
+use Symfony\Component\HttpClient\HttpClient;
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\EdgeSettings;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Pull\Ceiling;
+use TrendVault\Writer\Pull\EdgePull;
+use TrendVault\Writer\Pull\PulledCounts;
+use TrendVault\Writer\Pull\PullResult;
+use TrendVault\Writer\Pull\Settlement;
+use TrendVault\Writer\Pull\ShardStore;
+use TrendVault\Writer\Sources\Edge\EdgeClient;
+use TrendVault\Writer\Sources\Edge\EdgeUrl;
+use TrendVault\Writer\Sources\Edge\ViewCounters;
+use TrendVault\Writer\Sources\SourceFailure;
+
+/** Pulls what visitors of the lists did from the edge, counts the looks of the minutes that are complete, and logs both. */
+final readonly class PullStep
+{
+    public function __construct(private Context $context, private Database $database) {}
+
+    /**
+     * @param string $name the source, such as edge:https://lists.example
+     * @return ?ExitCode null when every shard answered
+     * @throws SourceFailure|UsageError
+     */
+    public function run(string $name): ?ExitCode
+    {
+        $settings = EdgeSettings::of($this->context->settings);
+        $started = hrtime(true);
+        $client = new EdgeClient(
+            HttpClient::create(),
+            EdgeUrl::read($name),
+            $settings->keys,
+            $this->context->clock,
+            $settings->timeoutSeconds,
+        );
+        $result = new EdgePull(
+            new ViewCounters($client, $this->context->clock),
+            new ShardStore($this->database),
+            $this->context->clock,
+        )->run();
+        $this->logPulled($name, $result, (hrtime(true) - $started) / 1e9);
+        $this->settle($settings->ceilingFactor);
+        if ($result->failures === []) {
+            return null;
+        }
+        $this->context->log->error(implode(' ', $result->messages()), [
+            'event' => 'source_failed',
+            'source' => $name,
+        ]);
+
+        return ExitCode::SourceFailed;
+    }
+
+    private function logPulled(string $name, PullResult $result, float $seconds): void
+    {
+        $sum = $result->sum();
+        $this->context->log->info(
+            sprintf(
+                'Pulled %s looks and %s views of %s lists from %d shards, in %.1f s.',
+                number_format($sum->looks),
+                number_format($sum->views),
+                number_format($sum->lists),
+                count($result->pulled),
+                $seconds,
+            ),
+            [
+                'event' => 'pulled',
+                'source' => $name,
+                'shards' => count($result->pulled),
+                'looks' => $sum->looks,
+                'views' => $sum->views,
+                'lists' => $sum->lists,
+                'seconds' => round($seconds, 3),
+            ],
+        );
+        foreach ($result->pulled as $shard => $counts) {
+            $this->warnOfLoss($shard, $counts);
+        }
+    }
+
+    private function warnOfLoss(string $shard, PulledCounts $counts): void
+    {
+        if ($counts->lostMinutes > 0) {
+            $this->context->log->warning(
+                "The counts of $counts->lostMinutes minutes of $shard are lost: the edge keeps them for 48 hours, and they were not pulled in that time.",
+                ['event' => 'minutes_lost', 'shard' => $shard, 'minutes' => $counts->lostMinutes],
+            );
+        }
+        if ($counts->lateLooks + $counts->lateViews > 0) {
+            $this->context->log->warning(
+                "$counts->lateLooks looks and $counts->lateViews views of $shard came too late to rank: their minutes were settled without them, after 49 hours.",
+                [
+                    'event' => 'looks_late',
+                    'shard' => $shard,
+                    'looks' => $counts->lateLooks,
+                    'views' => $counts->lateViews,
+                ],
+            );
+        }
+    }
+
+    private function settle(float $ceilingFactor): void
+    {
+        $settled = new Settlement($this->database, new Ceiling($ceilingFactor))->settle(
+            $this->context->now(),
+        );
+        if ($settled->minutes === 0) {
+            return;
+        }
+        $this->context->log->info(
+            sprintf(
+                'Counted %s looks and %s views of %d minutes; the ceiling cut %.1f %%.',
+                number_format($settled->looks),
+                number_format($settled->views),
+                $settled->minutes,
+                100 * $settled->cutShare(),
+            ),
+            [
+                'event' => 'looks_counted',
+                'minutes' => $settled->minutes,
+                'looks' => round($settled->looks, 3),
+                'views' => round($settled->views, 3),
+                'cut_share' => round($settled->cutShare(), 6),
+                'unknown' => $settled->unknown,
+            ],
+        );
+    }
+}

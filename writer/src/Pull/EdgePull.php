@@ -1,0 +1,80 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Pull;
+
+use Psr\Clock\ClockInterface;
+use TrendVault\Writer\Sources\Edge\EdgeFailure;
+use TrendVault\Writer\Sources\Edge\ViewCounters;
+
+/** Pulls the closed minutes of all shards, as far as the time reaches. A shard that fails does not keep the others. */
+final class EdgePull
+{
+    /** After so many shards in a row without an answer the others are not asked. */
+    private const int MOST_FAILURES_IN_A_ROW = 3;
+
+    /** @var array<string, PulledCounts> by shard, of those that answered */
+    private array $pulled = [];
+    /** @var list<EdgeFailure> */
+    private array $failures = [];
+
+    public function __construct(
+        private readonly ViewCounters $counters,
+        private readonly ShardStore $shards,
+        private readonly ClockInterface $clock,
+    ) {}
+
+    public function run(): PullResult
+    {
+        try {
+            $this->shards->list($this->counters->shards(), $this->now());
+        } catch (EdgeFailure $failure) {
+            $this->failures[] = $failure;
+        }
+        $inARow = 0;
+        foreach ($this->isRefused() ? [] : $this->shards->toAsk($this->now()) as $shard => $after) {
+            if (!$this->counters->hasTime()) {
+                $this->failures[] = EdgeFailure::late($shard);
+                break;
+            }
+            $inARow = $this->pull($shard, $after) ? 0 : $inARow + 1;
+            if ($this->isRefused() || $inARow >= self::MOST_FAILURES_IN_A_ROW) {
+                break;
+            }
+        }
+
+        return new PullResult($this->pulled, $this->failures);
+    }
+
+    /** @return bool whether the shard answered */
+    private function pull(string $shard, ?int $after): bool
+    {
+        $this->shards->ask($shard, $this->now());
+        $sum = new PulledCounts();
+        try {
+            do {
+                $minutes = $this->counters->minutes($shard, $after);
+                $sum->addAll($this->shards->add($minutes, $this->now()));
+                $this->pulled[$shard] = $sum;
+                $after = $minutes->until;
+            } while ($minutes->hasMore());
+
+            return true;
+        } catch (EdgeFailure $failure) {
+            $this->failures[] = $failure;
+
+            return false;
+        }
+    }
+
+    private function isRefused(): bool
+    {
+        return array_any($this->failures, static fn(EdgeFailure $failure): bool => $failure->isRefusal);
+    }
+
+    private function now(): int
+    {
+        return $this->clock->now()->getTimestamp();
+    }
+}

@@ -1,0 +1,188 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Pull;
+
+use Generator;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Ranking\CountedLooks;
+use TrendVault\Writer\Ranking\LookStore;
+
+/**
+ * Counts the looks of a minute once, when every shard of its region has told it, or cannot tell it any more. The ceiling,
+ * the ranking's sums and the mark of the minute change in one transaction.
+ */
+final readonly class Settlement
+{
+    /**
+     * A list's messages are taken for at most so long after it was served: viewsAcceptedSeconds of contract/lifetimes.ts,
+     * with which a test compares it.
+     */
+    public const int ACCEPTED_MINUTES = 43;
+    /** The edge adds served lists up to some seconds later than looks. */
+    private const int FLUSH_MINUTES = 1;
+    private const int MINUTES_PER_COMMIT = 20;
+    /** What is left after an outage is for the next runs. */
+    private const float MOST_SECONDS = 20.0;
+
+    private const string REGIONS = <<<'SQL'
+    SELECT p.region, p.settled_until, min(ifnull(s.after, -1)) AS pulled_until
+    FROM pull_regions AS p LEFT JOIN pull_shards AS s ON s.region = p.region AND s.listed_at > ?
+    GROUP BY p.region ORDER BY p.settled_until, p.region
+    SQL;
+    private const string MINUTES = <<<'SQL'
+    SELECT DISTINCT minute FROM pulled_counts WHERE region = ? AND minute > ? AND minute <= ? ORDER BY minute LIMIT ?
+    SQL;
+    private const string LISTS = 'SELECT DISTINCT window, category FROM pulled_counts WHERE region = ? AND minute = ?';
+    private const string TOLD = <<<'SQL'
+    SELECT rank, video_id, looks, views FROM pulled_counts WHERE region = ? AND minute = ? AND window = ? AND category = ?
+    SQL;
+    private const string SERVED = <<<'SQL'
+    SELECT first_rank, last_rank, sum(lists) AS lists FROM pulled_lists
+    WHERE region = ? AND window = ? AND category = ? AND minute BETWEEN ? AND ? GROUP BY first_rank, last_rank
+    SQL;
+    private const string USED = <<<'SQL'
+    SELECT rank, sum(counted) AS counted FROM counted_ranks
+    WHERE region = ? AND window = ? AND category = ? AND minute BETWEEN ? AND ? GROUP BY rank
+    SQL;
+    private const string ADD_USED = 'INSERT INTO counted_ranks (region, window, category, minute, rank, counted) VALUES (?, ?, ?, ?, ?, ?)';
+    private const string SETTLE = <<<'SQL'
+    UPDATE pull_regions SET settled_until = ?2, settled_looks = settled_looks + ?3, settled_views = settled_views + ?4,
+      counted_looks = counted_looks + ?5, counted_views = counted_views + ?6 WHERE region = ?1
+    SQL;
+
+    public function __construct(private Database $database, private Ceiling $ceiling) {}
+
+    /** @param int $now UTC seconds */
+    public function settle(int $now): SettledCounts
+    {
+        [$total, $started] = [new SettledCounts(), hrtime(true)];
+        foreach ($this->database->rows(self::REGIONS, [$now - ShardStore::KEPT_SECONDS]) as $row) {
+            ['region' => $region, 'settled_until' => $from, 'pulled_until' => $pulled] = $row;
+            $gone = intdiv($now - ShardStore::KEPT_SECONDS, 60);
+            $until = min(max((int) $pulled - self::FLUSH_MINUTES, $gone), intdiv($now, 60) - 1);
+            while ($from < $until && (hrtime(true) - $started) / 1e9 < self::MOST_SECONDS) {
+                $from = $this->database->transaction(
+                    fn(): int => $this->settleSome($region, $from, $until, $total),
+                );
+            }
+        }
+
+        return $total;
+    }
+
+    /** @return int the minute up to which all is settled now */
+    private function settleSome(string $region, int $from, int $until, SettledCounts $total): int
+    {
+        $minutes = array_column(
+            $this->database->rows(self::MINUTES, [$region, $from, $until, self::MINUTES_PER_COMMIT]),
+            'minute',
+        );
+        $settled = count($minutes) < self::MINUTES_PER_COMMIT ? $until : $minutes[count($minutes) - 1];
+        $some = new SettledCounts();
+        foreach ($minutes as $minute) {
+            $some->unknown += new LookStore($this->database)->add($this->count($region, $minute, $some));
+        }
+        $this->database->run(self::SETTLE, [
+            $region,
+            $settled,
+            $some->toldLooks,
+            $some->toldViews,
+            $some->looks,
+            $some->views,
+        ]);
+        $this->forget($region, $settled);
+        $total->addAll($some);
+
+        return $settled;
+    }
+
+    /**
+     * One list after the other: a minute of a large site does not fit into memory.
+     *
+     * @return Generator<CountedLooks> of one minute, below the ceiling
+     */
+    private function count(string $region, int $minute, SettledCounts $sums): Generator
+    {
+        $sums->minutes++;
+        foreach (
+            $this->database->rows(self::LISTS, [$region, $minute])
+            as ['window' => $window, 'category' => $category]
+        ) {
+            $rows = $this->database->rows(self::TOLD, [$region, $minute, $window, $category]);
+            $shares = $this->shares([$region, $window, $category], $minute, self::toldByRank($rows));
+            foreach (
+                $rows
+                as ['rank' => $rank, 'video_id' => $video, 'looks' => $toldLooks, 'views' => $toldViews]
+            ) {
+                [$looks, $views] = [$shares[$rank] * $toldLooks, $shares[$rank] * $toldViews];
+                $sums->add($toldLooks, $toldViews, $looks, $views);
+                if ($looks + $views > 0) {
+                    yield new CountedLooks(60 * ($minute + 1), $region, $video, $rank, $looks, $views);
+                }
+            }
+        }
+    }
+
+    /**
+     * @param list<array<string, mixed>> $rows of one list and minute
+     * @return array<int, int> looks or views, whichever are more, of all videos that had the rank in that minute
+     */
+    private static function toldByRank(array $rows): array
+    {
+        [$looks, $views] = [[], []];
+        foreach ($rows as ['rank' => $rank, 'looks' => $rowLooks, 'views' => $rowViews]) {
+            $looks[$rank] = ($looks[$rank] ?? 0) + $rowLooks;
+            $views[$rank] = ($views[$rank] ?? 0) + $rowViews;
+        }
+
+        return array_combine(array_keys($looks), array_map(max(...), $looks, $views));
+    }
+
+    /**
+     * What the ceiling leaves of one list and minute; later minutes have as much less.
+     *
+     * @param array{string, string, string} $list region, window, category
+     * @param array<int, int> $told by rank
+     * @return array<int, float> by rank
+     */
+    private function shares(array $list, int $minute, array $told): array
+    {
+        $first = $minute - self::ACCEPTED_MINUTES;
+        $shares = $this->ceiling->shares(
+            $told,
+            $this->database->rows(self::SERVED, [...$list, $first, $minute + self::FLUSH_MINUTES]),
+            array_column(
+                $this->database->rows(self::USED, [...$list, $first, $minute - 1]),
+                'counted',
+                'rank',
+            ),
+        );
+        foreach ($told as $rank => $count) {
+            $this->database->run(self::ADD_USED, [
+                ...$list,
+                $minute,
+                $rank,
+                (int) ceil($shares[$rank] * $count),
+            ]);
+        }
+
+        return $shares;
+    }
+
+    /** Deletes what is counted, and what no later minute needs. */
+    private function forget(string $region, int $settled): void
+    {
+        $this->database->run('DELETE FROM pulled_counts WHERE region = ? AND minute <= ?', [
+            $region,
+            $settled,
+        ]);
+        foreach (['pulled_lists', 'counted_ranks'] as $table) {
+            $this->database->run("DELETE FROM $table WHERE region = ? AND minute < ?", [
+                $region,
+                $settled - self::ACCEPTED_MINUTES,
+            ]);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Pull;
+
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Sources\Edge\ClosedMinutes;
+
+/** The shards with their cursors. An answer and the cursor behind it are stored in one transaction, or neither. */
+final readonly class ShardStore
+{
+    /** A shard that the edge does not name any more may still hold minutes: it keeps them for 48 hours, and deletes within one. */
+    public const int KEPT_SECONDS = 49 * 3600;
+
+    private const string LIST = <<<'SQL'
+    INSERT INTO pull_shards (shard, region, listed_at) SELECT ?1, code, ?2 FROM regions WHERE code = substr(?1, 1, 2)
+    ON CONFLICT DO UPDATE SET listed_at = max(listed_at, excluded.listed_at)
+    SQL;
+    private const string ASK = 'SELECT shard, after FROM pull_shards WHERE listed_at > ? ORDER BY asked_at, shard';
+    private const string MOVE = <<<'SQL'
+    UPDATE pull_shards SET after = ?3, lost_minutes = lost_minutes + ?4, lost_at = iif(?4 > 0, ?5, lost_at)
+    WHERE shard = ?1 AND after IS ?2
+    SQL;
+    private const string ADD_COUNTS = <<<'SQL'
+    INSERT INTO pulled_counts (region, minute, window, category, rank, video_id, looks, views) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET looks = looks + excluded.looks, views = views + excluded.views
+    SQL;
+    private const string ADD_LISTS = <<<'SQL'
+    INSERT INTO pulled_lists (region, minute, window, category, first_rank, last_rank, lists) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET lists = lists + excluded.lists
+    SQL;
+    private const string ADD_VIDEO = <<<'SQL'
+    INSERT INTO pulled_videos (region, video_id, looks, views, newest_minute) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET looks = looks + excluded.looks, views = views + excluded.views,
+      newest_minute = max(newest_minute, excluded.newest_minute)
+    SQL;
+    private const string ADD_REGION = <<<'SQL'
+    INSERT INTO pull_regions (region, lists, looks, views, late_looks, late_views) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET lists = lists + excluded.lists, looks = looks + excluded.looks,
+      views = views + excluded.views, late_looks = late_looks + excluded.late_looks,
+      late_views = late_views + excluded.late_views
+    SQL;
+
+    public function __construct(private Database $database) {}
+
+    /**
+     * Notes which shards there are; one of a region that is not ours is left out.
+     *
+     * @param list<string> $shards
+     * @param int $now UTC seconds
+     */
+    public function list(array $shards, int $now): void
+    {
+        $this->database->transaction(function () use ($shards, $now): void {
+            foreach ($shards as $shard) {
+                $this->database->run(self::LIST, [$shard, $now]);
+            }
+        });
+    }
+
+    /**
+     * The shards to ask, those first that were not asked for longest.
+     *
+     * @param int $now UTC seconds
+     * @return array<string, ?int> the cursor of each
+     */
+    public function toAsk(int $now): array
+    {
+        return array_column($this->database->rows(self::ASK, [$now - self::KEPT_SECONDS]), 'after', 'shard');
+    }
+
+    /** Before a shard is asked, so that one that does not answer does not keep the others waiting in the next run. */
+    public function ask(string $shard, int $now): void
+    {
+        $this->database->run('UPDATE pull_shards SET asked_at = ? WHERE shard = ?', [$now, $shard]);
+    }
+
+    /**
+     * Adds an answer to what is there, and moves the cursor. An answer to another cursor than the stored one is left out
+     * whole: it was stored before.
+     *
+     * @param int $now UTC seconds
+     */
+    public function add(ClosedMinutes $minutes, int $now): PulledCounts
+    {
+        return $this->database->transaction(function () use ($minutes, $now): PulledCounts {
+            $lost = $minutes->lostUntil === null ? 0 : max(0, $minutes->lostUntil - (int) $minutes->after);
+            $lost = $minutes->after === null ? 0 : $lost;
+            $moved = $this->database->run(self::MOVE, [
+                $minutes->shard,
+                $minutes->after,
+                $minutes->until,
+                $lost,
+                $now,
+            ]);
+            $counts = new PulledCounts();
+            if ($moved === 1) {
+                $counts->lostMinutes = $lost;
+                $this->addLists($minutes, $counts);
+                $this->addLooks($minutes, $counts);
+                $this->database->run(self::ADD_REGION, [
+                    $minutes->region(),
+                    $counts->lists,
+                    $counts->looks,
+                    $counts->views,
+                    $counts->lateLooks,
+                    $counts->lateViews,
+                ]);
+            }
+
+            return $counts;
+        });
+    }
+
+    private function addLists(ClosedMinutes $minutes, PulledCounts $counts): void
+    {
+        foreach ($minutes->served as $served) {
+            $counts->lists += $served['lists'];
+            $this->database->run(self::ADD_LISTS, [
+                $minutes->region(),
+                $served['minute'],
+                $served['window'],
+                $served['category'],
+                $served['offset'] + 1,
+                $served['offset'] + $served['count'],
+                $served['lists'],
+            ]);
+        }
+    }
+
+    private function addLooks(ClosedMinutes $minutes, PulledCounts $counts): void
+    {
+        $settledUntil = (int) $this->database->value(
+            'SELECT settled_until FROM pull_regions WHERE region = ?',
+            [$minutes->region()],
+        );
+        $videos = [];
+        foreach (
+            $minutes->looks
+            as ['minute' => $minute, 'window' => $window, 'category' => $category, 'ranks' => $ranks]
+        ) {
+            $isLate = $minute <= $settledUntil;
+            foreach ($ranks as [$rank, $video, $looks, $views]) {
+                $counts->add($looks, $views, $isLate);
+                $sum = $videos["#$video"] ?? [0, 0, 0];
+                $videos["#$video"] = [$sum[0] + $looks, $sum[1] + $views, max($sum[2], $minute)];
+                if (!$isLate) {
+                    $this->database->run(self::ADD_COUNTS, [
+                        $minutes->region(),
+                        $minute,
+                        $window,
+                        $category,
+                        $rank,
+                        $video,
+                        $looks,
+                        $views,
+                    ]);
+                }
+            }
+        }
+        foreach ($videos as $video => $sums) {
+            $this->database->run(self::ADD_VIDEO, [$minutes->region(), substr($video, 1), ...$sums]);
+        }
+    }
+}

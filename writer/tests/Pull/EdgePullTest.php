@@ -1,0 +1,215 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Pull;
+
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use TrendVault\Writer\Cli\ExitCode;
+
+final class EdgePullTest extends PullTestCase
+{
+    #[Test]
+    public function looks_and_views_are_pulled_counted_and_ranked_by(): void
+    {
+        $this->holdOneMinute();
+
+        $run = $this->installation->run(['cron']);
+
+        self::assertSame(ExitCode::Ok, $run->exitCode, $run->errors);
+        self::assertSame(
+            ['looks' => 19, 'views' => 4, 'lists' => 12],
+            self::facts($run->events('pulled')[0]),
+        );
+        self::assertEquals(19, $run->events('looks_counted')[0]['looks']);
+        self::assertSame(
+            [
+                ['video_id' => 'a', 'looks' => 10.0, 'views' => 3.0],
+                ['video_id' => 'b', 'looks' => 9.0, 'views' => 1.0],
+            ],
+            $this->installation->rows('SELECT video_id, looks, views FROM looks ORDER BY video_id'),
+        );
+        self::assertSame($this->now - 1, $this->region()['settled_until']);
+        self::assertSame([], $this->installation->rows('SELECT * FROM pulled_counts'));
+    }
+
+    #[Test]
+    public function a_second_run_asks_behind_the_cursor_and_counts_nothing_twice(): void
+    {
+        $this->holdOneMinute();
+        $this->installation->run(['cron']);
+        $before = [$this->region(), $this->installation->rows('SELECT * FROM looks')];
+
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+
+        self::assertSame($before, [$this->region(), $this->installation->rows('SELECT * FROM looks')]);
+        self::assertSame(
+            [
+                '/api/views/shards',
+                '/api/views/minutes?shard=GB-0&limit=1000',
+                '/api/views/shards',
+                "/api/views/minutes?shard=GB-0&after=$this->now&limit=1000",
+            ],
+            $this->edge->requests(),
+        );
+    }
+
+    #[Test]
+    public function a_minute_is_counted_when_all_shards_of_its_region_have_told_it(): void
+    {
+        $minute = $this->now - 5;
+        $shard = [
+            'looks' => [self::looks($minute, [[1, 'a', 10, 1]])],
+            'served' => [self::served($minute, 10)],
+        ];
+        $this->edge->hold(['GB-0' => ['last_closed' => $this->now, ...$shard]], ['GB-0', 'GB-1']);
+
+        $first = $this->installation->run(['cron']);
+        self::assertSame(ExitCode::SourceFailed, $first->exitCode);
+        self::assertStringContainsString(
+            'does not answer for GB-1: status 503',
+            $first->message('source_failed'),
+        );
+        self::assertSame([10, 0], [$this->region()['looks'], $this->region()['settled_looks']]);
+
+        $this->edge->hold([
+            'GB-0' => ['last_closed' => $this->now, ...$shard],
+            'GB-1' => ['last_closed' => $this->now, 'looks' => [self::looks($minute, [[1, 'b', 5, 1]])]],
+        ]);
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        self::assertSame([15, 15], [$this->region()['looks'], $this->region()['settled_looks']]);
+    }
+
+    #[Test]
+    public function minutes_that_the_edge_deleted_are_said_loudly(): void
+    {
+        $this->edge->hold(['GB-0' => ['last_closed' => $this->now - 4000]]);
+        $this->installation->run(['cron']);
+        $this->edge->hold(['GB-0' => ['last_closed' => $this->now, 'first' => $this->now - 2880]]);
+
+        $run = $this->installation->run(['cron']);
+
+        self::assertStringContainsString(
+            'The counts of 1119 minutes of GB-0 are lost',
+            $run->message('minutes_lost'),
+        );
+        self::assertStringContainsString('1,119 minutes lost', $this->installation->run(['status'])->output);
+    }
+
+    #[Test]
+    public function an_outage_of_49_hours_of_one_shard_does_not_hold_the_others_up_for_longer(): void
+    {
+        $minute = $this->now - 49 * 60 - 5;
+        $this->edge->hold(
+            [
+                'GB-0' => [
+                    'last_closed' => $this->now,
+                    'looks' => [
+                        self::looks($minute, [[1, 'a', 10, 1]]),
+                        self::looks($this->now - 60, [[1, 'a', 7, 1]]),
+                    ],
+                    'served' => [self::served($minute, 10)],
+                ],
+            ],
+            ['GB-0', 'GB-1'],
+        );
+
+        $this->installation->run(['cron']);
+
+        self::assertSame([17, 10], [$this->region()['looks'], $this->region()['settled_looks']]);
+    }
+
+    #[Test]
+    #[DataProvider('refusals')]
+    public function what_concerns_all_shards_is_asked_once_and_said(
+        array $environment,
+        string $fault,
+        string $said,
+    ): void {
+        $this->holdOneMinute();
+        $this->edge->fail([$fault]);
+        $this->installation->environment = [...$this->installation->environment, ...$environment];
+
+        $run = $this->installation->run(['cron']);
+
+        self::assertSame(ExitCode::SourceFailed, $run->exitCode);
+        self::assertStringContainsString($said, $run->message('source_failed'));
+        self::assertLessThanOrEqual(1, count($this->edge->requests()));
+        self::assertStringNotContainsString('MRZQXbCk', $run->errors);
+    }
+
+    /** @return iterable<string, array{array<string, string>, string, string}> */
+    public static function refusals(): iterable
+    {
+        $other = 'v1:fCCI2_EMaAU-TjZKChL9rMTAHZv17s9Mx_2HhIwOHjE';
+        yield 'another key' => [
+            ['VIEWS_KEYS' => $other],
+            '',
+            'refuses the signature of the request for the list of shards (tampered)',
+        ];
+        yield 'off' => [[], 'status 404', 'does not count views'];
+        yield 'no key' => [['VIEWS_KEYS' => ''], '', 'VIEWS_KEYS is not set'];
+        yield 'a short key' => [['VIEWS_KEYS' => 'v1:MRZQXbCk'], '', 'at least 32 random bytes'];
+        yield 'no TLS' => [['SOURCES' => 'edge:http://lists.example'], '', 'http is for this machine only'];
+        yield 'a path' => [['SOURCES' => 'edge:https://lists.example/x'], '', 'without a path'];
+    }
+
+    #[Test]
+    public function an_answer_that_is_too_large_is_a_failure_and_not_the_end(): void
+    {
+        $looks = array_map(
+            fn(int $i): array => self::looks(
+                $this->now,
+                [[1, str_repeat('x', 64), 1, 1]],
+                str_repeat('y', 390),
+                $i,
+            ),
+            range(1, 20_000),
+        );
+        $this->edge->hold(['GB-0' => ['last_closed' => $this->now, 'looks' => $looks]]);
+
+        $run = $this->installation->run(['cron']);
+
+        self::assertSame(ExitCode::SourceFailed, $run->exitCode);
+        self::assertStringContainsString('larger than 8388608 bytes', $run->message('source_failed'));
+    }
+
+    #[Test]
+    public function an_answer_of_almost_the_largest_size_fits_into_memory(): void
+    {
+        $ranks = array_map(static fn(int $rank): array => [$rank, "v$rank", 1, 1], range(1, 9000));
+        $looks = array_map(fn(int $i): array => self::looks($this->now, $ranks, "c$i"), range(1, 40));
+        self::assertGreaterThan(6_000_000, strlen(json_encode($looks)));
+        $this->edge->hold(['GB-0' => ['last_closed' => $this->now, 'looks' => $looks]]);
+
+        $run = $this->installation->run(['ingest', "edge:{$this->edge->url}"]);
+
+        self::assertSame(ExitCode::Ok, $run->exitCode, $run->errors);
+        self::assertSame(360_000, $this->region()['looks']);
+    }
+
+    private function holdOneMinute(): void
+    {
+        $minute = $this->now - 5;
+        $this->edge->hold([
+            'GB-0' => [
+                'last_closed' => $this->now,
+                'looks' => [
+                    self::looks($minute, [[1, 'a', 8, 2], [2, 'b', 7, 1]]),
+                    self::looks($minute, [[1, 'a', 2, 1], [2, 'b', 2, 0]], generation: 2),
+                ],
+                'served' => [self::served($minute, 12)],
+            ],
+        ]);
+    }
+
+    /**
+     * @param array<string, mixed> $event
+     * @return array<string, mixed>
+     */
+    private static function facts(array $event): array
+    {
+        return array_intersect_key($event, ['looks' => 0, 'views' => 0, 'lists' => 0]);
+    }
+}

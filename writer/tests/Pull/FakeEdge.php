@@ -1,0 +1,106 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Pull;
+
+use RuntimeException;
+use TrendVault\Writer\Tests\Support\TemporaryFolder;
+
+/** Answers /api/views/shards and /api/views/minutes as the edge does, on a port of its own; faults included. */
+final class FakeEdge
+{
+    public const string KEYS = 'v1:MRZQXbCkdY7RCNvJY15Kh3t5bXU9L1z6DcETQ1dz2pk';
+    /** What an answer can be in place of the right one; edge.php says what each does. */
+    public const array FAULTS = [
+        'status 503',
+        'status 500',
+        'status 429',
+        'disconnected',
+        'truncated',
+        'no JSON',
+        'a list',
+        'empty object',
+        'future',
+        'clock back',
+        'another shard',
+        'answered before',
+        'out of order',
+        'cursor stays',
+        'cursor back',
+        'negative',
+        'absurd',
+        'fraction',
+        'text',
+        'minute before',
+        'minute behind',
+        'rank 0',
+        'no id',
+        'redirect',
+    ];
+
+    public readonly string $url;
+    private readonly TemporaryFolder $folder;
+    /** @var resource */
+    private readonly mixed $process;
+
+    public function __construct()
+    {
+        $this->folder = new TemporaryFolder();
+        $this->process = proc_open(
+            [PHP_BINARY, '-S', '127.0.0.1:0', __DIR__ . '/edge.php'],
+            [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['pipe', 'w']],
+            $pipes,
+            null,
+            [
+                'EDGE_FOLDER' => $this->folder->path,
+                'EDGE_KEYS' => self::KEYS,
+                'PATH' => (string) getenv('PATH'),
+            ],
+        );
+        while (($line = fgets($pipes[2])) !== false) {
+            if (preg_match('~http://127\.0\.0\.1:\d+~', $line, $match) === 1) {
+                $this->url = $match[0];
+                stream_set_blocking($pipes[2], false);
+
+                return;
+            }
+        }
+        throw new RuntimeException('the fake edge did not start');
+    }
+
+    public function __destruct()
+    {
+        proc_terminate($this->process, SIGKILL);
+        proc_close($this->process);
+    }
+
+    /**
+     * @param array<string, array{last_closed: int, first?: int, looks?: list<mixed>, served?: list<mixed>}> $shards what
+     *   each holds; `first` is its oldest minute that is not deleted
+     * @param ?list<string> $listed null for all of them
+     */
+    public function hold(array $shards, ?array $listed = null): void
+    {
+        $this->put('state.json', ['shards' => $shards, 'listed' => $listed ?? array_keys($shards)]);
+    }
+
+    /** @param list<string> $faults for the next requests, one each; '' for the right answer */
+    public function fail(array $faults): void
+    {
+        $this->put('faults.json', $faults);
+    }
+
+    /** @return list<string> the targets that were asked for */
+    public function requests(): array
+    {
+        return @file("{$this->folder->path}/requests.txt", FILE_IGNORE_NEW_LINES) ?: [];
+    }
+
+    /** As a whole: the other process never sees half of it. */
+    private function put(string $name, mixed $content): void
+    {
+        $path = $this->folder->write("$name.new", json_encode($content, JSON_THROW_ON_ERROR));
+        rename($path, "{$this->folder->path}/$name");
+    }
+}
