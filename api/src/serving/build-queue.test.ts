@@ -7,9 +7,9 @@ function manualTurns() {
   return { nextTurn: () => new Promise<void>((resolve) => turns.push(resolve)), turns };
 }
 
-test("one job runs in a turn of the event loop", async () => {
+test("jobs wait for a turn of the event loop, and for a pause after each", async () => {
   const { nextTurn, turns } = manualTurns();
-  const queue = new BuildQueue(10, nextTurn);
+  const queue = new BuildQueue(10, { nextTurn, pause: nextTurn });
   const done: string[] = [];
   const jobs = ["a", "b", "c"].map((key) => queue.run(key, async () => void done.push(key)));
   expect(done).toEqual([]);
@@ -17,8 +17,16 @@ test("one job runs in a turn of the event loop", async () => {
     turns.shift()?.();
     await jobs[expected.length - 1];
     expect(done).toEqual(expected);
-    await Promise.resolve();
+    await new Promise(setImmediate);
   }
+  expect(turns).toEqual([]); // nobody waits for a pause after the last
+});
+
+test("jobs that wait take a part of the time, and one alone does not wait", async () => {
+  const queue = new BuildQueue(100);
+  const started = performance.now();
+  await Promise.all(Array.from({ length: 50 }, (_, key) => queue.run(`${key}`, async () => {})));
+  expect(performance.now() - started).toBeGreaterThanOrEqual(49 * 0.9); // a millisecond each
 });
 
 test("requests for the same key share one job, also while it runs", async () => {

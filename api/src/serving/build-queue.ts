@@ -1,18 +1,25 @@
-import { afterSockets, type NextTurn } from "./next-turn.ts";
+import { afterPause, afterSockets, type NextTurn } from "./next-turn.ts";
+
+const pauseMs = 1; // a build takes half of one, and a collection of what builds leave behind more than one
+
+type Turns = { nextTurn?: NextTurn; pause?: NextTurn };
 
 /**
- * Does the expensive work one job at a time and at most one a turn of the event loop, and a job a step at a time (see
- * signed-build.ts), so that a flood of cold requests cannot make the warm ones wait for more than one step. A key that is already waiting, or being
- * worked on, is not queued again (single-flight).
+ * Does the expensive work one job at a time, with a pause after each, and a job a step at a time (see signed-build.ts), so
+ * that a flood of cold requests cannot make the warm ones wait for more than one step, and takes a third of the time at
+ * most. A key that is already waiting, or being worked on, is not queued again (single-flight).
  */
 export class BuildQueue {
   readonly #capacity: number;
   readonly #nextTurn: NextTurn;
+  readonly #pause: NextTurn;
   readonly #waiting = new Map<string, { run: () => Promise<void>; result: Promise<unknown> }>();
 
-  constructor(capacity: number, nextTurn: NextTurn = afterSockets) {
+  /** `nextTurn` comes before the first of several jobs, `pause` between two. */
+  constructor(capacity: number, { nextTurn = afterSockets, pause = afterPause(pauseMs) }: Turns = {}) {
     this.#capacity = capacity;
     this.#nextTurn = nextTurn;
+    this.#pause = pause;
   }
 
   /** The job's result, or null when too many are waiting. Jobs of one key must have one result type. */
@@ -27,10 +34,11 @@ export class BuildQueue {
   }
 
   async #drain(): Promise<void> {
+    await this.#nextTurn();
     for (const [key, { run }] of this.#waiting) {
-      await this.#nextTurn();
       await run();
       this.#waiting.delete(key);
+      if (this.#waiting.size > 0) await this.#pause();
     }
   }
 }

@@ -84,7 +84,7 @@ export class Builder {
     const { url } = entry.resource;
     for (const encoding of codings) {
       yield endOfStep;
-      yield* this.#add(set, { url, body, encoding, compression });
+      yield* this.#add(set, { url, body, digest, encoding, compression });
     }
     this.#onBuilt((performance.now() - started) / 1000);
     return set;
@@ -94,7 +94,7 @@ export class Builder {
   *extend({ url }: Resource, set: RepresentationSet, encoding: number): SignedBuild<Representation> {
     if (set.snapshot === null || set.content === null) throw new Error("Cannot extend an empty set");
     const body = set.content.render(set.token);
-    return yield* this.#add(set, { url, body, encoding, compression: "fast" });
+    return yield* this.#add(set, { url, body, digest: set.digest, encoding, compression: "fast" });
   }
 
   /** The answer that a resource does not exist, signed unless there is a flood of them. */

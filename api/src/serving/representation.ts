@@ -40,8 +40,14 @@ export class SignedRefusal {
   }
 }
 
-/** `url` is the canonical one of the resource, `encoding` an index. */
-export type RepresentationInput = { url: string; body: Body; encoding: number; compression: Compression };
+/** `url` is the canonical one of the resource, `digest` the SHA-256 of the body, `encoding` an index. */
+export type RepresentationInput = {
+  url: string;
+  body: Body;
+  digest: Buffer;
+  encoding: number;
+  compression: Compression;
+};
 
 const mostMissingPerSecond = 100;
 const signatureSeconds = 300; // an edge takes no answer that was signed more than 15 minutes ago
@@ -61,10 +67,15 @@ export class RepresentationFactory {
     this.#now = now;
   }
 
-  *create({ url, body, encoding: index, ...wanted }: RepresentationInput): SignedBuild<Representation> {
+  *create({
+    url,
+    body,
+    digest,
+    encoding: index,
+    ...wanted
+  }: RepresentationInput): SignedBuild<Representation> {
     const encoding = encodings[index] ?? "identity";
     const compression = encoding === "br" ? wanted.compression : "small"; // the others are fast enough
-    const digest = digestOf(body);
     const etag = entityTag(digest, compression === "fast" ? `${encoding}-fast` : encoding);
     const validators = { ...validity, etag, "content-location": url };
     const fields = {
