@@ -3,8 +3,9 @@ import type { ZodOpenApiPathsObject, ZodOpenApiResponseObject } from "zod-openap
 import { exampleVideoId, trendingPageExample } from "./examples.ts";
 import { viewMinutesPath, viewShardsPath, viewsPath } from "./paths.ts";
 import type { ProblemKind } from "./problem.ts";
+import { pullRows, shardPattern } from "./view-limits.ts";
 import { ViewMessage } from "./view-message.ts";
-import { pullRows, shardPattern, ViewMinutes, ViewShards } from "./view-minutes.ts";
+import { ViewMinutes, ViewShards } from "./view-minutes.ts";
 
 type Failures = (...kinds: ProblemKind[]) => Record<string, ZodOpenApiResponseObject>;
 

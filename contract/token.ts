@@ -33,7 +33,7 @@ export const longestToken = 400;
 const minuteSeconds = 60;
 const signatureBytes = 64; // RFC 8032, section 5.1.6
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true });
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
 /** Whole minutes since 1970: all lists that are served within one have the same token. */
 export function tokenMinute(milliseconds: number): number {

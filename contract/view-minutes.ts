@@ -1,19 +1,9 @@
 import * as z from "zod";
-import { regionCodes } from "./regions.ts";
 import { largestLimit, windows } from "./trending-query.ts";
 import { videoIdPattern } from "./video-id.ts";
+import { shardPattern } from "./view-limits.ts";
 
 /** What the edge answers when a writer pulls what visitors' browsers have told: counts per minute, and nothing else. */
-
-/** The largest number of shards that a region may have; a shard's name is `GB-0` to `GB-63`. */
-export const mostShards = 64;
-export const shardPattern = new RegExp(`^(${regionCodes.join("|")})-([0-9]|[1-5][0-9]|6[0-3])$`);
-
-/** Closed minutes are kept for so long. They are deleted within an hour after it. */
-export const keptHours = 48;
-
-/** Rows that an answer has at most, unless its first minute alone has more. */
-export const pullRows = { default: 1000, most: 10_000 } as const;
 
 const shard = z
   .string()

@@ -31,7 +31,15 @@ export const table: readonly SourceRoot[] = [
   },
   {
     root: "edge-worker/src",
-    layers: [["main.ts"], ["services.ts"], ["http", "settings.ts"], ["cache"], ["origin"], ["rules", "log"]],
+    layers: [
+      ["main.ts"],
+      ["services.ts"],
+      ["http", "settings.ts"],
+      ["views"],
+      ["cache"],
+      ["origin", "counting"],
+      ["rules", "log"],
+    ],
     mayImport: ["contract"],
   },
   {

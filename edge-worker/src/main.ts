@@ -1,11 +1,12 @@
-import type { EdgeServices } from "./cache/edge-services.ts";
 import { handleRequest } from "./http/handle-request.ts";
 import { refuse } from "./http/problem-response.ts";
 import { createRequestContext } from "./http/request-context.ts";
 import { logToConsole } from "./log/logger.ts";
-import { createServices } from "./services.ts";
+import { createServices, type Services } from "./services.ts";
 
-let services: EdgeServices | undefined;
+export { ViewCounter } from "./counting/view-counter.ts";
+
+let services: Services | undefined;
 
 // biome-ignore lint/style/noDefaultExport: a Worker's handlers are its default export
 export default {

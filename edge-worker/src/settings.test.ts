@@ -19,6 +19,35 @@ test("good settings are read", () => {
   expect([...settings.edgeKeys.keys()]).toEqual(["e1"]);
 });
 
+const counting = {
+  ...good,
+  ORIGIN_JWKS: '{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"t1","x":"AAAA","purpose":"tokens"}]}',
+  VIEWS_KEYS: `v1:${"D".repeat(43)}`,
+  VIEWS: { getByName: () => null },
+  VIEWS_RATE_LIMITER: { limit: () => null },
+  VIEWS_SHARDS: "3",
+  VIEWS_BATCH_SECONDS: "0.5",
+};
+
+test("counting is on with VIEWS_KEYS, and without it nothing about it is looked at", () => {
+  expect(readSettings(good).views).toBeNull();
+  expect(readSettings({ ...good, VIEWS_KEYS: "", VIEWS_SHARDS: "many" }).views).toBeNull();
+  expect(readSettings(counting).views).toMatchObject({ shardsPerRegion: 3, batchSeconds: 0.5 });
+});
+
+test.each([
+  ["VIEWS_KEYS", "v1:short"],
+  ["VIEWS_SHARDS", "0"],
+  ["VIEWS_SHARDS", "65"],
+  ["VIEWS_BATCH_SECONDS", "11"],
+  ["VIEWS_BATCH_SECONDS", "-1"],
+  ["VIEWS", undefined],
+  ["VIEWS_RATE_LIMITER", undefined],
+  ["ORIGIN_JWKS", good.ORIGIN_JWKS],
+])("for counting %s is not %p", (name, value) => {
+  expect(() => readSettings({ ...counting, [name]: value })).toThrow(new RegExp(`^${name}: `, "m"));
+});
+
 test("everything that is missing is named at once", () => {
   for (const name of Object.keys(good))
     expect(() => readSettings({})).toThrow(new RegExp(`^${name}: .*(expected|key id)`, "m"));

@@ -1,7 +1,9 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
-import { parseKeyRing } from "@trendvault/contract/key-ring";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import { type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
+import { isTokenKey, type PublicKeySet } from "@trendvault/contract/public-keys";
+import { mostShards } from "@trendvault/contract/view-limits";
 import { parseJson } from "./rules/parse-json.ts";
+import type { ShardNamespace } from "./views/view-shards.ts";
 
 /** What was expected of a value, or null when it is right. */
 type Check = (value: unknown) => string | null;
@@ -26,7 +28,29 @@ const checks = {
   MISS_RATE_LIMITER: binding("limit", "expected a rate limiter: see [[ratelimits]] in wrangler.toml"),
 } satisfies Record<string, Check>;
 
-type Settings = Record<Exclude<keyof typeof checks, "FALLBACK">, string> & { FALLBACK: KVNamespace };
+/** The same for counting views. Without VIEWS_KEYS there is no counting, and none of them is looked at. */
+const viewChecks = {
+  VIEWS_KEYS: keyRingError,
+  VIEWS: binding("getByName", "expected Durable Objects: see [[durable_objects.bindings]] in wrangler.toml"),
+  VIEWS_RATE_LIMITER: binding("limit", "expected a rate limiter: see [[ratelimits]] in wrangler.toml"),
+  VIEWS_SHARDS: text(isShardCount, `expected a whole number from 1 to ${mostShards}`),
+  VIEWS_BATCH_SECONDS: text(isBatchTime, "expected seconds, at most 10, like 1 or 0.5"),
+  ORIGIN_JWKS: text(hasTokenKey, 'expected a key with the purpose "tokens", too, to verify tokens with'),
+} satisfies Record<string, Check>;
+
+type Settings = Record<Exclude<keyof typeof checks, "FALLBACK">, string> & { FALLBACK: KVNamespace } & Record<
+    Exclude<keyof typeof viewChecks, "VIEWS">,
+    string
+  > & { VIEWS: ShardNamespace };
+
+/** What counting needs of the settings. */
+export type ViewSettings = {
+  pullKeys: KeyRing;
+  tokenKeys: PublicKeySet;
+  shards: ShardNamespace;
+  shardsPerRegion: number;
+  batchSeconds: number;
+};
 
 const newNames = {
   ORIGIN_DEADLINE_SECONDS: "ORIGIN_TIMEOUT_SECONDS",
@@ -42,10 +66,13 @@ export function readSettings(env: object) {
     .filter(([oldName]) => oldName in env)
     .map(([oldName, newName]) => `${oldName} is now ${newName}: rename it.`);
   const data = env as Settings;
-  const bad = Object.entries(checks).flatMap(([name, check]) => {
-    const expected = check(data[name as keyof Settings]);
-    return expected === null ? [] : [`${name}: ${expected}`];
-  });
+  const isCounting = (data.VIEWS_KEYS ?? "") !== "";
+  const bad = [...Object.entries(checks), ...(isCounting ? Object.entries(viewChecks) : [])].flatMap(
+    ([name, check]) => {
+      const expected = check(data[name as keyof Settings]);
+      return expected === null ? [] : [`${name}: ${expected}`];
+    },
+  );
   if (renamed.length + bad.length > 0) throw new Error([...renamed, ...bad].join("\n"));
   return {
     originUrl: new URL(data.ORIGIN_URL),
@@ -55,6 +82,17 @@ export function readSettings(env: object) {
     originBackoffSeconds: Number(data.ORIGIN_BACKOFF_SECONDS),
     fallbackIntervalSeconds: Number(data.FALLBACK_INTERVAL_SECONDS),
     fallback: data.FALLBACK,
+    views: isCounting ? readViewSettings(data) : null,
+  };
+}
+
+function readViewSettings(data: Settings): ViewSettings {
+  return {
+    pullKeys: parseKeyRing(data.VIEWS_KEYS),
+    tokenKeys: JSON.parse(data.ORIGIN_JWKS),
+    shards: data.VIEWS,
+    shardsPerRegion: Number(data.VIEWS_SHARDS),
+    batchSeconds: Number(data.VIEWS_BATCH_SECONDS),
   };
 }
 
@@ -70,6 +108,14 @@ function isSeconds(text: string): boolean {
   return /^\d+(\.\d+)?$/.test(text) && Number(text) > 0 && Number(text) <= 86_400;
 }
 
+function isShardCount(text: string): boolean {
+  return /^[1-9]\d?$/.test(text) && Number(text) <= mostShards;
+}
+
+function isBatchTime(text: string): boolean {
+  return /^\d+(\.\d+)?$/.test(text) && Number(text) <= 10;
+}
+
 function isOriginUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "";
@@ -78,6 +124,10 @@ function isOriginUrl(text: string): boolean {
 function hasEd25519Key(text: string): boolean {
   const keys = (parseJson(text) as Partial<PublicKeySet> | null)?.keys;
   return keys?.some?.(({ kty, crv, kid, x }) => kty === "OKP" && crv === "Ed25519" && kid && x) ?? false;
+}
+
+function hasTokenKey(text: string): boolean {
+  return (parseJson(text) as Partial<PublicKeySet> | null)?.keys?.some?.(isTokenKey) ?? false;
 }
 
 // Never quotes the keys: they are secret.

@@ -8,10 +8,10 @@ import { unstable_readConfig as readConfig } from "wrangler";
 import { bundle, root, wrangler } from "./edge.ts";
 
 const run = promisify(execFile);
-const largestBundle = 58_000; // bytes
+const largestBundle = 81_000; // bytes; counting takes 21 KB of them
 
 describe("what is deployed", () => {
-  test("is a bundle of less than 58 KB", () => {
+  test("is a bundle of less than 81 KB", () => {
     const { size } = statSync(join(bundle(), "main.js"));
     assert.ok(size < largestBundle, `${size} bytes`);
   });
@@ -44,7 +44,7 @@ describe("what is deployed", () => {
   const read = (env: string) => readConfig({ config: join(root, "wrangler.toml"), env });
 
   for (const env of environments) {
-    test(`in ${env} has the bindings and variables that development has`, () => {
+    test(`in ${env} has the bindings and variables that development has, and may do without VIEWS_KEYS`, () => {
       const names = (name: string) => {
         const config = read(name);
         return {
@@ -54,7 +54,9 @@ describe("what is deployed", () => {
             name,
             simple,
           })),
-          secrets: config.secrets?.required,
+          secrets: config.secrets?.required?.filter((secret: string) => secret !== "VIEWS_KEYS"),
+          objects: config.durable_objects.bindings,
+          migrations: config.migrations,
         };
       };
       assert.deepEqual(names(env), names(""));

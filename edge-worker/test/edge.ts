@@ -34,6 +34,7 @@ export function bundle(): string {
 }
 
 type ClientOptions = {
+  body?: string | Uint8Array;
   country?: string | undefined;
   headers?: Record<string, string>;
   method?: string;
@@ -94,6 +95,13 @@ export class Edge {
     return FALLBACK;
   }
 
+  /** The rows of a query in a shard's SQLite. */
+  async query<Row>(shard: string, sql: string, ...values: (string | number)[]): Promise<Row[]> {
+    const worker = this.#harness.getWorker("trendvault-edge");
+    const storage = await worker.getDurableObjectStorage("ViewCounter", { name: shard });
+    return (await storage.exec(sql, ...values)) as Row[];
+  }
+
   /** What the Workers have logged. */
   logs(): string[] {
     return this.#harness.getLogs().map(({ message }) => message);
@@ -112,6 +120,7 @@ export class Edge {
 
 const {
   compatibility_date,
+  durable_objects,
   kv_namespaces,
   ratelimits,
   vars: configured,
@@ -135,5 +144,11 @@ const isolate = (name: string, vars: Record<string, string>) => ({
   compatibility_date,
   kv_namespaces,
   ratelimits,
+  durable_objects: {
+    bindings: durable_objects.bindings.map((binding: object) => ({
+      ...binding,
+      script_name: "trendvault-edge",
+    })),
+  },
   vars: { ...configured, ...vars },
 });

@@ -1,7 +1,6 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { EdgeSigner } from "@trendvault/contract/edge-signature";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
-import type { EdgeServices } from "../src/cache/edge-services.ts";
 import { KvFallback } from "../src/cache/kv-fallback.ts";
 import { Revalidator } from "../src/cache/revalidator.ts";
 import { TieredCache } from "../src/cache/tiered-cache.ts";
@@ -31,7 +30,7 @@ export async function askTwice(target: string, situation: Situation): Promise<Se
 
 /** The edge without workerd, with caches of its own. */
 export class InProcessEdge {
-  readonly #services: EdgeServices;
+  readonly #services: Parameters<typeof handleRequest>[2];
   readonly #pending: Promise<unknown>[] = [];
 
   constructor({ stored, fallback }: Pick<Situation, "stored" | "fallback">, clock: () => number) {
@@ -54,13 +53,13 @@ export class InProcessEdge {
       clock,
       log,
     });
-    this.#services = { cache, revalidator, clock };
+    this.#services = { cache, revalidator, clock, views: null };
   }
 
   /** What a client sees; what the edge does in the background is done, too. `isAllowed`: by the rate limiter. */
   async ask(target: string, isAllowed: () => Promise<boolean> = async () => true): Promise<Seen> {
     const waitUntil = (work: Promise<unknown>) => void this.#pending.push(work);
-    const context = { waitUntil, allowOriginFetch: isAllowed };
+    const context = { waitUntil, allowOriginFetch: isAllowed, allowMessage: isAllowed };
     const response = await handleRequest(
       new Request(`https://site.example${target}`),
       context,

@@ -13,20 +13,22 @@ import type { WholeResponse } from "./origin-proxy.ts";
 
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex"); // RFC 8410: an Ed25519 seed follows
 
-export const tokenSigningKey = randomBytes(32).toString("base64url");
+const tokenSeed = randomBytes(32);
+export const tokenSigningKey = tokenSeed.toString("base64url");
+/** Keys of writers: the pull of counts is signed with the first. */
+export const viewsKeys = `v1:${randomBytes(32).toString("base64url")}`;
 export const edgeKeys = `e1:${randomBytes(32).toString("base64url")}`;
 const seed = randomBytes(32);
 export const signingKey = seed.toString("base64url");
 
-const privateKey = createPrivateKey({
-  key: Buffer.concat([pkcs8Prefix, seed]),
-  format: "der",
-  type: "pkcs8",
-});
+const privateKey = privateKeyOf(seed);
 const publicKey = describe(createPublicKey(privateKey));
+const tokenKey = describe(createPublicKey(privateKeyOf(tokenSeed)));
 
-/** The key set that belongs to `signingKey`, as /.well-known/jwks.json gives it. */
-export const keySet = JSON.stringify({ keys: [publicKey] });
+/** The key set that belongs to `signingKey` and `tokenSigningKey`, as /.well-known/jwks.json gives it. */
+export const keySet = JSON.stringify({
+  keys: [publicKey, { ...tokenKey, kid: tokenKey.kid.slice(0, 8), purpose: "tokens" }],
+});
 
 /**
  * A changed response of the origin with a signature that is right again, made at a time (Unix seconds). An unsigned one
@@ -56,6 +58,10 @@ export function signedPage(target: string): Exchange {
   };
   const signed = signAgain({ status: 200, headers, body });
   return { status: 200, headers: Object.entries(signed.headers), body: body.toString() };
+}
+
+function privateKeyOf(bytes: Buffer): KeyObject {
+  return createPrivateKey({ key: Buffer.concat([pkcs8Prefix, bytes]), format: "der", type: "pkcs8" });
 }
 
 function describe(key: KeyObject) {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { Recording } from "./recording-worker.ts";
+import type { RecordedRequest, Recording } from "./recording-worker.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
+import { counting, readList, signPullAt } from "./view-messages.ts";
 
 // What a browser and Cloudflare tell about a visitor, each with a value that is easy to find again.
 const headers = {
@@ -24,12 +25,14 @@ const miss = ["cf.country", "headers.get(cf-connecting-ip)", "headers.get(if-non
 describe("of a request the edge reads", () => {
   let stack: TestStack;
   before(async () => {
-    stack = await startTestStack();
+    stack = await startTestStack(counting);
   });
   after(() => stack.close());
 
-  async function record(target: string, { method = "GET", allowed = true } = {}): Promise<Recording> {
-    const [recording] = await stack.edge.record([{ target, method, headers, cf, allowed }]);
+  type Options = Partial<Omit<RecordedRequest, "target">>;
+  async function record(target: string, options: Options = {}): Promise<Recording> {
+    const sent = { ...headers, ...options.headers };
+    const [recording] = await stack.edge.record([{ target, cf, ...options, headers: sent }]);
     assert.ok(recording);
     return recording;
   }
@@ -73,6 +76,47 @@ describe("of a request the edge reads", () => {
       miss.filter((read) => read !== "headers.get(if-none-match)"),
     );
     assert.deepEqual(stack.proxy.targets, []);
+  });
+
+  const body = ["body.getReader()", "headers.get(content-length)"];
+  const message = ["headers.get(cf-connecting-ip)", "headers.get(content-type)", ...body, ...always].sort();
+  const post = { method: "POST", headers: { "content-type": "text/plain" } };
+
+  test("about a list only its body, type and length; and the address, which it counts the network of", async () => {
+    const { token } = await readList(stack.edge, "/api/trending?region=SE");
+    const sent = JSON.stringify({ token, seen: 2, opened: [1] });
+    await record("/api/views", { ...post, body: sent }); // the first asks the origin for the list
+    const recording = await record("/api/views", { ...post, body: sent });
+    assert.deepEqual([recording.status, recording.reads], [204, message]);
+    assert.deepEqual(recording.limiterKeys, ["2001:db8:1:2"]);
+  });
+
+  test("about a list not even the body, when the rate limiter refuses it", async () => {
+    const recording = await record("/api/views", { ...post, body: "{}", allowed: false });
+    assert.equal(recording.status, 429);
+    assert.deepEqual(
+      recording.reads,
+      message.filter((read) => !body.includes(read)),
+    );
+  });
+
+  test("about a list nothing more, when its type is refused or it is a preflight", async () => {
+    const wrong = await record("/api/views", {
+      ...post,
+      headers: { "content-type": "text/html" },
+      body: "{}",
+    });
+    assert.deepEqual([wrong.status, wrong.reads], [415, ["headers.get(content-type)", ...always]]);
+    const preflight = await record("/api/views", { method: "OPTIONS" });
+    assert.deepEqual([preflight.status, preflight.reads], [204, always]);
+  });
+
+  test("of a writer that pulls only its signature", async () => {
+    const target = "/api/views/minutes?shard=SE-0";
+    const signed = { ...signPullAt(Math.floor(Date.now() / 1000), target) };
+    const recording = await record(target, { headers: signed });
+    const reads = ["headers.get(signature)", "headers.get(signature-input)", ...always];
+    assert.deepEqual([recording.status, recording.reads, recording.limiterKeys], [200, reads, []]);
   });
 
   test("and sends the origin nothing of it but the canonical target", () => {

@@ -7,6 +7,7 @@ export type RecordedRequest = {
   target: string;
   method?: string;
   headers?: Record<string, string>;
+  body?: string;
   cf?: Record<string, unknown>;
   allowed?: boolean;
 };
@@ -27,12 +28,12 @@ export default {
 };
 
 async function handle(
-  { target, method = "GET", headers = {}, cf = {}, allowed = true }: RecordedRequest,
+  { target, method = "GET", headers = {}, body, cf = {}, allowed = true }: RecordedRequest,
   env: object,
   context: ExecutionContext,
 ): Promise<Recording> {
   const [reads, limiterKeys, pending] = [new Set<string>(), [] as string[], [] as Promise<unknown>[]];
-  const request = new Request(`https://site.example${target}`, { method, headers, cf } as object);
+  const request = new Request(`https://site.example${target}`, { method, headers, body, cf } as object);
   const limiter = {
     limit: async ({ key }: { key: string }) => {
       limiterKeys.push(key);
@@ -46,7 +47,7 @@ async function handle(
   const worker = deployed as ExportedHandler;
   const response = await worker.fetch?.(
     recordReads(request, "", reads) as never,
-    { ...env, MISS_RATE_LIMITER: limiter },
+    { ...env, MISS_RATE_LIMITER: limiter, VIEWS_RATE_LIMITER: limiter },
     { waitUntil } as never,
   );
   await response?.arrayBuffer();

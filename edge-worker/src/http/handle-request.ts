@@ -1,23 +1,30 @@
 import type { ListRefusal } from "@trendvault/contract/list-refusals";
+import { viewsPath } from "@trendvault/contract/paths";
 import { describeProblem, type Problem } from "@trendvault/contract/problem";
 import type { InvalidParameter } from "@trendvault/contract/trending-query";
 import type { EdgeServices } from "../cache/edge-services.ts";
-import { readThrough, type UnavailableReason } from "../cache/read-through.ts";
-import type { RequestContext } from "../cache/revalidator.ts";
+import { type CachedResponse, readThrough, type UnavailableReason } from "../cache/read-through.ts";
 import { canonicalize } from "../rules/canonical-request.ts";
+import type { ViewServices } from "../views/view-services.ts";
 import { problemResponse, refuse } from "./problem-response.ts";
 import { respondFromCache } from "./respond-from-cache.ts";
+import { type MessageContext, respondToViews } from "./respond-to-views.ts";
 import { respondWithoutCache } from "./respond-without-cache.ts";
 
 const missPeriodSeconds = 60; // of MISS_RATE_LIMITER in wrangler.toml, which does not say how much of it is left
 
-/** From a request to its response. */
+/** From a request to its response. `views` is null where nothing is counted. */
 export async function handleRequest(
   request: Request,
-  context: RequestContext,
-  services: EdgeServices,
+  context: MessageContext,
+  services: EdgeServices & { views: ViewServices | null },
 ): Promise<Response> {
   const url = new URL(request.url);
+  const { views } = services;
+  if (views !== null && url.pathname.startsWith(viewsPath)) {
+    const response = await respondToViews(request, url, { context, views });
+    if (response !== null) return response;
+  }
   const direct = respondWithoutCache(request, url);
   if (direct !== null) return direct;
   const { canonical, invalid } = canonicalize(url, countryOf(request));
@@ -25,12 +32,21 @@ export async function handleRequest(
   const result = await readThrough(canonical, context, services);
   switch (result.kind) {
     case "response":
+      if (views !== null && isShown(result, request))
+        views.served.count(canonical, services.clock(), context);
       return respondFromCache(result, { canonical, request, now: services.clock() });
     case "refused":
       return problemResponse(describeRefusal(result.refusal));
     case "unavailable":
       return refuseForNow(result.reason);
   }
+}
+
+// What is served because the origin fails is older than the messages that are taken about it.
+function isShown({ response, cacheStatus: { detail } }: CachedResponse, { method }: Request): boolean {
+  return (
+    response.status === 200 && method === "GET" && detail !== "stale-if-error" && detail !== "kv-fallback"
+  );
 }
 
 function describeRefusal({ kind, detail, extras }: ListRefusal): Problem {

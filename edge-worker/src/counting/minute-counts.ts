@@ -1,0 +1,152 @@
+import type { SqlStorage } from "@cloudflare/workers-types";
+import { keptHours } from "@trendvault/contract/view-limits";
+import {
+  addPages,
+  addRanks,
+  type BlockIncrement,
+  type Increments,
+  type ServedIncrement,
+} from "./increments.ts";
+
+/** What is used of a Durable Object's SQLite. */
+export type CountsDatabase = Pick<SqlStorage, "exec">;
+
+/** The closed minutes after one, whole; rows are JSON texts of the contract's form. Minutes are Unix time / 60. */
+export type PulledMinutes = {
+  until: number;
+  lastClosed: number;
+  lostUntil: number | null;
+  looks: string[];
+  served: string[];
+};
+
+const keptMinutes = keptHours * 60;
+const deletedAtOnce = 2000; // rows; what the processor time of one call allows many times over
+
+const schema = `
+  CREATE TABLE IF NOT EXISTS looks (minute INTEGER, "window" TEXT, category TEXT, generation INTEGER, block INTEGER,
+    ranks TEXT NOT NULL, PRIMARY KEY (minute, "window", category, generation, block)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS served (minute INTEGER, "window" TEXT, category TEXT,
+    pages TEXT NOT NULL, PRIMARY KEY (minute, "window", category)) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, minute INTEGER NOT NULL) STRICT, WITHOUT ROWID;`;
+
+const rowMinutes =
+  "SELECT minute FROM looks WHERE minute > ?1 AND minute <= ?2 UNION ALL SELECT minute FROM served WHERE minute > ?1 AND minute <= ?2";
+
+/**
+ * The counts of one shard, by minute. The minute that is counted in is the clock's, but never one before a minute that
+ * was counted in, or that a pull has called closed: a closed minute does not change any more. Each method is to run in
+ * one transaction.
+ */
+export class MinuteCounts {
+  readonly #sql: CountsDatabase;
+  readonly #clock: () => number;
+
+  /** `clock` gives Unix seconds. */
+  constructor(sql: CountsDatabase, clock: () => number) {
+    this.#sql = sql;
+    this.#clock = clock;
+    sql.exec(schema);
+  }
+
+  add({ looks, served }: Increments): void {
+    const minute = this.#openMinute();
+    for (const block of looks) this.#addLooks(minute, block);
+    for (const list of served) this.#addServed(minute, list);
+  }
+
+  /** Rows are at most `limit`, unless the first minute alone has more. Changes no count. */
+  pull(after: number | null, limit: number): PulledMinutes {
+    const lastClosed = this.#openMinute() - 1;
+    const from = after ?? -1;
+    const until = Math.max(from, this.#lastMinuteWithin(limit, from, lastClosed));
+    const deleted = this.#mark("deleted");
+    return {
+      until,
+      lastClosed,
+      lostUntil: deleted !== null && deleted > from ? deleted : null,
+      looks: this.#read<LooksRow>("looks", from, until).map(writeLooks),
+      served: this.#read<ServedRow>("served", from, until).map(writeServed),
+    };
+  }
+
+  /** Deletes minutes that were kept long enough, some of them. What is left to do then. */
+  deleteOld(): "old" | "kept" | "nothing" {
+    const lastOld = this.#openMinute() - 1 - keptMinutes;
+    const until = this.#lastMinuteWithin(deletedAtOnce, -1, lastOld);
+    const last = this.#minuteOf(`SELECT max(minute) AS minute FROM (${rowMinutes})`, -1, until);
+    if (last !== null) this.#setMark("deleted", last);
+    for (const table of ["looks", "served"]) this.#sql.exec(`DELETE FROM ${table} WHERE minute <= ?`, until);
+    if (until < lastOld) return "old";
+    const left = this.#minuteOf(`${rowMinutes} LIMIT 1`, -1, Number.MAX_SAFE_INTEGER);
+    return left === null ? "nothing" : "kept";
+  }
+
+  #addLooks(minute: number, { window, category, generation, block, ranks }: BlockIncrement): void {
+    const key = [minute, window, category, generation, block];
+    const where = `WHERE minute = ? AND "window" = ? AND category = ? AND generation = ? AND block = ?`;
+    const [known] = this.#sql.exec<{ ranks: string }>(`SELECT ranks FROM looks ${where}`, ...key).toArray();
+    const sum = addRanks(known === undefined ? [] : JSON.parse(known.ranks), ranks);
+    this.#sql.exec("INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?, ?)", ...key, JSON.stringify(sum));
+  }
+
+  #addServed(minute: number, { window, category, pages }: ServedIncrement): void {
+    const key = [minute, window, category];
+    const where = `WHERE minute = ? AND "window" = ? AND category = ?`;
+    const [known] = this.#sql.exec<{ pages: string }>(`SELECT pages FROM served ${where}`, ...key).toArray();
+    const sum = addPages(known === undefined ? [] : JSON.parse(known.pages), pages);
+    this.#sql.exec("INSERT OR REPLACE INTO served VALUES (?, ?, ?, ?)", ...key, JSON.stringify(sum));
+  }
+
+  /** The minute that is counted in now; it is remembered, so that it holds after a restart with another clock. */
+  #openMinute(): number {
+    const now = Math.floor(this.#clock() / 60);
+    const known = this.#mark("open") ?? 0;
+    if (known >= now) return known;
+    this.#setMark("open", now);
+    return now;
+  }
+
+  /** The last minute up to which there are at most so many rows; a first minute with more counts all the same. */
+  #lastMinuteWithin(rows: number, after: number, last: number): number {
+    const query = `${rowMinutes} ORDER BY minute LIMIT 1`;
+    const beyond = this.#minuteOf(`${query} OFFSET ${rows}`, after, last);
+    if (beyond === null) return last;
+    const first = this.#minuteOf(query, after, last);
+    return first === beyond ? beyond : beyond - 1;
+  }
+
+  #minuteOf(query: string, after: number, last: number): number | null {
+    return this.#sql.exec<{ minute: number | null }>(query, after, last).toArray()[0]?.minute ?? null;
+  }
+
+  #read<Row extends LooksRow | ServedRow>(table: "looks" | "served", after: number, until: number): Row[] {
+    const query = `SELECT * FROM ${table} WHERE minute > ? AND minute <= ? ORDER BY minute`;
+    return this.#sql.exec<Row>(query, after, until).toArray();
+  }
+
+  #mark(name: "open" | "deleted"): number | null {
+    const query = "SELECT minute FROM marks WHERE name = ?";
+    return this.#sql.exec<{ minute: number }>(query, name).toArray()[0]?.minute ?? null;
+  }
+
+  #setMark(name: "open" | "deleted", minute: number): void {
+    this.#sql.exec("INSERT OR REPLACE INTO marks VALUES (?, ?)", name, minute);
+  }
+}
+
+type ServedRow = { minute: number; window: string; category: string; pages: string };
+type LooksRow = { minute: number; window: string; category: string; generation: number; ranks: string };
+
+// What was stored as JSON goes on as it is: to parse it and to write it again would cost the most of a pull.
+function writeLooks({ minute, window, category, generation, ranks }: LooksRow): string {
+  return withMember({ minute, window, category, generation }, "ranks", ranks);
+}
+
+function writeServed({ minute, window, category, pages }: ServedRow): string {
+  return withMember({ minute, window, category }, "pages", pages);
+}
+
+function withMember(row: object, name: string, json: string): string {
+  return `${JSON.stringify(row).slice(0, -1)},"${name}":${json}}`;
+}

@@ -1,0 +1,152 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { drawsOf, Random } from "@trendvault/contract/test-support/random";
+import { TestTokenSigner } from "@trendvault/contract/test-support/test-token-signer";
+import { claimsOf } from "@trendvault/contract/token";
+import type { TokenList } from "@trendvault/contract/token-subject";
+import type { ViewMessage } from "@trendvault/contract/view-message";
+import type { Increments } from "../counting/increments.ts";
+import { countViews } from "./count-views.ts";
+import { IncrementBatches } from "./increment-batches.ts";
+import type { ListBlocks } from "./list-blocks.ts";
+import { TokenVerifier } from "./token-verifier.ts";
+
+const random = new Random();
+const now = 1_795_176_000;
+const list: TokenList = { region: "GB", window: "now", category: "", generation: 7, offset: 48, count: 24 };
+const signer = await TestTokenSigner.create();
+const stranger = await TestTokenSigner.create();
+
+let added: [string, Increments][];
+let listsRead: number;
+let pending: Promise<unknown>[];
+let failing: boolean;
+
+beforeEach(() => {
+  added = [];
+  listsRead = 0;
+  pending = [];
+  failing = false;
+});
+
+const context = {
+  waitUntil: (work: Promise<unknown>) => void pending.push(work),
+  allowOriginFetch: async () => true,
+};
+
+function createServices(batchSeconds = 0) {
+  const add = async (region: string, increments: Increments) => {
+    if (failing) throw new Error("overloaded");
+    added.push([region, increments]);
+  };
+  const read = async (_: TokenList, block: number) => {
+    listsRead++;
+    return new Map(Array.from({ length: 50 }, (_, n) => [block * 50 + n + 1, `video-${block * 50 + n + 1}`]));
+  };
+  return {
+    verifier: new TokenVerifier(signer.publicKeys, () => now),
+    lists: { read } as unknown as ListBlocks,
+    batches: new IncrementBatches({ shards: { add }, batchSeconds, log: () => {} }),
+  };
+}
+
+const sign = (of: TokenList = list, by = signer) => by.sign(claimsOf(of, now / 60));
+
+function sumOf(increments: [string, Increments][]): Map<string, [number, number]> {
+  const sums = new Map<string, [number, number]>();
+  for (const [region, { looks }] of increments) {
+    for (const { ranks, ...block } of looks) {
+      for (const [rank, video, seen, opened] of ranks) {
+        const key = JSON.stringify([region, { ...block }, rank, video]);
+        const [knownLooks, knownViews] = sums.get(key) ?? [0, 0];
+        sums.set(key, [knownLooks + seen, knownViews + opened]);
+      }
+    }
+  }
+  return sums;
+}
+
+test("a page over the edge of two blocks of 50 ranks counts in both", async () => {
+  const message = { token: await sign(), seen: 52, opened: [50, 51] };
+  expect(await countViews(message, context, createServices())).toEqual({ kind: "counted" });
+  const [[region, { looks }]] = added as [[string, Increments]];
+  expect(region).toBe("GB");
+  expect(looks).toMatchObject([
+    {
+      block: 0,
+      ranks: [
+        [49, "video-49", 1, 0],
+        [50, "video-50", 1, 1],
+      ],
+    },
+    {
+      block: 1,
+      ranks: [
+        [51, "video-51", 1, 1],
+        [52, "video-52", 1, 0],
+      ],
+    },
+  ]);
+});
+
+test(`messages that come at once are one call for each region, with the sums of all (TEST_SEED=${random.seed})`, async () => {
+  const services = createServices(0.01);
+  const lists = [
+    list,
+    { ...list, offset: 0 },
+    { ...list, window: "day" as const },
+    { ...list, region: "DE" },
+  ];
+  const tokens = await Promise.all(lists.map((one) => sign(one)));
+  const expected = new Map<string, [number, number]>();
+  const messages = Array.from({ length: drawsOf({ usual: 300, long: 5000 }) }, () => {
+    const index = random.below(lists.length);
+    const { region, window, category, generation, offset } = lists[index] as TokenList;
+    const seen = offset + 1 + random.below(24);
+    const opened = [...new Set([offset + 1 + random.below(seen - offset)])];
+    for (let rank = offset + 1; rank <= seen; rank++) {
+      const place = { window, category, generation, block: Math.floor((rank - 1) / 50) };
+      const key = JSON.stringify([region, place, rank, `video-${rank}`]);
+      const [looks, views] = expected.get(key) ?? [0, 0];
+      expected.set(key, [looks + 1, views + (opened.includes(rank) ? 1 : 0)]);
+    }
+    return { token: tokens[index] as string, seen, opened };
+  });
+  const results = await Promise.all(messages.map((message) => countViews(message, context, services)));
+  expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(["counted"]));
+  expect(new Map([...sumOf(added)].toSorted())).toEqual(new Map([...expected].toSorted()));
+  expect(added.length).toBeLessThanOrEqual(messages.length / 10);
+});
+
+test("nobody is told that a message was counted when the shard failed, and the next batch is another", async () => {
+  const services = createServices();
+  const message = { token: await sign(), seen: 50, opened: [] };
+  failing = true;
+  expect(await countViews(message, context, services)).toMatchObject({ kind: "not-counted" });
+  failing = false;
+  expect(await countViews(message, context, services)).toEqual({ kind: "counted" });
+  expect(added).toHaveLength(1);
+});
+
+describe("junk", () => {
+  test(`asks no shard and no list, however much comes (TEST_SEED=${random.seed})`, async () => {
+    const services = createServices();
+    const [good, foreign] = [await sign(), await sign(list, stranger)];
+    const change = (token: string) => {
+      const at = random.below(token.length);
+      const character = random.pick([..."aZ0-_."]);
+      return token[at] === character ? "" : token.slice(0, at) + character + token.slice(at + 1);
+    };
+    const makers: (() => ViewMessage)[] = [
+      () => ({ token: change(good), seen: 50, opened: [] }),
+      () => ({ token: foreign, seen: 50, opened: [] }),
+      () => ({ token: "x".repeat(random.below(401)), seen: 50, opened: [] }),
+      () => ({ token: good, seen: random.pick([1, 48, 73, 500]), opened: [] }),
+      () => ({ token: good, seen: 0, opened: [random.pick([1, 48, 73])] }),
+    ];
+    for (let draw = 0; draw < drawsOf({ usual: 2000, long: 50_000 }); draw++) {
+      const { kind } = await countViews(random.pick(makers)(), context, services);
+      expect(["token-refused", "invalid-message"]).toContain(kind);
+    }
+    expect([listsRead, added, pending]).toEqual([0, [], []]);
+  });
+});

@@ -1,0 +1,81 @@
+import type { RequestContext } from "../cache/revalidator.ts";
+import { nullAfter } from "../cache/single-flight.ts";
+import { addRanks, type BlockIncrement } from "../counting/increments.ts";
+import type { Logger } from "../log/logger.ts";
+import type { ViewShards } from "./view-shards.ts";
+
+type Batch = {
+  messages: number;
+  blocks: Map<string, BlockIncrement>;
+  isStored: Promise<boolean>;
+  endsAt: number;
+};
+type Options = { shards: Pick<ViewShards, "add">; batchSeconds: number; log: Logger };
+
+const mostMessages = 1000;
+const addSeconds = 5;
+
+/**
+ * Sums the messages of this isolate up, by region, and adds the sums to a shard in one call. A call costs a hundred times
+ * as much as what one message adds to it.
+ */
+export class IncrementBatches {
+  readonly #open = new Map<string, Batch>();
+  readonly #options: Options;
+
+  /** A message waits for at most `batchSeconds` before it is added. */
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Whether the counts are stored. False when the shard failed or took too long; then they may be stored or not. */
+  async add(
+    region: string,
+    blocks: readonly BlockIncrement[],
+    context: Pick<RequestContext, "waitUntil">,
+  ): Promise<boolean> {
+    const batch = this.#openBatch(region, context);
+    batch.messages++;
+    for (const block of blocks) {
+      const key = JSON.stringify([block.window, block.category, block.generation, block.block]);
+      const known = batch.blocks.get(key);
+      batch.blocks.set(
+        key,
+        known === undefined ? block : { ...block, ranks: addRanks(known.ranks, block.ranks) },
+      );
+    }
+    return (await nullAfter(batch.endsAt, batch.isStored)) === true;
+  }
+
+  #openBatch(region: string, context: Pick<RequestContext, "waitUntil">): Batch {
+    const open = this.#open.get(region);
+    if (open !== undefined && open.messages < mostMessages && Date.now() < open.endsAt) return open;
+    const blocks = new Map<string, BlockIncrement>();
+    const endsAt = Date.now() + (this.#options.batchSeconds + addSeconds) * 1000;
+    const batch: Batch = { messages: 0, blocks, isStored: Promise.resolve(false), endsAt };
+    batch.isStored = this.#store(region, batch);
+    this.#open.set(region, batch);
+    context.waitUntil(batch.isStored); // also when the client that began the batch goes away
+    return batch;
+  }
+
+  async #store(region: string, batch: Batch): Promise<boolean> {
+    const { shards, batchSeconds, log } = this.#options;
+    await new Promise((resume) => setTimeout(resume, batchSeconds * 1000));
+    if (this.#open.get(region) === batch) this.#open.delete(region);
+    try {
+      await shards.add(region, { looks: [...batch.blocks.values()], served: [] });
+      return true;
+    } catch (error) {
+      const message = "A shard did not take the counts of some messages.";
+      log({
+        level: "error",
+        event: "views_not_counted",
+        message,
+        messages: batch.messages,
+        error: String(error),
+      });
+      return false;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { regionsPath } from "@trendvault/contract/paths";
+import type { TokenList } from "@trendvault/contract/token-subject";
+import {
+  largestLimit,
+  type TrendingQuery,
+  trendingUrl,
+  writeCursor,
+} from "@trendvault/contract/trending-query";
+import type { EdgeServices } from "../cache/edge-services.ts";
+import { LruMap } from "../cache/lru-map.ts";
+import { readThrough } from "../cache/read-through.ts";
+import type { RequestContext } from "../cache/revalidator.ts";
+import type { CanonicalRequest } from "../rules/canonical-request.ts";
+import { parseJson } from "../rules/parse-json.ts";
+import { readPublished } from "../rules/published.ts";
+import { categoryInTokens } from "./category-in-tokens.ts";
+
+/** The videos of 50 ranks, by rank; removed ones are not there. */
+export type ListBlock = ReadonlyMap<number, string>;
+
+export const blockRanks = largestLimit;
+const remembered = 1024; // blocks of some 5 KB each
+
+/**
+ * Which video has which rank in a generation's list. Lists are read as any visitor reads them, from the caches or the
+ * origin, by the page of 50 ranks: one for all the lengths of pages that sites show.
+ */
+export class ListBlocks {
+  readonly #services: EdgeServices;
+  readonly #blocks = new LruMap<ListBlock>(remembered);
+
+  constructor(services: EdgeServices) {
+    this.#services = services;
+  }
+
+  /** Block 0 has the ranks 1 to 50. Null when the list cannot be read now, "gone" when it never can be again. */
+  async read(list: TokenList, block: number, context: RequestContext): Promise<ListBlock | "gone" | null> {
+    const { region, window, category, generation } = list;
+    const key = JSON.stringify([region, window, category, generation, block]);
+    const known = this.#blocks.get(key);
+    if (known !== null) return known;
+    const name = await this.#categoryName(category, context);
+    if (name === null) return null;
+    const cursor = writeCursor({ generation, afterRank: block * blockRanks });
+    const page = await this.#readPage(
+      { region, window, limit: blockRanks, cursor, ...(name !== "" && { category: name }) },
+      context,
+    );
+    if (page instanceof Map) this.#blocks.set(key, page);
+    return page;
+  }
+
+  async #readPage(query: TrendingQuery, context: RequestContext): Promise<ListBlock | "gone" | null> {
+    const result = await readThrough(canonicalOf(trendingUrl(query), query), context, this.#services);
+    if (result.kind === "refused") return "gone";
+    if (result.kind === "unavailable" || result.response.status !== 200) return null;
+    const page = parseJson(result.response.body) as { items?: { rank: number; id: string }[] } | null;
+    return new Map(page?.items?.map(({ rank, id }) => [rank, id]));
+  }
+
+  /** The name of a category that a token names; for a hash, the published one that has it. */
+  async #categoryName(category: string, context: RequestContext): Promise<string | null> {
+    if (!category.startsWith("#")) return category;
+    const result = await readThrough(canonicalOf(regionsPath, null), context, this.#services);
+    if (result.kind !== "response") return null;
+    for (const name of readPublished(result.response.body).categories) {
+      if ((await categoryInTokens(name)) === category) return name;
+    }
+    return null;
+  }
+}
+
+function canonicalOf(target: string, query: TrendingQuery | null): CanonicalRequest {
+  return { target, query, regionFromCountry: false };
+}

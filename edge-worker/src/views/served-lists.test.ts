@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import type { Increments } from "../counting/increments.ts";
+import { canonicalize } from "../rules/canonical-request.ts";
+import { ServedLists } from "./served-lists.ts";
+
+test("lists that are served are added by region, list and page, once in a while and in one call for each region", async () => {
+  const added: [string, Increments][] = [];
+  const pending: Promise<unknown>[] = [];
+  const shards = {
+    add: async (region: string, increments: Increments) => void added.push([region, increments]),
+  };
+  const served = new ServedLists({ shards, flushSeconds: 0.01, log: () => {} });
+  const context = { waitUntil: (work: Promise<unknown>) => void pending.push(work) };
+  const serve = (query: string, now: number) => {
+    const { canonical } = canonicalize(new URL(`http://a/api/trending?${query}`));
+    if (canonical !== null) served.count(canonical, now, context);
+  };
+  for (let lists = 0; lists < 5; lists++) serve("region=GB", 1);
+  serve("region=GB&limit=10&cursor=7-20", 1);
+  const longName = "ä".repeat(60);
+  serve(`region=DE&window=now&category=${encodeURIComponent(longName)}`, 1);
+  expect(pending).toHaveLength(1);
+  await pending.pop();
+  const day = { window: "day", category: "" };
+  expect(added).toEqual([
+    [
+      "GB",
+      {
+        looks: [],
+        served: [
+          {
+            ...day,
+            pages: [
+              [0, 24, 5],
+              [20, 10, 1],
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      "DE",
+      {
+        looks: [],
+        served: [{ window: "now", category: expect.stringMatching(/^#.{22}$/), pages: [[0, 24, 1]] }],
+      },
+    ],
+  ]);
+  serve("region=GB", 2);
+  await pending.pop();
+  expect(added.at(-1)?.[1].served).toEqual([{ ...day, pages: [[0, 24, 1]] }]);
+});
