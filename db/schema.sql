@@ -67,22 +67,6 @@ CREATE TABLE generation_regions (
   PRIMARY KEY (generation, region)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE trending (
-  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
-  region TEXT NOT NULL REFERENCES regions (code),
-  window TEXT NOT NULL CHECK (window IN ('now', 'day', 'week')),
-  category TEXT NOT NULL,
-  rank INTEGER NOT NULL CHECK (rank >= 1),
-  video_id TEXT NOT NULL,
-  score REAL NOT NULL CHECK (score >= 0),
-  views INTEGER NOT NULL CHECK (views >= 0),
-  views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0),
-  previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0),
-  PRIMARY KEY (generation, region, window, category, rank)
-) STRICT, WITHOUT ROWID;
-
-CREATE UNIQUE INDEX trending_by_video ON trending (generation, video_id, region, window, category);
-
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   command TEXT NOT NULL,
@@ -242,3 +226,19 @@ CREATE TABLE pulled_videos (
   newest_minute INTEGER NOT NULL,
   PRIMARY KEY (region, video_id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE trending (
+  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
+  region TEXT NOT NULL REFERENCES regions (code),
+  window TEXT NOT NULL CHECK (window = 'now' OR window = 'day' OR window = 'week'),
+  category TEXT NOT NULL,
+  rank INTEGER NOT NULL CHECK (rank >= 1),
+  video_id TEXT NOT NULL,
+  score REAL NOT NULL CHECK (score >= 0),
+  views INTEGER NOT NULL CHECK (views >= 0),
+  views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0),
+  previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0),
+  PRIMARY KEY (generation, region, window, category, rank)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX trending_by_video ON trending (generation, video_id, region, window, category);
