@@ -146,6 +146,22 @@ final class Database
     }
 
     /**
+     * Runs work that itself keeps rows that refer to each other together. With foreign keys, SQLite lists the rows of a
+     * DELETE before it deletes the first: 84,000 ranks cost three fifths more.
+     *
+     * @param Closure(): mixed $work transactions; must not be called in one, where SQLite ignores the PRAGMA
+     */
+    public function withoutForeignKeys(Closure $work): void
+    {
+        $this->execute('PRAGMA foreign_keys = OFF');
+        try {
+            $work();
+        } finally {
+            $this->execute('PRAGMA foreign_keys = ON');
+        }
+    }
+
+    /**
      * Moves the WAL into the database and truncates it to zero bytes.
      *
      * @return bool false when a reader prevented it: no failure, the next run does it

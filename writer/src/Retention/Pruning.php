@@ -50,6 +50,10 @@ final readonly class Pruning
     SQL;
     private const string RUNS = 'DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE started_at < ?1 ORDER BY id LIMIT ?2)';
 
+    private const string TABLES_OF_A_GENERATION = <<<'SQL'
+    SELECT t.name FROM sqlite_schema AS t JOIN pragma_foreign_key_list(t.name) AS f WHERE t.type = 'table' AND f."table" = 'generations'
+    SQL;
+
     public function __construct(private Database $database) {}
 
     /**
@@ -76,15 +80,23 @@ final readonly class Pruning
     private function dropGenerations(int $retentionSeconds): int
     {
         $old = array_column($this->database->rows(self::OLD_GENERATIONS, [$retentionSeconds]), 'id');
-        foreach ($old as $id) {
-            $this->database->transaction(function () use ($id): int {
-                $this->database->run('DELETE FROM trending WHERE generation = ?', [$id]);
-
-                return $this->database->run('DELETE FROM generations WHERE id = ?', [$id]);
-            });
-        }
+        $tables = array_column($this->database->rows(self::TABLES_OF_A_GENERATION), 'name');
+        $this->database->withoutForeignKeys(function () use ($old, $tables): void {
+            foreach ($old as $id) {
+                $this->database->transaction(fn() => $this->dropGeneration($id, $tables));
+            }
+        });
 
         return count($old);
+    }
+
+    /** @param list<string> $tables those that refer to generations */
+    private function dropGeneration(int $id, array $tables): void
+    {
+        foreach ($tables as $table) {
+            $this->database->run("DELETE FROM $table WHERE generation = ?", [$id]);
+        }
+        $this->database->run('DELETE FROM generations WHERE id = ?', [$id]);
     }
 
     /** @param list<int> $values the statement's first parameters; its last one is the number of rows */

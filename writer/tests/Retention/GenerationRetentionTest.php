@@ -60,6 +60,29 @@ final class GenerationRetentionTest extends TestCase
     }
 
     #[Test]
+    public function nothing_refers_to_a_generation_that_is_deleted(): void
+    {
+        StoredObservations::in($this->database, [StoredObservations::observation()]);
+        $ranking = new RankingPublisher($this->database, 48);
+        foreach ([0, 60, 3600] as $time) {
+            $ranking->publishAt(self::NOON + $time);
+        }
+        $this->database->execute(
+            'INSERT INTO explored_ranks SELECT generation, region, window, category, rank FROM trending',
+        );
+        $this->database->execute('CREATE TABLE newer (generation INTEGER REFERENCES generations (id))');
+        $this->database->execute('INSERT INTO newer SELECT id FROM generations');
+        new Pruning($this->database)->prune(null, generationRetentionSeconds: 1500);
+
+        self::assertSame([], $this->database->rows('PRAGMA foreign_key_check'));
+        self::assertSame(
+            [2, 3],
+            array_column($this->database->rows('SELECT generation FROM newer'), 'generation'),
+        );
+        self::assertSame(1, $this->database->value('PRAGMA foreign_keys'), 'They are kept again.');
+    }
+
+    #[Test]
     public function the_default_is_as_long_as_an_answer_is_used_and_ten_minutes_of_reading(): void
     {
         $seconds = self::constants(Settings::projectRoot() . '/contract/lifetimes.ts');
