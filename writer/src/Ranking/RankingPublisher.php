@@ -15,8 +15,8 @@ final readonly class RankingPublisher
     public const int CLOCK_TOLERANCE_SECONDS = 300;
 
     private const string NEWEST_BY_REGION = <<<'SQL'
-    SELECT r.code, max(y.last_observed_at) AS newest FROM regions AS r
-    LEFT JOIN velocity AS y ON y.region = r.code AND y.last_observed_at <= ? GROUP BY r.code ORDER BY r.code
+    WITH newest AS (SELECT region, max(last_observed_at) AS at FROM velocity WHERE last_observed_at <= ? GROUP BY region)
+    SELECT r.code, n.at AS newest FROM regions AS r LEFT JOIN newest AS n ON n.region = r.code ORDER BY r.code
     SQL;
     private const string VELOCITIES =
         'SELECT y.region, y.video_id, v.channel, v.category, v.published_at, ' .
