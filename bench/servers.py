@@ -88,7 +88,7 @@ def _prepare_node() -> str:
 def _prepare_go() -> str:
     version = run_tool(["go", "env", "GOVERSION"], "Go 1.23 or newer")
     build = ["go", "build", "-trimpath", "-o", str(BUILT / "go"), "."]
-    run_tool(["env", "CGO_ENABLED=1", *build], "a C compiler, for go-sqlite3", PEER_SOURCES / "go")
+    run_tool(["env", "CGO_ENABLED=1", "CC=cc", *build], "a C compiler, for go-sqlite3", PEER_SOURCES / "go")
     return version.replace("go", "Go ", 1)
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# wrk, nginx and PHP-FPM, which only bin/bench needs, so bin/setup does not bring them: the
-# system's where it has them, else the packages of Debian $DEBIAN_SUITE in .tools/bench, run on
-# their own libc as in toolchain/php.sh. bench/servers.py builds the peers themselves.
+# wrk, nginx, PHP-FPM and a C compiler, which only bin/bench needs, so bin/setup does not bring
+# them: the system's where it has them, else the packages of Debian $DEBIAN_SUITE in .tools/bench,
+# run on their own libc as in toolchain/php.sh, and Zig, which compiles C. bench/servers.py builds
+# the peers themselves.
 set -euo pipefail
 TOOL=bench
 # shellcheck source=toolchain/tool.sh
@@ -9,6 +10,9 @@ TOOL=bench
 # shellcheck source=toolchain/debian.sh
 . "$ROOT/toolchain/debian.sh"
 
+ZIG='ziglang==0.16.0
+  --hash=sha256:9fcda73f62b851dd72a54b710ad40a209896db14cfb13649e62191243556342b
+  --hash=sha256:e27d409812b11e0fb89ed0200cf2e55b6464d43f9461553104e4a4f9a94a1fd5' # Linux: x86-64, arm64
 FPM_EXTENSIONS='pdo pdo_sqlite'
 
 main() {
@@ -20,6 +24,7 @@ main() {
   want nginx nginx is_there
   want php-fpm php8.4-fpm is_usable_fpm
   [[ ${#missing[@]} -eq 0 ]] || install_missing
+  type -P cc >/dev/null || install_compiler
   place
   finish
 }
@@ -55,6 +60,16 @@ install_missing() {
       php8.4-fpm) on_its_own_libc usr/sbin/php-fpm8.4 | wrap php-fpm ;;
     esac
   done
+}
+
+# Without it, the C and Go rows say that it is missing.
+install_compiler() {
+  say 'downloading Zig from PyPI (95 MB), as the C compiler'
+  tr -d '\n' <<<"$ZIG" >"$NEW.zig"
+  "$TOOLS/bin/python" -m pip install --disable-pip-version-check --require-hashes --no-deps --only-binary :all: \
+    --target "$NEW/zig" --requirement "$NEW.zig" >>"$LOG" 2>&1 </dev/null || { say 'Zig cannot be installed'; return; }
+  # shellcheck disable=SC2016  # the wrapper expands it
+  printf '#!/bin/sh\nZIG_GLOBAL_CACHE_DIR=%q exec %q cc "$@"\n' "$PLACE/zig-cache" "$PLACE/zig/ziglang/zig" | wrap cc
 }
 
 on_its_own_libc() {
