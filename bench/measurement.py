@@ -26,9 +26,10 @@ COLUMNS = (
 class Rounds:
     count: int
     seconds: int  # of load, each
+    quick_seconds: int = 1  # the most with --quick
 
     def shortened(self, *, quick: bool) -> "Rounds":
-        return Rounds(min(self.count, 3), min(self.seconds, 1)) if quick else self
+        return Rounds(min(self.count, 3), min(self.seconds, self.quick_seconds)) if quick else self
 
 
 def cells(measurement: Measurement) -> tuple[float, ...]:

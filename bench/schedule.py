@@ -35,7 +35,9 @@ SCHEDULE = {
     "start": ScheduledScenario(scaling.measure_starts, (ORIGIN, NGINX, *PEERS), Rounds(15, 0)),
     "memory": ScheduledScenario(scaling.measure_memory, (ORIGIN,), Rounds(1, 2)),
     "flood": ScheduledScenario(measure_flood, (ORIGIN,), Rounds(3, 4)),
-    "connections": ScheduledScenario(scaling.measure_connections, (ORIGIN, NGINX), Rounds(1, 8)),
+    "connections": ScheduledScenario(
+        scaling.measure_connections, (ORIGIN, NGINX), Rounds(1, 8, quick_seconds=5)
+    ),
     "workers": ScheduledScenario(scaling.measure_workers, (ORIGIN,), Rounds(1, 5)),
     "publishing": ScheduledScenario(measure_publishing, (ORIGIN,), Rounds(3, 8)),
     "visible": ScheduledScenario(measure_visibility, (ORIGIN,), Rounds(50, 0)),
@@ -43,7 +45,7 @@ SCHEDULE = {
     "edge": ScheduledScenario(measure_edge, (), Rounds(3, 0)),
     "writer": ScheduledScenario(measure_writer, (), Rounds(5, 0)),
 }
-_SEED_ROUNDS = {"nextpress": Rounds(5, 4), "encore": Rounds(5, 3), "xypriss": Rounds(3, 5)}
+_SEED_ROUNDS = {"nextpress": Rounds(5, 4), "encore": Rounds(5, 3), "xypriss": Rounds(3, 5, quick_seconds=5)}
 _SEED_ROUNDS["viralvidvault"] = Rounds(3, 20)
 SCHEDULE |= {
     name: ScheduledScenario(partial(measure_seeds, name), table.servers, _SEED_ROUNDS[name])
