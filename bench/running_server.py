@@ -60,12 +60,16 @@ class RunningServer:
         return {} if self._edge_header is None else self._edge_header.fields()
 
     def get(self, target: str, headers: Mapping[str, str] | None = None) -> urllib3.BaseHTTPResponse:
-        """The response to a single request, its body as it was sent."""
+        """The response to a single request over a connection of its own, its body as it was sent.
+
+        Bun closes a connection that is asked to without saying so: a pool would use it again.
+        """
         sent = {**self.fields(), **(headers or {})}
         url = self.url + target
-        return urllib3.request(
-            "GET", url, headers=sent, decode_content=False, retries=False, timeout=_RESPONSE_SECONDS
-        )
+        with urllib3.PoolManager() as pool:
+            return pool.request(
+                "GET", url, headers=sent, decode_content=False, retries=False, timeout=_RESPONSE_SECONDS
+            )
 
     def cpu_seconds(self) -> CpuSeconds:
         """Also of the children that have ended and been waited for."""
