@@ -72,6 +72,11 @@ final readonly class ExplanationReport
                 100 * $facts->appeal->prior,
                 100 * $facts->appeal->upper,
             ),
+            ...$facts->appeal->isHeld
+                ? [
+                    '  held      looks say more than views elsewhere let them: no more than this multiple counts',
+                ]
+                : [],
             '  explored  ' .
             ($explored === []
                 ? 'no: it has earned its ranks'

@@ -14,5 +14,7 @@ final readonly class AppealEstimate
         public float $mean,
         /** An upper bound, higher for a video of which less is known: what a video ranks by that is to be tried. */
         public float $upper,
+        /** Whether looks say more than elsewhere lets them: the mean is held at a multiple of the prior. */
+        public bool $isHeld,
     ) {}
 }

@@ -22,6 +22,12 @@ final class AppealModel
     /** The appeal of a new video before anything was counted, worth as many videos as PRIOR_VIDEOS. */
     public const float PRIOR_APPEAL = 0.04;
 
+    /**
+     * By how many standard deviations looks may exceed what elsewhere implies: the most that false messages can do for a
+     * video that is counted elsewhere.
+     */
+    public const float SURPRISE = 3.0;
+
     private const float PRIOR_VIDEOS = 20.0;
     /** Views that the prior of a video is worth: the shape of its Gamma distribution. Appeals differ by a factor of e. */
     private const float PRIOR_VIEWS = 1.0;
@@ -36,9 +42,9 @@ final class AppealModel
 
     /** @var array<int, array<int, float>> looks as if the video were new, by contender and rank group */
     private array $agedLooks = [];
-    /** @var array<int, array<int, float>> by contender and rank group */
-    private array $views = [];
-    /** @var array<int, float> */
+    /** @var array<int, float> views of all videos, by rank group */
+    private array $views;
+    /** @var array<int, float> by contender */
     private array $allViews = [];
     /** @var array<int, float> aged looks, corrected by the bias */
     private array $examined = [];
@@ -49,16 +55,26 @@ final class AppealModel
     private float $meanAppeal = self::PRIOR_APPEAL;
     /** @var list<float> */
     private readonly array $hints;
+    /** @var list<float> the most that an appeal may be, in parts of its prior */
+    private readonly array $bounds;
 
     /**
      * @param list<Contender> $contenders
      * @param int $now UTC seconds
+     * @param float $surprise see SURPRISE; INF for no bound
      */
-    public function __construct(private readonly array $contenders, private readonly int $now)
-    {
+    public function __construct(
+        private readonly array $contenders,
+        private readonly int $now,
+        float $surprise = self::SURPRISE,
+    ) {
         $this->bias = array_fill_keys(RankGroup::FIRST_RANKS, 1.0);
-        $this->looks = array_fill_keys(RankGroup::FIRST_RANKS, 0.0);
+        $this->looks = $this->views = array_fill_keys(RankGroup::FIRST_RANKS, 0.0);
         $this->hints = ElsewhereHints::of($contenders);
+        $this->bounds = array_map(
+            static fn(Contender $contender): float => ElsewhereHints::bound($contender, $surprise),
+            $contenders,
+        );
         $this->sum();
         for ($iteration = 0; $iteration < self::ITERATIONS && $this->examined !== []; $iteration++) {
             $this->estimateMean();
@@ -98,8 +114,14 @@ final class AppealModel
         $mean = $views / ($priorLooks + ($this->examined[$index] ?? 0.0));
         // Wilson and Hilferty (1931): the cube root of a Gamma variable is nearly normal.
         $upper = $mean * (1 - 1 / (9 * $views) + self::OPTIMISM / (3 * sqrt($views))) ** 3;
+        $largest = $this->bounds[$index] * $prior;
 
-        return new AppealEstimate($prior, $mean, max($mean, $upper));
+        return new AppealEstimate(
+            $prior,
+            min($largest, $mean),
+            min($largest, max($mean, $upper)),
+            $mean > $largest,
+        );
     }
 
     /** Views in the window ahead of a video with that appeal; the unit is the one of docs/ranking.md. */
@@ -107,17 +129,18 @@ final class AppealModel
     {
         $contender = $this->contenders[$index];
         $hours = $window->hours();
-        $chance = $appeal * Appeal::leftAhead($contender->ageHours($this->now), $hours);
+        $leftAhead = Appeal::leftAhead($contender->ageHours($this->now), $hours);
         $weight = $this->weight();
         $forecast = $contender->isCounted()
             ? Forecast::expectedViews($contender->velocity, $contender->publishedAt, $window, $this->now)
-            : $chance * $hours;
+            : $appeal * $leftAhead * $hours;
         if ($weight === 0.0) {
             return $forecast;
         }
         $looksPerHour = max(1.0, ($this->looks[1] * M_LN2) / Evidence::HALF_LIFE_HOURS);
 
-        return max(0.001, $forecast) ** (1 - $weight) * ($looksPerHour * $hours * $chance) ** $weight;
+        return max(0.001, $forecast) ** (1 - $weight) *
+            ($looksPerHour * $hours * $appeal * $leftAhead) ** $weight;
     }
 
     private function sum(): void
@@ -125,12 +148,13 @@ final class AppealModel
         foreach ($this->contenders as $index => $contender) {
             foreach ($contender->evidence as $group => $evidence) {
                 $kept = Evidence::kept($this->now - $evidence->countedAt);
+                $views = $kept * $evidence->views;
                 $this->looks[$group] += $kept * $evidence->looks;
                 $this->agedLooks[$index][$group] = $kept * $evidence->agedLooks;
-                $this->views[$index][$group] = $kept * $evidence->views;
+                $this->views[$group] += $views;
+                $this->allViews[$index] = ($this->allViews[$index] ?? 0.0) + $views;
             }
             if ($contender->evidence !== []) {
-                $this->allViews[$index] = array_sum($this->views[$index]);
                 $this->examined[$index] = array_sum($this->agedLooks[$index]);
             }
         }
@@ -139,41 +163,51 @@ final class AppealModel
     private function estimateMean(): void
     {
         $sum = self::PRIOR_VIDEOS * self::PRIOR_APPEAL;
-        foreach (array_keys($this->examined) as $index) {
-            $sum += $this->mean($index) / $this->hints[$index];
+        foreach ($this->means() as $index => $mean) {
+            $sum += $mean / $this->hints[$index];
         }
         $this->meanAppeal = $sum / (self::PRIOR_VIDEOS + count($this->examined));
     }
 
     private function estimateBias(): void
     {
-        $expected = $counted = array_fill_keys(RankGroup::FIRST_RANKS, self::PRIOR_BIAS_VIEWS);
+        $expected = array_fill_keys(RankGroup::FIRST_RANKS, self::PRIOR_BIAS_VIEWS);
+        $means = $this->means();
         foreach ($this->agedLooks as $index => $groups) {
-            $mean = $this->mean($index);
+            $mean = $means[$index];
             foreach ($groups as $group => $looks) {
                 $expected[$group] += $looks * $mean;
-                $counted[$group] += $this->views[$index][$group];
             }
         }
-        $least = $counted[1] / $expected[1];
-        foreach (RankGroup::FIRST_RANKS as $group) {
-            $least = min($least, $counted[$group] / $expected[$group]);
-            $this->bias[$group] = max(self::LEAST_BIAS, ($least * $expected[1]) / $counted[1]);
+        $first = (self::PRIOR_BIAS_VIEWS + $this->views[1]) / $expected[1];
+        $least = 1.0;
+        foreach ($expected as $group => $views) {
+            $least = min($least, (self::PRIOR_BIAS_VIEWS + $this->views[$group]) / $views / $first);
+            $this->bias[$group] = max(self::LEAST_BIAS, $least);
         }
         foreach ($this->agedLooks as $index => $groups) {
-            $this->examined[$index] = 0.0;
+            $examined = 0.0;
             foreach ($groups as $group => $looks) {
-                $this->examined[$index] += $looks * $this->bias[$group];
+                $examined += $looks * $this->bias[$group];
             }
+            $this->examined[$index] = $examined;
         }
     }
 
-    private function mean(int $index): float
+    /** @return array<int, float> appeals of those with looks */
+    private function means(): array
     {
-        $prior = $this->prior($index);
-        $looks = self::priorLooks($prior);
+        $means = [];
+        foreach ($this->examined as $index => $examined) {
+            $prior = min(self::LARGEST_APPEAL, $this->meanAppeal * $this->hints[$index]);
+            $looks = max(self::PRIOR_VIEWS / $prior, self::LEAST_PRIOR_LOOKS);
+            $means[$index] = min(
+                $this->bounds[$index] * $prior,
+                ($looks * $prior + $this->allViews[$index]) / ($looks + $examined),
+            );
+        }
 
-        return ($looks * $prior + $this->allViews[$index]) / ($looks + $this->examined[$index]);
+        return $means;
     }
 
     private function prior(int $index): float

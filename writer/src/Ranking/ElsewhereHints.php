@@ -15,6 +15,8 @@ final class ElsewhereHints
     /** The views by which the rate since publication holds against the recent one. */
     private const float LIFE_VIEWS = 5.0;
     private const float LARGEST = 20.0;
+    /** The variance of ln(appeal here) among videos that are viewed as much elsewhere. */
+    private const float VARIANCE = 0.36;
 
     /**
      * A recent rate of few views is noise: it is a Poisson count over the mean time that the rate averages over, with the
@@ -48,6 +50,20 @@ final class ElsewhereHints
         }
 
         return $hints;
+    }
+
+    /**
+     * Grows where few views are counted elsewhere: their Gamma distribution adds about 1 / (views + 1) to the variance
+     * of ln(views elsewhere).
+     *
+     * @param float $surprise standard deviations
+     * @return float the most that the appeal may be, in parts of its prior; no bound for a video that nobody counts
+     */
+    public static function bound(Contender $contender, float $surprise): float
+    {
+        $variance = self::VARIANCE + self::SLOPE ** 2 / ($contender->velocity->views + 1);
+
+        return $contender->isCounted() ? exp($surprise * sqrt($variance)) : INF;
     }
 
     /** @return float views per hour as if the video were new */

@@ -60,10 +60,15 @@ final class RankedLists
      *
      * @param list<Contender> $contenders
      * @param float $exploreShare of the looks, see Exploration
+     * @param float $surprise see AppealModel::SURPRISE
      */
-    public function offerAll(string $region, array $contenders, float $exploreShare): AppealModel
-    {
-        $model = new AppealModel($contenders, $this->now);
+    public function offerAll(
+        string $region,
+        array $contenders,
+        float $exploreShare,
+        float $surprise = AppealModel::SURPRISE,
+    ): AppealModel {
+        $model = new AppealModel($contenders, $this->now, $surprise);
         $this->explorations[$region] = new Exploration($exploreShare, $model->looksByRank());
         $this->videoCounts[$region] = ($this->videoCounts[$region] ?? 0) + count($contenders);
         foreach ($contenders as $index => $contender) {

@@ -1,0 +1,80 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Ranking;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Ranking\AppealModel;
+use TrendVault\Writer\Ranking\Contender;
+use TrendVault\Writer\Ranking\Evidence;
+use TrendVault\Writer\Ranking\Velocity;
+use TrendVault\Writer\Ranking\VelocityModel;
+use TrendVault\Writer\Simulation\Draws;
+
+final class AppealModelTest extends TestCase
+{
+    private const int NOW = 1_800_000_000;
+    /** Three standard deviations of 0.6, and a little for the views that are few. */
+    private const float LARGEST_FACTOR = 6.3;
+
+    #[Test]
+    public function looks_lift_no_video_far_above_what_its_views_elsewhere_imply(): void
+    {
+        $seed = random_int(0, PHP_INT_MAX);
+        $draws = new Draws($seed);
+        for ($round = 0; $round < 50; $round++) {
+            $region = self::region($draws);
+            $false = floor(10 ** (2 + 4 * $draws->share()));
+            $pushed = (int) (count($region) * $draws->share());
+            $region[$pushed] = self::with($region[$pushed], $false);
+            $estimate = new AppealModel($region, self::NOW)->estimate($pushed);
+
+            $largest = self::LARGEST_FACTOR * $estimate->prior;
+            self::assertLessThanOrEqual($largest, $estimate->mean, "seed $seed, round $round");
+            self::assertLessThanOrEqual($largest, $estimate->upper, "seed $seed, round $round");
+            self::assertTrue($estimate->isHeld || $estimate->prior > 0.05, "seed $seed, round $round");
+        }
+    }
+
+    #[Test]
+    public function looks_alone_say_what_a_video_is_worth_that_no_source_counts(): void
+    {
+        $region = self::region(new Draws(1));
+        $region[7] = self::with(
+            new Contender('new', 'new', null, self::NOW, Velocity::none(self::NOW), []),
+            10_000.0,
+        );
+        $estimate = new AppealModel($region, self::NOW)->estimate(7);
+
+        self::assertGreaterThan(0.9, $estimate->mean);
+        self::assertFalse($estimate->isHeld);
+    }
+
+    /** @return list<Contender> counted elsewhere, one in twenty looks leads to a view */
+    private static function region(Draws $draws): array
+    {
+        $contenders = [];
+        for ($number = 0; $number < 100; $number++) {
+            $publishedAt = self::NOW - (int) (200_000 * $draws->share());
+            $contenders[] = new Contender(
+                "video-$number",
+                "video-$number",
+                null,
+                $publishedAt,
+                VelocityModel::first(self::NOW, 500 + (int) (10_000 * $draws->factor(1.0)), $publishedAt),
+                [1 => new Evidence(200.0, 100.0, 5.0, self::NOW)],
+            );
+        }
+
+        return $contenders;
+    }
+
+    private static function with(Contender $one, float $false): Contender
+    {
+        return new Contender($one->videoId, $one->channel, null, $one->publishedAt, $one->velocity, [
+            1 => new Evidence($false, $false, $false, self::NOW),
+        ]);
+    }
+}
