@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Ranking;
 /** Looks at a video and its views, in sums that forget: what is older by HALF_LIFE_HOURS counts half. */
 final readonly class Evidence
 {
-    public const float HALF_LIFE_HOURS = 16.0;
+    public const float HALF_LIFE_HOURS = 8.0;
 
     public function __construct(
         public float $looks,
