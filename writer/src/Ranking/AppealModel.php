@@ -32,7 +32,7 @@ final class AppealModel
     /** Views that the prior of a video is worth: the shape of its Gamma distribution. Appeals differ by a factor of e. */
     private const float PRIOR_VIEWS = 1.0;
     /** Looks that the prior is worth at least, so that one look changes little. */
-    private const float LEAST_PRIOR_LOOKS = 16.0;
+    private const float LEAST_PRIOR_LOOKS = 32.0;
     /** How far above the mean a video ranks that is to be tried: standard deviations of what is known of it. */
     private const float OPTIMISM = 0.6;
     private const float PRIOR_BIAS_VIEWS = 10.0;
@@ -133,7 +133,7 @@ final class AppealModel
         $weight = $this->weight();
         $forecast = $contender->isCounted()
             ? Forecast::expectedViews($contender->velocity, $contender->publishedAt, $window, $this->now)
-            : $appeal * $leftAhead * $hours;
+            : $this->prior($index) * $leftAhead * $hours;
         if ($weight === 0.0) {
             return $forecast;
         }

@@ -46,26 +46,6 @@ final class LookedRankingTest extends TestCase
     }
 
     #[Test]
-    public function one_look_more_moves_no_rank_of_the_first_24_by_more_than_three(): void
-    {
-        $this->observe(300);
-        $list = $this->publish();
-        for ($round = 0; $round < 40; $round++) {
-            $this->visitAll($list, mt_rand(0, 400));
-            $list = $this->publish();
-            $rank = mt_rand(1, 60);
-            $this->look('GB', $list[$rank - 1]['video_id'], $rank, 1, 0);
-            $next = $this->publish();
-            self::assertLessThanOrEqual(
-                3,
-                self::largestMove($list, $next),
-                "seed $this->seed, round $round, rank $rank",
-            );
-            $list = $next;
-        }
-    }
-
-    #[Test]
     public function the_first_looks_and_views_of_a_market_change_its_list_gradually(): void
     {
         $this->observe(300);

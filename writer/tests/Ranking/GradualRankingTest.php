@@ -1,0 +1,169 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Ranking;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Ranking\Candidate;
+use TrendVault\Writer\Ranking\ChannelLimit;
+use TrendVault\Writer\Ranking\Contender;
+use TrendVault\Writer\Ranking\Evidence;
+use TrendVault\Writer\Ranking\RankedList;
+use TrendVault\Writer\Ranking\RankedLists;
+use TrendVault\Writer\Ranking\RankGroup;
+use TrendVault\Writer\Ranking\Velocity;
+use TrendVault\Writer\Ranking\VelocityModel;
+use TrendVault\Writer\Simulation\Draws;
+
+/** One look more is no reason to move a list: states of many kinds are drawn, and one look is added to each. */
+final class GradualRankingTest extends TestCase
+{
+    private const int NOW = 1_800_000_000;
+    private const int STATES = 60;
+    private const int LARGEST_MOVE = 3;
+    /** One look changes a score by less. A video moves past all that are so near to it, if they are more than three. */
+    private const float LARGEST_CHANGE = 0.032;
+    /** Where ranks that are tried take all of their share, one look may end a trial, and the list moves with it. */
+    private const int LARGEST_MOVE_AT_THE_SHARE = 8;
+    private const float SHARE = 0.25;
+    private const array CATEGORIES = [null, 'music', 'sport', '7'];
+
+    #[Test]
+    public function one_look_more_moves_no_rank_of_the_first_24_of_any_list_by_more_than_three(): void
+    {
+        $seed = random_int(0, PHP_INT_MAX);
+        for ($state = 0; $state < self::STATES; $state++) {
+            $draws = new Draws($seed + $state);
+            $contenders = self::region($draws);
+            $share = [0.0, self::SHARE, 1.0][$state % 3];
+            $before = self::lists($contenders, $share);
+            $looked = self::withOneLookMore($contenders, $before, $draws);
+            foreach (self::lists($looked, $share) as $name => $after) {
+                self::assertLessThanOrEqual(
+                    $share === self::SHARE ? self::LARGEST_MOVE_AT_THE_SHARE : self::LARGEST_MOVE,
+                    self::largestMove($before[$name], $after),
+                    "seed $seed, state $state, $name",
+                );
+            }
+        }
+    }
+
+    /** @return list<Contender> many or few, busy or quiet, counted elsewhere or not, of many channels or few */
+    private static function region(Draws $draws): array
+    {
+        $videos = 20 + (int) (580 * $draws->share());
+        $loads = 10 ** (5 * $draws->share()) - 1;
+        $counted = [0.0, 0.5, 1.0][(int) (3 * $draws->share())];
+        $channels = [4, 20, 1000][(int) (3 * $draws->share())];
+        $contenders = [];
+        for ($number = 0; $number < $videos; $number++) {
+            $publishedAt = self::NOW - (int) (360_000 * $draws->share());
+            $velocity = VelocityModel::first(self::NOW, (int) (10_000 * $draws->factor(1.5)), $publishedAt);
+            $contenders[] = new Contender(
+                "video-$number",
+                'channel-' . (int) ($channels * $draws->share()),
+                self::CATEGORIES[(int) (4 * $draws->share())],
+                $publishedAt,
+                $draws->share() < $counted ? $velocity : Velocity::none($publishedAt),
+                self::evidence($draws, $loads),
+            );
+        }
+
+        return $contenders;
+    }
+
+    /** @return array<int, Evidence> of some ranks that the video once held */
+    private static function evidence(Draws $draws, float $loads): array
+    {
+        $evidence = [];
+        for ($place = 0; $place < 3 && $draws->share() < 0.7; $place++) {
+            $rank = 1 + (int) (60 * $draws->share());
+            $looks = floor($loads / $rank ** 0.9);
+            $views = min($looks, $draws->count($looks * 0.04 * $draws->factor(1.0)));
+            $left = 0.05 + 0.9 * $draws->share();
+            $evidence[RankGroup::of($rank)] = new Evidence($looks, $left * $looks, $views, self::NOW);
+        }
+
+        return $evidence;
+    }
+
+    /**
+     * @param list<Contender> $contenders
+     * @param array<string, RankedList> $lists
+     * @return list<Contender>
+     */
+    private static function withOneLookMore(array $contenders, array $lists, Draws $draws): array
+    {
+        $list = array_values($lists)[(int) (count($lists) * $draws->share())];
+        $index = (int) (min(60, count($list->candidates)) * $draws->share());
+        $group = RankGroup::of($index + 1);
+
+        return array_map(static function (Contender $one) use ($list, $index, $group): Contender {
+            if ($one->videoId !== $list->candidates[$index]->videoId) {
+                return $one;
+            }
+            $evidence = $one->evidence;
+            $look = new Evidence(1.0, 1.0, 0.0, self::NOW);
+            $evidence[$group] = isset($evidence[$group]) ? $evidence[$group]->plus($look) : $look;
+
+            return new Contender(
+                $one->videoId,
+                $one->channel,
+                $one->category,
+                $one->publishedAt,
+                $one->velocity,
+                $evidence,
+            );
+        }, $contenders);
+    }
+
+    /**
+     * @param list<Contender> $contenders
+     * @return array<string, RankedList>
+     */
+    private static function lists(array $contenders, float $share): array
+    {
+        $lists = new RankedLists(self::NOW);
+        $lists->offerAll('GB', $contenders, $share);
+        $named = [];
+        foreach ($lists->ranked() as $list) {
+            $named["{$list->window->value} $list->category"] = $list;
+        }
+
+        return $named;
+    }
+
+    /**
+     * A video that leaves the first 24 goes behind all that the channel limit has put there, so its rank counts as 25.
+     * One that leaves because another of its channel has come in does not count.
+     */
+    private static function largestMove(RankedList $before, RankedList $after): int
+    {
+        $first = array_slice($after->candidates, 0, ChannelLimit::WITHIN_RANKS);
+        $ranks = array_flip(array_column($first, 'videoId'));
+        $perChannel = array_count_values(array_column($first, 'channel'));
+        $moves = [0];
+        foreach (array_slice($before->candidates, 0, ChannelLimit::WITHIN_RANKS) as $index => $candidate) {
+            $rank = $ranks[$candidate->videoId] ?? null;
+            $isLimited =
+                $rank === null && ($perChannel[$candidate->channel] ?? 0) === ChannelLimit::MAX_VIDEOS;
+            $move = abs(($rank ?? ChannelLimit::WITHIN_RANKS) - $index);
+            $moves[] = $isLimited || $move <= self::near($before, $candidate) ? 0 : $move;
+        }
+
+        return max($moves);
+    }
+
+    private static function near(RankedList $list, Candidate $candidate): int
+    {
+        $near = array_filter(
+            $list->candidates,
+            static fn(Candidate $one): bool => abs($one->score / $candidate->score - 1) <
+                self::LARGEST_CHANGE,
+        );
+
+        return count($near) - 1;
+    }
+}
