@@ -17,6 +17,7 @@ use TrendVault\Writer\Simulation\NaiveRanker;
 use TrendVault\Writer\Simulation\OurRanker;
 use TrendVault\Writer\Simulation\RateRanker;
 use TrendVault\Writer\Simulation\SimulationPicture;
+use TrendVault\Writer\Simulation\SimulationResult;
 use TrendVault\Writer\Simulation\UnknownWorld;
 use TrendVault\Writer\Simulation\World;
 
@@ -73,7 +74,12 @@ final class Simulate extends WriterCommand
         $rankers = [
             'ours' => new OurRanker($context->settings->exploreShare),
             'naive' => new NaiveRanker(),
-            ...$isAttacked ? ['without shrinking' => new RateRanker()] : [],
+            ...$isAttacked
+                ? [
+                    'without bound' => new OurRanker($context->settings->exploreShare, INF),
+                    'without shrinking' => new RateRanker(),
+                ]
+                : [],
         ];
         $bar = $context->progressBar('Simulating');
         $context->write(Cells::HEAD);
@@ -91,7 +97,7 @@ final class Simulate extends WriterCommand
             $context->write(Cells::line($one, $cell));
             $picture =
                 $index === intdiv(count($worlds), 2)
-                    ? array_map(static fn(array $runs) => $runs[0], $cell)
+                    ? array_map(SimulationResult::meanOf(...), $cell)
                     : $picture;
         }
         if ($input->getOption('svg') !== null) {

@@ -4,15 +4,12 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Simulation;
 
-use TrendVault\Writer\Ranking\Appeal;
-use TrendVault\Writer\Ranking\Evidence;
-use TrendVault\Writer\Ranking\RankGroup;
-
 /** Runs a world in steps of five minutes: visitors look at the list, open videos, and the list is ranked by that. */
 final class ClosedLoop
 {
     private const float NAIVE_HALF_LIFE_HOURS = 3.0;
     private const int RECALL_RANKS = 24;
+    private const int PAGE_RANKS = 24;
     private const float STEP_HOURS = World::STEP_SECONDS / 3600;
 
     /** @var list<SimulatedVideo> alive, by age, oldest first */
@@ -116,44 +113,40 @@ final class ClosedLoop
             return;
         }
         $at = World::START + (int) round(($hour + self::STEP_HOURS) * 3600);
+        [$page, $kept] = $this->attack($list, $loads, $hour, $at);
         foreach (array_slice($list, 0, $this->world->lastRank) as $index => $video) {
-            $rank = $index + 1;
-            $looks = min($loads, $this->draws->count($loads * $rank ** -$this->world->steepness));
+            $looks = min($loads, $this->draws->count($loads * $this->world->lookShare($index + 1)));
             $views = min($looks, $this->draws->count($looks * $video->chance($this->world, $hour)));
-            $kept = $this->world->kept($hour);
             $told = $this->world->saysDepth ? $looks : $loads;
-            $this->count($video, $rank, $kept * $told, $kept * $views, $at);
+            $share = intdiv($index, self::PAGE_RANKS) === $page ? $kept : 1.0;
+            $video->count($index + 1, $share * $told, $share * $views, $at);
         }
-        $this->attack($list, $loads, $hour, $at);
     }
 
     /**
-     * Messages that say that all ranks down to the pushed video were looked at, and that it was opened.
+     * Messages about the page of the pushed video: that all its ranks down to the video were looked at, and that it was
+     * opened.
      *
      * @param list<SimulatedVideo> $list
+     * @return array{?int, float} the page from 0, and what the ceiling leaves of each message about it
      */
-    private function attack(array $list, float $loads, float $hour, int $at): void
+    private function attack(array $list, float $loads, float $hour, int $at): array
     {
-        $messages = $loads * $this->world->falseMessages($hour) * $this->world->kept($hour);
-        if ($messages <= 0.0) {
-            return;
+        $messages = $loads * $this->world->falseMessages($hour);
+        $this->pushed ??= $messages > 0.0 ? $list[min(count($list), $this->world->attackedRank) - 1] : null;
+        $place = $this->pushed === null ? false : array_search($this->pushed, $list, true);
+        if ($place === false) {
+            return [null, 1.0];
         }
-        $this->pushed ??= $list[min(count($list), 200) - 1];
-        $place = array_search($this->pushed, $list, true);
-        foreach ($place === false ? [] : array_slice($list, 0, $place + 1) as $index => $video) {
-            $this->count($video, $index + 1, $messages, $video === $this->pushed ? $messages : 0.0, $at);
+        $page = intdiv($place, self::PAGE_RANKS);
+        $first = $page * self::PAGE_RANKS;
+        $kept = $this->world->kept($loads * $this->world->lookShare($first + 1), $messages);
+        foreach (array_slice($list, $first, $place - $first + 1) as $index => $video) {
+            $views = $video === $this->pushed ? $kept * $messages : 0.0;
+            $video->count($first + $index + 1, $kept * $messages, $views, $at);
         }
-    }
 
-    private function count(SimulatedVideo $video, int $rank, float $looks, float $views, int $at): void
-    {
-        $group = RankGroup::of($rank);
-        $left = Appeal::left($at - $video->publishedAt());
-        $new = new Evidence($looks, $left * $looks, $views, $at);
-        $video->evidence[$group] = isset($video->evidence[$group])
-            ? $video->evidence[$group]->plus($new)
-            : $new;
-        $video->recentViews += $views;
+        return [$page, $kept];
     }
 
     /** @param list<SimulatedVideo> $list */
@@ -199,7 +192,7 @@ final class ClosedLoop
     {
         $views = 0.0;
         foreach (array_slice($list, 0, $this->world->lastRank) as $index => $video) {
-            $views += ($index + 1) ** -$this->world->steepness * $video->chance($this->world, $hour);
+            $views += $this->world->lookShare($index + 1) * $video->chance($this->world, $hour);
         }
 
         return $views;

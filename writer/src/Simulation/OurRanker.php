@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Simulation;
 
 use Override;
+use TrendVault\Writer\Ranking\AppealModel;
 use TrendVault\Writer\Ranking\Candidate;
 use TrendVault\Writer\Ranking\RankedLists;
 use TrendVault\Writer\Ranking\Window;
@@ -14,7 +15,11 @@ final readonly class OurRanker implements Ranker
 {
     private const string REGION = 'GB';
 
-    public function __construct(private float $exploreShare) {}
+    /** @param float $surprise see AppealModel::SURPRISE; INF lets looks say anything */
+    public function __construct(
+        private float $exploreShare,
+        private float $surprise = AppealModel::SURPRISE,
+    ) {}
 
     #[Override]
     public function ranked(array $videos, int $now): array
@@ -25,7 +30,7 @@ final readonly class OurRanker implements Ranker
             $contenders[] = $video->contender();
         }
         $lists = new RankedLists($now, [Window::Now]);
-        $lists->offerAll(self::REGION, $contenders, $this->exploreShare);
+        $lists->offerAll(self::REGION, $contenders, $this->exploreShare, $this->surprise);
         foreach ($lists->ranked() as $list) {
             return array_map(
                 static fn(Candidate $candidate): SimulatedVideo => $byId[$candidate->videoId],

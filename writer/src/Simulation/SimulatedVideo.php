@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Simulation;
 
+use TrendVault\Writer\Ranking\Appeal;
 use TrendVault\Writer\Ranking\Contender;
 use TrendVault\Writer\Ranking\Evidence;
+use TrendVault\Writer\Ranking\RankGroup;
 use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\VelocityModel;
 
@@ -60,6 +62,16 @@ final class SimulatedVideo
             $this->velocity === null
                 ? VelocityModel::first($at, $this->elsewhereViews, $this->publishedAt())
                 : VelocityModel::next($this->velocity, $at, $this->elsewhereViews);
+    }
+
+    /** @param int $at UTC seconds */
+    public function count(int $rank, float $looks, float $views, int $at): void
+    {
+        $group = RankGroup::of($rank);
+        $left = Appeal::left($at - $this->publishedAt());
+        $new = new Evidence($looks, $left * $looks, $views, $at);
+        $this->evidence[$group] = isset($this->evidence[$group]) ? $this->evidence[$group]->plus($new) : $new;
+        $this->recentViews += $views;
     }
 
     public function publishedAt(): int

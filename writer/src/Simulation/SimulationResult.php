@@ -19,6 +19,22 @@ final class SimulationResult
     private int $pushedSteps = 0;
 
     /**
+     * The values over time, as the mean of runs with other seeds.
+     *
+     * @param non-empty-list<self> $runs of the same world
+     */
+    public static function meanOf(array $runs): self
+    {
+        $mean = new self();
+        foreach ($runs[0]->steps as $index => ['hour' => $hour]) {
+            $values = array_map(static fn(self $run): float => $run->steps[$index]['value'], $runs);
+            $mean->steps[] = ['hour' => $hour, 'value' => array_sum($values) / count($values)];
+        }
+
+        return $mean;
+    }
+
+    /**
      * @param float $given views that a load of the list gives
      * @param float $best views that a load of the best list gives
      * @param int|false|null $pushedIndex of the pushed video in the list, false when it is not in it, null when none is

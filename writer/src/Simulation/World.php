@@ -42,7 +42,11 @@ final readonly class World
         /** The share of all messages that push one video. */
         public float $attackShare = 0.0,
         public float $attackFromHour = 48.0,
-        /** Messages above so many a list served are scaled down, in proportion; 0 for no ceiling. */
+        /** Where the pushed video stands when the attack starts. */
+        public int $attackedRank = 200,
+        /** Whether the attacker fetches a list for each message: then the ceiling holds nothing back. */
+        public bool $attackerFetches = false,
+        /** Messages about a page above so many a page served are scaled down, in proportion; 0 for no ceiling. */
         public float $ceilingFactor = 3.0,
     ) {}
 
@@ -85,12 +89,20 @@ final readonly class World
         return $hour < $this->attackFromHour ? 0.0 : $this->attackShare / (1 - $this->attackShare);
     }
 
-    /** What the ceiling leaves of each message. */
-    public function kept(float $hour): float
+    /** What the ceiling leaves of each message about a page. */
+    public function kept(float $trueMessages, float $falseMessages): float
     {
-        return $this->ceilingFactor <= 0.0
+        $served = $trueMessages + ($this->attackerFetches ? $falseMessages : 0.0);
+
+        return $this->ceilingFactor <= 0.0 || $falseMessages <= 0.0
             ? 1.0
-            : min(1.0, $this->ceilingFactor / (1 + $this->falseMessages($hour)));
+            : min(1.0, ($this->ceilingFactor * $served) / ($trueMessages + $falseMessages));
+    }
+
+    /** The share of visitors who look at a rank. */
+    public function lookShare(int $rank): float
+    {
+        return $rank > $this->lastRank ? 0.0 : $rank ** -$this->steepness;
     }
 
     private function checked(): self
@@ -103,7 +115,8 @@ final readonly class World
             $this->days > $this->warmUpDays &&
             $this->warmUpDays >= 0 &&
             $this->lastRank >= 1 &&
-            $this->lastRank <= 500;
+            $this->lastRank <= 500 &&
+            $this->attackedRank >= 1;
 
         return $isPossible ? $this : throw UnknownWorld::impossible();
     }
