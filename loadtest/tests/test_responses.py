@@ -33,6 +33,14 @@ def test_a_right_page_is_read(check: ResponseCheck) -> None:
     assert check.age_seconds(read) == 20
 
 
+def test_a_page_of_videos_that_nobody_has_counted_yet_is_right(check: ResponseCheck) -> None:
+    body = page(REQUEST, NOW)
+    for item in body["items"]:
+        item["velocity"] = {"views_per_hour": 0, "previous_views_per_hour": None, "views": 0}
+    body["newest_observed_at"] = None
+    assert len(check.page(REQUEST, response(body)).ids) == 12
+
+
 FAULTS: dict[str, tuple[Callable[[Body], object], str]] = {
     "another region": (lambda body: body.update(page(PageRequest("FR", limit=12), NOW)), "wrong region"),
     "another window": (lambda body: body.update(window="week"), "wrong window"),

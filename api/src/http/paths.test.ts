@@ -45,6 +45,20 @@ test("answers are what the schemas of the description say", async () => {
   expect(await json("/openapi.json")).toHaveProperty("openapi", "3.1.0");
 });
 
+test("videos that a catalogue announces, without a view count, are listed as the description says", async () => {
+  builder.publish([{ region: "GB", videos: videos(30, "announced") }]);
+  builder.database.run("UPDATE trending SET views = 0, views_per_hour = 0, previous_views_per_hour = NULL");
+  builder.database.run("UPDATE generation_regions SET newest_observed_at = NULL");
+  const announced = await openTestOrigin(builder.path);
+  const json = async (target: string) => (await announced.ask(target)).json();
+  const page = TrendingPage.parse(await json("/api/trending"));
+  expect(page).toMatchObject({ count: 24, newest_observed_at: null });
+  expect(page.items[0]?.velocity).toEqual({ views_per_hour: 0, previous_views_per_hour: null, views: 0 });
+  expect(Video.parse(await json("/api/videos/announced1")).history).toEqual([]);
+  RegionList.parse(await json("/api/regions"));
+  announced.watcher.close();
+});
+
 test("a video says where it trends and how its views grew, newest first", async () => {
   builder.observe("video2", "GB", [
     [1000, 10],
