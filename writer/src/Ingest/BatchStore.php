@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Ingest;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\Observations\Announcement;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
@@ -19,7 +20,8 @@ use TrendVault\Writer\Sources\RejectStore;
 final readonly class BatchStore
 {
     private const string COUNT_RUN = <<<'SQL'
-    UPDATE runs SET accepted = accepted + ?, unchanged = unchanged + ?, late = late + ?, conflicting = conflicting + ?, removed = removed + ?
+    UPDATE runs SET accepted = accepted + ?, unchanged = unchanged + ?, late = late + ?, conflicting = conflicting + ?, removed = removed + ?,
+      announced = announced + ?
     WHERE id = ?
     SQL;
     private const string COUNT_REJECTIONS = <<<'SQL'
@@ -48,14 +50,22 @@ final readonly class BatchStore
      */
     public function store(Batch $batch, RejectStore $rejects, LineCounts $counts): void
     {
-        [$others, $removals] = [new LineCounts(), []];
-        $observations = $this->parse($batch, $rejects, $others, $removals);
+        [$others, $removals, $announcements] = [new LineCounts(), [], []];
+        $observations = $this->parse($batch, $rejects, $others, $removals, $announcements);
         if ($others->rejected() > 0 || $removals !== []) {
             $this->database->transaction(function () use ($others, $removals): void {
                 array_walk($removals, $this->remove(...));
                 $this->record($others);
             });
             $counts->add($others);
+        }
+        foreach (array_chunk($announcements, self::OBSERVATIONS_PER_COMMIT, true) as $chunk) {
+            $committed = new LineCounts();
+            $this->database->transaction(function () use ($chunk, $batch, $rejects, $committed): void {
+                $this->announce($chunk, $batch, $rejects, $committed);
+                $this->record($committed);
+            });
+            $counts->add($committed);
         }
         foreach (array_chunk(self::sorted($observations), self::OBSERVATIONS_PER_COMMIT, true) as $chunk) {
             $committed = new LineCounts();
@@ -81,10 +91,16 @@ final readonly class BatchStore
 
     /**
      * @param list<Removal> $removals gets the lines that remove something
+     * @param array<int, Announcement> $announcements gets the lines of a catalogue, by index in the batch
      * @return array<int, Observation> by index in the batch
      */
-    private function parse(Batch $batch, RejectStore $rejects, LineCounts $counts, array &$removals): array
-    {
+    private function parse(
+        Batch $batch,
+        RejectStore $rejects,
+        LineCounts $counts,
+        array &$removals,
+        array &$announcements,
+    ): array {
         $observations = [];
         foreach ($batch->lines() as $index => $line) {
             if ($line instanceof LineFragment) {
@@ -96,6 +112,11 @@ final readonly class BatchStore
                 if ($removal !== null) {
                     $removals[] = $removal;
                     $counts->count(Outcome::Removed);
+                    continue;
+                }
+                $announcement = $this->parser->parseAnnouncement($line);
+                if ($announcement !== null) {
+                    $announcements[$index] = $announcement;
                     continue;
                 }
                 $observations[$index] = $this->parser->parse($line);
@@ -118,6 +139,25 @@ final readonly class BatchStore
             $removal->reason,
             $this->run->startedAt,
         );
+    }
+
+    /** @param array<int, Announcement> $announcements by index in the batch */
+    private function announce(
+        array $announcements,
+        Batch $batch,
+        RejectStore $rejects,
+        LineCounts $counts,
+    ): void {
+        $videos = new VideoStore($this->database, $this->run->startedAt);
+        foreach ($announcements as $index => $announcement) {
+            try {
+                $videos->announce($announcement);
+                $counts->count(Outcome::Announced);
+            } catch (RejectedLine $rejection) {
+                $bytes = "{$batch->lines()[$index]}\n";
+                self::reject($batch->numberOf($index), $bytes, $rejection, $rejects, $counts);
+            }
+        }
     }
 
     /** @param array<int, Observation> $observations by index in the batch */

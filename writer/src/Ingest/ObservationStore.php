@@ -8,7 +8,6 @@ use SQLite3Stmt;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\RejectedLine;
-use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\VelocityModel;
 
@@ -24,16 +23,6 @@ final class ObservationStore
         Velocity::COLUMNS .
         ' FROM json_each(?1) AS key' .
         ' CROSS JOIN velocity AS y ON y.video_id = substr(key.value, 4) AND y.region = substr(key.value, 1, 2)';
-    private const string FIND_VIDEO = <<<'SQL'
-    SELECT title, channel, thumb_base, category, language, published_at, duration_seconds FROM videos WHERE id = ?
-    SQL;
-    private const string SAVE_VIDEO = <<<'SQL'
-    INSERT INTO videos (id, title, channel, thumb_base, category, language, published_at, duration_seconds, first_seen_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET title = excluded.title, channel = excluded.channel, thumb_base = excluded.thumb_base,
-      category = excluded.category, language = excluded.language, published_at = excluded.published_at,
-      duration_seconds = excluded.duration_seconds
-    SQL;
     private const string ADD_OBSERVATION = <<<'SQL'
     INSERT INTO observations (observed_at, region, video_id, views, likes, comments, previous_observed_at)
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
@@ -47,6 +36,7 @@ final class ObservationStore
       description_hash = excluded.description_hash
     SQL;
 
+    private readonly VideoStore $videos;
     private readonly SQLite3Stmt $addObservation;
     private readonly SQLite3Stmt $saveVelocity;
     /** @var array<string, ?Velocity> by region and video of the batch; null for a video that is new in its region */
@@ -55,8 +45,9 @@ final class ObservationStore
     private array $descriptionHashes = [];
 
     /** @param int $now UTC seconds, stored as first_seen_at of a new video */
-    public function __construct(private readonly Database $database, private readonly int $now)
+    public function __construct(private readonly Database $database, int $now)
     {
+        $this->videos = new VideoStore($database, $now);
         $this->addObservation = $database->prepare(self::ADD_OBSERVATION);
         $this->saveVelocity = $database->prepare(self::SAVE_VELOCITY);
     }
@@ -131,41 +122,21 @@ final class ObservationStore
     }
 
     /**
-     * A field that the line leaves out keeps its stored value.
-     *
      * @return ?int when the video was published, in UTC seconds; null when that is not known
      * @throws RejectedLine
      */
     private function saveVideo(Observation $observation): ?int
     {
-        $known = $this->database->rows(self::FIND_VIDEO, [$observation->videoId])[0] ?? null;
-        $new = [
-            'title' => $observation->title ?? ($known['title'] ?? throw self::missingMetadata('title')),
-            'channel' =>
-                $observation->channel ?? ($known['channel'] ?? throw self::missingMetadata('channel')),
-            'thumb_base' =>
-                $observation->thumbBase ??
-                ($known['thumb_base'] ?? throw self::missingMetadata('thumb_base')),
-            'category' => $observation->category ?? ($known['category'] ?? null),
-            'language' => $observation->language ?? ($known['language'] ?? null),
-            'published_at' => $observation->publishedAt ?? ($known['published_at'] ?? null),
-            'duration_seconds' => $observation->durationSeconds ?? ($known['duration_seconds'] ?? null),
-        ];
-        if ($new !== $known) {
-            $this->database->run(self::SAVE_VIDEO, [
-                $observation->videoId,
-                $new['title'],
-                $new['channel'],
-                $new['thumb_base'],
-                $new['category'],
-                $new['language'],
-                $new['published_at'],
-                $new['duration_seconds'],
-                $this->now,
-            ]);
-        }
-
-        return $new['published_at'];
+        return $this->videos->save($observation->videoId, [
+            'title' => $observation->title,
+            'channel' => $observation->channel,
+            'thumb_base' => $observation->thumbBase,
+            'category' => $observation->category,
+            'language' => $observation->language,
+            'published_at' => $observation->publishedAt,
+            'duration_seconds' => $observation->durationSeconds,
+            'url' => null,
+        ]);
     }
 
     /**
@@ -201,13 +172,5 @@ final class ObservationStore
         $statement->bindValue(9, $velocity->previousViewsPerHour);
         $statement->bindValue(10, $descriptionHash);
         $statement->execute();
-    }
-
-    private static function missingMetadata(string $field): RejectedLine
-    {
-        return new RejectedLine(
-            RejectionReason::MissingMetadata,
-            "$field: expected it on the first line about a video",
-        );
     }
 }

@@ -17,4 +17,6 @@ enum Outcome: string
     case Conflicting = 'conflicting';
     /** The line took a video or a channel down. */
     case Removed = 'removed';
+    /** The line said what a video is, without views. */
+    case Announced = 'announced';
 }

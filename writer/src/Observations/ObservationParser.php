@@ -11,27 +11,22 @@ final readonly class ObservationParser
 {
     /** How far a producer's clock may be ahead of ours. */
     private const int FUTURE_SECONDS = 300;
-    /** The largest integer that all JSON readers read exactly (RFC 8259, section 6). */
-    private const int MAX_COUNT = 9_007_199_254_740_991;
     private const int MAX_NESTING = 16;
+    private const string ANNOUNCEMENT_MARK = '"regions"';
     /** Characters that need no escaping in a path (RFC 3986, section 3.3), and no `. ~ :` in front; openapi.json has the same. */
     public const string ID = '/^[A-Za-z0-9_-][A-Za-z0-9_.~:-]{0,63}$/D';
-    /** The bytes that may begin a character of FORBIDDEN: text without them needs no pattern. */
-    private const string SUSPECT = "\xc2\xe2\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
-    private const string LANGUAGE = '/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/D';
-    /** Controls (C0, DEL, C1), line and paragraph separators, and what changes the direction of the text around it. */
-    public const string FORBIDDEN = '/[\x00-\x1f\x7f-\x{9f}\x{2028}-\x{202e}\x{2066}-\x{2069}]/u';
-    /** Text that begins with one of `!` to `~` needs no such pattern. Any character but spaces, and those that are drawn as nothing (some letters and the empty braille pattern, too). */
-    private const string VISIBLE = '/[^\p{Z}\p{C}\p{M}\x{115f}\x{1160}\x{2800}\x{3164}\x{ffa0}]/u';
-    /** Without a user, a query or a fragment, because `/hq.webp` is added to it. */
-    private const string THUMB_BASE = '~^https?://[^\x00-\x20"<>\\\\^`{|}\x7f/?#@]+(?:/[^\x00-\x20"<>\\\\^`{|}\x7f?#]*)?$~D';
+
+    private FieldReader $reader;
 
     /**
      * @param array<string, true> $regions the known regions
      * @param int $now UTC seconds
      * @param int $shiftSeconds what every time is moved by, for archived data
      */
-    public function __construct(private array $regions, private int $now, private int $shiftSeconds = 0) {}
+    public function __construct(private array $regions, private int $now, int $shiftSeconds = 0)
+    {
+        $this->reader = new FieldReader($shiftSeconds);
+    }
 
     /** @throws RejectedLine */
     public function parse(string $line): Observation
@@ -42,16 +37,45 @@ final readonly class ObservationParser
             videoId: $this->id($fields),
             region: $this->region($fields),
             observedAt: $this->observedAt($fields),
-            views: $this->count($fields, 'views') ?? throw self::missing('views', 'the cumulative views'),
-            likes: $this->count($fields, 'likes'),
-            comments: $this->count($fields, 'comments'),
-            title: $this->text($fields, 'title', 300),
-            channel: $this->text($fields, 'channel', 200),
-            thumbBase: $this->thumbBase($fields),
-            category: ($fields['category'] ?? '') === '' ? null : $this->text($fields, 'category', 60),
-            language: $this->language($fields),
-            publishedAt: $this->time($fields, 'published_at'),
-            durationSeconds: $this->count($fields, 'duration_seconds'),
+            views: $this->reader->count($fields, 'views') ??
+                throw self::missing('views', 'the cumulative views'),
+            likes: $this->reader->count($fields, 'likes'),
+            comments: $this->reader->count($fields, 'comments'),
+            title: $this->reader->text($fields, 'title', 300),
+            channel: $this->reader->text($fields, 'channel', 200),
+            thumbBase: $this->reader->thumbBase($fields),
+            category: $this->category($fields),
+            language: $this->reader->language($fields),
+            publishedAt: $this->reader->time($fields, 'published_at'),
+            durationSeconds: $this->reader->count($fields, 'duration_seconds'),
+        );
+    }
+
+    /**
+     * A line that says what a video is and where it may be listed, without views. Null for every other line.
+     *
+     * @throws RejectedLine
+     */
+    public function parseAnnouncement(string $line): ?Announcement
+    {
+        $fields = str_contains($line, self::ANNOUNCEMENT_MARK) ? $this->decode($line) : [];
+        if (!isset($fields['regions']) || isset($fields['views'])) {
+            return null;
+        }
+
+        return new Announcement(
+            videoId: $this->id($fields),
+            regions: $this->regions($fields['regions']),
+            description: [
+                'title' => $this->reader->text($fields, 'title', 300),
+                'channel' => $this->reader->text($fields, 'channel', 200),
+                'thumb_base' => $this->reader->thumbBase($fields),
+                'category' => $this->category($fields),
+                'language' => $this->reader->language($fields),
+                'published_at' => $this->reader->time($fields, 'published_at'),
+                'duration_seconds' => $this->reader->count($fields, 'duration_seconds'),
+                'url' => $this->reader->url($fields),
+            ],
         );
     }
 
@@ -105,11 +129,38 @@ final readonly class ObservationParser
             );
     }
 
+    /**
+     * @return list<string>
+     * @throws RejectedLine
+     */
+    private function regions(mixed $regions): array
+    {
+        return is_array($regions) &&
+            $regions !== [] &&
+            array_is_list($regions) &&
+            array_all(
+                $regions,
+                fn(mixed $region): bool => is_string($region) && isset($this->regions[$region]),
+            )
+            ? array_values(array_unique($regions))
+            : throw new RejectedLine(
+                RejectionReason::UnknownRegion,
+                'regions: expected a list of one or more of ' . implode(', ', array_keys($this->regions)),
+            );
+    }
+
+    /** @param array<mixed> $fields */
+    private function category(array $fields): ?string
+    {
+        return ($fields['category'] ?? '') === '' ? null : $this->reader->text($fields, 'category', 60);
+    }
+
     /** @param array<mixed> $fields */
     private function observedAt(array $fields): int
     {
         $observedAt =
-            $this->time($fields, 'observed_at') ?? throw self::missing('observed_at', 'the time of counting');
+            $this->reader->time($fields, 'observed_at') ??
+            throw self::missing('observed_at', 'the time of counting');
 
         return $observedAt <= $this->now + self::FUTURE_SECONDS
             ? $observedAt
@@ -117,95 +168,6 @@ final readonly class ObservationParser
                 RejectionReason::InTheFuture,
                 'observed_at: expected at most 5 minutes after now, ' . Rfc3339::format($this->now),
             );
-    }
-
-    /** @param array<mixed> $fields */
-    private function time(array $fields, string $name): ?int
-    {
-        $value = $fields[$name] ?? '';
-        if ($value === '') {
-            return null;
-        }
-        $time = is_string($value) ? Rfc3339::parse($value) : null;
-
-        return $time === null || $time < 0
-            ? throw new RejectedLine(
-                RejectionReason::BadTime,
-                "$name: expected an RFC 3339 time since 1970, for example 2026-11-20T10:00:00Z",
-            )
-            : $time + $this->shiftSeconds;
-    }
-
-    /** @param array<mixed> $fields */
-    private function count(array $fields, string $name): ?int
-    {
-        $value = $fields[$name] ?? '';
-
-        return match (true) {
-            is_int($value) && $value >= 0 && $value <= self::MAX_COUNT => $value,
-            $value === '' => null,
-            default => throw new RejectedLine(
-                RejectionReason::BadCount,
-                "$name: expected a whole number from 0 to " . self::MAX_COUNT,
-            ),
-        };
-    }
-
-    /** @param array<mixed> $fields */
-    private function text(array $fields, string $name, int $most): ?string
-    {
-        $value = $fields[$name] ?? null;
-
-        return $value === null ||
-            (is_string($value) &&
-                self::fits($value, $most) &&
-                (strcspn($value, self::SUSPECT) === strlen($value) ||
-                    preg_match(self::FORBIDDEN, $value) === 0) &&
-                (($value >= '!' && $value < "\x7f") || preg_match(self::VISIBLE, $value) === 1))
-            ? $value
-            : throw new RejectedLine(
-                RejectionReason::BadText,
-                "$name: expected text of 1 to $most characters, not only spaces, without control characters or such that change the direction of the text",
-            );
-    }
-
-    /** @param array<mixed> $fields */
-    private function language(array $fields): ?string
-    {
-        $value = $fields['language'] ?? '';
-        if ($value === '') {
-            return null;
-        }
-
-        return is_string($value) && strlen($value) <= 35 && preg_match(self::LANGUAGE, $value) === 1
-            ? $value
-            : throw new RejectedLine(
-                RejectionReason::BadLanguage,
-                'language: expected a language tag (BCP 47), for example pt-BR',
-            );
-    }
-
-    /** @param array<mixed> $fields */
-    private function thumbBase(array $fields): ?string
-    {
-        $value = $fields['thumb_base'] ?? null;
-
-        return $value === null ||
-            (is_string($value) &&
-                self::fits($value, 500) &&
-                preg_match(self::THUMB_BASE, $value) === 1 &&
-                (mb_check_encoding($value, 'ASCII') || preg_match(self::FORBIDDEN, $value) === 0))
-            ? $value
-            : throw new RejectedLine(
-                RejectionReason::BadThumbBase,
-                'thumb_base: expected an http or https address of at most 500 characters without a query, a fragment or a user',
-            );
-    }
-
-    /** Counts characters only when the number of bytes does not answer already. */
-    private static function fits(string $text, int $mostCharacters): bool
-    {
-        return strlen($text) <= $mostCharacters || mb_strlen($text) <= $mostCharacters;
     }
 
     private static function missing(string $field, string $meaning): RejectedLine

@@ -22,4 +22,5 @@ enum RejectionReason: string
     case BadText = 'bad_text';
     case BadLanguage = 'bad_language';
     case BadThumbBase = 'bad_thumb_base';
+    case BadUrl = 'bad_url';
 }

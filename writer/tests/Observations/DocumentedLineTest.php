@@ -25,4 +25,19 @@ final class DocumentedLineTest extends TestCase
             self::assertNotNull($value, $name);
         }
     }
+
+    #[Test]
+    public function the_example_line_of_a_catalogue_is_accepted_with_every_field(): void
+    {
+        $documentation = file_get_contents(dirname(__DIR__, 3) . '/docs/observations.md');
+        preg_match_all('/^```json\n(.+)\n```$/m', $documentation, $matches);
+        $parser = new ObservationParser(['GB' => true, 'IE' => true], strtotime('2026-11-20T10:00:00Z'));
+
+        $announcement = $parser->parseAnnouncement($matches[1][1]);
+
+        self::assertSame(['kT9-2hLw0aQ', ['GB', 'IE']], [$announcement->videoId, $announcement->regions]);
+        foreach ($announcement->description as $name => $value) {
+            self::assertNotNull($value, $name);
+        }
+    }
 }

@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Sources\YouTube;
 
 use DateInterval;
 use Exception;
-use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Observations\FieldReader;
 use TrendVault\Writer\Time\Rfc3339;
 
 /** An item of videos.list as a line of NDJSON. What is missing is left out; validation has the last word. */
@@ -84,7 +84,7 @@ final class Video
     /** Without the characters for which a line would be rejected: the video can do nothing for its title. */
     private static function cleaned(?string $text): ?string
     {
-        return $text === null ? null : trim((string) preg_replace(ObservationParser::FORBIDDEN, ' ', $text));
+        return $text === null ? null : trim((string) preg_replace(FieldReader::FORBIDDEN, ' ', $text));
     }
 
     /**

@@ -1,0 +1,152 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Ingest;
+
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Observations\RejectedLine;
+use TrendVault\Writer\Observations\RejectionReason;
+use TrendVault\Writer\Tests\Support\FixedClock;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
+
+final class CatalogueTest extends TestCase
+{
+    #[Test]
+    public function a_site_with_nothing_but_a_catalogue_has_lists(): void
+    {
+        $installation = Installation::migrated();
+        $lines = [self::line(['id' => 'a']), self::line(['id' => 'b', 'regions' => ['GB', 'IE', 'GB']])];
+
+        $run = $installation->run(['ingest', '-'], implode("\n", $lines));
+        self::assertSame(ExitCode::Ok, $run->exitCode, $run->errors);
+        $counts = $run->events('ingested')[0];
+        self::assertSame([2, 0, 0], [$counts['announced'], $counts['accepted'], $counts['rejected']]);
+        self::assertSame(2, $installation->value('SELECT announced FROM runs ORDER BY id DESC LIMIT 1'));
+        self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
+        self::assertSame(
+            [['region' => 'GB', 'videos' => 2], ['region' => 'IE', 'videos' => 1]],
+            $installation->rows(
+                "SELECT region, count(*) AS videos FROM trending WHERE window = 'day' AND category = '' GROUP BY region",
+            ),
+        );
+    }
+
+    #[Test]
+    public function a_later_line_changes_what_it_has_and_an_observation_keeps_the_url(): void
+    {
+        $installation = Installation::migrated();
+        $lines = [
+            self::line(['url' => 'https://videos.example/a?t=1#x', 'category' => 'Music']),
+            self::line(['title' => 'Another', 'channel' => null, 'thumb_base' => null]),
+            NdjsonLine::of(['title' => 'A third', 'observed_at' => NdjsonLine::ago(60)]),
+        ];
+        foreach ($lines as $line) {
+            self::assertSame(ExitCode::Ok, $installation->run(['ingest', '-'], $line)->exitCode);
+        }
+
+        self::assertSame(
+            [
+                [
+                    'title' => 'A third',
+                    'channel' => 'A channel',
+                    'category' => 'Music',
+                    'url' => 'https://videos.example/a?t=1#x',
+                ],
+            ],
+            $installation->rows('SELECT title, channel, category, url FROM videos'),
+        );
+    }
+
+    #[Test]
+    public function a_video_that_is_new_needs_its_description_and_the_lines_around_it_are_stored(): void
+    {
+        $installation = Installation::migrated();
+        $lines = [self::line(['id' => 'a', 'title' => null]), self::line(['id' => 'b'])];
+
+        $run = $installation->run(['ingest', '-'], implode("\n", $lines));
+
+        self::assertSame(['missing_metadata' => 1], $run->events('lines_rejected')[0]['reasons']);
+        self::assertSame([['video_id' => 'b']], $installation->rows('SELECT video_id FROM catalogue'));
+        self::assertSame(1, $installation->value('SELECT count(*) FROM videos'));
+    }
+
+    #[Test]
+    public function a_line_with_views_is_an_observation_whatever_else_it_has(): void
+    {
+        $parser = new ObservationParser(['GB' => true], FixedClock::NOON);
+
+        self::assertNull($parser->parseAnnouncement(NdjsonLine::of(['regions' => ['XX']])));
+        self::assertNull($parser->parseAnnouncement(NdjsonLine::of(['views' => null, 'regions' => null])));
+    }
+
+    /** @param array<string, mixed> $fields */
+    #[Test]
+    #[DataProvider('badLines')]
+    public function a_line_that_cannot_be_stored_has_its_reason(array $fields, RejectionReason $reason): void
+    {
+        try {
+            new ObservationParser(['GB' => true, 'IE' => true], FixedClock::NOON)->parseAnnouncement(
+                self::line($fields),
+            );
+            self::fail('the line was taken');
+        } catch (RejectedLine $rejected) {
+            self::assertSame($reason, $rejected->reason);
+        }
+    }
+
+    /** @return iterable<string, array{array<string, mixed>, RejectionReason}> */
+    public static function badLines(): iterable
+    {
+        foreach ([[], ['XX'], ['GB', 'gb'], 'GB', ['a' => 'GB'], [['GB']], [1]] as $regions) {
+            yield 'regions ' . json_encode($regions) => [
+                ['regions' => $regions],
+                RejectionReason::UnknownRegion,
+            ];
+        }
+        $long = 'https://v.example/' . str_repeat('a', 2000);
+        foreach (
+            [
+                'http://v.example/',
+                'https://',
+                'https://u@v.example/',
+                'javascript:1',
+                "https://v.example/\n",
+                "https://v.example/\u{202e}",
+                'https://v.example/"',
+                7,
+                $long,
+            ]
+            as $url
+        ) {
+            yield 'url ' . substr((string) json_encode($url), 0, 60) => [
+                ['url' => $url],
+                RejectionReason::BadUrl,
+            ];
+        }
+        yield 'no id' => [['id' => null], RejectionReason::MissingField];
+        yield 'an id' => [['id' => '../a'], RejectionReason::BadId];
+        yield 'a title' => [['title' => ' '], RejectionReason::BadText];
+        yield 'a thumb_base' => [['thumb_base' => 'ftp://x/'], RejectionReason::BadThumbBase];
+        yield 'a time' => [['published_at' => 'yesterday'], RejectionReason::BadTime];
+        yield 'a language' => [['language' => 'pt_BR'], RejectionReason::BadLanguage];
+        yield 'a duration' => [['duration_seconds' => -1], RejectionReason::BadCount];
+    }
+
+    /** @param array<string, mixed> $fields */
+    private static function line(array $fields): string
+    {
+        return NdjsonLine::of([
+            'views' => null,
+            'region' => null,
+            'observed_at' => null,
+            'regions' => ['GB'],
+            ...$fields,
+        ]);
+    }
+}
