@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Commands;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\ExitCodes;
+use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\Run;
@@ -25,11 +26,13 @@ final readonly class IngestStep
     public function __construct(private Context $context, private Database $database, private Run $run) {}
 
     /**
-     * @param list<string> $names of sources, as SourceFactory::open() takes them
+     * @param list<string> $names of sources, as SourceFactory::open() takes them, or of the edge
      * @param int $shiftSeconds is added to every time
+     * @throws UsageError
      */
     public function run(array $names, int $shiftSeconds = 0): ExitCode
     {
+        self::expectOneEdge($names);
         $parser = new ObservationParser(
             array_fill_keys(Regions::codes($this->database), true),
             $this->context->now(),
@@ -46,6 +49,24 @@ final readonly class IngestStep
         }
 
         return $exitCode;
+    }
+
+    /**
+     * @param list<string> $names
+     * @throws UsageError
+     */
+    private static function expectOneEdge(array $names): void
+    {
+        $edges = array_unique(
+            array_filter($names, static fn(string $name): bool => str_starts_with($name, EdgeUrl::PREFIX)),
+        );
+        if (count($edges) > 1) {
+            throw UsageError::because(
+                'Cannot pull from ' .
+                    implode(' and ', $edges) .
+                    ': a database pulls from one edge, because a cursor belongs to the name of a shard.',
+            );
+        }
     }
 
     /** Null when every source of this name was read to its end. */

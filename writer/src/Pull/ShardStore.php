@@ -115,17 +115,22 @@ final readonly class ShardStore
 
     private function addLists(ClosedMinutes $minutes, PulledCounts $counts): void
     {
-        foreach ($minutes->served as $served) {
-            $counts->lists += $served['lists'];
-            $this->database->run(self::ADD_LISTS, [
-                $minutes->region(),
-                $served['minute'],
-                $served['window'],
-                $served['category'],
-                $served['offset'] + 1,
-                $served['offset'] + $served['count'],
-                $served['lists'],
-            ]);
+        foreach (
+            $minutes->served
+            as ['minute' => $minute, 'window' => $window, 'category' => $category, 'pages' => $pages]
+        ) {
+            foreach ($pages as [$offset, $count, $lists]) {
+                $counts->lists += $lists;
+                $this->database->run(self::ADD_LISTS, [
+                    $minutes->region(),
+                    $minute,
+                    $window,
+                    $category,
+                    $offset + 1,
+                    $offset + $count,
+                    $lists,
+                ]);
+            }
         }
     }
 

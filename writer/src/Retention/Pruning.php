@@ -38,6 +38,11 @@ final readonly class Pruning
       SELECT region, video_id, rank_group FROM looks WHERE counted_at < ?1 LIMIT ?2
     )
     SQL;
+    private const string PULLED = <<<'SQL'
+    DELETE FROM pulled_videos WHERE (region, video_id) IN (
+      SELECT region, video_id FROM pulled_videos WHERE newest_minute < ?1 / 60 LIMIT ?2
+    )
+    SQL;
     /** A video that a kept generation lists is still shown. CROSS JOIN makes SQLite loop over the few generations, not the lists. */
     private const string VIDEOS = <<<'SQL'
     DELETE FROM videos WHERE id IN (
@@ -69,6 +74,7 @@ final readonly class Pruning
             $this->deleteAll(self::VELOCITY, [$cutoff]);
             $this->deleteAll(self::CATALOGUE, [$cutoff]);
             $this->deleteAll(self::LOOKS, [$cutoff]);
+            $this->deleteAll(self::PULLED, [$cutoff]);
             $this->deleteAll(self::RUNS, [$cutoff]);
         }
         $videos = $this->deleteAll(self::VIDEOS, []);

@@ -8,6 +8,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Pull\Settlement;
+use TrendVault\Writer\Sources\Edge\ClosedMinutes;
 use TrendVault\Writer\Sources\Edge\KeyRing;
 use TrendVault\Writer\Sources\Edge\PullSignature;
 
@@ -51,6 +52,28 @@ final class PullVectorsTest extends TestCase
                 yield $vector['name'] => [$vector, $file['keys']];
             }
         }
+    }
+
+    #[Test]
+    public function the_documented_answers_are_taken(): void
+    {
+        $openapi = json_decode((string) file_get_contents(self::CONTRACT . '/openapi.json'), true);
+        $example = static fn(string $path): array => $openapi['paths'][$path]['get']['responses']['200'][
+            'content'
+        ]['application/json']['example'];
+        $answer = $example('/api/views/minutes');
+
+        $minutes = ClosedMinutes::read(
+            $answer,
+            $answer['shard'],
+            $answer['after'],
+            60 * ($answer['last_closed'] + 1),
+        );
+
+        self::assertSame($answer['until'], $minutes->until);
+        self::assertNotSame([], $minutes->looks);
+        self::assertNotSame([], $minutes->served);
+        self::assertSame(['shards', 'kept_hours'], array_keys($example('/api/views/shards')));
     }
 
     #[Test]

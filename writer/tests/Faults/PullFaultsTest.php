@@ -269,7 +269,23 @@ final class PullFaultsTest extends PullTestCase
             Draws::hint(),
         );
         self::assertSame([], $late, Draws::hint());
+        $this->assertRanksByTheSameLooks();
         self::assertSame('ok', $this->installation->value('PRAGMA integrity_check'));
+    }
+
+    /** As a writer to which nothing happened. */
+    private function assertRanksByTheSameLooks(): void
+    {
+        $undisturbed = self::writerOf($this->edge, ['VIEWS_CEILING_FACTOR' => self::FACTOR]);
+        $undisturbed->run(['cron']);
+        $sql =
+            'SELECT region, video_id, rank_group, looks, views FROM looks ORDER BY region, video_id, rank_group';
+        [$expected, $looks] = [$undisturbed->rows($sql), $this->installation->rows($sql)];
+        self::assertCount(count($expected), $looks, Draws::hint());
+        foreach ($expected as $index => $row) {
+            self::assertEqualsWithDelta($row['looks'], $looks[$index]['looks'], 1e-6, Draws::hint());
+            self::assertEqualsWithDelta($row['views'], $looks[$index]['views'], 1e-6, Draws::hint());
+        }
     }
 
     private function fingerprint(): string

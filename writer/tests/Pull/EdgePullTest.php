@@ -156,6 +156,22 @@ final class EdgePullTest extends PullTestCase
     }
 
     #[Test]
+    public function a_second_edge_is_refused_and_so_is_a_shift_of_its_times(): void
+    {
+        $this->holdOneMinute();
+        $edge = "edge:{$this->edge->url}";
+
+        $two = $this->installation->run(['ingest', $edge, 'edge:https://lists.example']);
+        self::assertSame(ExitCode::Usage, $two->exitCode);
+        self::assertStringContainsString('a database pulls from one edge', $two->message());
+        self::assertSame(
+            ExitCode::Usage,
+            $this->installation->run(['ingest', '--shift-to-now', $edge])->exitCode,
+        );
+        self::assertSame([], $this->edge->requests());
+    }
+
+    #[Test]
     public function an_answer_that_is_too_large_is_a_failure_and_not_the_end(): void
     {
         $looks = array_map(
@@ -187,6 +203,54 @@ final class EdgePullTest extends PullTestCase
 
         self::assertSame(ExitCode::Ok, $run->exitCode, $run->errors);
         self::assertSame(360_000, $this->region()['looks']);
+    }
+
+    #[Test]
+    public function a_flood_is_scaled_down_to_the_ceiling_over_the_minutes_that_share_lists_and_status_says_how_much(): void
+    {
+        $minute = $this->now - 5;
+        $this->edge->hold([
+            'GB-0' => [
+                'last_closed' => $this->now,
+                'looks' => [
+                    self::looks($minute, [[1, 'a', 10, 4], [2, 'b', 8, 1]]),
+                    self::looks($minute + 1, [[1, 'a', 200, 100], [2, 'b', 100, 0], [25, 'c', 5, 1]]),
+                ],
+                'served' => [self::served($minute - 1, 10), self::served($minute, 10, 24)],
+            ],
+        ]);
+
+        $this->installation->run(['cron']);
+
+        $status = json_decode($this->installation->run(['status', '--json'])->output, true)['pulled'];
+        self::assertSame([323, 106, 20], [$status['looks'], $status['views'], $status['lists']]);
+        self::assertEquals([18 + 30 + 5, 5 + 10 + 1], [$status['counted_looks'], $status['counted_views']]);
+        self::assertEqualsWithDelta(1 - (53 + 16) / 429, $status['cut_share'], 1e-6);
+        self::assertNull($status['oldest_unsettled_at']);
+        self::assertStringContainsString(
+            'Pulled      323 looks and 106 views of 20 lists; the ceiling cut 83.9 %; all settled',
+            $this->installation->run(['status'])->output,
+        );
+    }
+
+    #[Test]
+    public function lists_served_before_the_time_in_which_messages_are_taken_allow_nothing(): void
+    {
+        $minute = $this->now - 5;
+        $this->edge->hold([
+            'GB-0' => [
+                'last_closed' => $this->now,
+                'looks' => [
+                    self::looks($minute, [[1, 'a', 10, 4]]),
+                    self::looks($minute - 1, [[1, 'a', 10, 4]]),
+                ],
+                'served' => [self::served($minute - 44, 10)],
+            ],
+        ]);
+
+        $this->installation->run(['cron']);
+
+        self::assertEquals([10, 20], [$this->region()['counted_looks'], $this->region()['settled_looks']]);
     }
 
     private function holdOneMinute(): void

@@ -34,6 +34,7 @@ final class FakeEdge
         'text',
         'minute before',
         'minute behind',
+        'page of 0 ranks',
         'rank 0',
         'no id',
         'redirect',

@@ -58,7 +58,12 @@ abstract class PullTestCase extends TestCase
     /** @return array<string, mixed> */
     protected static function served(int $minute, int $lists, int $offset = 0, int $count = 24): array
     {
-        return ['window' => 'day', 'category' => '', ...compact('minute', 'offset', 'count', 'lists')];
+        return [
+            'window' => 'day',
+            'category' => '',
+            'minute' => $minute,
+            'pages' => [[$offset, $count, $lists]],
+        ];
     }
 
     /** @return array<string, mixed> what is known of a region */

@@ -110,6 +110,7 @@ function spoil(string $fault, array $right, string $folder): mixed
         'text' => $with([1, 'a', '5', 1]),
         'minute before' => $with([1, 'a', 5, 1], ['minute' => (int) $right['after']]),
         'minute behind' => $with([1, 'a', 5, 1], ['minute' => $right['until'] + 1]),
+        'page of 0 ranks' => [...$right, 'served' => [[...$row, 'pages' => [[0, 0, 5]]]]],
         'rank 0' => $with([0, 'a', 5, 1]),
         'no id' => $with([1, '../a', 5, 1]),
     };

@@ -11,7 +11,7 @@ use TrendVault\Writer\Observations\ObservationParser;
  * at all. A minute is Unix time / 60.
  *
  * @phpstan-type Looks array{minute: int, window: string, category: string, ranks: list<array{int, string, int, int}>}
- * @phpstan-type Served array{minute: int, window: string, category: string, offset: int, count: int, lists: int}
+ * @phpstan-type Served array{minute: int, window: string, category: string, pages: list<array{int, int, int}>}
  */
 final readonly class ClosedMinutes
 {
@@ -29,7 +29,7 @@ final readonly class ClosedMinutes
      * @param int $until every minute after $after and up to this one is here
      * @param ?int $lostUntil minutes after $after and up to this one were deleted before they were pulled
      * @param list<Looks> $looks rank, video, looks, views
-     * @param list<Served> $served
+     * @param list<Served> $served ranks before the page, ranks of the page, how often it was served
      */
     private function __construct(
         public string $shard,
@@ -155,11 +155,19 @@ final readonly class ClosedMinutes
     /** @param array<mixed> $row */
     private static function isServed(array $row): bool
     {
-        return self::isCount($row['offset'] ?? null) &&
-            self::isCount($row['count'] ?? null) &&
-            $row['count'] >= 1 &&
-            $row['offset'] + $row['count'] <= self::LAST_RANK &&
-            self::isCount($row['lists'] ?? null);
+        $pages = $row['pages'] ?? null;
+
+        return is_array($pages) && array_is_list($pages) && array_all($pages, self::isPage(...));
+    }
+
+    private static function isPage(mixed $page): bool
+    {
+        return is_array($page) &&
+            array_is_list($page) &&
+            count($page) === 3 &&
+            array_all($page, self::isCount(...)) &&
+            $page[1] >= 1 &&
+            $page[0] + $page[1] <= self::LAST_RANK;
     }
 
     private static function isCount(mixed $value): bool
