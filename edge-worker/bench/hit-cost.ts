@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { startTestStack } from "../test/test-stack.ts";
+import { counting } from "../test/view-messages.ts";
 import { processorSeconds, workerdProcesses } from "./workerd-processes.ts";
 
 // Prints, as JSON, the processor time in workerd of one cache hit in the deployed bundle, its client included.
-//   node edge-worker/bench/hit-cost.ts [REQUESTS]
+// With "counting" as the second word the edge counts views, and with that the lists that it serves.
+//   node edge-worker/bench/hit-cost.ts [REQUESTS [counting]]
 
 const requests = Number(process.argv[2] ?? 20_000);
 assert.ok(Number.isInteger(requests) && requests > 0, "expected a number of requests, like 20000");
 const warmupRequests = 2000; // until the list is cached and the code is warm
 
-const stack = await startTestStack();
+const isCounting = process.argv[3] === "counting";
+const stack = await startTestStack(isCounting ? counting : {});
 try {
   const pids = workerdProcesses(); // workerd runs twice: our Worker, and what is in front of it locally
   await sendHits(warmupRequests);

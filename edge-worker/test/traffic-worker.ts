@@ -2,10 +2,14 @@ import type { ExecutionContext, ExportedHandler } from "@cloudflare/workers-type
 // @ts-expect-error: what `wrangler deploy` uploads, found through an alias that edge.ts sets
 import deployed from "the-deployed-bundle";
 
-/** Clients that request the list of their country's region. `share`: of all requests. */
+/**
+ * Clients that request the list of their country's region. `share`: of all requests. With a token they send messages
+ * about its list instead, of a page of 24 ranks.
+ */
 export type Traffic = {
   requests: number;
   concurrency: number;
+  token?: string;
   clients: { country: string; region: string; share: number }[];
   windows: { window: string; share: number }[];
 };
@@ -21,7 +25,8 @@ export default {
     const result: TrafficResult = { wrong: 0, byCacheStatus: {} };
     for (let sent = 0; sent < traffic.requests; sent += traffic.concurrency) {
       const batch = Math.min(traffic.concurrency, traffic.requests - sent);
-      await Promise.all(Array.from({ length: batch }, () => send(traffic, result, { env, context })));
+      const one = traffic.token === undefined ? send : sendMessage;
+      await Promise.all(Array.from({ length: batch }, () => one(traffic, result, { env, context })));
       await new Promise((resume) => setTimeout(resume)); // hits never wait: let revalidations and the clock go on
     }
     return Response.json(result);
@@ -46,6 +51,21 @@ async function send(
   const cacheStatus = response.headers.get("cache-status") ?? `status ${response.status}`;
   const kind = cacheStatus.replace(/; ttl=-?\d+/, "");
   result.byCacheStatus[kind] = (result.byCacheStatus[kind] ?? 0) + 1;
+}
+
+async function sendMessage(
+  { token }: Traffic,
+  result: TrafficResult,
+  { env, context }: Runtime,
+): Promise<void> {
+  const seen = 1 + Math.floor(Math.random() * 24);
+  const body = JSON.stringify({ token, seen, opened: [seen] });
+  const headers = { "content-type": "text/plain" };
+  const request = new Request("https://site.example/api/views", { method: "POST", headers, body });
+  const unlimited = { ...(env as object), VIEWS_RATE_LIMITER: { limit: async () => ({ success: true }) } };
+  const worker = deployed as ExportedHandler;
+  const response: Response = (await worker.fetch?.(request as never, unlimited, context)) as never;
+  if (response.status !== 204) result.wrong++;
 }
 
 function draw<T extends { share: number }>(choices: T[]): T {

@@ -10,6 +10,7 @@ import type { EdgeServices } from "../cache/edge-services.ts";
 import { LruMap } from "../cache/lru-map.ts";
 import { readThrough } from "../cache/read-through.ts";
 import type { RequestContext } from "../cache/revalidator.ts";
+import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { parseJson } from "../rules/parse-json.ts";
 import { readPublished } from "../rules/published.ts";
@@ -51,11 +52,12 @@ export class ListBlocks {
   }
 
   async #readPage(query: TrendingQuery, context: RequestContext): Promise<ListBlock | "gone" | null> {
-    const result = await readThrough(canonicalOf(trendingUrl(query), query), context, this.#services);
+    const request = canonicalOf(trendingUrl(query), query);
+    const stored = await this.#services.cache.match(request.target);
+    if (stored?.status === 200) return readRanks(stored); // of any age: a generation's ranks do not change
+    const result = await readThrough(request, context, this.#services);
     if (result.kind === "refused") return "gone";
-    if (result.kind === "unavailable" || result.response.status !== 200) return null;
-    const page = parseJson(result.response.body) as { items?: { rank: number; id: string }[] } | null;
-    return new Map(page?.items?.map(({ rank, id }) => [rank, id]));
+    return result.kind === "response" && result.response.status === 200 ? readRanks(result.response) : null;
   }
 
   /** The name of a category that a token names; for a hash, the published one that has it. */
@@ -68,6 +70,11 @@ export class ListBlocks {
     }
     return null;
   }
+}
+
+function readRanks({ body }: StoredResponse): ListBlock {
+  const page = parseJson(body) as { items?: { rank: number; id: string }[] } | null;
+  return new Map(page?.items?.map(({ rank, id }) => [rank, id]));
 }
 
 function canonicalOf(target: string, query: TrendingQuery | null): CanonicalRequest {
