@@ -154,7 +154,9 @@ describe("a message about a list", () => {
       const opened = [...new Set(Array.from({ length: random.below(4) }, () => 1 + random.below(reach)))];
       return { token, seen, opened: seen === 0 && opened.length === 0 ? [1] : opened };
     });
-    const responses = await Promise.all(messages.map((message) => send(stack.edge, message)));
+    const [first = { token, seen: 1, opened: [] }, ...others] = messages;
+    const known = await send(stack.edge, first); // the edge has the list's ranks now, on a busy machine too
+    const responses = [known, ...(await Promise.all(others.map((message) => send(stack.edge, message))))];
     for (const [index, { seen, opened }] of messages.entries()) {
       assert.equal(responses[index]?.status, 204);
       for (let rank = 1; rank <= seen; rank++) looks.set(rank, (looks.get(rank) ?? 0) + 1);
