@@ -25,7 +25,8 @@ final class Ingest extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
     A source is a file of NDJSON (plain or gzip), a folder of such files, spool:FOLDER, - for standard
-    input, demo, youtube, or edge:https://… for what visitors of the lists did. Lines that cannot be stored are written to rejected/ beside the database, the first 64 MiB of a source.
+    input, demo, youtube, or edge:https://… for what visitors of the lists did. Lines that cannot be stored
+    are written to rejected/ beside the database, the first 64 MiB of a source.
     Use --shift-to-now with an empty database: data that is shifted twice is stored twice.
     TEXT;
 
