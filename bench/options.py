@@ -73,7 +73,7 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
     add_output = parser.add_mutually_exclusive_group().add_argument
     where = "where to write (default: bench/results)"
     add_output("--output", type=Path, default=_RESULTS, metavar="FOLDER", help=where)
-    publish = "all, written to bench/published, which the README shows, and into docs/benchmarks.md"
+    publish = "written to bench/published, which the README shows; with --seeds into docs/benchmarks.md"
     add_output("--publish", action="store_true", help=publish)
     busy = "publish although the load average at the start is 0.5 or more: the result says so"
     parser.add_argument("--busy", action="store_true", help=busy)
@@ -81,19 +81,17 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
     known = SCENARIOS | SEEDS
     if unknown := [name for name in options.scenarios if name not in known]:
         parser.error(f"no scenario {unknown[0]!r} (choose from {', '.join(known)})")
-    if options.publish and (options.quick or options.seeds or options.scenarios):
-        parser.error("--publish needs the full run: leave out --quick, --seeds and the scenarios")
+    if options.publish and (options.quick or options.scenarios):
+        parser.error("--publish needs a full run: leave out --quick and the scenarios")
     if options.busy and not options.publish:
         parser.error("--busy is for --publish only")
     wanted = set(options.scenarios or _without_names(options))
     options.scenarios = [name for name in known if name in wanted]
-    options.output = PUBLISHED if options.publish else options.output
+    options.output = PUBLISHED if options.publish and not options.seeds else options.output
     return options
 
 
 def _without_names(options: BenchOptions) -> Iterable[str]:
-    if options.publish:
-        return SCENARIOS | SEEDS
     if options.seeds:
         return SEEDS
     return _QUICK if options.quick else SCENARIOS

@@ -13,7 +13,7 @@ HEADER = (
     "ours req/s", "CPU us, user + system", "p99 ms", "ours loses in",
 )  # fmt: skip
 DOCUMENT = Path(__file__).parents[1] / "docs/benchmarks.md"
-_BEGIN, _END = "<!-- seeds: begin, written by bin/bench --publish -->\n", "<!-- seeds: end -->"
+_BEGIN, _END = "<!-- seeds: begin, written by bin/bench --seeds --publish -->\n", "<!-- seeds: end -->"
 _INVALID = ", invalid"
 _MORE_IS_BETTER = {"CPU us": False, "req/s": True, "p99 ms": False}
 

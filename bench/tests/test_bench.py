@@ -231,12 +231,14 @@ def test_every_scenario_can_be_named_and_a_single_one_starts_only_its_servers() 
 def test_seeds_are_measured_when_asked_for_and_when_published() -> None:
     assert parse_options(["--seeds"]).scenarios == list(SEEDS)
     assert parse_options(["encore"]).scenarios == ["encore"]
-    assert parse_options(["--publish"]).scenarios == [*SCENARIOS, *SEEDS]
+    assert parse_options(["--publish", "--seeds"]).scenarios == [*SEEDS]
+    assert parse_options(["--publish"]).scenarios == [*SCENARIOS]
     assert not set(parse_options([]).scenarios) & set(SEEDS)
 
 
 def test_only_a_full_run_that_is_to_be_published_replaces_the_published_one() -> None:
     assert parse_options(["--publish"]).output == PUBLISHED
+    assert parse_options(["--publish", "--seeds"]).output != PUBLISHED
     for arguments in ([], ["--quick"], ["plain"], ["--output", "somewhere"]):
         assert parse_options(arguments).output != PUBLISHED
     for arguments in (

@@ -116,7 +116,8 @@ def test_the_tables_of_others_name_what_ours_loses_in(tmp_path: Path) -> None:
     assert express[-1] == ""
     document = tmp_path / "benchmarks.md"
     document.write_text(
-        "before\n<!-- seeds: begin, written by bin/bench --publish -->\nold\n<!-- seeds: end -->\nafter\n"
+        "before\n<!-- seeds: begin, written by bin/bench --seeds --publish -->\n"
+        "old\n<!-- seeds: end -->\nafter\n"
     )
     for _ in range(2):
         write_into_document(result, document)
