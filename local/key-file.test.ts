@@ -9,7 +9,7 @@ const newPath = () => join(mkdtempSync(join(tmpdir(), "trendvault-keys-")), ".en
 test("a key file that is missing is created for its owner alone, with keys of 32 random bytes", () => {
   const path = newPath();
   const { settings, created } = loadOrCreateKeys(path);
-  expect(created).toEqual(["TOKEN_SIGNING_KEYS", "SIGNING_KEY", "EDGE_KEYS"]);
+  expect(created).toEqual(["TOKEN_SIGNING_KEYS", "SIGNING_KEY", "EDGE_KEYS", "VIEWS_KEYS"]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(settings.TOKEN_SIGNING_KEYS).toMatch(/^[\w-]{43}$/);
 });
@@ -26,7 +26,7 @@ test("a key that is missing from a key file is added, and the others stay", () =
   const path = newPath();
   writeFileSync(path, 'TOKEN_SIGNING_KEYS="mine"'); // without a newline at the end
   const { settings, created } = loadOrCreateKeys(path);
-  expect(created).toEqual(["SIGNING_KEY", "EDGE_KEYS"]);
+  expect(created).toEqual(["SIGNING_KEY", "EDGE_KEYS", "VIEWS_KEYS"]);
   expect(settings.TOKEN_SIGNING_KEYS).toBe("mine");
   expect(loadOrCreateKeys(path).settings).toEqual(settings);
 });
@@ -35,7 +35,7 @@ test("a copy of .env.example gets the keys that are empty there, and is closed t
   const path = newPath();
   writeFileSync(path, readFileSync(join(import.meta.dir, "../.env.example")), { mode: 0o644 });
   const { settings, created } = loadOrCreateKeys(path);
-  expect(created).toEqual(["TOKEN_SIGNING_KEYS", "SIGNING_KEY", "EDGE_KEYS"]);
+  expect(created).toEqual(["TOKEN_SIGNING_KEYS", "SIGNING_KEY", "EDGE_KEYS", "VIEWS_KEYS"]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(loadOrCreateKeys(path)).toEqual({ settings, created: [] });
 });

@@ -10,6 +10,7 @@ const createKey: Record<string, () => string> = {
   TOKEN_SIGNING_KEYS: randomKey,
   SIGNING_KEY: randomKey,
   EDGE_KEYS: () => `e1:${randomKey()}`,
+  VIEWS_KEYS: () => `v1:${randomKey()}`,
 };
 
 /**

@@ -12,6 +12,7 @@ test("without arguments the demo source fills data/trendvault.db, with the edge 
     port: 3000,
     edge: true,
     edgePort: 8787,
+    visitors: 5,
     envFile: "/srv/trendvault/.env",
     fresh: false,
   });
@@ -30,6 +31,14 @@ test.each(["0", "65536", "http", "3e3", ""])("--port %p is refused with the rang
   expect(() => parseOptions([`--port=${port}`], places)).toThrow("from 1 to 65535");
 });
 
+test.each(["-1", "1000", "many", ""])("--visitors %p is refused with the range", (visitors) => {
+  expect(() => parseOptions([`--visitors=${visitors}`], places)).toThrow("from 0 to 999");
+});
+
+test("without the edge nobody visits", () => {
+  expect(parseOptions(["--no-edge"], places).visitors).toBe(0);
+});
+
 test("an unknown option is refused by name", () => {
   expect(() => parseOptions(["--sauce", "x"], places)).toThrow("--sauce");
 });
@@ -42,8 +51,8 @@ test("one port for both origin and edge is refused, unless there is no edge", ()
 test("every option of the usage is accepted", () => {
   const usage = readFileSync(join(import.meta.dir, "usage.txt"), "utf8");
   const options = [...usage.matchAll(/^ {2}(--\S+)( [A-Z])?/gm)].filter(([, name]) => name !== "--help");
-  expect(options).toHaveLength(7);
+  expect(options).toHaveLength(8);
   for (const [, name = "", value] of options) {
-    expect(() => parseOptions(value ? [name, "4000"] : [name], places)).not.toThrow();
+    expect(() => parseOptions(value ? [name, "400"] : [name], places)).not.toThrow();
   }
 });

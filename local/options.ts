@@ -10,6 +10,8 @@ export type Options = {
   /** Whether the edge runs in front of the origin, and where. */
   edge: boolean;
   edgePort: number;
+  /** Simulated visitors a second, who look at lists and open videos; 0 for none. */
+  visitors: number;
   /** Absolute path of the file with the local keys. */
   envFile: string;
   fresh: boolean;
@@ -29,6 +31,7 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
       port: { type: "string", default: "3000" },
       "edge-port": { type: "string", default: "8787" },
       "no-edge": { type: "boolean", default: false },
+      visitors: { type: "string", default: "5" },
       "env-file": { type: "string" },
       fresh: { type: "boolean", default: false },
     },
@@ -43,9 +46,15 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
     port,
     edge,
     edgePort,
+    visitors: edge ? parseVisitors(values.visitors) : 0,
     envFile: values["env-file"] === undefined ? resolve(root, ".env") : resolve(cwd, values["env-file"]),
     fresh: values.fresh,
   };
+}
+
+function parseVisitors(text: string): number {
+  if (/^\d{1,3}$/.test(text)) return Number(text);
+  throw new Error(`--visitors is "${text}": expected a whole number from 0 to 999, of visits a second`);
 }
 
 function parsePort(text: string, option: string): number {

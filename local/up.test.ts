@@ -74,7 +74,9 @@ test("without the edge the origin answers every client, and bin/up says so", asy
   const args = ["--source", sourceFile(twoVideos), "--port", String(port), "--env-file", envFile];
   const stack = start(args, { EDGE_KEYS: "garbage" });
   await stack.waitForOutput(`Not used: EDGE_KEYS. bin/up takes its keys from ${envFile}.`);
-  await stack.waitForOutput(`Created local keys in ${envFile}: TOKEN_SIGNING_KEYS, SIGNING_KEY, EDGE_KEYS`);
+  await stack.waitForOutput(
+    `Created local keys in ${envFile}: TOKEN_SIGNING_KEYS, SIGNING_KEY, EDGE_KEYS, VIEWS_KEYS`,
+  );
   await stack.waitForOutput("open to every client of this machine");
   await stack.waitForOutput("TrendVault is up.");
   expect((await getList(port)).items).toHaveLength(2);

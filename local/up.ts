@@ -6,6 +6,7 @@ import type { Options } from "./options.ts";
 import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
 import { edgeService, HOST, originService } from "./services.ts";
 import { runStack } from "./stack.ts";
+import { runVisitors } from "./visitors.ts";
 import {
   countVideos,
   isEmpty,
@@ -57,18 +58,33 @@ async function fillAndRun(
   const writer = { root, db: options.db, env, signal };
   await fill(options, writer);
 
-  const sources = isSeededWithDemo(options.db) ? "demo" : "";
-  const cron = { ...writer, env: { ...env, SOURCES: sources } };
-  const [busiest] = await countVideos(writer);
+  const cron = { ...writer, env: { ...env, SOURCES: sourcesOf(options).join(",") } };
+  const counted = await countVideos(writer);
+  const busiest = counted[0]?.region ?? "GB";
   const services = [
     originService(options, { root, env }),
     ...(options.edge ? [edgeService(options, { root, env })] : []),
   ];
   const whenReady = (stopped: AbortSignal) => {
-    console.log(welcome(options, busiest?.region ?? "GB"));
-    return runEvery(MINUTE_MS, cron, stopped);
+    console.log(welcome(options, busiest));
+    const regions = counted.filter(({ videos }) => videos > 0).map(({ region }) => region);
+    const visiting = visitWhileRunning(options, { regions, signal: stopped });
+    return Promise.all([visiting, runEvery(MINUTE_MS, cron, stopped)]).then(() => {});
   };
   return runStack(services, { signal, whenReady });
+}
+
+/** What the writer's runs of every minute ingest: what the demo counts next, and what visitors looked at. */
+function sourcesOf({ db, edge, edgePort }: Options): string[] {
+  return [...(isSeededWithDemo(db) ? ["demo"] : []), ...(edge ? [`edge:http://${HOST}:${edgePort}`] : [])];
+}
+
+async function visitWhileRunning(
+  { visitors, edgePort }: Options,
+  { regions, signal }: { regions: string[]; signal: AbortSignal },
+): Promise<void> {
+  if (visitors === 0 || regions.length === 0) return;
+  await runVisitors({ edge: `http://${HOST}:${edgePort}`, regions, perSecond: visitors }, signal);
 }
 
 /** Leaves a migrated, ranked database; fills it first when it is empty. */
@@ -103,7 +119,8 @@ async function fillEmpty(source: string | null, writer: WriterOptions): Promise<
   }
 }
 
-function welcome({ port, edge, edgePort, db }: Options, region: string): string {
+function welcome(options: Options, region: string): string {
+  const { port, edge, edgePort, db } = options;
   const [originUrl, edgeUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${edgePort}`];
   const addresses = edge
     ? `edge      ${edgeUrl}/api/trending
@@ -113,10 +130,17 @@ function welcome({ port, edge, edgePort, db }: Options, region: string): string 
 TrendVault is up.
 
   ${addresses}
-  database  ${db}; the writer runs every minute
+  database  ${db}; the writer runs every minute${describeVisitors(options)}
 
   curl '${edge ? edgeUrl : originUrl}/api/trending?region=${region}&limit=3'
 
 Ctrl-C stops everything.
 `;
+}
+
+function describeVisitors({ visitors }: Options): string {
+  return visitors === 0
+    ? ""
+    : `
+  visitors  ${visitors} simulated ones a second tell the edge what they looked at; the lists learn from it in minutes`;
 }

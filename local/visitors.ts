@@ -1,0 +1,47 @@
+import { setTimeout } from "node:timers/promises";
+import type { TrendingPage } from "@trendvault/contract/responses";
+import { type Random, visit, visitorHeaders } from "./visit.ts";
+
+/** `edge` is its URL; `regions` are the codes of the markets that are visited. */
+export type VisitorOptions = {
+  edge: string;
+  regions: readonly string[];
+  perSecond: number;
+  random?: Random;
+};
+
+/** What simulated visitors were told: `counted` messages were acknowledged, `refused` were not. */
+export type VisitCounts = { counted: number; refused: number };
+
+/**
+ * Visits lists through the edge and tells it what was looked at, as the page of a site would, until the signal aborts.
+ * A visit that fails is counted, and the next one goes on: the edge may be starting again.
+ */
+export async function runVisitors(
+  { edge, regions, perSecond, random = Math.random }: VisitorOptions,
+  signal: AbortSignal,
+): Promise<VisitCounts> {
+  const counts: VisitCounts = { counted: 0, refused: 0 };
+  const pause = 1000 / perSecond;
+  while (await setTimeout(pause, true, { signal }).catch(() => false)) {
+    const region = regions[Math.floor(random() * regions.length)] ?? "GB";
+    const isCounted = await visitOnce(edge, { region, random, signal }).catch(() => false);
+    if (isCounted) counts.counted++;
+    else counts.refused++;
+  }
+  return counts;
+}
+
+async function visitOnce(
+  edge: string,
+  { region, random, signal }: { region: string; random: Random; signal: AbortSignal },
+): Promise<boolean> {
+  const list = await fetch(`${edge}/api/trending?region=${region}`, { signal });
+  if (!list.ok) return false;
+  const page = (await list.json()) as TrendingPage;
+  // As navigator.sendBeacon() sends it: text, without a preflight.
+  const body = JSON.stringify(visit(page, { random, now: Date.now() }));
+  const headers = visitorHeaders(random);
+  const answer = await fetch(`${edge}/api/views`, { method: "POST", body, headers, signal });
+  return answer.status === 204;
+}
