@@ -66,8 +66,8 @@ export const table: readonly SourceRoot[] = [
     layers: [
       ["main.ts"],
       ["up.ts"],
-      ["preflight.ts", "services.ts", "stack.ts"],
-      ["database-files.ts", "key-file.ts", "options.ts", "service.ts", "writer.ts"],
+      ["preflight.ts", "services.ts", "stack.ts", "visitors.ts"],
+      ["database-files.ts", "key-file.ts", "options.ts", "service.ts", "visit.ts", "writer.ts"],
     ],
     mayImport: ["contract"],
   },

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { TrendingPage } from "@trendvault/contract/responses";
+import { Random } from "@trendvault/contract/test-support/random";
+import { type Counts, LoopParts } from "./test-support/loop-parts.ts";
+import { type Visit, visit, visitorHeaders } from "./visit.ts";
+
+// From visitors to the list, with real parts: the origin, the edge in workerd with its counters, the writer.
+setDefaultTimeout(900_000); // a minute has to close, on a busy machine
+
+const random = new Random();
+const regions = ["GB", "DE", "FR"] as const;
+const visitors = 10_000;
+const concurrency = 256; // a message waits up to a second for others
+const writerKills = 10;
+const edgeKills = 2;
+
+let parts: LoopParts;
+beforeAll(async () => {
+  parts = await LoopParts.start(regions.flatMap((region) => describeVideos(region, 40)));
+});
+afterAll(() => parts.stop());
+
+/** What is known of the messages: what was acknowledged is counted, what has no answer may be. */
+const acknowledged: Counts = new Map();
+const unanswered: Counts = new Map();
+
+test(`what 10,000 visitors did is stored as it was acknowledged, whatever is killed (seed ${random.seed})`, async () => {
+  const pages = await Promise.all(regions.map(fetchPage));
+  const killing = killWriters();
+  for (let part = 0; part <= edgeKills; part++) {
+    await sendVisits(pages, Math.ceil(visitors / (edgeKills + 1)), part < edgeKills);
+    if (part < edgeKills) await parts.run("edge");
+  }
+  await killing;
+  await pullUntilStored();
+  const stored = parts.storedCounts();
+  for (const key of new Set([...acknowledged.keys(), ...stored.keys()])) {
+    const [told, maybe] = [countsOf(acknowledged, key), countsOf(unanswered, key)];
+    const { looks, views } = countsOf(stored, key);
+    expect([key, looks]).toEqual([key, expect.any(Number)]);
+    expect(looks).toBeWithin(told.looks, told.looks + maybe.looks + 1);
+    expect(views).toBeWithin(told.views, told.views + maybe.views + 1);
+  }
+  expect(total(acknowledged).looks).toBeGreaterThan(visitors);
+});
+
+async function fetchPage(region: string): Promise<TrendingPage> {
+  const answer = await fetch(`${parts.edgeUrl}/api/trending?region=${region}`);
+  return (await answer.json()) as TrendingPage;
+}
+
+/** Sends visits; when `isKilled`, the edge is killed amid them, and those that it did not answer are lost. */
+async function sendVisits(pages: TrendingPage[], count: number, isKilled: boolean): Promise<void> {
+  let sent = 0;
+  const killAt = isKilled ? random.below(count) : Number.POSITIVE_INFINITY;
+  let isDown = false;
+  const sendOne = async () => {
+    while (sent < count && !isDown) {
+      if (sent++ === killAt) {
+        isDown = true;
+        await parts.kill("edge");
+        return;
+      }
+      const page = random.pick(pages);
+      await send(visit(page, { random: () => random.next(), now: Date.now() }), page);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, sendOne));
+}
+
+async function send(message: Visit, page: TrendingPage): Promise<void> {
+  const answer = await fetch(`${parts.edgeUrl}/api/views`, {
+    method: "POST",
+    body: JSON.stringify(message),
+    headers: visitorHeaders(() => random.next()),
+  }).catch(
+    () => null, // the edge was killed: it may have counted this one
+  );
+  if (answer?.status === 204) add(acknowledged, message, page);
+  else if (answer === null || answer.status >= 500) add(unanswered, message, page);
+  else throw new Error(`${answer.status}: ${await answer.text()}`);
+}
+
+function add(counts: Counts, { seen, opened }: Visit, page: TrendingPage): void {
+  for (const { rank, id } of page.items) {
+    const key = `${page.region} ${id}`;
+    const { looks, views } = countsOf(counts, key);
+    counts.set(key, {
+      looks: looks + (rank <= seen ? 1 : 0),
+      views: views + (opened.includes(rank) ? 1 : 0),
+    });
+  }
+}
+
+function countsOf(counts: Counts, key: string): { looks: number; views: number } {
+  return counts.get(key) ?? { looks: 0, views: 0 };
+}
+
+function total(counts: Counts): { looks: number; views: number } {
+  const all = [...counts.values()];
+  const sum = (numbers: number[]) => numbers.reduce((left, right) => left + right, 0);
+  return { looks: sum(all.map(({ looks }) => looks)), views: sum(all.map(({ views }) => views)) };
+}
+
+async function killWriters(): Promise<void> {
+  for (let killed = 0; killed < writerKills; killed++)
+    await parts.runWriter(["cron"], 50 + random.below(900));
+}
+
+/** The last minute closes within two; then everything that was acknowledged can be pulled. */
+async function pullUntilStored(): Promise<void> {
+  const wanted = total(acknowledged).looks;
+  while (total(parts.storedCounts()).looks < wanted) {
+    await parts.runWriter(["cron"]);
+    await Bun.sleep(1000);
+  }
+  await parts.runWriter(["cron"]);
+}
+
+/** What was pulled counts when the next minute is pulled, too. */
+async function pullUntilSettled(): Promise<void> {
+  const open = "SELECT count(*) AS regions FROM pull_regions WHERE settled_views + late_views < views";
+  while (parts.query<{ regions: number }>(open)[0]?.regions !== 0) {
+    await parts.runWriter(["cron"]);
+    await Bun.sleep(1000);
+  }
+}
+
+/** Videos with the same views, so that only what visitors do can move them. */
+function describeVideos(region: string, count: number): object[] {
+  const now = Date.now();
+  return Array.from({ length: count }, (_, index) => index).flatMap((index) =>
+    [2, 1].map((hoursAgo) => ({
+      id: `${region}-${index}`,
+      region,
+      observed_at: new Date(now - hoursAgo * 3_600_000).toISOString(),
+      published_at: new Date(now - 30 * 3_600_000).toISOString(),
+      views: (10 - hoursAgo) * 1000 - index,
+      title: `Video ${index}`,
+      channel: `Channel ${index}`,
+      thumb_base: `https://thumbs.example/${index}`,
+    })),
+  );
+}
+
+test("a video that is opened more per look climbs", async () => {
+  const before = await fetchPage("GB");
+  const last = before.items.at(-1);
+  if (last === undefined) throw new Error("no list");
+  // Looks count up to three times the lists that were served.
+  await Promise.all(Array.from({ length: concurrency }, () => fetchPage("GB")));
+  const message = { token: before.token, seen: last.rank, opened: [last.rank] };
+  await Promise.all(Array.from({ length: 2 * concurrency }, () => send(message, before)));
+  await pullUntilStored();
+  await pullUntilSettled();
+  const after = await rankUntilNewer(before.generation);
+  const rank = after.items.find(({ id }) => id === last.id)?.rank ?? Number.POSITIVE_INFINITY;
+  expect(rank).toBeLessThan(last.rank);
+});
+
+async function rankUntilNewer(generation: number): Promise<TrendingPage> {
+  await parts.runWriter(["rank"]);
+  for (;;) {
+    const page = await fetchPage("GB");
+    if (page.generation > generation) return page;
+    await Bun.sleep(1000);
+  }
+}
