@@ -9,14 +9,14 @@ export const freshSeconds = 120;
 /** After that, while it revalidates (RFC 5861, section 3). */
 export const staleSeconds = 600;
 /** After freshness, while the origin fails (RFC 5861, section 4). */
-export const staleIfErrorSeconds = 86_400;
+const staleIfErrorSeconds = 86_400;
 /** A shared cache uses the answer that something does not exist for so long: the next generation may have it. */
-export const missingFreshSeconds = 60;
+const missingFreshSeconds = 60;
 /** A reader has so long for a page before its `next` is followed. */
-export const readingSeconds = 600;
+const readingSeconds = 600;
 
 /** What a browser tells of a list is taken for so long after the last moment at which the edge may have served it. */
-export const lookingSeconds = 1800;
+const lookingSeconds = 1800;
 
 /**
  * The same, counted from when the list's token was issued: in the minute in which the origin served the list, which the

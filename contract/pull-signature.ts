@@ -30,7 +30,7 @@ export type PullFields = { "signature-input": string; signature: string };
 export type PullVerdict = "valid" | "unsigned" | "unknown-key" | "tampered" | "not-now";
 
 /** The clocks of writer and edge may differ by so much. */
-export const pullLeewaySeconds = 60;
+const pullLeewaySeconds = 60;
 
 const fieldPattern =
   /^pull=(\("@method" "@path" "@query"\);created=([1-9][0-9]{0,11});nonce="([A-Za-z0-9_-]{16,64})";keyid="([A-Za-z0-9]{1,16})";alg="hmac-sha256")$/;

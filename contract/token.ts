@@ -27,7 +27,7 @@ export type VerifiedToken = { verdict: "valid"; claims: TokenClaims };
 export const tokenType = "tv+jwt"; // explicit, so that no other JWT of the same key is taken for one (RFC 8725, 3.11)
 export const tokenLifetimeSeconds = 900;
 /** The signer's clock may be ahead of the verifier's by so much. */
-export const tokenLeewaySeconds = 60;
+const tokenLeewaySeconds = 60;
 export const longestToken = 400;
 
 const minuteSeconds = 60;
