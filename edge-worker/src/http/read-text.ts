@@ -1,4 +1,7 @@
-/** The body as text: null when it is not UTF-8, "too-large" when it has more bytes; of that, the rest is not read. */
+/**
+ * The body as text: null when it is not UTF-8 or ends before its end, "too-large" when it has more bytes; of that, the
+ * rest is not read.
+ */
 export async function readText(
   { headers, body }: Request,
   largest: number,
@@ -8,8 +11,10 @@ export async function readText(
   let length = 0;
   const reader = body?.getReader();
   for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true };
-    if (done || value === undefined) break;
+    const chunk = await reader?.read().catch(() => null); // a client that goes away is no fault of ours
+    if (chunk === null) return null;
+    if (chunk === undefined || chunk.done) break;
+    const { value } = chunk;
     if (length + value.length > largest) {
       await reader?.cancel();
       return "too-large";

@@ -54,7 +54,7 @@ async function respondToMessage(
   if (text === "too-large") {
     return refuse("content-too-large", `A message has at most ${largestMessage} bytes.`);
   }
-  const message = text === null ? "expected UTF-8" : readViewMessage(text);
+  const message = text === null ? "expected UTF-8, as long as it says" : readViewMessage(text);
   if (typeof message === "string") return refuse("invalid-message", message);
   const result = await countViews(message, context, views.counting);
   if (result.kind === "counted") return emptyResponse();
