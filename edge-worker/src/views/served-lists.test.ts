@@ -7,7 +7,10 @@ test("lists that are served are added by region, list and page, once in a while 
   const added: [string, Increments][] = [];
   const pending: Promise<unknown>[] = [];
   const shards = {
-    add: async (region: string, increments: Increments) => void added.push([region, increments]),
+    add: async (region: string, increments: Increments) => {
+      added.push([region, increments]);
+      return [];
+    },
   };
   const served = new ServedLists({ shards, flushSeconds: 0.01, log: () => {} });
   const context = { waitUntil: (work: Promise<unknown>) => void pending.push(work) };
@@ -49,4 +52,27 @@ test("lists that are served are added by region, list and page, once in a while 
   serve("region=GB", 2);
   await pending.pop();
   expect(added.at(-1)?.[1].served).toEqual([{ ...day, pages: [[0, 24, 1]] }]);
+});
+
+test("a client that asks for more pages than are remembered keeps no other list from being counted", async () => {
+  let [rows, lists] = [0, 0];
+  const pending: Promise<unknown>[] = [];
+  const shards = {
+    add: async (_: string, { served }: Increments) => {
+      for (const { pages } of served) {
+        rows = Math.max(rows, pages.length);
+        for (const [, , count] of pages) lists += count;
+      }
+      return [];
+    },
+  };
+  const served = new ServedLists({ shards, flushSeconds: 0.01, log: () => {} });
+  const context = { waitUntil: (work: Promise<unknown>) => void pending.push(work) };
+  const asked = 2500;
+  for (let generation = 1; generation <= asked; generation++) {
+    const { canonical } = canonicalize(new URL(`http://a/api/trending?region=GB&cursor=${generation}-24`));
+    if (canonical !== null) served.count(canonical, 1, context);
+  }
+  await Promise.all(pending);
+  expect([rows <= 1000, lists]).toEqual([true, asked]);
 });

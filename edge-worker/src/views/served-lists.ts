@@ -8,7 +8,7 @@ import type { ViewShards } from "./view-shards.ts";
 
 type Options = { shards: Pick<ViewShards, "add">; flushSeconds: number; log: Logger };
 
-const mostTargets = 1000;
+const mostTargets = 1000; // when one client asks for so many pages, the others are counted all the same
 
 /**
  * Counts the lists that this isolate serves, by page, and adds them to the shards from time to time: an isolate that
@@ -28,7 +28,8 @@ export class ServedLists {
     if (query === null) return;
     const known = this.#byTarget.get(target);
     if (known !== undefined) known.lists++;
-    else if (this.#byTarget.size < mostTargets) this.#byTarget.set(target, { query, lists: 1 });
+    else this.#byTarget.set(target, { query, lists: 1 });
+    if (this.#byTarget.size >= mostTargets) context.waitUntil(this.#send());
     if (now < this.#flushAt) return;
     this.#flushAt = now + this.#options.flushSeconds;
     context.waitUntil(this.#flush());
@@ -36,6 +37,10 @@ export class ServedLists {
 
   async #flush(): Promise<void> {
     await new Promise((resume) => setTimeout(resume, this.#options.flushSeconds * 1000));
+    await this.#send();
+  }
+
+  async #send(): Promise<void> {
     const counted = [...this.#byTarget.values()];
     this.#byTarget = new Map();
     const byRegion = Map.groupBy(counted, ({ query }) => query.region);
