@@ -3,7 +3,13 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
 import type { CountedRanks } from "@trendvault/contract/view-minutes";
 import type { Increments } from "./increments.ts";
-import { type CountsDatabase, MinuteCounts, type PulledMinutes } from "./minute-counts.ts";
+import {
+  type CountsDatabase,
+  MinuteCounts,
+  mostBytes,
+  mostRows,
+  type PulledMinutes,
+} from "./minute-counts.ts";
 
 const random = new Random();
 const hour = 60; // in minutes
@@ -12,9 +18,11 @@ const start = 29_921_000;
 let minute: number;
 let sqlite: Database;
 let counts: MinuteCounts;
+let databaseSize: number;
 
 beforeEach(() => {
   minute = start;
+  databaseSize = 0;
   sqlite = new Database(":memory:");
   counts = restart();
 });
@@ -26,7 +34,13 @@ function restart(): MinuteCounts {
     const rows = sqlite.query(query).all(...values);
     return { toArray: () => rows };
   };
-  return new MinuteCounts({ exec } as unknown as CountsDatabase, () => minute * 60 + 30);
+  const database = {
+    exec,
+    get databaseSize() {
+      return databaseSize;
+    },
+  };
+  return new MinuteCounts(database as unknown as CountsDatabase, () => minute * 60 + 30);
 }
 
 function message(rank: number, views = 0, generation = 1): Increments {
@@ -131,6 +145,49 @@ describe("counts of a shard", () => {
     }
     minute += 49 * hour;
     expect([counts.deleteOld(), counts.deleteOld(), counts.deleteOld()]).toEqual(["old", "old", "nothing"]);
+  });
+});
+
+describe("however many lists are told of", () => {
+  const looksAt = (generation: number) => message(1, 0, generation).looks;
+  const rowsOf = (at: number) =>
+    sqlite.query<{ rows: number }, number>("SELECT count(*) AS rows FROM looks WHERE minute = ?").get(at)
+      ?.rows;
+
+  test("a minute takes so many rows, also after a restart, and goes on to count in those that it has", () => {
+    const looks = Array.from({ length: mostRows + 1 }, (_, index) => looksAt(index + 1)).flat();
+    expect(counts.add({ looks, served: [] })).toEqual([mostRows]);
+    counts = restart();
+    expect(counts.add({ looks: [...looksAt(9999), ...looksAt(1)], served: [] })).toEqual([0]);
+    expect(rowsOf(start)).toBe(mostRows);
+    minute++;
+    expect(counts.add({ looks: looksAt(9999), served: [] })).toEqual([]);
+    expect(looksOf(counts.pull(null, 1)).find(({ generation }) => generation === 1)?.ranks).toEqual([
+      [1, "video-1", 2, 0],
+    ]);
+  });
+
+  test("a minute fits into an answer that the writer takes, with the longest ids", () => {
+    const ranks = Array.from({ length: 50 }, (_, index): [number, string, number, number] => [
+      index + 451,
+      `${index}`.padStart(64, "x"),
+      99_999,
+      99_999,
+    ]);
+    const looks = Array.from({ length: mostRows }, (_, index) => {
+      return { window: "week", category: "c".repeat(100), generation: 1e9 + index, block: 9, ranks };
+    });
+    expect(counts.add({ looks, served: [] })).toEqual([]);
+    minute++;
+    const bytes = counts.pull(null, 1000).looks.join(",").length;
+    expect(bytes).toBeLessThan(0.75 * 8 * 1024 * 1024); // MOST_BYTES of its EdgeClient; the rest is for served pages
+  });
+
+  test("a database that is nearly full takes no new row, and goes on to count in those that it has", () => {
+    counts.add(message(1));
+    databaseSize = mostBytes;
+    expect(counts.add({ looks: [...looksAt(1), ...looksAt(2)], served: [] })).toEqual([1]);
+    expect(rowsOf(start)).toBe(1);
   });
 });
 

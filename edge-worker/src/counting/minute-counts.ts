@@ -9,7 +9,7 @@ import {
 } from "./increments.ts";
 
 /** What is used of a Durable Object's SQLite. */
-export type CountsDatabase = Pick<SqlStorage, "exec">;
+export type CountsDatabase = Pick<SqlStorage, "exec" | "databaseSize">;
 
 /** The closed minutes after one, whole; rows are JSON texts of the contract's form. Minutes are Unix time / 60. */
 export type PulledMinutes = {
@@ -21,6 +21,12 @@ export type PulledMinutes = {
 };
 
 const keptMinutes = keptHours * 60;
+/**
+ * New rows of looks that a minute takes, and the bytes of a database that takes no new ones: a minute is pulled
+ * in one answer (8 MiB at most at the writer, up to 4.5 KB a row), and an object may have 10 GB.
+ */
+export const mostRows = 1200;
+export const mostBytes = 8e9;
 const deletedAtOnce = 2000; // rows; what the processor time of one call allows many times over
 
 const schema = `
@@ -41,6 +47,7 @@ const rowMinutes =
 export class MinuteCounts {
   readonly #sql: CountsDatabase;
   readonly #clock: () => number;
+  #rows = { minute: -1, count: 0 }; // of looks, in the open minute
 
   /** `clock` gives Unix seconds. */
   constructor(sql: CountsDatabase, clock: () => number) {
@@ -49,10 +56,11 @@ export class MinuteCounts {
     sql.exec(schema);
   }
 
-  add({ looks, served }: Increments): void {
+  /** Gives the positions in `looks` of what needed a new row and found no room: that was not added. */
+  add({ looks, served }: Increments): number[] {
     const minute = this.#openMinute();
-    for (const block of looks) this.#addLooks(minute, block);
     for (const list of served) this.#addServed(minute, list);
+    return looks.flatMap((block, position) => (this.#addLooks(minute, block) ? [] : [position]));
   }
 
   /** Rows are at most `limit`, unless the first minute alone has more. Changes no count. */
@@ -82,12 +90,26 @@ export class MinuteCounts {
     return left === null ? "nothing" : "kept";
   }
 
-  #addLooks(minute: number, { window, category, generation, block, ranks }: BlockIncrement): void {
+  #addLooks(minute: number, { window, category, generation, block, ranks }: BlockIncrement): boolean {
     const key = [minute, window, category, generation, block];
     const where = `WHERE minute = ? AND "window" = ? AND category = ? AND generation = ? AND block = ?`;
     const [known] = this.#sql.exec<{ ranks: string }>(`SELECT ranks FROM looks ${where}`, ...key).toArray();
+    if (known === undefined && !this.#takesNewRow(minute)) return false;
     const sum = addRanks(known === undefined ? [] : JSON.parse(known.ranks), ranks);
     this.#sql.exec("INSERT OR REPLACE INTO looks VALUES (?, ?, ?, ?, ?, ?)", ...key, JSON.stringify(sum));
+    return true;
+  }
+
+  /** Counts the row that is added then. A call that is rolled back leaves it counted: fewer rows, never more. */
+  #takesNewRow(minute: number): boolean {
+    if (this.#rows.minute !== minute) {
+      const query = "SELECT count(*) AS count FROM looks WHERE minute = ?";
+      const count = this.#sql.exec<{ count: number }>(query, minute).toArray()[0]?.count ?? 0;
+      this.#rows = { minute, count };
+    }
+    if (this.#rows.count >= mostRows || this.#sql.databaseSize >= mostBytes) return false;
+    this.#rows.count++;
+    return true;
   }
 
   #addServed(minute: number, { window, category, pages }: ServedIncrement): void {

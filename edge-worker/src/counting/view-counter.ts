@@ -9,12 +9,16 @@ export class ViewCounter extends DurableObject {
   readonly #counts = new MinuteCounts(this.ctx.storage.sql, () => Date.now() / 1000);
   #hasAlarm = false;
 
-  /** Returns when the increments are stored: the runtime holds the answer back until they are. */
-  async add(increments: Increments): Promise<void> {
-    this.ctx.storage.transactionSync(() => this.#counts.add(increments));
-    if (this.#hasAlarm) return;
-    this.#hasAlarm = true;
+  /**
+   * Returns when the increments are stored: the runtime holds the answer back until they are. Gives the positions of the
+   * looks that there was no room for.
+   */
+  async add(increments: Increments): Promise<number[]> {
+    const refused = this.ctx.storage.transactionSync(() => this.#counts.add(increments));
+    if (this.#hasAlarm) return refused;
     if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + hour);
+    this.#hasAlarm = true;
+    return refused;
   }
 
   /** `after` is a minute, or null for the oldest that is kept. */

@@ -20,12 +20,14 @@ let added: [string, Increments][];
 let listsRead: number;
 let pending: Promise<unknown>[];
 let failing: boolean;
+let full: boolean;
 
 beforeEach(() => {
   added = [];
   listsRead = 0;
   pending = [];
   failing = false;
+  full = false;
 });
 
 const context = {
@@ -37,6 +39,7 @@ function createServices(batchSeconds = 0) {
   const add = async (region: string, increments: Increments) => {
     if (failing) throw new Error("overloaded");
     added.push([region, increments]);
+    return full ? [0] : [];
   };
   const read = async (_: TokenList, block: number) => {
     listsRead++;
@@ -125,6 +128,17 @@ test("nobody is told that a message was counted when the shard failed, and the n
   failing = false;
   expect(await countViews(message, context, services)).toEqual({ kind: "counted" });
   expect(added).toHaveLength(1);
+});
+
+test("nobody is told that a message was counted when the shard had no room for its list, others are", async () => {
+  const services = createServices(0.01);
+  full = true;
+  const ofFirst = { token: await sign(), seen: 50, opened: [] };
+  const ofSecond = { token: await sign({ ...list, window: "day" }), seen: 50, opened: [] };
+  const results = await Promise.all(
+    [ofFirst, ofSecond, ofFirst].map((message) => countViews(message, context, services)),
+  );
+  expect(results.map(({ kind }) => kind)).toEqual(["not-counted", "counted", "not-counted"]);
 });
 
 describe("junk", () => {

@@ -7,7 +7,8 @@ import type { ViewShards } from "./view-shards.ts";
 type Batch = {
   messages: number;
   blocks: Map<string, BlockIncrement>;
-  isStored: Promise<boolean>;
+  /** Keys of the blocks that are stored; null when the shard failed. */
+  stored: Promise<ReadonlySet<string> | null>;
   endsAt: number;
 };
 type Options = { shards: Pick<ViewShards, "add">; batchSeconds: number; log: Logger };
@@ -28,7 +29,10 @@ export class IncrementBatches {
     this.#options = options;
   }
 
-  /** Whether the counts are stored. False when the shard failed or took too long; then they may be stored or not. */
+  /**
+   * Whether the counts are stored. False when the shard had no room for them, and when it failed or took too long; then
+   * they may be stored or not.
+   */
   async add(
     region: string,
     blocks: readonly BlockIncrement[],
@@ -36,15 +40,19 @@ export class IncrementBatches {
   ): Promise<boolean> {
     const batch = this.#openBatch(region, context);
     batch.messages++;
-    for (const block of blocks) {
-      const key = JSON.stringify([block.window, block.category, block.generation, block.block]);
+    const keys = blocks.map((block) =>
+      JSON.stringify([block.window, block.category, block.generation, block.block]),
+    );
+    for (const [index, block] of blocks.entries()) {
+      const key = keys[index] as string;
       const known = batch.blocks.get(key);
       batch.blocks.set(
         key,
         known === undefined ? block : { ...block, ranks: addRanks(known.ranks, block.ranks) },
       );
     }
-    return (await nullAfter(batch.endsAt, batch.isStored)) === true;
+    const stored = await nullAfter(batch.endsAt, batch.stored);
+    return stored !== null && keys.every((key) => stored.has(key));
   }
 
   #openBatch(region: string, context: Pick<RequestContext, "waitUntil">): Batch {
@@ -52,20 +60,21 @@ export class IncrementBatches {
     if (open !== undefined && open.messages < mostMessages && Date.now() < open.endsAt) return open;
     const blocks = new Map<string, BlockIncrement>();
     const endsAt = Date.now() + (this.#options.batchSeconds + addSeconds) * 1000;
-    const batch: Batch = { messages: 0, blocks, isStored: Promise.resolve(false), endsAt };
-    batch.isStored = this.#store(region, batch);
+    const batch: Batch = { messages: 0, blocks, stored: Promise.resolve(null), endsAt };
+    batch.stored = this.#store(region, batch);
     this.#open.set(region, batch);
-    context.waitUntil(batch.isStored); // also when the client that began the batch goes away
+    context.waitUntil(batch.stored); // also when the client that began the batch goes away
     return batch;
   }
 
-  async #store(region: string, batch: Batch): Promise<boolean> {
+  async #store(region: string, batch: Batch): Promise<ReadonlySet<string> | null> {
     const { shards, batchSeconds, log } = this.#options;
     await new Promise((resume) => setTimeout(resume, batchSeconds * 1000));
     if (this.#open.get(region) === batch) this.#open.delete(region);
     try {
-      await shards.add(region, { looks: [...batch.blocks.values()], served: [] });
-      return true;
+      const refused = new Set(await shards.add(region, { looks: [...batch.blocks.values()], served: [] }));
+      if (refused.size > 0) this.#logFull(region, refused.size);
+      return new Set([...batch.blocks.keys()].filter((_, position) => !refused.has(position)));
     } catch (error) {
       const message = "A shard did not take the counts of some messages.";
       log({
@@ -75,7 +84,12 @@ export class IncrementBatches {
         messages: batch.messages,
         error: String(error),
       });
-      return false;
+      return null;
     }
+  }
+
+  #logFull(region: string, rows: number): void {
+    const message = "A shard has no room for more rows in this minute; what needed one was not counted.";
+    this.#options.log({ level: "error", event: "views_not_counted", message, region, rows });
   }
 }

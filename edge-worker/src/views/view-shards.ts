@@ -5,7 +5,7 @@ import type { PulledMinutes } from "../counting/minute-counts.ts";
 
 /** What is called of a ViewCounter. */
 export type Shard = {
-  add: (increments: Increments) => Promise<void>;
+  add: (increments: Increments) => Promise<number[]>;
   pull: (after: number | null, limit: number) => Promise<PulledMinutes>;
 };
 export type ShardNamespace = { getByName: (name: string) => Shard };
@@ -20,10 +20,10 @@ export class ViewShards {
     this.#shardsPerRegion = shardsPerRegion;
   }
 
-  /** Resolves when the increments are stored. */
-  async add(region: string, increments: Increments): Promise<void> {
+  /** Resolves when the increments are stored, to the positions of the looks that the shard had no room for. */
+  async add(region: string, increments: Increments): Promise<number[]> {
     const shard = Math.floor(Math.random() * this.#shardsPerRegion);
-    await this.#namespace.getByName(`${region}-${shard}`).add(increments);
+    return this.#namespace.getByName(`${region}-${shard}`).add(increments);
   }
 
   /** A shard by its name, also one that nothing is added to any more. Null for a text that names none. */
