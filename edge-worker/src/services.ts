@@ -58,5 +58,6 @@ function createViewServices(edge: EdgeServices, settings: ViewSettings, log: Log
     shards,
     pullKeys: settings.pullKeys,
     clock,
+    log,
   };
 }

@@ -1,6 +1,7 @@
 import { longestTarget, refusalDetails } from "@trendvault/contract/http-rules";
 import { viewMinutesPath, viewShardsPath, viewsPath } from "@trendvault/contract/paths";
 import { largestMessage, readViewMessage } from "@trendvault/contract/view-message";
+import { nullOnError } from "../cache/null-on-error.ts";
 import type { RequestContext } from "../cache/revalidator.ts";
 import { countViews } from "../views/count-views.ts";
 import type { ViewServices } from "../views/view-services.ts";
@@ -46,7 +47,7 @@ async function respondToMessage(
   if (!messageTypes.test(request.headers.get("content-type") ?? "")) {
     return refuse("unsupported-media-type", "Expected text/plain or application/json.");
   }
-  if (!(await context.allowMessage())) {
+  if (!(await allows(context, views))) {
     const headers = { "retry-after": String(limiterPeriodSeconds) };
     return refuse("too-many-requests", "Your network has sent too many messages.", { headers });
   }
@@ -60,6 +61,12 @@ async function respondToMessage(
   if (result.kind === "counted") return emptyResponse();
   const headers = result.kind === "not-counted" ? { "retry-after": "60" } : {};
   return refuse(result.kind, result.detail, { headers });
+}
+
+// Without a rate limiter, the ceiling from served lists still bounds what is believed.
+async function allows(context: MessageContext, { log }: ViewServices): Promise<boolean> {
+  const entry = { event: "rate_limiter_failed", message: "The rate limiter could not be asked." };
+  return (await nullOnError(context.allowMessage(), log, entry)) !== false;
 }
 
 function emptyResponse(): Response {

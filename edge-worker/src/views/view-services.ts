@@ -1,4 +1,5 @@
 import type { KeyRing } from "@trendvault/contract/key-ring";
+import type { Logger } from "../log/logger.ts";
 import type { CountingServices } from "./count-views.ts";
 import type { ServedLists } from "./served-lists.ts";
 import type { ViewShards } from "./view-shards.ts";
@@ -11,4 +12,5 @@ export type ViewServices = {
   /** Whose pulls are answered. */
   pullKeys: KeyRing;
   clock: () => number;
+  log: Logger;
 };
