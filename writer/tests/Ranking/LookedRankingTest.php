@@ -65,7 +65,7 @@ final class LookedRankingTest extends TestCase
         $this->observe(100);
         $ids = array_column($this->publish(), 'video_id');
         for ($rank = 1; $rank <= 48; $rank++) {
-            $this->look('GB', $ids[$rank - 1], $rank, 400, $rank === 30 ? 120 : ($rank === 1 ? 0 : 8));
+            $this->look('GB', $ids[$rank - 1], $rank, 4000, $rank === 30 ? 1200 : ($rank === 1 ? 0 : 80));
         }
         $ranks = array_flip(array_column($this->publish(), 'video_id'));
 
