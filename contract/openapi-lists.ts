@@ -1,0 +1,60 @@
+import * as z from "zod";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { exampleVideoId, regionListExample, trendingPageExample, videoExample } from "./examples.ts";
+import { cachedFields, conditions, failures, success } from "./openapi-responses.ts";
+import { RegionList, TrendingPage, Video } from "./responses.ts";
+import { describedTrendingQuery } from "./trending-query-descriptions.ts";
+import { videoIdPattern } from "./video-id.ts";
+
+/** The paths of what trends: lists, videos, regions. */
+export const listPaths: ZodOpenApiPathsObject = {
+  "/api/trending": {
+    get: {
+      operationId: "listTrending",
+      summary: "One page of the videos that trend in a market",
+      description:
+        "Ranks by the views expected in the window ahead. All pages that `next` links belong to one generation, even after a newer one is published.",
+      requestParams: { query: describedTrendingQuery(), header: conditions() },
+      responses: {
+        ...success("The requested page", TrendingPage, {
+          example: trendingPageExample,
+          headers: z.object({
+            ...cachedFields,
+            Link: z.string().optional().meta({ description: 'The next page: rel="next" (RFC 8288)' }),
+          }),
+        }),
+        ...failures("invalid-parameter", "not-found", "generation-gone"),
+      },
+    },
+  },
+  "/api/videos/{id}": {
+    get: {
+      operationId: "readVideo",
+      summary: "One video, where it trends and how its views grew",
+      requestParams: {
+        path: z.object({
+          id: z
+            .string()
+            .regex(videoIdPattern)
+            .meta({ examples: [exampleVideoId] }),
+        }),
+        header: conditions(),
+      },
+      responses: {
+        ...success("The requested video", Video, { example: videoExample }),
+        ...failures("invalid-parameter", "not-found"),
+      },
+    },
+  },
+  "/api/regions": {
+    get: {
+      operationId: "listRegions",
+      summary: "The markets, how many videos each has and how fresh they are",
+      requestParams: { header: conditions() },
+      responses: {
+        ...success("All markets and categories", RegionList, { example: regionListExample }),
+        ...failures("invalid-parameter"),
+      },
+    },
+  },
+};
