@@ -1,10 +1,33 @@
 import type { SuiteResult } from "./run-suite.ts";
 
-/** One line per finished suite: what it is, what it counted, how long it took. */
-export function describeResult({ suite, passed, failed, seconds }: SuiteResult): string {
+const most = { failures: 10, characters: 300, linesOfOutput: 5 };
+
+/**
+ * A line per finished suite: what it is, what it counted, how long it took. Under that of a suite that failed, a line
+ * for each of the first failed tests; where it names none, why it failed and how its output begins.
+ */
+export function describeResult(result: SuiteResult): string {
+  const { suite, passed, failed, seconds } = result;
   const mark = failed === 0 ? "ok  " : "FAIL";
   const counts = failed === 0 ? `${passed}` : `${passed} passed, ${failed} failed`;
-  return `${mark} ${suite.part}: ${suite.name} (${counts}, ${seconds.toFixed(1)} s)`;
+  const line = `${mark} ${suite.part}: ${suite.name} (${counts}, ${seconds.toFixed(1)} s)`;
+  return [line, ...describeFailures(result).map((text) => `     ${inOneLine(text)}`)].join("\n");
+}
+
+function describeFailures({ failed, failures, failureReason, output }: SuiteResult): string[] {
+  if (failed === 0) return [];
+  const named = failures
+    .slice(0, most.failures)
+    .map(({ name, message }) => (message ? `${name}: ${message}` : name));
+  const unnamed = failed - named.length;
+  if (named.length > 0) return unnamed > 0 ? [...named, `and ${unnamed} more`] : named;
+  const lines = output.split("\n").filter((line) => line.trim() !== "");
+  return [failureReason ?? "it does not name them", ...lines.slice(0, most.linesOfOutput)];
+}
+
+function inOneLine(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > most.characters ? `${line.slice(0, most.characters - 1)}…` : line;
 }
 
 /**

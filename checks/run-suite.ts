@@ -48,7 +48,9 @@ function countTests(
 ): ReturnType<typeof countResult> | null {
   switch (suite.counting) {
     case "exit-code":
-      return exitCode === 0 ? { passed: 1, failed: 0, skipped: [] } : failure(`exit code ${exitCode}`);
+      return exitCode === 0
+        ? { passed: 1, failed: 0, skipped: [], failures: [] }
+        : failure(`exit code ${exitCode}`);
     case "closing-line":
       return countClosingLine(output);
     case "junit":
@@ -65,7 +67,7 @@ function countReport(path: string): ReturnType<typeof countResult> {
 }
 
 function failure(failureReason: string): TestCount & { failureReason: string } {
-  return { passed: 0, failed: 1, skipped: [], failureReason };
+  return { passed: 0, failed: 1, skipped: [], failures: [], failureReason };
 }
 
 function expand(suite: Suite, { root, report, long }: RunOptions): string[] {
