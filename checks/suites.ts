@@ -72,6 +72,7 @@ export const suites: readonly Suite[] = [
   },
   bunTest("contract", "contract"),
   bunTest("edge", "edge-worker"),
+  bunTest("client", "client"),
   bunTest("local", "local"),
   bunTest("checks", "checks"),
   { part: "toolchain", name: "tests", counting: "closing-line", command: ["toolchain/test"] },
@@ -104,6 +105,12 @@ export const suites: readonly Suite[] = [
     name: "tsc of the edge's tests",
     counting: "exit-code",
     command: ["bun", "run", "tsc", "--project", "edge-worker/test/tsconfig.json"],
+  },
+  {
+    part: "style",
+    name: "tsc of the client",
+    counting: "exit-code",
+    command: ["bun", "run", "tsc", "--project", "client/tsconfig.json"],
   },
   { part: "style", name: "php -l", counting: "exit-code", command: ["php", "-l", "FILES"], files: ["*.php"] },
   {

@@ -62,6 +62,16 @@ export const table: readonly SourceRoot[] = [
   },
   { root: "contract", layers: [["."]], mayImport: [] },
   {
+    root: "client/src",
+    layers: [
+      ["view/list-view.ts"],
+      ["view/sparkline.ts", "view/movement.ts", "view/dom.ts"],
+      ["view/formats.ts", "view/nodes.ts", "view/words/all-words.ts", "view/words/load-words.ts"],
+      ["view/words"],
+    ],
+    mayImport: ["contract"],
+  },
+  {
     root: "local",
     layers: [
       ["main.ts"],

@@ -1,0 +1,51 @@
+import { type Language, languages } from "./words/words.ts";
+
+/** How numbers, times and ages are written in a language. */
+export type Formats = {
+  whole(value: number): string;
+  /** `time` is RFC 3339. In UTC, so that everybody gets the same bytes. */
+  time(time: string): string;
+  /** How long ago, of seconds: "2 minutes ago". */
+  ago(seconds: number): string;
+  regionName(code: string): string;
+};
+
+const made = new Map<string, Formats>();
+
+/** The formats of a language, made once: Intl takes longer to make them than a list takes to write. */
+export function formatsOf(language: string): Formats {
+  const known = made.get(language);
+  if (known !== undefined) return known;
+  const formats = makeFormats(language);
+  made.set(language, formats);
+  return formats;
+}
+
+/** The first of a region's languages that there are words of. */
+export function languageOf(regionLanguages: readonly string[]): Language {
+  return languages.find((language) => regionLanguages[0] === language) ?? "en";
+}
+
+function makeFormats(language: string): Formats {
+  const number = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
+  const time = new Intl.DateTimeFormat(language, {
+    dateStyle: "medium",
+    timeStyle: "short",
+    timeZone: "UTC",
+  });
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: "always" });
+  const region = new Intl.DisplayNames(language, { type: "region" });
+  return {
+    whole: (value) => number.format(value),
+    time: (text) => `${time.format(new Date(text))} UTC`,
+    ago: (seconds) => formatAgo(relative, seconds),
+    regionName: (code) => region.of(code) ?? code,
+  };
+}
+
+function formatAgo(relative: Intl.RelativeTimeFormat, seconds: number): string {
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  if (minutes < 90) return relative.format(-minutes, "minute");
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? relative.format(-hours, "hour") : relative.format(-Math.round(hours / 24), "day");
+}

@@ -1,0 +1,106 @@
+import { expect, test } from "bun:test";
+import { Random } from "@trendvault/contract/test-support/random";
+import { Window } from "happy-dom";
+import { itemWith, listOf, optionsInEnglish } from "../../test-support/example-list.ts";
+import { hostileText } from "../../test-support/hostile-text.ts";
+import { toDom } from "./dom.ts";
+import { formatsOf } from "./formats.ts";
+import { type List, listView } from "./list-view.ts";
+import { toHtml } from "./nodes.ts";
+import { allWords } from "./words/all-words.ts";
+import { languages } from "./words/words.ts";
+
+const { document } = new Window() as unknown as globalThis.Window;
+const show = (list: List) => toDom(listView(list, optionsInEnglish), document) as Element;
+const textOf = (element: Element, selector: string) => element.querySelector(selector)?.textContent;
+
+test("an item has its rank, title, channel, views an hour, and what it rests on", () => {
+  const shown = show(listOf([itemWith()]));
+  expect(textOf(shown, ".rank")).toBe("1");
+  expect(textOf(shown, ".title a")).toBe("How a lighthouse works");
+  expect(textOf(shown, ".channel")).toBe("Harbour Films");
+  expect(textOf(shown, ".rate")).toBe("9,120 views an hour");
+  expect(textOf(shown, ".explanation")).toBe(
+    "Views expected in the time ahead: 182,341.Views counted so far: 104,233.",
+  );
+});
+
+test.each([
+  [{ rank: 1, previous_rank: 4 }, "▲3", "up 3"],
+  [{ rank: 1200, previous_rank: 1 }, "▼1,199", "down 1,199"],
+  [{ rank: 4, previous_rank: 4 }, "–", "unchanged"],
+])("%o moved %s, which a screen reader says as %s", (ranks, sign, said) => {
+  const [seen, heard] = show(listOf([itemWith(ranks)])).querySelector(".movement")?.children ?? [];
+  expect([seen?.textContent, seen?.getAttribute("aria-hidden"), heard?.textContent]).toEqual([
+    sign,
+    "true",
+    said,
+  ]);
+});
+
+test("an item that was not in the list before is new, unless there was no list before", () => {
+  const items = [itemWith({ previous_rank: null })];
+  expect(textOf(show(listOf(items)), ".movement")).toBe("new");
+  expect(show(listOf(items, { previous_generated_at: null })).querySelector(".movement")).toBeNull();
+});
+
+test.each([
+  "https://other.example/1/hq.webp",
+  "https://img.example:444/1/hq.webp",
+  "https://img.example.evil.example/1.webp",
+  "javascript:alert(1)",
+  "ftp://img.example/1.webp",
+  "",
+])("in place of the thumbnail %p there is a picture of ours", (thumb) => {
+  const shown = show(listOf([itemWith({ thumbs: [thumb, thumb] })]));
+  expect(shown.querySelector("img")).toBeNull();
+  expect(shown.querySelector("svg.placeholder")).not.toBeNull();
+});
+
+test("a thumbnail takes its place before it is there, tells its host nothing, and only the first is loaded at once", () => {
+  const [first, second] = show(listOf([itemWith(), itemWith({ rank: 2 })])).querySelectorAll("img");
+  for (const image of [first, second]) {
+    expect(image?.getAttribute("width")).toBe("160");
+    expect(image?.getAttribute("referrerpolicy")).toBe("no-referrer");
+  }
+  expect([first?.getAttribute("loading"), second?.getAttribute("loading")]).toEqual([null, "lazy"]);
+});
+
+test("a title without a https address is no link", () => {
+  for (const url of [null, "http://videos.example/1", "javascript:alert(1)", "//x.example"]) {
+    expect(show(listOf([itemWith({ url })])).querySelector("a")).toBeNull();
+  }
+});
+
+test("a sparkline has a gap where nothing was counted, and is left out when there is nothing to draw", () => {
+  const lines = (sparkline: (number | null)[]) =>
+    show(listOf([itemWith({ sparkline })]))
+      .querySelector(".sparkline path")
+      ?.getAttribute("d") ?? null;
+  expect(lines([0, 10, null, 5])).toBe("M2 26L32.7 2M94 14");
+  expect(lines([0, 0, 0])).toBe("M2 26L48 26L94 26");
+  expect([lines([]), lines([null, null]), lines([null, 7])]).toEqual([null, null, null]);
+});
+
+const random = new Random();
+
+test(`titles and channels of every kind stay text, and find their own direction (seed ${random.seed})`, () => {
+  for (let draw = 0; draw < 200; draw++) {
+    const item = itemWith({ title: hostileText(random), channel: hostileText(random) });
+    const shown = show(listOf([item]));
+    for (const selector of [".title", ".channel"]) {
+      expect(shown.querySelector(selector)?.getAttribute("dir")).toBe("auto");
+    }
+    expect(shown.querySelectorAll("a, script, img, template, textarea, svg").length).toBe(3); // link, picture, line
+    expect(shown.querySelectorAll("[onclick], [onerror], [onload], [onmouseover], [style]").length).toBe(0);
+  }
+});
+
+test("every language has its own words and numbers", () => {
+  const texts = languages.map((language) => {
+    const options = { ...optionsInEnglish, words: allWords[language], formats: formatsOf(language) };
+    return toHtml(listView(listOf([itemWith({ score: 1234567 })]), options));
+  });
+  expect(new Set(texts).size).toBe(languages.length);
+  expect(texts[languages.indexOf("de")]).toContain("1.234.567");
+});
