@@ -97,6 +97,7 @@ export function renderProblemPage(kind: ProblemKind): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
+<main>
 <h1>${title}</h1>
 <p>HTTP status ${status}, type <code>${problemType(kind)}</code> (<a href="https://www.rfc-editor.org/rfc/rfc9457">RFC 9457</a>)
 <h2>What it means</h2>
@@ -104,6 +105,7 @@ export function renderProblemPage(kind: ProblemKind): string {
 <h2>What to do</h2>
 <p>${withCode(remedy)}
 <p><a href="/openapi.json">Description of the API</a>
+</main>
 </html>
 `;
 }
