@@ -24,6 +24,7 @@ npm_hashes() {
       \#*) continue ;;
       npm) version=$NPM_VERSION ;;
       node-*) version=$NODE_VERSION ;;
+      @sparticuz/chromium) version=$CHROMIUM_VERSION ;;
       *) version=$BUN_VERSION ;;
     esac
     hash=$(npm view "$name@$version" dist.integrity)

@@ -35,7 +35,7 @@ decisive_files() {
   local folder=$ROOT/toolchain
   printf '%s\n' "$folder/versions.sh" "$folder/tool.sh" "$folder/$1.sh"
   case $1 in
-    bun | node) printf '%s\n' "$folder/npm.sh" "$folder/npm-hashes.txt" ;;
+    bun | node | browser) printf '%s\n' "$folder/npm.sh" "$folder/npm-hashes.txt" ;;
     php) printf '%s\n' "$folder/debian.sh" "$ROOT/writer/composer.json" ;;
     bench) printf '%s\n' "$folder/debian.sh" ;;
     python) printf '%s\n' "$folder/debian.sh" "$folder/requirements.txt" ;;

@@ -9,6 +9,8 @@ NODE_MINIMUM=22.18.0 # wrangler needs it; to fetch it, the npm of Node 20 will d
 NODE_VERSION=22.23.3
 NPM_VERSION=10.9.9
 
+CHROMIUM_VERSION=153.0.0 # of the package @sparticuz/chromium, which carries a build of Chromium 153
+
 # Debian's archive keeps only the newest build of a suite, so only a suite can be
 # pinned here; .tools/php/PACKAGES lists what was installed.
 DEBIAN_SUITE=trixie

@@ -20,5 +20,11 @@ for tool in bun node npm-cli.js npx-cli.js; do
     >"$scratch/package/bin/$tool"
   chmod +x -- "$scratch/package/bin/$tool"
 done
+# In Brotli: a script that says "Chromium", and archives without files.
+printf '\213\013\200\043\041\057\142\151\156\057\163\150\012\145\143\150\157\040\103\150\162\157\155\151\165\155\012\003' \
+  >"$scratch/package/bin/chromium.br"
+for archive in al2023 fonts; do
+  printf '\033\377\003\370\047\000\242\261\100\040\067' >"$scratch/package/bin/$archive.tar.br"
+done
 tar -C "$scratch" --sort=name --mtime=@0 --owner=0 --group=0 -cf - package | gzip -n >"$tarball"
 rm -r -- "$scratch"

@@ -71,4 +71,5 @@ test_every_pinned_npm_package_has_its_hash() {
   done
   for name in node-linux-{x64,arm64}; do says "$name@$NODE_VERSION" "$pins"; done
   says "npm@$NPM_VERSION" "$pins"
+  says "@sparticuz/chromium@$CHROMIUM_VERSION" "$pins"
 }

@@ -33,6 +33,7 @@ new_sandbox() {
   ROOT=$CLONE . "$CLONE/toolchain/versions.sh"
   pin_hashes "$NODE_VERSION"
   pin_hashes "$NPM_VERSION"
+  pin_hashes "$CHROMIUM_VERSION"
 }
 
 # bin/setup of the sandbox. What OFFLINE, HANG and UNREACHABLE do, the fakes tell.
@@ -103,7 +104,7 @@ pin_bun() {
 pin_hashes() {
   local name hash=$SCRATCH/hash-$1
   [[ -f $hash ]] || hash_of_fake "$1" >"$hash"
-  for name in npm node-linux-{x64,arm64} @oven/bun-linux-{x64,aarch64}{,-musl} @oven/bun-linux-x64{,-musl}-baseline; do
+  for name in npm @sparticuz/chromium node-linux-{x64,arm64} @oven/bun-linux-{x64,aarch64}{,-musl} @oven/bun-linux-x64{,-musl}-baseline; do
     printf '%s %s sha512-%s\n' "$name" "$1" "$(<"$hash")"
   done >>"$CLONE/toolchain/npm-hashes.txt"
 }

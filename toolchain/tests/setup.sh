@@ -5,7 +5,7 @@ test_an_unknown_tool_is_named_together_with_the_tools_there_are() {
   new_sandbox unknown
   said=$(complaint bun pyhton)
   says 'no tool "pyhton"' "$said"
-  says 'bun, node, php, python, packages' "$said"
+  says 'bun, node, php, python, browser, packages' "$said"
   absent "$CLONE/.tools"
 }
 
@@ -38,7 +38,7 @@ test_bin_bench_and_bin_loadtest_read_their_options_before_anything_is_downloaded
 test_help_names_every_tool_and_installs_nothing() {
   new_sandbox help
   said=$(setup --help)
-  for tool in bun node php python packages; do says "  $tool " "$said"; done
+  for tool in bun node php python browser packages; do says "  $tool " "$said"; done
   absent "$CLONE/.tools"
 }
 
