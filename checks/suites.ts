@@ -11,6 +11,23 @@ export type Suite = {
   files?: readonly string[];
 };
 
+/** In one process, so that what tests share is made once: the edge's bundle, the browser. */
+const nodeTest = (part: string, name: string, files: string): Suite => ({
+  part,
+  name,
+  counting: "junit",
+  command: [
+    "node",
+    "--test",
+    "--experimental-test-isolation=none",
+    "--test-reporter=junit",
+    "--test-reporter-destination=REPORT",
+    "--test-reporter=spec",
+    "--test-reporter-destination=stdout",
+    files,
+  ],
+});
+
 const bunTest = (part: string, path: string, ...flags: string[]): Suite => ({
   part,
   name: "tests",
@@ -23,21 +40,7 @@ const bunTest = (part: string, path: string, ...flags: string[]): Suite => ({
 
 /** Slow suites first: with two jobs the quick ones fill the gaps. */
 export const suites: readonly Suite[] = [
-  {
-    part: "edge",
-    name: "tests in workerd",
-    counting: "junit",
-    command: [
-      "node",
-      "--test",
-      "--experimental-test-isolation=none", // in one process, so that the bundle is built once
-      "--test-reporter=junit",
-      "--test-reporter-destination=REPORT",
-      "--test-reporter=spec",
-      "--test-reporter-destination=stdout",
-      "edge-worker/test/*.workerd.ts",
-    ],
-  },
+  nodeTest("edge", "tests in workerd", "edge-worker/test/*.workerd.ts"),
   {
     part: "writer",
     name: "tests",
@@ -51,6 +54,7 @@ export const suites: readonly Suite[] = [
       "REPORT",
     ],
   },
+  nodeTest("browser", "tests in Chromium", "browser/*.browser.ts"),
   bunTest("api", "api", "--coverage"),
   {
     part: "loadtest",
@@ -111,6 +115,12 @@ export const suites: readonly Suite[] = [
     name: "tsc of the client",
     counting: "exit-code",
     command: ["bun", "run", "tsc", "--project", "client/tsconfig.json"],
+  },
+  {
+    part: "style",
+    name: "tsc of the browser's tests",
+    counting: "exit-code",
+    command: ["bun", "run", "tsc", "--project", "browser/tsconfig.json"],
   },
   { part: "style", name: "php -l", counting: "exit-code", command: ["php", "-l", "FILES"], files: ["*.php"] },
   {

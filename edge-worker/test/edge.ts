@@ -43,11 +43,14 @@ type ClientOptions = {
 
 /** One data centre: workerd with the deployed bundle and its own caches, and ways to send requests to it. */
 export class Edge {
+  /** Where it listens for other programs, without a slash at its end: all of them are one visitor. */
+  readonly url: string;
   readonly #harness: TestHarness;
   #requests = 0;
 
-  private constructor(harness: TestHarness) {
+  private constructor(harness: TestHarness, url: string) {
     this.#harness = harness;
+    this.url = url;
   }
 
   /** `vars` replace variables of wrangler.toml. */
@@ -61,8 +64,8 @@ export class Edge {
     }));
     const workers = [worker, { config: fetchMany }, ...isolates];
     const harness = createTestHarness({ root, workers });
-    await harness.listen();
-    return new Edge(harness);
+    const { url } = await harness.listen();
+    return new Edge(harness, url.origin);
   }
 
   /** Sends a request from an address of its own. */
