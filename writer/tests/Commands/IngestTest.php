@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Tests\Commands;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 use TrendVault\Writer\Tests\Support\Process;
@@ -145,7 +146,7 @@ final class IngestTest extends TestCase
         $empty = $installation->folder->write('empty.ndjson', '');
         $damaged = $installation->folder->write(
             'damaged.ndjson.gz',
-            substr((string) gzencode(random_bytes(5000)), 0, 3000),
+            substr((string) gzencode(Draws::randomizer()->getBytes(5000)), 0, 3000),
         );
         $result = $installation->run(['ingest', '/no/such.ndjson', $empty, $damaged, $good]);
 

@@ -12,6 +12,7 @@ use TrendVault\Writer\Ranking\Evidence;
 use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\VelocityModel;
 use TrendVault\Writer\Simulation\Draws;
+use TrendVault\Writer\Tests\Support\Draws as TestDraws;
 
 final class AppealModelTest extends TestCase
 {
@@ -22,9 +23,8 @@ final class AppealModelTest extends TestCase
     #[Test]
     public function looks_lift_no_video_far_above_what_its_views_elsewhere_imply(): void
     {
-        $seed = random_int(0, PHP_INT_MAX);
-        $draws = new Draws($seed);
-        for ($round = 0; $round < 50; $round++) {
+        $draws = new Draws(TestDraws::seed());
+        for ($round = 0; $round < TestDraws::count(usual: 50, long: 2000); $round++) {
             $region = self::region($draws);
             $false = floor(10 ** (2 + 4 * $draws->share()));
             $pushed = (int) (count($region) * $draws->share());
@@ -32,9 +32,12 @@ final class AppealModelTest extends TestCase
             $estimate = new AppealModel($region, self::NOW)->estimate($pushed);
 
             $largest = self::LARGEST_FACTOR * $estimate->prior;
-            self::assertLessThanOrEqual($largest, $estimate->mean, "seed $seed, round $round");
-            self::assertLessThanOrEqual($largest, $estimate->upper, "seed $seed, round $round");
-            self::assertTrue($estimate->isHeld || $estimate->prior > 0.05, "seed $seed, round $round");
+            self::assertLessThanOrEqual($largest, $estimate->mean, TestDraws::hint() . ", round $round");
+            self::assertLessThanOrEqual($largest, $estimate->upper, TestDraws::hint() . ", round $round");
+            self::assertTrue(
+                $estimate->isHeld || $estimate->prior > 0.05,
+                TestDraws::hint() . ", round $round",
+            );
         }
     }
 

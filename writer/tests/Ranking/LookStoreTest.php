@@ -10,6 +10,7 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ranking\CountedLooks;
 use TrendVault\Writer\Ranking\Evidence;
 use TrendVault\Writer\Ranking\LookStore;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 
@@ -22,7 +23,7 @@ final class LookStoreTest extends TestCase
     #[Test]
     public function the_order_in_which_minutes_arrive_and_how_they_are_batched_changes_nothing(): void
     {
-        mt_srand($seed = random_int(0, PHP_INT_MAX));
+        mt_srand(Draws::seed());
         $counts = [];
         for ($index = 0; $index < 200; $index++) {
             $counts[] = new CountedLooks(
@@ -44,9 +45,9 @@ final class LookStoreTest extends TestCase
 
         $expected = self::looks($inOrder);
         $actual = self::looks($shuffled);
-        self::assertSame(array_keys($expected), array_keys($actual), "seed $seed");
+        self::assertSame(array_keys($expected), array_keys($actual), Draws::hint());
         foreach ($expected as $key => $row) {
-            self::assertEqualsWithDelta($row, $actual[$key], 1e-6, "seed $seed, $key");
+            self::assertEqualsWithDelta($row, $actual[$key], 1e-6, Draws::hint() . ", $key");
         }
     }
 

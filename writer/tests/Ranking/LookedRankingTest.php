@@ -12,6 +12,7 @@ use TrendVault\Writer\Ranking\CountedLooks;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\LookStore;
 use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 use TrendVault\Writer\Tests\Support\StoredObservations;
@@ -26,12 +27,11 @@ final class LookedRankingTest extends TestCase
     SQL;
 
     private Database $database;
-    private int $seed;
 
     protected function setUp(): void
     {
         $this->database = MigratedDatabase::inMemory();
-        mt_srand($this->seed = random_int(0, PHP_INT_MAX));
+        mt_srand(Draws::seed());
     }
 
     #[Test]
@@ -42,7 +42,7 @@ final class LookedRankingTest extends TestCase
         $this->catalogue('announced', 'FR');
         $this->look('FR', 'announced', 1, 50, 20);
 
-        self::assertSame($before, $this->publish(), "seed $this->seed");
+        self::assertSame($before, $this->publish(), Draws::hint());
     }
 
     #[Test]
@@ -54,7 +54,7 @@ final class LookedRankingTest extends TestCase
             $rank = mt_rand(1, 48);
             $this->look('GB', $list[$rank - 1]['video_id'], $rank, 1, mt_rand(0, 1));
             $next = $this->publish();
-            self::assertLessThanOrEqual(3, self::largestMove($list, $next), "seed $this->seed");
+            self::assertLessThanOrEqual(3, self::largestMove($list, $next), Draws::hint());
             $list = $next;
         }
     }
@@ -117,7 +117,7 @@ final class LookedRankingTest extends TestCase
             );
             $all = array_sum(array_map(static fn(int $rank): float => 1 / $rank, range(1, 48)));
             // Ranks of a group share their looks: the sum over ranks differs a little from the one over groups.
-            self::assertLessThanOrEqual(1.3 * $share * $all, $looks, "seed $this->seed");
+            self::assertLessThanOrEqual(1.3 * $share * $all, $looks, Draws::hint());
         }
     }
 

@@ -13,6 +13,7 @@ use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Simulation\OurRanker;
 use TrendVault\Writer\Simulation\SimulatedVideo;
 use TrendVault\Writer\Simulation\World;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 use TrendVault\Writer\Tests\Support\StoredObservations;
 
@@ -30,7 +31,7 @@ final class StoredOrderTest extends TestCase
     #[Test]
     public function the_database_and_the_simulation_rank_the_same_counts_in_the_same_order(): void
     {
-        mt_srand($seed = random_int(0, PHP_INT_MAX));
+        mt_srand(Draws::seed());
         foreach ([0, 1, 20, 400] as $loads) {
             $database = MigratedDatabase::inMemory();
             $videos = self::videos();
@@ -42,7 +43,7 @@ final class StoredOrderTest extends TestCase
             self::assertSame(
                 array_column($database->rows(self::LIST, [$generation->id]), 'video_id'),
                 array_column($simulated, 'id'),
-                "seed $seed, $loads loads",
+                Draws::hint() . ", $loads loads",
             );
         }
     }

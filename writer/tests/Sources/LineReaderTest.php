@@ -11,6 +11,7 @@ use TrendVault\Writer\Sources\ByteStream;
 use TrendVault\Writer\Sources\LineFragment;
 use TrendVault\Writer\Sources\LineReader;
 use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
 final class LineReaderTest extends TestCase
@@ -114,7 +115,7 @@ final class LineReaderTest extends TestCase
     #[Test]
     public function lines_before_damaged_data_are_given(): void
     {
-        $lines = array_map(static fn(): string => '"' . bin2hex(random_bytes(40)) . '"', range(1, 1000));
+        $lines = self::hexadecimal(1000, bytes: 40);
         $deflate = deflate_init(ZLIB_ENCODING_GZIP);
         $packed = deflate_add($deflate, implode("\n", $lines) . "\n", ZLIB_FULL_FLUSH);
         $read = [];
@@ -132,10 +133,7 @@ final class LineReaderTest extends TestCase
     #[Test]
     public function gzip_that_stops_midway_gives_what_came_before_and_then_fails(): void
     {
-        $lines = implode(
-            "\n",
-            array_map(static fn(): string => '"' . bin2hex(random_bytes(100)) . '"', range(1, 1000)),
-        );
+        $lines = implode("\n", self::hexadecimal(1000, bytes: 100));
         $read = [];
         try {
             foreach (self::generate(substr((string) gzencode($lines), 0, 50_000)) as $line) {
@@ -155,6 +153,17 @@ final class LineReaderTest extends TestCase
     {
         $this->expectExceptionMessage('is empty');
         self::read('');
+    }
+
+    /** @return list<string> lines that gzip can make little of */
+    private static function hexadecimal(int $count, int $bytes): array
+    {
+        $random = Draws::randomizer();
+
+        return array_map(
+            static fn(): string => '"' . bin2hex($random->getBytes($bytes)) . '"',
+            range(1, $count),
+        );
     }
 
     /** @return list<string|LineFragment> */

@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Tests\Sources;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 
@@ -60,13 +61,14 @@ final class SpoolFileTest extends TestCase
     #[Test]
     public function a_damaged_file_is_read_once_and_moved(): void
     {
+        $random = Draws::randomizer();
         $zipped = (string) gzencode(
             NdjsonLine::many(
                 array_map(
                     static fn(int $i): array => [
                         'id' => "v$i",
                         'observed_at' => NdjsonLine::ago(60),
-                        'title' => bin2hex(random_bytes(50)),
+                        'title' => bin2hex($random->getBytes(50)),
                     ],
                     range(1, 500),
                 ),
