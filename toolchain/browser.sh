@@ -38,7 +38,8 @@ install_chromium() {
 # Only the fonts that come with it, so that pages look the same on every machine.
 write_fonts_conf() {
   printf '<?xml version="1.0"?>\n<!DOCTYPE fontconfig SYSTEM "fonts.dtd">\n'
-  printf '<fontconfig><dir prefix="relative">fonts</dir><cachedir prefix="relative">cache</cachedir></fontconfig>\n'
+  printf '<fontconfig><dir prefix="relative">fonts</dir><cachedir>%s/cache</cachedir></fontconfig>\n' \
+    "$(sed 's/&/\&amp;/g; s/</\&lt;/g' <<<"$PLACE")"
 }
 
 unpack() {
