@@ -150,6 +150,25 @@ export const suites: readonly Suite[] = [
     counting: "exit-code",
     command: ["node", "node_modules/.bin/markdownlint-cli2"],
   },
+  {
+    part: "style",
+    name: "redocly",
+    counting: "exit-code",
+    command: [
+      ...["env", "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true"],
+      ...["node", "node_modules/.bin/redocly", "lint"],
+      ...["--config=contract/redocly.yaml", "contract/openapi.json"],
+    ],
+  },
+  {
+    part: "style",
+    name: "spectral",
+    counting: "exit-code",
+    command: [
+      ...["node", "node_modules/.bin/spectral", "lint", "--ruleset=contract/spectral.yaml"],
+      ...["--fail-severity=warn", "contract/openapi.json"],
+    ],
+  },
   { part: "style", name: "knip", counting: "exit-code", command: ["node", "node_modules/.bin/knip"] },
   { part: "style", name: "ruff check", counting: "exit-code", command: ["ruff", "check", "."] },
   { part: "style", name: "mypy", counting: "exit-code", command: ["mypy"] },

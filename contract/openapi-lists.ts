@@ -31,6 +31,7 @@ export const listPaths: ZodOpenApiPathsObject = {
     get: {
       operationId: "readVideo",
       summary: "One video, where it trends and how its views grew",
+      description: "Its ranks are those of the newest generation, in every list of every market.",
       requestParams: {
         path: z.object({
           id: z
@@ -50,6 +51,7 @@ export const listPaths: ZodOpenApiPathsObject = {
     get: {
       operationId: "listRegions",
       summary: "The markets, how many videos each has and how fresh they are",
+      description: "Also which categories have a list, and which generations a cursor may belong to.",
       requestParams: { header: conditions() },
       responses: {
         ...success("All markets and categories", RegionList, { example: regionListExample }),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { publicKeysExample } from "./examples.ts";
-import { cachedFields, conditions, failures, success } from "./openapi-responses.ts";
+import { cachedFields, conditions, failures, failuresAlone, success } from "./openapi-responses.ts";
 import { problemKinds } from "./problem.ts";
 import { renderProblemPage } from "./problem-page.ts";
 import { PublicKeys } from "./responses.ts";
@@ -12,6 +12,7 @@ export const servicePaths: ZodOpenApiPathsObject = {
     get: {
       operationId: "readDescription",
       summary: "This document",
+      description: "The OpenAPI description of the API, the same for every request.",
       requestParams: { header: conditions() },
       responses: {
         ...success("The description of the API", z.looseObject({ openapi: z.string() }), {
@@ -25,6 +26,7 @@ export const servicePaths: ZodOpenApiPathsObject = {
     get: {
       operationId: "listPublicKeys",
       summary: "The public keys that verify Signature",
+      description: "Keys that signed what caches may still have stay in it. `purpose` says what a key signs.",
       requestParams: { header: conditions() },
       responses: {
         ...success("The keys, the one that signs now first", PublicKeys, {
@@ -62,8 +64,10 @@ export const servicePaths: ZodOpenApiPathsObject = {
     get: {
       operationId: "checkHealth",
       summary: "Whether to send requests to this process",
+      description: "For load balancers in front of an origin. The edge has no such path.",
       responses: {
         "200": { description: "Healthy", content: { "text/plain": { schema: z.string(), example: "ok\n" } } },
+        ...failuresAlone("not-found"),
         "503": {
           description: "The process is stopping",
           content: { "text/plain": { schema: z.string(), example: "stopping\n" } },

@@ -52,6 +52,32 @@ test("every problem type of a status has an example", () => {
   );
 });
 
+test("every answer that has content has an example of it", () => {
+  for (const [path, operations] of Object.entries(committed.paths)) {
+    for (const { operationId, responses } of Object.values(operations)) {
+      for (const [status, response] of Object.entries<Described>(responses).map(resolveResponse)) {
+        for (const media of Object.values(response.content ?? {})) {
+          expect([path, operationId, status, "example" in media || "examples" in media]).toContain(true);
+        }
+      }
+    }
+  }
+});
+
+type Described = { $ref?: string; content?: Record<string, object> };
+
+function resolveResponse([status, response]: [string, Described]): [string, Described] {
+  const name = response.$ref?.split("/").at(-1) as keyof typeof committed.components.responses | undefined;
+  return [status, name === undefined ? response : committed.components.responses[name]];
+}
+
+test("answers may get further fields, messages may not", () => {
+  const text = JSON.stringify(committed.components.schemas);
+  expect(text).not.toContain('"additionalProperties":false');
+  const { content } = committed.paths["/api/views"].post.requestBody;
+  expect(content["application/json"].schema.additionalProperties).toBe(false);
+});
+
 const program = `
 import { listTrending, readVideo } from "./client/index.ts";
 
