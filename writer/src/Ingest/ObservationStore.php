@@ -135,7 +135,7 @@ final class ObservationStore
             'language' => $observation->language,
             'published_at' => $observation->publishedAt,
             'duration_seconds' => $observation->durationSeconds,
-            'url' => null,
+            'url' => $observation->url,
         ]);
     }
 

@@ -24,6 +24,7 @@ final readonly class Observation
         public ?string $language = null,
         public ?int $publishedAt = null,
         public ?int $durationSeconds = null,
+        public ?string $url = null,
     ) {}
 
     /** Whether it has every field that a new video needs. */
@@ -36,6 +37,9 @@ final readonly class Observation
     public function descriptionHash(): int
     {
         $description = "$this->title\n$this->channel\n$this->thumbBase\n$this->category\n$this->language\n$this->publishedAt\n$this->durationSeconds";
+        if ($this->url !== null) {
+            $description .= "\n$this->url";
+        }
 
         return unpack('q', hash('xxh3', $description, true))[1];
     }

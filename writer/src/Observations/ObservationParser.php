@@ -48,6 +48,7 @@ final readonly class ObservationParser
             language: $this->reader->language($fields),
             publishedAt: $this->reader->time($fields, 'published_at'),
             durationSeconds: $this->reader->count($fields, 'duration_seconds'),
+            url: $this->reader->url($fields),
         );
     }
 

@@ -54,6 +54,18 @@ final class ObservationStoreTest extends TestCase
     }
 
     #[Test]
+    public function the_url_of_a_later_line_is_stored_and_a_line_without_one_keeps_it(): void
+    {
+        $url = 'https://videos.example/watch/video-1';
+        $this->add(StoredObservations::observation(observedAt: self::NOON - 120));
+        $this->add(StoredObservations::observation(observedAt: self::NOON - 60, url: $url));
+        self::assertSame($url, $this->database->value('SELECT url FROM videos'));
+
+        $this->add(StoredObservations::observation(observedAt: self::NOON));
+        self::assertSame($url, $this->database->value('SELECT url FROM videos'));
+    }
+
+    #[Test]
     public function a_late_observation_is_kept_outside_the_chain_and_moves_no_velocity(): void
     {
         $this->add(StoredObservations::observation(observedAt: self::NOON));

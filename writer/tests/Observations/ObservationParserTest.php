@@ -26,6 +26,7 @@ final class ObservationParserTest extends TestCase
                 'language' => 'pt-BR',
                 'published_at' => '2025-11-19T12:00:00Z',
                 'duration_seconds' => 63,
+                'url' => 'https://videos.example/watch?v=video-1',
                 'unknown' => ['is' => 'ignored'],
             ]),
         );
@@ -45,6 +46,7 @@ final class ObservationParserTest extends TestCase
                 'pt-BR',
                 FixedClock::NOON - 86_400,
                 63,
+                'https://videos.example/watch?v=video-1',
             ],
             array_values((array) $observation),
         );
@@ -77,7 +79,7 @@ final class ObservationParserTest extends TestCase
         yield 'the longest title, of four bytes each' => [['title' => str_repeat('🎬', 300)]];
         yield 'optional fields that are null' => [['category' => null, 'likes' => null]];
         foreach (
-            ['category', 'language', 'published_at', 'duration_seconds', 'likes', 'comments']
+            ['category', 'language', 'published_at', 'duration_seconds', 'likes', 'comments', 'url']
             as $field
         ) {
             yield "an empty $field" => [[$field => '']];
@@ -99,6 +101,12 @@ final class ObservationParserTest extends TestCase
         }
         foreach (['https://a', 'https://a/', 'http://[::1]:80/ü/%20', 'https://a/b@c:d;e=f'] as $base) {
             yield "the thumb base $base" => [['thumb_base' => $base]];
+        }
+        foreach (
+            ['https://a', 'https://a/ü?v=%20&w#t', 'https://a?b@c', 'https://a/' . str_repeat('b', 1990)]
+            as $url
+        ) {
+            yield "the URL $url" => [['url' => $url]];
         }
         yield 'five minutes ahead' => [['observed_at' => Rfc3339::format(FixedClock::NOON + 300)]];
         yield 'published after it was observed' => [

@@ -162,6 +162,23 @@ final class RejectedLineTest extends TestCase
                 'http or https address',
             ];
         }
+        foreach (
+            [
+                'http://a/b',
+                'https://',
+                'https://u@a/',
+                'javascript:alert(1)',
+                'https://a/' . str_repeat('b', 1991),
+                7,
+            ]
+            as $url
+        ) {
+            yield "the url $url" => [
+                NdjsonLine::of(['url' => $url]),
+                RejectionReason::BadUrl,
+                'https address of at most 2000 characters without a user',
+            ];
+        }
     }
 
     private static function parser(): ObservationParser

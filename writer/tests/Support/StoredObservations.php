@@ -21,6 +21,7 @@ final class StoredObservations
         ?string $category = null,
         ?int $publishedAt = null,
         ?string $title = 'A title',
+        ?string $url = null,
     ): Observation {
         return new Observation(
             videoId: $videoId,
@@ -32,6 +33,7 @@ final class StoredObservations
             thumbBase: "https://thumbs.example/$videoId",
             category: $category,
             publishedAt: $publishedAt,
+            url: $url,
         );
     }
 
