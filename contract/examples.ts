@@ -1,7 +1,14 @@
 import { refusalDetails } from "./http-rules.ts";
 import { generationGone } from "./list-refusals.ts";
 import { describeProblem, type Problem, type ProblemKind } from "./problem.ts";
-import type { PublicKeys, RegionList, TrendingPage, Video } from "./responses.ts";
+import type {
+  PublicKeys,
+  RegionList,
+  TrendingChartPage,
+  TrendingPage,
+  TrendingSnippetPage,
+  Video,
+} from "./responses.ts";
 import { defaultLimit, limitExpected, type TrendingQuery, trendingUrl } from "./trending-query.ts";
 
 /** One answer of every kind, for the description of the API. A test holds them against the schemas. */
@@ -13,6 +20,8 @@ const thumbs: [string, string] = [
   `https://img.example/${exampleVideoId}/sd.webp`,
 ];
 
+const url = `https://videos.example/watch/${exampleVideoId}`;
+
 const firstPage: TrendingQuery = { region: "DE", window: "day", limit: defaultLimit };
 
 export const trendingPageExample: TrendingPage = {
@@ -21,6 +30,7 @@ export const trendingPageExample: TrendingPage = {
   category: null,
   generation: 4711,
   generated_at: "2026-11-21T10:00:00Z",
+  previous_generated_at: "2026-11-21T09:00:00Z",
   newest_observed_at: "2026-11-21T09:58:00Z",
   channel_limit: { videos: 3, within_ranks: 24 },
   count: 1,
@@ -34,6 +44,7 @@ export const trendingPageExample: TrendingPage = {
     {
       id: exampleVideoId,
       rank: 1,
+      previous_rank: 4,
       title: "How a lighthouse works",
       channel: "Harbour Films",
       category: "Education",
@@ -41,9 +52,32 @@ export const trendingPageExample: TrendingPage = {
       score: 182340.5,
       velocity: { views_per_hour: 9120.4, previous_views_per_hour: 8033.1, views: 104233 },
       thumbs,
+      url,
     },
   ],
   next: trendingUrl({ ...firstPage, limit: 1, cursor: "4711-1" }),
+};
+
+export const trendingChartPageExample: TrendingChartPage = {
+  ...trendingPageExample,
+  items: trendingPageExample.items.map((item) => ({
+    ...item,
+    sparkline: [...Array(8).fill(null), 0, 12, 340, 1201, 2530, 3120, 4015, 4980, ...Array(8).fill(9001)],
+  })),
+  next: trendingUrl({ ...firstPage, fields: "chart", limit: 1, cursor: "4711-1" }),
+};
+
+export const trendingSnippetPageExample: TrendingSnippetPage = {
+  ...trendingPageExample,
+  items: trendingPageExample.items.map(({ id, rank, title, channel }) => ({
+    id,
+    rank,
+    title,
+    channel,
+    thumbs,
+    url,
+  })),
+  next: trendingUrl({ ...firstPage, fields: "snippet", limit: 1, cursor: "4711-1" }),
 };
 
 export const videoExample: Video = {
@@ -55,6 +89,7 @@ export const videoExample: Video = {
   published_at: "2026-11-20T18:30:00Z",
   duration_seconds: 612,
   thumbs,
+  url,
   generation: 4711,
   generated_at: "2026-11-21T10:00:00Z",
   trending: [{ region: "DE", window: "day", category: null, rank: 1, score: 182340.5 }],

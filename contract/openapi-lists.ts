@@ -1,10 +1,24 @@
 import * as z from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { exampleVideoId, regionListExample, trendingPageExample, videoExample } from "./examples.ts";
+import {
+  exampleVideoId,
+  regionListExample,
+  trendingChartPageExample,
+  trendingPageExample,
+  trendingSnippetPageExample,
+  videoExample,
+} from "./examples.ts";
 import { cachedFields, conditions, failures, success } from "./openapi-responses.ts";
-import { RegionList, TrendingPage, Video } from "./responses.ts";
+import { RegionList, TrendingChartPage, TrendingPage, TrendingSnippetPage, Video } from "./responses.ts";
 import { describedTrendingQuery } from "./trending-query-descriptions.ts";
 import { videoIdPattern } from "./video-id.ts";
+
+const anyPage = z.union([TrendingPage, TrendingChartPage, TrendingSnippetPage]);
+const pageExamples = {
+  default: { summary: "Without `fields`", value: trendingPageExample },
+  chart: { summary: "fields=chart", value: trendingChartPageExample },
+  snippet: { summary: "fields=snippet", value: trendingSnippetPageExample },
+};
 
 /** The paths of what trends: lists, videos, regions. */
 export const listPaths: ZodOpenApiPathsObject = {
@@ -16,8 +30,8 @@ export const listPaths: ZodOpenApiPathsObject = {
         "Ranks by the views expected in the window ahead. All pages that `next` links belong to one generation, even after a newer one is published.",
       requestParams: { query: describedTrendingQuery(), header: conditions() },
       responses: {
-        ...success("The requested page", TrendingPage, {
-          example: trendingPageExample,
+        ...success("The requested page", anyPage, {
+          examples: pageExamples,
           headers: z.object({
             ...cachedFields,
             Link: z.string().optional().meta({ description: 'The next page: rel="next" (RFC 8288)' }),

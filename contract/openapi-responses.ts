@@ -59,19 +59,22 @@ export function conditions() {
   });
 }
 
-type Success = { example: unknown; contentType?: string; headers?: z.ZodObject };
+/** An example, or one of each shape by its name. */
+type Example = { example: unknown } | { examples: Record<string, { summary: string; value: unknown }> };
+
+type Success = Example & { contentType?: string; headers?: z.ZodObject };
 
 /** The responses of a path that may be cached: the answer, and 304. */
 export function success(
   description: string,
   schema: z.ZodType,
-  { example, contentType = "application/json", headers = z.object(cachedFields) }: Success,
+  { contentType = "application/json", headers = z.object(cachedFields), ...examples }: Success,
 ): Record<string, ZodOpenApiResponseObject> {
   return {
     "200": {
       description,
       headers,
-      content: { [contentType]: { schema, example } },
+      content: { [contentType]: { schema, ...examples } },
     },
     "304": {
       description: "The stored answer with this ETag is current",

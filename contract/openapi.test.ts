@@ -7,14 +7,24 @@ import {
   problemExamples,
   publicKeysExample,
   regionListExample,
+  trendingChartPageExample,
   trendingPageExample,
+  trendingSnippetPageExample,
   videoExample,
 } from "./examples.ts";
 import committed from "./openapi.json";
 import { createOpenapiDocument } from "./openapi-document.ts";
 import { minutesExample, shardsExample } from "./openapi-views.ts";
 import { problemContentType, problemKinds, problems, problemType } from "./problem.ts";
-import { ProblemDocument, PublicKeys, RegionList, TrendingPage, Video } from "./responses.ts";
+import {
+  ProblemDocument,
+  PublicKeys,
+  RegionList,
+  TrendingChartPage,
+  TrendingPage,
+  TrendingSnippetPage,
+  Video,
+} from "./responses.ts";
 import { ViewMinutes, ViewShards } from "./view-minutes.ts";
 
 test("openapi.json is what the schemas say (after a change: bun run openapi in contract)", () => {
@@ -23,6 +33,8 @@ test("openapi.json is what the schemas say (after a change: bun run openapi in c
 
 test("the examples are what the schemas allow", () => {
   TrendingPage.parse(trendingPageExample);
+  TrendingChartPage.parse(trendingChartPageExample);
+  TrendingSnippetPage.parse(trendingSnippetPageExample);
   Video.parse(videoExample);
   RegionList.parse(regionListExample);
   PublicKeys.parse(publicKeysExample);

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { problemKinds, problemType } from "./problem.ts";
 import { regionCodes } from "./regions.ts";
 import { longestToken } from "./token.ts";
-import { largestLimit, windows } from "./trending-query.ts";
+import { largestLimit, sparklineHours, windows } from "./trending-query.ts";
 import { videoIdPattern } from "./video-id.ts";
 
 /** Rows of the database carry plain strings; a foreign key makes sure that a region is one of ours. */
@@ -25,11 +25,21 @@ const generation = z
   .min(1)
   .meta({ description: "The published ranking that this answer was read from" });
 const viewsPerHour = z.number().min(0);
+const rank = z.int().min(1);
+const url = z
+  .string()
+  .regex(/^https:\/\/./)
+  .max(2000)
+  .nullable()
+  .meta({ description: "Where the video is watched; null when that is not known" });
 
 export const TrendingItem = z
   .strictObject({
     id: videoId,
-    rank: z.int().min(1),
+    rank,
+    previous_rank: rank.nullable().meta({
+      description: "The rank in the same list at `previous_generated_at`; null when it was not in it",
+    }),
     title: z.string(),
     channel: z.string(),
     category: z.string().nullable(),
@@ -41,16 +51,36 @@ export const TrendingItem = z
       views: z.int().min(0).meta({ description: "Views counted so far" }),
     }),
     thumbs,
+    url,
   })
   .meta({ id: "TrendingItem" });
 
-export const TrendingPage = z
+export const TrendingChartItem = z
   .strictObject({
+    ...TrendingItem.shape,
+    sparkline: z.array(z.int().min(0).nullable()).length(sparklineHours).meta({
+      description:
+        "Views gained in this market in each of the 24 full hours that end with the latest full hour before `generated_at`, oldest first; null where that was not counted",
+    }),
+  })
+  .meta({ id: "TrendingChartItem" });
+
+export const TrendingSnippet = z
+  .strictObject({ id: videoId, rank, title: z.string(), channel: z.string(), thumbs, url })
+  .meta({ id: "TrendingSnippet" });
+
+/** A page with items of one shape. */
+function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({
     region,
     window,
     category: z.string().nullable().meta({ description: "Null in the list over all categories" }),
     generation,
     generated_at: time,
+    previous_generated_at: time.nullable().meta({
+      description:
+        "When the list was made that `previous_rank` is from: about an hour before, less while there is no hour of history; null without any",
+    }),
     newest_observed_at: time.nullable().meta({ description: "The time of this market's newest view count" }),
     channel_limit: z
       .strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) })
@@ -61,12 +91,21 @@ export const TrendingPage = z
       description:
         "A JWS (RFC 7515, EdDSA) that proves that this page was served in this minute; valid for 15 minutes. The same for everybody",
     }),
-    items: z.array(TrendingItem).max(largestLimit),
+    items: z.array(item).max(largestLimit),
     next: z.string().nullable().meta({ description: "The next page of this generation, null on the last" }),
-  })
-  .meta({ id: "TrendingPage" });
+  });
+}
 
+export const TrendingPage = pageOf(TrendingItem).meta({ id: "TrendingPage" });
 export type TrendingPage = Widened<z.infer<typeof TrendingPage>>;
+
+/** The page of `fields=chart`. */
+export const TrendingChartPage = pageOf(TrendingChartItem).meta({ id: "TrendingChartPage" });
+export type TrendingChartPage = Widened<z.infer<typeof TrendingChartPage>>;
+
+/** The page of `fields=snippet`. */
+export const TrendingSnippetPage = pageOf(TrendingSnippet).meta({ id: "TrendingSnippetPage" });
+export type TrendingSnippetPage = Widened<z.infer<typeof TrendingSnippetPage>>;
 
 export const Video = z
   .strictObject({
@@ -78,6 +117,7 @@ export const Video = z
     published_at: time.nullable(),
     duration_seconds: z.int().min(0).nullable(),
     thumbs,
+    url,
     generation,
     generated_at: time,
     trending: z
@@ -86,7 +126,7 @@ export const Video = z
           region,
           window,
           category: z.string().nullable(),
-          rank: z.int().min(1),
+          rank,
           score: z.number().min(0),
         }),
       )

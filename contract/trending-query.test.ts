@@ -8,6 +8,8 @@ test.each([
   ["region=de&limit=24", "/api/trending?region=DE"],
   ["?limit=50&region=Fr", "/api/trending?region=FR&limit=50"],
   ["window=now", "/api/trending?region=GB&window=now"],
+  ["limit=10&fields=snippet", "/api/trending?region=GB&fields=snippet&limit=10"],
+  ["fields=chart&category=Music", "/api/trending?region=GB&category=Music&fields=chart"],
   ["window=day", "/api/trending?region=GB"],
   ["category=Film+%26+Animation", "/api/trending?region=GB&category=Film%20%26%20Animation"],
   [
@@ -52,6 +54,10 @@ test.each([
   ["limit=%zz", "limit", "expected a whole number from 1 to 50"],
   ["category=", "category", "of 1 to 60 characters"],
   [`category=${"x".repeat(61)}`, "category", "of 1 to 60 characters"],
+  ["fields=", "fields", "expected one of snippet, chart"],
+  ["fields=Chart", "fields", "expected one of snippet, chart"],
+  ["fields=id,title", "fields", "expected one of snippet, chart"],
+  ["fields=chart&fields=chart", "fields", "expected at most once"],
   ["cursor=1", "cursor", "unchanged"],
   ["cursor=0-1", "cursor", "unchanged"],
   ["cursor=1-1-1", "cursor", "unchanged"],
@@ -61,10 +67,10 @@ test.each([
   ["limit=50&cursor=7-500", "cursor", "unchanged"], // no list is longer
   ["limit=50&category=Music&cursor=7-100", "cursor", "unchanged"],
   ["limit=5&limit=5", "limit", "expected at most once"],
-  ["page=2", "(unknown)", "expected only region, window, category, limit, cursor"],
-  ["Region=DE", "(unknown)", "expected only region, window, category, limit, cursor"],
-  ["__proto__=1", "(unknown)", "expected only region, window, category, limit, cursor"],
-  ["&=&", "(unknown)", "expected only region, window, category, limit, cursor"],
+  ["page=2", "(unknown)", "expected only region, window, category, fields, limit, cursor"],
+  ["Region=DE", "(unknown)", "expected only region, window, category, fields, limit, cursor"],
+  ["__proto__=1", "(unknown)", "expected only region, window, category, fields, limit, cursor"],
+  ["&=&", "(unknown)", "expected only region, window, category, fields, limit, cursor"],
 ])("the query %p is refused: %s: … %s …", (search, name, detail) => {
   const { invalid } = parseTrendingQuery(search);
   expect(invalid).toHaveLength(1);

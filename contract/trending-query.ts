@@ -15,6 +15,15 @@ export const limitExpected = `expected a whole number from 1 to ${largestLimit}`
 const cursorExpected = "expected the cursor in `next` of a page, unchanged";
 const cursorPattern = /^[1-9][0-9]{0,14}-(0|[1-9][0-9]{0,5})$/;
 
+/**
+ * What an item of a page has, besides the default: little of it, as a phone wants it, or its growth as well, for charts.
+ * Named shapes, and no choice of single fields: each is a response to be built and cached.
+ */
+export const fieldSets = ["snippet", "chart"] as const;
+
+/** The full hours that a sparkline covers. */
+export const sparklineHours = 24;
+
 /** The parameters of /api/trending. The OpenAPI document is made from this schema as well. */
 export const TrendingQuery = z.strictObject({
   region: z._default(
@@ -25,6 +34,7 @@ export const TrendingQuery = z.strictObject({
   category: z.optional(
     z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
   ),
+  fields: z.optional(z.enum(fieldSets, { error: `expected one of ${fieldSets.join(", ")}` })),
   limit: z._default(
     z.int({ error: limitExpected }).check(z.minimum(1), z.maximum(largestLimit)),
     defaultLimit,
@@ -62,6 +72,7 @@ export function trendingUrl(query: TrendingQuery): string {
   let url = `/api/trending?region=${query.region}`;
   if (query.window !== "day") url += `&window=${query.window}`;
   if (query.category !== undefined) url += `&category=${encodeQueryValue(query.category)}`;
+  if (query.fields !== undefined) url += `&fields=${query.fields}`;
   if (query.limit !== defaultLimit) url += `&limit=${query.limit}`;
   if (query.cursor !== undefined) url += `&cursor=${query.cursor}`;
   return url;

@@ -57,7 +57,7 @@ CREATE TABLE generations (
   video_count INTEGER NOT NULL CHECK (video_count >= 0),
   max_per_channel INTEGER NOT NULL CHECK (max_per_channel >= 1), -- within the first max_per_channel_ranks of a list
   max_per_channel_ranks INTEGER NOT NULL CHECK (max_per_channel_ranks >= 0)
-) STRICT;
+, previous_at INTEGER CHECK (previous_at < published_at)) STRICT;
 
 CREATE TABLE generation_regions (
   generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
@@ -237,7 +237,7 @@ CREATE TABLE trending (
   score REAL NOT NULL CHECK (score >= 0),
   views INTEGER NOT NULL CHECK (views >= 0),
   views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0),
-  previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0),
+  previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0), previous_rank INTEGER CHECK (previous_rank >= 1),
   PRIMARY KEY (generation, region, window, category, rank)
 ) STRICT, WITHOUT ROWID;
 

@@ -35,9 +35,16 @@ def _validators() -> dict[str, jsonschema_rs.Draft202012Validator]:
             continue
         content = methods["get"]["responses"]["200"].get("content", {})
         if "application/json" in content:
-            schema = content["application/json"]["schema"] | {"components": DOCUMENT["components"]}
+            schema = _without_fields(content["application/json"]["schema"])
+            schema |= {"components": DOCUMENT["components"]}
             validators[path] = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
     return validators
+
+
+def _without_fields(schema: dict[str, Any]) -> dict[str, Any]:
+    """The shape without `fields`, which is described first: of one shape, a mismatch says where it is."""
+    shapes: list[dict[str, Any]] = schema.get("anyOf", [schema])
+    return dict(shapes[0])
 
 
 _VALIDATORS = _validators()

@@ -12,7 +12,13 @@ const enough = { TOKEN_SIGNING_KEYS: `${"C".repeat(42)}A`, SIGNING_KEY: key };
 test("what has a default may be left out", () => {
   const settings = readSettings(enough);
   expect(settings).toMatchObject({ host: "127.0.0.1", port: 3000, databasePath: "data/trendvault.db" });
-  expect(settings).toMatchObject({ edgeKeys: null, workers: 1, adminHost: "127.0.0.1", adminPort: 9464 });
+  expect(settings).toMatchObject({
+    edgeKeys: null,
+    videoUrl: null,
+    workers: 1,
+    adminHost: "127.0.0.1",
+    adminPort: 9464,
+  });
 });
 
 test("without a token key nothing starts, and the message shows how to make one", () => {
@@ -40,6 +46,29 @@ test.each([
 ])("%s=%p is refused with name, problem and example", (name, value, message) => {
   expect(() => readSettings({ ...enough, [name]: value })).toThrow(message);
 });
+
+test.each([
+  "",
+  "http://site.example/watch/{id}",
+  "https://site.example/watch",
+  "https://site.example/{id}/{id}",
+  "https://{id}.site.example/",
+  "https://{id}",
+  "https://user@site.example/{id}",
+  "https://site.example/watch me/{id}",
+  "https:///{id}",
+  "https://[/{id}",
+  `https://site.example/${"a".repeat(2000)}{id}`,
+])("VIDEO_URL=%p is refused", (url) => {
+  expect(() => readSettings({ ...enough, VIDEO_URL: url })).toThrow(
+    "VIDEO_URL: expected an https URL without user, with {id} once, in its path or query. Example: VIDEO_URL=https://",
+  );
+});
+
+test.each(["https://site.example/watch/{id}", "https://site.example:8443/?v={id}&t=1", "https://a/#{id}"])(
+  "VIDEO_URL=%p is taken",
+  (url) => expect(readSettings({ ...enough, VIDEO_URL: url }).videoUrl).toBe(url),
+);
 
 test("keys of the token's old form are refused with what to do", () => {
   expect(() => readSettings({ ...enough, TOKEN_KEYS: "k1:secret" })).toThrow(

@@ -2,6 +2,7 @@ import { fromBase64url } from "@trendvault/contract/base64url";
 import { isOneByteRepeated, type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
 import * as z from "zod/mini";
 import { type Environment, type KeyFiles, keyFileNames, readKeyFiles } from "./key-files.ts";
+import { isVideoUrlTemplate } from "./video-url-template.ts";
 
 const makeBytes = "openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
 
@@ -15,6 +16,13 @@ const environment = z.object({
   TOKEN_SIGNING_KEYS: secret(parseSeeds),
   SIGNING_KEY: secret(parseSeeds),
   EDGE_KEYS: z.optional(secret(parseKeyRing)),
+  VIDEO_URL: z.optional(
+    z.string().check(
+      z.refine(isVideoUrlTemplate, {
+        error: "expected an https URL without user, with {id} once, in its path or query",
+      }),
+    ),
+  ),
   WORKERS: z._default(
     z.union([z.literal("auto"), wholeNumber(1, 64, workersExpected)], { error: workersExpected }),
     1,
@@ -33,6 +41,7 @@ const examples: Record<string, string> = {
   SIGNING_KEY: `<32 random bytes as base64url: ${makeBytes}>`,
   EDGE_KEYS_FILE: "/etc/trendvault/edge-keys",
   EDGE_KEYS: `e1:<32 random bytes as base64url: ${makeBytes}>`,
+  VIDEO_URL: "https://site.example/watch/{id}",
   WORKERS: "auto",
   ADMIN_HOST: "127.0.0.1",
   ADMIN_PORT: "9464",
@@ -49,6 +58,8 @@ export type Settings = {
   signingSeeds: Uint8Array[];
   /** Null: requests need no signature of the edge. */
   edgeKeys: KeyRing | null;
+  /** Where a video is watched, with `{id}` once; null: only videos whose data say so have a link. */
+  videoUrl: string | null;
   workers: number;
   adminHost: string;
   adminPort: number;
@@ -73,6 +84,7 @@ export function readSettings(env: Environment, files: KeyFiles = readKeyFiles(en
     tokenSigningSeeds: values.TOKEN_SIGNING_KEYS,
     signingSeeds: values.SIGNING_KEY,
     edgeKeys: values.EDGE_KEYS ?? null,
+    videoUrl: values.VIDEO_URL ?? null,
     workers: values.WORKERS === "auto" ? navigator.hardwareConcurrency : values.WORKERS,
     adminHost: values.ADMIN_HOST,
     adminPort: values.ADMIN_PORT,

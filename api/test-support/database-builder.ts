@@ -19,7 +19,14 @@ export function listMigrations(): { version: number; name: string; sql: string }
     }));
 }
 
-export type VideoSeed = { id: string; title?: string; channel?: string; category?: string | null };
+export type VideoSeed = {
+  id: string;
+  title?: string;
+  channel?: string;
+  category?: string | null;
+  url?: string;
+  previousRank?: number;
+};
 
 export type ListSeed = {
   region: string;
@@ -51,11 +58,11 @@ export class DatabaseBuilder {
   }
 
   /** Publishes a generation with these lists in one transaction and gives its id. */
-  publish(lists: ListSeed[], publishedAt = 1_795_171_200): number {
+  publish(lists: ListSeed[], publishedAt = 1_795_171_200, previousAt: number | null = null): number {
     return this.database.transaction(() => {
       const { lastInsertRowid } = this.database.run(
-        "INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks) VALUES (?, 'test-1', 0, 3, 24)",
-        [publishedAt],
+        "INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks, previous_at) VALUES (?, 'test-1', 0, 3, 24, ?)",
+        [publishedAt, previousAt],
       );
       const generation = Number(lastInsertRowid);
       for (const { code } of regions) this.#addRegion(generation, code, lists, publishedAt);
@@ -143,9 +150,9 @@ export class DatabaseBuilder {
     for (const [index, video] of videos.entries()) {
       const { id, title = `Title of ${id}`, channel = `Channel of ${id}` } = video;
       this.database.run(
-        `INSERT INTO videos (id, title, channel, category, language, published_at, duration_seconds, thumb_base, first_seen_at)
-         VALUES (?, ?, ?, ?, 'en', ?, 212, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET title = excluded.title, channel = excluded.channel`,
+        `INSERT INTO videos (id, title, channel, category, language, published_at, duration_seconds, thumb_base, first_seen_at, url)
+         VALUES (?, ?, ?, ?, 'en', ?, 212, ?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET title = excluded.title, channel = excluded.channel, url = excluded.url`,
         [
           id,
           title,
@@ -154,12 +161,14 @@ export class DatabaseBuilder {
           publishedAt - 86_400,
           `https://thumbs.example/${id}`,
           publishedAt,
+          video.url ?? null,
         ],
       );
       const score = 1000.04 * (videos.length - index);
-      this.database.run("INSERT INTO trending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [
+      this.database.run("INSERT INTO trending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [
         ...[generation, region, window, category, index + 1, id, score],
         ...[5000 + index, score / 24, index % 2 === 0 ? score / 48 : null],
+        video.previousRank ?? null,
       ]);
     }
   }

@@ -25,7 +25,7 @@ export const table: readonly SourceRoot[] = [
       ["resources"],
       ["database"],
       ["signing", "logging", "settings.ts"],
-      ["key-files.ts"],
+      ["key-files.ts", "video-url-template.ts"],
     ],
     mayImport: ["contract"],
   },

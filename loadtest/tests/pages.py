@@ -17,7 +17,7 @@ KEY = OKPKey.generate_key("Ed25519", {"kid": "k1"})
 PUBLIC_KEYS: dict[str, Any] = {"keys": [{**KEY.as_dict(private=False), "purpose": "tokens"}]}
 TOTAL = 60
 _OK = DOCUMENT["paths"]["/api/trending"]["get"]["responses"]["200"]
-EXAMPLE: dict[str, Any] = _OK["content"]["application/json"]["example"]
+EXAMPLE: dict[str, Any] = _OK["content"]["application/json"]["examples"]["default"]["value"]
 
 
 def page(request: PageRequest, now: float) -> dict[str, Any]:

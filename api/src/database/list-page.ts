@@ -15,11 +15,19 @@ export type ListRow = {
   category: string | null;
   published_at: number | null;
   thumb_base: string;
+  url: string | null;
+  previous_rank: number | null;
 };
 
 /** `total` is the last rank of the whole list, `rows` are the page without the videos that were taken down. */
 export type ListPage = {
-  generation: { id: number; publishedAt: number; maxPerChannel: number; maxPerChannelRanks: number };
+  generation: {
+    id: number;
+    publishedAt: number;
+    previousAt: number | null;
+    maxPerChannel: number;
+    maxPerChannelRanks: number;
+  };
   newestObservedAt: number | null;
   total: number;
   rows: ListRow[];
@@ -27,19 +35,20 @@ export type ListPage = {
 
 const listWhere = "generation = ?1 AND trending.region = ?2 AND window = ?3 AND trending.category = ?4";
 
-const headSql = `SELECT published_at, max_per_channel, max_per_channel_ranks, newest_observed_at FROM generations
+const headSql = `SELECT published_at, previous_at, max_per_channel, max_per_channel_ranks, newest_observed_at FROM generations
   LEFT JOIN generation_regions ON generation = id AND region = ?2 WHERE id = ?1`;
 
 const totalSql = `SELECT rank AS total FROM trending WHERE ${listWhere} ORDER BY rank DESC LIMIT 1`;
 
 const rowsSql = `SELECT rank, video_id, score, views, views_per_hour, previous_views_per_hour,
-    title, channel, videos.category AS category, published_at, thumb_base, (${isRemovedSql}) AS removed
+    title, channel, videos.category AS category, published_at, thumb_base, url, previous_rank, (${isRemovedSql}) AS removed
   FROM trending JOIN videos ON videos.id = video_id
   WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
 
 type List = [number, string, string, string];
 type Head = {
   published_at: number;
+  previous_at: number | null;
   max_per_channel: number;
   max_per_channel_ranks: number;
   newest_observed_at: number | null;
@@ -69,6 +78,7 @@ function describeGeneration(id: number, head: Head): ListPage["generation"] {
   return {
     id,
     publishedAt: head.published_at,
+    previousAt: head.previous_at,
     maxPerChannel: head.max_per_channel,
     maxPerChannelRanks: head.max_per_channel_ranks,
   };

@@ -11,6 +11,7 @@ export type VideoRow = {
   published_at: number | null;
   duration_seconds: number | null;
   thumb_base: string;
+  url: string | null;
 };
 
 /** A rank in a list. Category '' is the list over all categories. */
@@ -23,7 +24,7 @@ export type VideoRecord = { video: VideoRow; places: ListPlace[]; observations: 
 
 const observationsPerRegion = 48;
 
-const videoSql = `SELECT id, title, channel, category, language, published_at, duration_seconds, thumb_base
+const videoSql = `SELECT id, title, channel, category, language, published_at, duration_seconds, thumb_base, url
   FROM videos WHERE id = ?1 AND NOT (${isRemovedSql})`;
 
 // Left to itself, SQLite reads the whole generation, because the primary key has the order that is asked for, too.

@@ -45,6 +45,7 @@ test("the default page is the first 24 of GB's day list", async () => {
   expect(body.items[0]).toEqual({
     id: "video1",
     rank: 1,
+    previous_rank: null,
     title: "Title of video1",
     channel: "Channel of video1",
     category: null,
@@ -52,6 +53,7 @@ test("the default page is the first 24 of GB's day list", async () => {
     score: 30001.2,
     velocity: { views_per_hour: 1250.1, previous_views_per_hour: 625, views: 5000 },
     thumbs: ["https://thumbs.example/video1/hq.webp", "https://thumbs.example/video1/sd.webp"],
+    url: null,
   });
 });
 

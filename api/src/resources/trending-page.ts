@@ -1,19 +1,21 @@
-import type { TrendingPage } from "@trendvault/contract/responses";
+import type { TrendingChartPage, TrendingPage, TrendingSnippetPage } from "@trendvault/contract/responses";
 import {
   readCursor,
+  sparklineHours,
   type TrendingQuery,
   trendingUrl,
   writeCursor,
 } from "@trendvault/contract/trending-query";
 import type { ListPage, ListRow } from "../database/list-page.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
+import type { VideoLinks } from "./video-links.ts";
 
 /** A page's JSON around its token, in UTF-8: the token is all that changes with the minute. */
 export type WrittenPage = { head: Uint8Array; tail: Uint8Array };
 
 /** Writes a page, but for its token. */
-export function writeTrendingPage(query: TrendingQuery, list: ListPage): WrittenPage {
-  const text = JSON.stringify(describePage(query, list));
+export function writeTrendingPage(query: TrendingQuery, list: ListPage, linkOf: VideoLinks): WrittenPage {
+  const text = JSON.stringify(describePage(query, list, linkOf));
   const token = text.indexOf(noToken) + noToken.length - 1; // within a string, its quotes would be escaped
   const encoder = new TextEncoder();
   return { head: encoder.encode(text.slice(0, token)), tail: encoder.encode(text.slice(token)) };
@@ -29,9 +31,12 @@ export function insertToken({ head, tail }: WrittenPage, token: string): Uint8Ar
   return bytes;
 }
 
+type AnyItem = (TrendingPage | TrendingChartPage | TrendingSnippetPage)["items"][number];
+type AnyPage = Omit<TrendingPage, "items"> & { items: AnyItem[] };
+
 const noToken = '"token":""';
 
-function describePage(query: TrendingQuery, list: ListPage): TrendingPage {
+function describePage(query: TrendingQuery, list: ListPage, linkOf: VideoLinks): AnyPage {
   const { generation } = list;
   return {
     region: query.region,
@@ -39,12 +44,13 @@ function describePage(query: TrendingQuery, list: ListPage): TrendingPage {
     category: query.category ?? null,
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
+    previous_generated_at: formatTimeOrNull(generation.previousAt),
     newest_observed_at: formatTimeOrNull(list.newestObservedAt),
     channel_limit: { videos: generation.maxPerChannel, within_ranks: generation.maxPerChannelRanks },
     count: list.rows.length,
     total: list.total,
     token: "",
-    items: list.rows.map(describeItem),
+    items: describeItems(query, list, linkOf),
     next: nextPageUrl(query, list),
   };
 }
@@ -58,10 +64,29 @@ export function nextPageUrl(query: TrendingQuery, list: ListPage): string | null
   return trendingUrl({ ...query, cursor });
 }
 
-function describeItem(row: ListRow): TrendingPage["items"][number] {
+function describeItems({ fields }: TrendingQuery, { rows }: ListPage, linkOf: VideoLinks): AnyItem[] {
+  switch (fields) {
+    case undefined:
+      return rows.map((row) => describeItem(row, linkOf));
+    case "snippet":
+      return rows.map((row) => describeSnippet(row, linkOf));
+    case "chart":
+      return rows.map((row) => ({ ...describeItem(row, linkOf), sparkline: noSparkline }));
+  }
+}
+
+const noSparkline = Array<null>(sparklineHours).fill(null);
+
+function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage["items"][number] {
+  const { video_id: id, rank, title, channel } = row;
+  return { id, rank, title, channel, thumbs: thumbsOf(row), url: linkOf(id, row.url) };
+}
+
+function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["items"][number] {
   return {
     id: row.video_id,
     rank: row.rank,
+    previous_rank: row.previous_rank,
     title: row.title,
     channel: row.channel,
     category: row.category,
@@ -73,8 +98,13 @@ function describeItem(row: ListRow): TrendingPage["items"][number] {
         row.previous_views_per_hour === null ? null : roundToTenth(row.previous_views_per_hour),
       views: row.views,
     },
-    thumbs: [`${row.thumb_base}/hq.webp`, `${row.thumb_base}/sd.webp`],
+    thumbs: thumbsOf(row),
+    url: linkOf(row.video_id, row.url),
   };
+}
+
+function thumbsOf({ thumb_base }: ListRow): [string, string] {
+  return [`${thumb_base}/hq.webp`, `${thumb_base}/sd.webp`];
 }
 
 function roundToTenth(value: number): number {

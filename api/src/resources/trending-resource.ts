@@ -13,19 +13,27 @@ import { type Body, jsonContentType } from "./body.ts";
 import { Refusal } from "./refusal.ts";
 import type { Content, Resource } from "./resource.ts";
 import { insertToken, nextPageUrl, type WrittenPage, writeTrendingPage } from "./trending-page.ts";
+import type { VideoLinks } from "./video-links.ts";
+
+/** What pages are made from. */
+export type PageSources = { lists: ListReader; linkOf: VideoLinks };
 
 /** The page that a query string (without its "?") selects, or why it selects none. */
-export function trendingResource(search: string, lists: ListReader): Resource | Refusal {
+export function trendingResource(search: string, sources: PageSources): Resource | Refusal {
   const { query, invalid } = parseTrendingQuery(`?${search}`); // a second "?" is part of a name
   if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
   return {
     url: trendingUrl(query),
     route: "trending",
-    read: (generation) => readPage(query, generation, lists),
+    read: (generation) => readPage(query, generation, sources),
   };
 }
 
-function readPage(query: TrendingQuery, generation: Generation, lists: ListReader): Content | Refusal {
+function readPage(
+  query: TrendingQuery,
+  generation: Generation,
+  { lists, linkOf }: PageSources,
+): Content | Refusal {
   const { category, cursor } = query;
   const start = cursor === undefined ? null : readCursor(cursor);
   const isOfAnother = start !== null && start.generation !== generation.id; // it may have had the category
@@ -36,7 +44,7 @@ function readPage(query: TrendingQuery, generation: Generation, lists: ListReade
   const list = start === null ? lists.readFirstPage(query, generation) : lists.readListPage(query, start);
   if (list === null) return Refusal.of(generationGone(query));
   if (start !== null && start.afterRank >= list.total) return pastTheEnd;
-  return new PageContent(query, list);
+  return new PageContent(query, list, linkOf);
 }
 
 /** Keeps the rows until the first rendering, and then what was written of them. */
@@ -45,10 +53,10 @@ class PageContent implements Content {
   readonly #next: string | null;
   #page: WrittenPage | (() => WrittenPage);
 
-  constructor(query: TrendingQuery, list: ListPage) {
+  constructor(query: TrendingQuery, list: ListPage, linkOf: VideoLinks) {
     this.list = pageInToken(query, list);
     this.#next = nextPageUrl(query, list);
-    this.#page = () => writeTrendingPage(query, list);
+    this.#page = () => writeTrendingPage(query, list, linkOf);
   }
 
   render(token: string): Body {

@@ -6,23 +6,31 @@ import { jsonBody } from "./body.ts";
 import { Refusal } from "./refusal.ts";
 import { fixedContent, type Resource } from "./resource.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
+import type { VideoLinks } from "./video-links.ts";
 
-export type VideoReader = { readVideo(id: string, generation: number): VideoRecord | null };
+type VideoReader = { readVideo(id: string, generation: number): VideoRecord | null };
 
 /** One video. */
-export function videoResource(id: string, reader: VideoReader): Resource {
+export function videoResource(
+  id: string,
+  { reader, linkOf }: { reader: VideoReader; linkOf: VideoLinks },
+): Resource {
   return {
     url: videoPath(id),
     route: "video",
     read(generation) {
       const record = reader.readVideo(id, generation.id);
       if (record === null) return unknownVideo();
-      return fixedContent(jsonBody(JSON.stringify(describe(record, generation))));
+      return fixedContent(jsonBody(JSON.stringify(describe(record, generation, linkOf))));
     },
   };
 }
 
-function describe({ video, places, observations }: VideoRecord, generation: Generation): Video {
+function describe(
+  { video, places, observations }: VideoRecord,
+  generation: Generation,
+  linkOf: VideoLinks,
+): Video {
   return {
     id: video.id,
     title: video.title,
@@ -32,6 +40,7 @@ function describe({ video, places, observations }: VideoRecord, generation: Gene
     published_at: formatTimeOrNull(video.published_at),
     duration_seconds: video.duration_seconds,
     thumbs: [`${video.thumb_base}/hq.webp`, `${video.thumb_base}/sd.webp`],
+    url: linkOf(video.id, video.url),
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
     trending: places.map((place) => ({ ...place, category: place.category === "" ? null : place.category })),

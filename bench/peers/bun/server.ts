@@ -16,9 +16,16 @@ const thumbprint = createHash("sha256")
   .digest("base64url");
 const header = encode({ alg: "EdDSA", kid: thumbprint.slice(0, 8), typ: "tv+jwt" });
 
-type Head = { id: number; published: number; observed: number | null; videos: number; ranks: number };
+type Head = {
+  id: number;
+  published: number;
+  previous: number | null;
+  observed: number | null;
+  videos: number;
+  ranks: number;
+};
 const findHead = database.query<Head, [string]>(`
-  SELECT id, published_at AS published, newest_observed_at AS observed,
+  SELECT id, published_at AS published, previous_at AS previous, newest_observed_at AS observed,
     max_per_channel AS videos, max_per_channel_ranks AS ranks
   FROM generations JOIN regions LEFT JOIN generation_regions ON generation = id AND region = code
   WHERE code = ? ORDER BY id DESC LIMIT 1`);
@@ -39,10 +46,13 @@ type Row = {
   rate: number;
   previousRate: number | null;
   thumbs: string;
+  url: string | null;
+  previousRank: number | null;
 };
 const findRows = database.query<Row, [number, string, string, number]>(`
-  SELECT video_id AS id, rank, title, channel, v.category, score, views, thumb_base AS thumbs,
-    v.published_at AS published, views_per_hour AS rate, previous_views_per_hour AS previousRate
+  SELECT video_id AS id, rank, title, channel, v.category, score, views, thumb_base AS thumbs, url,
+    v.published_at AS published, views_per_hour AS rate, previous_views_per_hour AS previousRate,
+    previous_rank AS previousRank
   FROM trending t JOIN videos v ON v.id = video_id
   WHERE generation = ? AND region = ? AND window = ? AND t.category = '' ORDER BY rank LIMIT ?`);
 
@@ -75,6 +85,7 @@ function buildPage(head: Head, { region, window, limit }: { region: string; wind
     category: null,
     generation: head.id,
     generated_at: toTime(head.published),
+    previous_generated_at: toTime(head.previous),
     newest_observed_at: toTime(head.observed),
     channel_limit: { videos: head.videos, within_ranks: head.ranks },
     count: items.length,
@@ -89,6 +100,7 @@ function describe(row: Row) {
   return {
     id: row.id,
     rank: row.rank,
+    previous_rank: row.previousRank,
     title: row.title,
     channel: row.channel,
     category: row.category,
@@ -100,6 +112,7 @@ function describe(row: Row) {
       views: row.views,
     },
     thumbs: [`${row.thumbs}/hq.webp`, `${row.thumbs}/sd.webp`],
+    url: row.url,
   };
 }
 

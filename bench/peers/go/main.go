@@ -21,18 +21,19 @@ import (
 )
 
 type page struct {
-	Region           string       `json:"region"`
-	Window           string       `json:"window"`
-	Category         *string      `json:"category"`
-	Generation       int64        `json:"generation"`
-	GeneratedAt      string       `json:"generated_at"`
-	NewestObservedAt *string      `json:"newest_observed_at"`
-	ChannelLimit     channelLimit `json:"channel_limit"`
-	Count            int          `json:"count"`
-	Total            int          `json:"total"`
-	Token            string       `json:"token"`
-	Items            []item       `json:"items"`
-	Next             *string      `json:"next"`
+	Region              string       `json:"region"`
+	Window              string       `json:"window"`
+	Category            *string      `json:"category"`
+	Generation          int64        `json:"generation"`
+	GeneratedAt         string       `json:"generated_at"`
+	PreviousGeneratedAt *string      `json:"previous_generated_at"`
+	NewestObservedAt    *string      `json:"newest_observed_at"`
+	ChannelLimit        channelLimit `json:"channel_limit"`
+	Count               int          `json:"count"`
+	Total               int          `json:"total"`
+	Token               string       `json:"token"`
+	Items               []item       `json:"items"`
+	Next                *string      `json:"next"`
 }
 
 type channelLimit struct {
@@ -43,6 +44,7 @@ type channelLimit struct {
 type item struct {
 	ID          string    `json:"id"`
 	Rank        int       `json:"rank"`
+	Previous    *int      `json:"previous_rank"`
 	Title       string    `json:"title"`
 	Channel     string    `json:"channel"`
 	Category    *string   `json:"category"`
@@ -50,6 +52,7 @@ type item struct {
 	Score       float64   `json:"score"`
 	Velocity    velocity  `json:"velocity"`
 	Thumbs      [2]string `json:"thumbs"`
+	URL         *string   `json:"url"`
 }
 
 type velocity struct {
@@ -83,13 +86,13 @@ func newServer(path, seed string) (*server, error) {
 		return nil, err
 	}
 	for statement, text := range map[**sql.Stmt]string{
-		&s.latest: `SELECT id, published_at, newest_observed_at, max_per_channel, max_per_channel_ranks
+		&s.latest: `SELECT id, published_at, previous_at, newest_observed_at, max_per_channel, max_per_channel_ranks
 			FROM regions JOIN generations LEFT JOIN generation_regions ON region = code AND generation = id
 			WHERE code = ? ORDER BY id DESC LIMIT 1`,
 		&s.length: `SELECT ifnull(max(rank), 0) FROM trending
 			WHERE generation = ? AND region = ? AND window = ? AND category = ''`,
 		&s.top: `SELECT video_id, rank, title, channel, videos.category, videos.published_at, score,
-				views_per_hour, previous_views_per_hour, views, thumb_base
+				views_per_hour, previous_views_per_hour, views, thumb_base, url, previous_rank
 			FROM trending JOIN videos ON videos.id = video_id
 			WHERE generation = ? AND region = ? AND window = ? AND trending.category = ''
 			ORDER BY rank LIMIT ?`,
@@ -139,13 +142,14 @@ func write(w http.ResponseWriter, found *page) {
 func (s *server) find(region, window string, limit int) (*page, error) {
 	p := &page{Region: region, Window: window, Items: make([]item, 0, limit)}
 	var published int64
-	var observed *int64
+	var previous, observed *int64
 	err := s.latest.QueryRow(region).Scan(
-		&p.Generation, &published, &observed, &p.ChannelLimit.Videos, &p.ChannelLimit.WithinRanks)
+		&p.Generation, &published, &previous, &observed, &p.ChannelLimit.Videos, &p.ChannelLimit.WithinRanks)
 	if err != nil {
 		return nil, err
 	}
 	p.GeneratedAt, p.NewestObservedAt = format(published), formatOptional(observed)
+	p.PreviousGeneratedAt = formatOptional(previous)
 	if err := s.length.QueryRow(p.Generation, region, window).Scan(&p.Total); err != nil {
 		return nil, err
 	}
@@ -172,7 +176,8 @@ func (s *server) findItems(p *page, limit int) error {
 		var published *int64
 		var thumbs string
 		err := rows.Scan(&i.ID, &i.Rank, &i.Title, &i.Channel, &i.Category, &published, &i.Score,
-			&i.Velocity.ViewsPerHour, &i.Velocity.PreviousViewsPerHour, &i.Velocity.Views, &thumbs)
+			&i.Velocity.ViewsPerHour, &i.Velocity.PreviousViewsPerHour, &i.Velocity.Views, &thumbs, &i.URL,
+			&i.Previous)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ const thumbprint = createHash("sha256")
 const header = encode({ alg: "EdDSA", kid: thumbprint.slice(0, 8), typ: "tv+jwt" });
 
 const latest = database.prepare(`
-  SELECT g.id, g.published_at, g.max_per_channel, g.max_per_channel_ranks, m.newest_observed_at
+  SELECT g.id, g.published_at, g.previous_at, g.max_per_channel, g.max_per_channel_ranks, m.newest_observed_at
   FROM generations g, regions r
   LEFT JOIN generation_regions m ON m.generation = g.id AND m.region = r.code
   WHERE r.code = ? ORDER BY g.id DESC LIMIT 1`);
@@ -33,7 +33,8 @@ const length = database
 
 const top = database.prepare(`
   SELECT t.rank, t.video_id, t.score, t.views, t.views_per_hour, t.previous_views_per_hour,
-    v.title, v.channel, v.category, v.published_at, v.thumb_base
+    v.title, v.channel, v.category, v.published_at, v.thumb_base, v.url,
+    t.previous_rank
   FROM trending t INNER JOIN videos v ON v.id = t.video_id
   WHERE t.generation = ? AND t.region = ? AND t.window = ? AND t.category = ''
   ORDER BY t.rank LIMIT ?`);
@@ -69,6 +70,7 @@ function listTrending(query) {
     category: null,
     generation: generation.id,
     generated_at: toTime(generation.published_at),
+    previous_generated_at: toTime(generation.previous_at),
     newest_observed_at: toTime(generation.newest_observed_at),
     channel_limit: { videos: generation.max_per_channel, within_ranks: generation.max_per_channel_ranks },
     count: items.length,
@@ -84,6 +86,7 @@ function toItem(row) {
   return {
     id,
     rank,
+    previous_rank: row.previous_rank,
     title,
     channel,
     category,
@@ -95,6 +98,7 @@ function toItem(row) {
       views,
     },
     thumbs: ["hq", "sd"].map((size) => `${row.thumb_base}/${size}.webp`),
+    url: row.url,
   };
 }
 

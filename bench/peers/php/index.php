@@ -37,7 +37,7 @@ function page(string $region, string $window, int $limit): ?array
     $head =
         select(
             $database,
-            'SELECT id, published_at, newest_observed_at, max_per_channel, max_per_channel_ranks
+            'SELECT id, published_at, previous_at, newest_observed_at, max_per_channel, max_per_channel_ranks
         FROM regions JOIN generations LEFT JOIN generation_regions ON region = code AND generation = id
         WHERE code = ? ORDER BY id DESC LIMIT 1',
             [$region],
@@ -56,7 +56,7 @@ function page(string $region, string $window, int $limit): ?array
     $rows = select(
         $database,
         "SELECT video_id, rank, title, channel, videos.category, videos.published_at,
-            score, views_per_hour, previous_views_per_hour, views, thumb_base
+            score, views_per_hour, previous_views_per_hour, views, thumb_base, url, previous_rank
         FROM trending JOIN videos ON videos.id = video_id
         WHERE generation = ? AND region = ? AND window = ? AND trending.category = ''
         ORDER BY rank LIMIT ?",
@@ -69,6 +69,7 @@ function page(string $region, string $window, int $limit): ?array
         'category' => null,
         'generation' => $head['id'],
         'generated_at' => moment($head['published_at']),
+        'previous_generated_at' => moment($head['previous_at']),
         'newest_observed_at' => moment($head['newest_observed_at']),
         'channel_limit' => [
             'videos' => $head['max_per_channel'],
@@ -97,6 +98,7 @@ function item(array $row): array
     return [
         'id' => $row['video_id'],
         'rank' => $row['rank'],
+        'previous_rank' => $row['previous_rank'],
         'title' => $row['title'],
         'channel' => $row['channel'],
         'category' => $row['category'],
@@ -108,6 +110,7 @@ function item(array $row): array
             'views' => $row['views'],
         ],
         'thumbs' => ["{$row['thumb_base']}/hq.webp", "{$row['thumb_base']}/sd.webp"],
+        'url' => $row['url'],
     ];
 }
 

@@ -9,6 +9,11 @@ function keyOf(search: string): string | null {
   return read(search, "PL").canonical?.target ?? null;
 }
 
+test("what items have is a part of the key, in its place", () => {
+  const key = "/api/trending?region=DE&category=Music&fields=chart&limit=10";
+  expect(keyOf("?fields=chart&limit=10&category=Music&region=de")).toBe(key);
+});
+
 describe("one and the same key", () => {
   const key = "/api/trending?region=DE&window=week&category=Music&limit=10";
   test.each([
@@ -37,6 +42,9 @@ describe("no key at all", () => {
     "?region=US",
     "?region=",
     "?window=DAY",
+    "?fields=",
+    "?fields=all",
+    "?fields=chart,snippet",
     "?limit=051",
     "?limit=0",
     "?limit=51",
@@ -68,6 +76,7 @@ test.each([
   ["?region=DE", true],
   ["?region=DE&window=now", true],
   ["?region=DE&limit=10", false],
+  ["?region=DE&fields=chart", false],
   ["?region=DE&category=Music", false],
   ["?region=DE&cursor=7-24", false],
 ])("%s is a front page: %p", (search, expected) => {

@@ -39,9 +39,9 @@ export function canonicalize(
   };
 }
 
-/** Whether a query is for a list's first page as most visitors want it: all categories, the default length. */
-export function isFrontPage({ category, limit, cursor }: TrendingQuery): boolean {
-  return category === undefined && limit === defaultLimit && cursor === undefined;
+/** Whether a query is for a list's first page as most visitors want it: all categories, the default length and fields. */
+export function isFrontPage({ category, fields, limit, cursor }: TrendingQuery): boolean {
+  return category === undefined && fields === undefined && limit === defaultLimit && cursor === undefined;
 }
 
 /** Whether what is requested may not exist (404): a video, or a page past the end of a list. */
