@@ -1,4 +1,5 @@
 import { type InnerList, type Item, parseDictionary } from "structured-headers";
+import { toBase64 } from "./base64url.ts";
 import { isResponseKey, isSignedBy, type PublicKeySet } from "./public-keys.ts";
 import {
   coveredComponents,
@@ -72,7 +73,7 @@ const mostVerified = 8; // a response may claim any number of signatures, and ea
 
 /** The value of Unencoded-Digest (draft-ietf-httpbis-unencoded-digest) for a body. */
 export async function unencodedDigest(body: Uint8Array<ArrayBuffer>): Promise<string> {
-  return `sha-256=:${new Uint8Array(await crypto.subtle.digest("SHA-256", body)).toBase64()}:`;
+  return `sha-256=:${toBase64(new Uint8Array(await crypto.subtle.digest("SHA-256", body)))}:`;
 }
 
 function readCandidates(headers: Headers): Candidate[] {

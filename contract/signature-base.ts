@@ -1,3 +1,5 @@
+import { toBase64 } from "./base64url.ts";
+
 /**
  * What the origin signs of a response (RFC 9421, ed25519): its status and these fields. Unencoded-Digest
  * (draft-ietf-httpbis-unencoded-digest) covers the body before content coding, so that a proxy may compress it.
@@ -51,7 +53,7 @@ export function signatureBase({ status, fields }: SignedMessage, parameters: str
 
 /** The two fields of a signature over the base of these parameters. */
 export function signatureFields(parameters: string, signature: Uint8Array): SignatureFields {
-  return { "signature-input": `tv=${parameters}`, signature: `tv=:${signature.toBase64()}:` };
+  return { "signature-input": `tv=${parameters}`, signature: `tv=:${toBase64(signature)}:` };
 }
 
 export type SignatureFields = { "signature-input": string; signature: string };
