@@ -1,5 +1,5 @@
+import { largestLimit, longestList, type Window, windows } from "./list-bounds.ts";
 import { regionCodes } from "./regions.ts";
-import { largestLimit, longestList, type Window, windows } from "./trending-query.ts";
 
 /**
  * The page of a list that a token names. It has `count` ranks after `offset`; ranks of removed videos are among them.

@@ -1,14 +1,8 @@
 import * as z from "zod/mini";
+import { defaultLimit, largestLimit, longestList, type Window, windows } from "./list-bounds.ts";
 import { defaultRegion, regionCodes } from "./regions.ts";
 
-export const windows = ["now", "day", "week"] as const;
-export type Window = (typeof windows)[number];
-
-export const defaultLimit = 24;
-export const largestLimit = 50;
-
-/** The ranks of the longest list, and of the longest one of a category. A test compares them with the writer's. */
-export const longestList = { all: 500, category: 100 } as const;
+export { defaultLimit, largestLimit, longestList, type Window, windows };
 
 /** What `limit` may be. */
 export const limitExpected = `expected a whole number from 1 to ${largestLimit}`;
