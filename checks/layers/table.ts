@@ -64,12 +64,17 @@ export const table: readonly SourceRoot[] = [
   {
     root: "client/src",
     layers: [
+      ["index.ts", "verify.ts"],
+      ["all-pages.ts"],
+      ["trending.ts"],
+      ["connect.ts", "problem-error.ts", "verify"],
+      ["requests"],
       ["view/list-view.ts"],
       ["view/sparkline.ts", "view/movement.ts", "view/dom.ts"],
       ["view/formats.ts", "view/nodes.ts", "view/words/all-words.ts", "view/words/load-words.ts"],
       ["view/words"],
     ],
-    mayImport: ["contract"],
+    mayImport: ["contract", "client/generated"],
   },
   {
     root: "local",

@@ -1,0 +1,52 @@
+import type { Problem } from "../generated/types.gen.ts";
+import { retryAfterSeconds } from "./requests/retrying-send.ts";
+
+export type ProblemType = Problem["type"];
+
+/** A problem of a server that is no TrendVault's, like a proxy's: it has a status only (RFC 9457, section 4.2.1). */
+type OtherProblem = Omit<Problem, "type"> & { type: "about:blank" };
+
+/** An answer that is a problem (RFC 9457). `problem.type` says which; `message` is for people. */
+export class ProblemError extends Error {
+  override readonly name = "ProblemError";
+
+  constructor(
+    readonly problem: Problem | OtherProblem,
+    /** How long the server asks clients to wait, or null when it does not say. */
+    readonly retryAfterSeconds: number | null,
+  ) {
+    super(problem.detail || problem.title);
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+}
+
+/** Whether an error is a problem of this type, like "/problems/not-found". */
+export function isProblem(error: unknown, type: ProblemType): error is ProblemError & { problem: Problem } {
+  return error instanceof ProblemError && error.problem.type === type;
+}
+
+/** The restart address of a list whose generation was deleted, or null when the error is another. */
+export function restartOf(error: unknown): string | null {
+  return isProblem(error, "/problems/generation-gone") ? (error.problem.restart ?? null) : null;
+}
+
+/** What a function of the generated client gives. */
+type Result<T> = { data?: T | undefined; error?: unknown; response?: Response | undefined };
+
+/** The answer itself. @throws ProblemError for a problem; what fetch() or a check threw otherwise */
+export async function answerOf<T>(result: Promise<Result<T>>): Promise<T> {
+  const { data, error, response } = await result;
+  if (response?.ok && error === undefined) return data as T;
+  if (response === undefined || response.ok) throw error;
+  throw new ProblemError(readProblem(error, response), retryAfterSeconds(response));
+}
+
+function readProblem(body: unknown, { status, statusText }: Response): Problem | OtherProblem {
+  const isOne = typeof body === "object" && body !== null && "type" in body && "title" in body;
+  return isOne
+    ? (body as Problem)
+    : { type: "about:blank", title: statusText || String(status), status, detail: "" };
+}

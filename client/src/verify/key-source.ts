@@ -1,0 +1,41 @@
+import type { PublicKeySet } from "@trendvault/contract/public-keys";
+
+/** Where the public keys come from. */
+export type KeySource = {
+  /** The keys that are known. */
+  read(): Promise<PublicKeySet>;
+  /** The keys as they are now, when an answer names one that is not known; at most once a minute. */
+  renew(): Promise<PublicKeySet>;
+};
+
+const renewalSeconds = 60;
+
+/** The keys at an address, fetched once and kept. A fetch that failed is done again by the next read. */
+export function fetchedKeys(address: string, fetch: (address: string) => Promise<Response>): KeySource {
+  let known: Promise<PublicKeySet> | null = null;
+  let fetchedAt = 0;
+  const fetchKeys = () => {
+    fetchedAt = Date.now();
+    const keys = readKeys(fetch(address));
+    known = keys;
+    keys.catch(() => {
+      if (known === keys) known = null;
+    });
+    return keys;
+  };
+  const read = () => known ?? fetchKeys();
+  return { read, renew: () => (Date.now() < fetchedAt + renewalSeconds * 1000 ? read() : fetchKeys()) };
+}
+
+/** Keys that the caller has. */
+export function pinnedKeys(keys: PublicKeySet): KeySource {
+  return { read: async () => keys, renew: async () => keys };
+}
+
+async function readKeys(answer: Promise<Response>): Promise<PublicKeySet> {
+  const response = await answer;
+  if (!response.ok) throw new Error(`Cannot read the public keys: status ${response.status}`);
+  const { keys } = (await response.json()) as Partial<PublicKeySet>;
+  if (!Array.isArray(keys)) throw new Error("Cannot read the public keys: no JWK set (RFC 7517)");
+  return { keys };
+}
