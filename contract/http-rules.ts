@@ -14,15 +14,6 @@ export function isReadMethod(method: string): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** The header fields of the answer (204) to OPTIONS, for people and for CORS preflights. */
-export const preflightFields = {
-  allow: allowedMethods,
-  "access-control-allow-origin": "*",
-  "access-control-allow-methods": allowedMethods,
-  "access-control-allow-headers": "If-None-Match",
-  "access-control-max-age": "86400",
-} as const;
-
 /** Why a query is refused at a path that has none. */
 export const unexpectedParameter: InvalidParameter = { name: "(unknown)", detail: "expected no parameters" };
 

@@ -1,3 +1,4 @@
+import { crossOriginFields } from "@trendvault/contract/cross-origin";
 import { allowedMethods } from "@trendvault/contract/http-rules";
 import { describeProblem, type ProblemKind, problemContentType } from "@trendvault/contract/problem";
 import { notStoredFields } from "../resources/cache-policy.ts";
@@ -11,7 +12,7 @@ export function problemResponse({ kind, detail, extras }: Refusal): Response {
     headers: {
       "content-type": problemContentType,
       ...notStoredFields,
-      "access-control-allow-origin": "*",
+      ...crossOriginFields,
       ...fieldsByKind[kind],
     },
   });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { exposedFields } from "@trendvault/contract/cross-origin";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { askIn } from "../../test-support/ask-in.ts";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
@@ -62,12 +63,39 @@ test("HEAD has the fields of GET, on every path, but none that only a body can b
   }
 });
 
-test("any site's scripts may read answers, entity tags and links, without credentials", async () => {
-  const { headers } = await origin.ask("/api/trending", { headers: { origin: "https://partner.example" } });
-  expect(headers.get("access-control-allow-origin")).toBe("*");
-  expect(headers.get("access-control-expose-headers")).toBe("ETag, Link");
-  expect(headers.has("access-control-allow-credentials")).toBe(false);
-  const preflight = await origin.ask("/api/trending", { method: "OPTIONS" });
+const anySite = { origin: "https://partner.example" };
+
+test.each([
+  ["GET", "/api/trending", 200],
+  ["HEAD", "/api/trending", 200],
+  ["GET", "/api/regions", 200],
+  ["GET", "/api/videos/video1", 200],
+  ["GET", "/openapi.json", 200],
+  ["GET", "/.well-known/jwks.json", 200],
+  ["GET", "/problems/busy", 200],
+  ["OPTIONS", "/api/trending", 204],
+  ["GET", "/api/trending?x=1", 400],
+  ["GET", "/api/videos/none", 404],
+  ["GET", "/nothing", 404],
+  ["POST", "/api/trending", 405],
+  ["GET", "/api/trending?cursor=999-24", 410],
+])("scripts of any site may read %s %s (%d), without credentials", async (method, target, status) => {
+  const response = await origin.ask(target, { method, headers: anySite });
+  expect(response.status).toBe(status);
+  expect(response.headers.get("access-control-allow-origin")).toBe("*");
+  expect(response.headers.get("access-control-expose-headers")).toBe(exposedFields.join(", "));
+  expect(response.headers.get("timing-allow-origin")).toBe("*");
+  expect(response.headers.has("access-control-allow-credentials")).toBe(false);
+});
+
+test("scripts of any site may make a conditional request, and need to ask for that once a day", async () => {
+  const headers = {
+    ...anySite,
+    "access-control-request-method": "GET",
+    "access-control-request-headers": "if-none-match",
+  };
+  const preflight = await origin.ask("/api/trending", { method: "OPTIONS", headers });
   expect(preflight.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS");
   expect(preflight.headers.get("access-control-allow-headers")).toBe("If-None-Match");
+  expect(preflight.headers.get("access-control-max-age")).toBe("86400");
 });

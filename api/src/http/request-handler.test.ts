@@ -177,7 +177,7 @@ test("an unchanged page is 304 for its entity tag, and says what renews a stored
   const again = await origin.ask("/api/trending", { headers: { "if-none-match": `"other", W/${etag}` } });
   expect(again.status).toBe(304);
   expect(await again.text()).toBe("");
-  const forScripts = ["access-control-allow-origin", "access-control-expose-headers"];
+  const forScripts = ["access-control-allow-origin", "access-control-expose-headers", "timing-allow-origin"];
   const lifetimes = ["cache-control", "cdn-cache-control", "trendvault-cache-control"];
   const renewed = [...forScripts, ...lifetimes, "content-location", "etag", "vary"].sort();
   expect([...again.headers.keys()].sort()).toEqual(renewed);

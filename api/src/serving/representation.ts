@@ -1,3 +1,4 @@
+import { crossOriginFields } from "@trendvault/contract/cross-origin";
 import { lifetimesField, missingLifetimes } from "@trendvault/contract/lifetimes";
 import { describeProblem, problemContentType, problems } from "@trendvault/contract/problem";
 import {
@@ -119,7 +120,7 @@ export class RepresentationFactory {
     };
     const { status } = problems[kind];
     const signature = yield* this.#sign({ status, fields }, second);
-    const headers = { ...notStoredFields, ...forScripts, ...fields, ...signature };
+    const headers = { ...notStoredFields, ...crossOriginFields, ...fields, ...signature };
     return new SignedRefusal(new Response(body.bytes, { status, headers }));
   }
 
@@ -142,13 +143,11 @@ export class RepresentationFactory {
   }
 }
 
-const forScripts = { "access-control-allow-origin": "*", "access-control-expose-headers": "ETag, Link" };
-
 // A 304 has these, too: a cache updates its stored answer with them (RFC 9110, section 15.4.5).
 const validity = {
   ...cachedFields,
   vary: "Accept-Encoding",
-  ...forScripts,
+  ...crossOriginFields,
 };
 
 // Strong, so that each coding needs its own, and so do other bytes of the same coding (RFC 9110, section 8.8.3.3).

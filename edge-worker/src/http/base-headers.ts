@@ -1,7 +1,8 @@
+import { crossOriginFields } from "@trendvault/contract/cross-origin";
+
 /** The headers of every response: readable by any site, and nothing that a browser could run, guess or leak. */
 export const baseHeaders: Readonly<Record<string, string>> = {
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers": "ETag, Link, Age, Cache-Status, Content-Location",
+  ...crossOriginFields,
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cross-origin-resource-policy": "cross-origin",
   "referrer-policy": "no-referrer",

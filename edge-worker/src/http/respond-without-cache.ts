@@ -1,10 +1,5 @@
-import {
-  allowedMethods,
-  isReadMethod,
-  longestTarget,
-  preflightFields,
-  refusalDetails,
-} from "@trendvault/contract/http-rules";
+import { preflightFields } from "@trendvault/contract/cross-origin";
+import { allowedMethods, isReadMethod, longestTarget, refusalDetails } from "@trendvault/contract/http-rules";
 import { problemKindAt, problemPageContentType, renderProblemPage } from "@trendvault/contract/problem-page";
 import { canonicalPath } from "../rules/paths.ts";
 import { baseHeaders } from "./base-headers.ts";
