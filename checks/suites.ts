@@ -77,6 +77,7 @@ export const suites: readonly Suite[] = [
   bunTest("contract", "contract"),
   bunTest("edge", "edge-worker"),
   bunTest("client", "client"),
+  bunTest("page", "page"),
   bunTest("local", "local"),
   bunTest("checks", "checks"),
   { part: "toolchain", name: "tests", counting: "closing-line", command: ["toolchain/test"] },
@@ -121,6 +122,12 @@ export const suites: readonly Suite[] = [
     name: "tsc of the browser's tests",
     counting: "exit-code",
     command: ["bun", "run", "tsc", "--project", "browser/tsconfig.json"],
+  },
+  {
+    part: "style",
+    name: "tsc of the page",
+    counting: "exit-code",
+    command: ["bun", "run", "tsc", "--project", "page/tsconfig.json"],
   },
   { part: "style", name: "php -l", counting: "exit-code", command: ["php", "-l", "FILES"], files: ["*.php"] },
   {

@@ -6,6 +6,17 @@ export const regionsPath = "/api/regions";
 export const openapiPath = "/openapi.json";
 export const publicKeysPath = "/.well-known/jwks.json"; // RFC 8615, RFC 7517
 
+/** What people look at: the page of a list, how lists are made, and what their browsers load for it. */
+export const pagePath = "/";
+export const aboutPath = "/about";
+export const serviceWorkerPath = "/service-worker.js";
+const assetPrefix = "/assets/";
+
+/** Whether a path is one of an asset, which has its hash in its name. */
+export function isAssetPath(path: string): boolean {
+  return path.startsWith(assetPrefix) && /^[\w-]+\.(css|js|svg)$/.test(path.slice(assetPrefix.length));
+}
+
 /** The paths that only the edge answers: what browsers tell, and what the writer pulls of it. */
 export const viewsPath = "/api/views";
 export const viewMinutesPath = "/api/views/minutes";

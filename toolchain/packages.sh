@@ -15,6 +15,7 @@ main() {
   run "bun install failed: if bun.lock does not match package.json, run \`bun install\` and commit bun.lock; otherwise check the network and run bin/setup again." \
     "$TOOLS/bin/bun" install --frozen-lockfile --cwd "$ROOT"
   rm -r -- "$NEW"
+  [[ ! -f $ROOT/page/build.ts ]] || run "The page could not be built: see the log." "$TOOLS/bin/bun" "$ROOT/page/build.ts"
 }
 
 main

@@ -8,6 +8,7 @@ import { createRoutes } from "./http/routes.ts";
 import type { Logger } from "./logging/logger.ts";
 import { createDocuments } from "./resources/documents.ts";
 import { readOpenapi } from "./resources/openapi-text.ts";
+import { PageAssets } from "./resources/page-assets.ts";
 import { videoLinks } from "./resources/video-links.ts";
 import { Builder } from "./serving/builder.ts";
 import { Counters, type CounterValues } from "./serving/counters.ts";
@@ -126,7 +127,13 @@ export async function assembleOrigin(
   const scheduler = new SnapshotScheduler({ watcher, cache, builder, lists, log });
   scheduler.tick(clock());
   const documents = createDocuments(keys.publicKeys, readOpenapi);
-  const findRoute = createRoutes({ lists, documents, linkOf: videoLinks(settings.videoUrl) });
+  const findRoute = createRoutes({
+    lists,
+    documents,
+    linkOf: videoLinks(settings.videoUrl),
+    assets: new PageAssets(settings.pageFolder),
+    thumbHosts: settings.thumbHosts,
+  });
   const guard = settings.edgeKeys === null ? null : edgeGuard(settings.edgeKeys, clock);
   const handler = new RequestHandler({ cache, counters, findRoute, guard, log });
   return { watcher, lists, counters, cache, scheduler, handler, log };

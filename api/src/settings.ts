@@ -1,5 +1,6 @@
 import { fromBase64url } from "@trendvault/contract/base64url";
 import { isOneByteRepeated, type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
+import { readThumbHosts } from "@trendvault/contract/page-policy";
 import * as z from "zod/mini";
 import { type Environment, type KeyFiles, keyFileNames, readKeyFiles } from "./key-files.ts";
 import { isVideoUrlTemplate } from "./video-url-template.ts";
@@ -23,6 +24,8 @@ const environment = z.object({
       }),
     ),
   ),
+  THUMB_HOSTS: z._default(thumbHosts(), ""),
+  PAGE_FOLDER: z.optional(text(/^[^\0]+$/, "a folder")),
   WORKERS: z._default(
     z.union([z.literal("auto"), wholeNumber(1, 64, workersExpected)], { error: workersExpected }),
     1,
@@ -42,6 +45,8 @@ const examples: Record<string, string> = {
   EDGE_KEYS_FILE: "/etc/trendvault/edge-keys",
   EDGE_KEYS: `e1:<32 random bytes as base64url: ${makeBytes}>`,
   VIDEO_URL: "https://site.example/watch/{id}",
+  THUMB_HOSTS: "img.example.com,127.0.0.1:8787",
+  PAGE_FOLDER: "/srv/trendvault/page/dist",
   WORKERS: "auto",
   ADMIN_HOST: "127.0.0.1",
   ADMIN_PORT: "9464",
@@ -60,6 +65,10 @@ export type Settings = {
   edgeKeys: KeyRing | null;
   /** Where a video is watched, with `{id}` once; null: only videos whose data say so have a link. */
   videoUrl: string | null;
+  /** Whose pictures the page shows. */
+  thumbHosts: string[];
+  /** The built page; null: page/dist beside this program. */
+  pageFolder: string | null;
   workers: number;
   adminHost: string;
   adminPort: number;
@@ -85,6 +94,8 @@ export function readSettings(env: Environment, files: KeyFiles = readKeyFiles(en
     signingSeeds: values.SIGNING_KEY,
     edgeKeys: values.EDGE_KEYS ?? null,
     videoUrl: values.VIDEO_URL ?? null,
+    thumbHosts: readThumbHosts(values.THUMB_HOSTS) ?? [],
+    pageFolder: values.PAGE_FOLDER ?? null,
     workers: values.WORKERS === "auto" ? navigator.hardwareConcurrency : values.WORKERS,
     adminHost: values.ADMIN_HOST,
     adminPort: values.ADMIN_PORT,
@@ -127,6 +138,11 @@ function wholeNumber(
 
 function hostName() {
   return text(/^[0-9A-Za-z.:-]+$/, "a host name or address");
+}
+
+function thumbHosts() {
+  const error = "expected hosts, with a port where it is not the usual one, comma-separated";
+  return z.string().check(z.refine((value) => readThumbHosts(value) !== null, { error }));
 }
 
 /** `parse` throws an Error that does not repeat the value. */

@@ -54,7 +54,7 @@ const requests: [name: string, bytes: string, expected: number][] = [
   ["a URL of 3 KB", `GET /api/trending?x=${"x".repeat(3000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 414],
   ["15 KB of header fields", `${get}Host: a\r\nX: ${"x".repeat(15_000)}\r\n\r\n`, 200],
   ["a small body on GET", `${get}Host: a\r\nContent-Length: 3\r\n\r\nabc`, 200],
-  ["CONNECT", "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", 404],
+  ["CONNECT", "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", 405],
 ];
 
 test.each(requests)("%s is answered with its status", async (_name, bytes, expected) => {

@@ -27,7 +27,7 @@ export const table: readonly SourceRoot[] = [
       ["signing", "logging", "settings.ts"],
       ["key-files.ts", "video-url-template.ts"],
     ],
-    mayImport: ["contract"],
+    mayImport: ["client/src/view", "contract", "page/manifest.ts", "page/page-view.ts"],
   },
   {
     root: "edge-worker/src",
@@ -75,6 +75,16 @@ export const table: readonly SourceRoot[] = [
       ["view/words"],
     ],
     mayImport: ["contract", "client/generated"],
+  },
+  {
+    root: "page",
+    layers: [
+      ["build.ts", "page.ts", "page-view.ts"],
+      ["header-view.ts", "foot-view.ts", "service-worker.ts"],
+      ["page-model.ts"],
+      ["manifest.ts"],
+    ],
+    mayImport: ["client/src", "contract"],
   },
   {
     root: "local",

@@ -4,6 +4,8 @@ export type Body = {
   contentType: string;
   /** The URL of the next page, for a Link field (RFC 8288); null when there is none. */
   next: string | null;
+  /** Further header fields of the 200, which are not signed. */
+  fields?: Readonly<Record<string, string>>;
 };
 
 export const jsonContentType = "application/json";

@@ -92,7 +92,8 @@ function sha256(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("base64url");
 }
 
-function summarize(invalid: { name: string; detail: string }[]): string {
+/** The parameters that were refused, in a sentence. */
+export function summarize(invalid: { name: string; detail: string }[]): string {
   return invalid.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
 }
 

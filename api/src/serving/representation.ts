@@ -92,7 +92,7 @@ export class RepresentationFactory {
     return {
       etag,
       ok: new Response(blob, {
-        headers: { ...validators, ...linkTo(body.next), ...fields, ...coding, ...signature },
+        headers: { ...validators, ...linkTo(body.next), ...body.fields, ...fields, ...coding, ...signature },
       }),
       notModified: new Response(null, { status: 304, headers: validators }),
       bytes: blob.size,

@@ -6,16 +6,11 @@ import { sparkline } from "./sparkline.ts";
 import { fill, type Words } from "./words/words.ts";
 
 /** A page of a list, with or without `fields=chart`. */
-export type List = Pick<TrendingPage, "region" | "window"> & {
-  previous_generated_at: string | null;
+export type List = Pick<TrendingPage, "region" | "window" | "previous_generated_at"> & {
   items: readonly ListItem[];
 };
 
-export type ListItem = TrendingPage["items"][number] & {
-  previous_rank: number | null;
-  url: string | null;
-  sparkline?: readonly (number | null)[];
-};
+export type ListItem = TrendingPage["items"][number] & { sparkline?: readonly (number | null)[] };
 
 export type ListOptions = {
   words: Words;

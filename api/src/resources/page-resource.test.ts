@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { Random } from "@trendvault/contract/test-support/random";
+import { type DefaultTreeAdapterTypes, parse } from "parse5";
+import { hostileText } from "../../../client/test-support/hostile-text.ts";
+import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
+
+let builder: DatabaseBuilder;
+let origin: TestOrigin;
+
+beforeEach(() => {
+  builder = new DatabaseBuilder();
+});
+afterEach(() => {
+  origin.watcher.close();
+  builder.remove();
+});
+
+async function open(env: Record<string, string> = {}): Promise<void> {
+  origin = await openTestOrigin(builder.path, env);
+}
+
+type Element = DefaultTreeAdapterTypes.Element;
+
+/** Every element of a page, also in the shadow root. */
+async function elementsOf(target: string): Promise<Element[]> {
+  const response = await origin.ask(target);
+  expect([target, response.status]).toEqual([target, 200]);
+  const walk = (node: DefaultTreeAdapterTypes.Node): Element[] => {
+    const content = "content" in node ? node.content.childNodes : [];
+    const children = "childNodes" in node ? node.childNodes : [];
+    return [...("tagName" in node ? [node] : []), ...[...children, ...content].flatMap(walk)];
+  };
+  return walk(parse(await response.text()));
+}
+
+function attribute({ attrs }: Element, name: string): string | null {
+  return attrs.find((one) => one.name === name)?.value ?? null;
+}
+
+function textOf(node: DefaultTreeAdapterTypes.Node): string {
+  if ("value" in node) return node.value;
+  return "childNodes" in node ? node.childNodes.map(textOf).join("") : "";
+}
+
+const named = (elements: Element[], tag: string) => elements.filter(({ tagName }) => tagName === tag);
+const classed = (elements: Element[], name: string) =>
+  elements.filter((element) => attribute(element, "class")?.split(" ").includes(name));
+
+describe("the page of a list", () => {
+  beforeEach(async () => {
+    builder.publish([
+      { region: "GB", videos: videos(30) },
+      { region: "PL", window: "now", category: "Kids' TV", videos: videos(3) },
+      { region: "PL", videos: videos(3) },
+    ]);
+    await open();
+  });
+
+  test("has the list in it, in the language of the market, with the same token as the list", async () => {
+    const elements = await elementsOf("/?region=PL");
+    expect(attribute(elements[0] as Element, "lang")).toBe("pl");
+    expect(classed(elements, "title").map(textOf)).toEqual([1, 2, 3].map((n) => `Title of video${n}`));
+    const data = elements.find((element) => attribute(element, "id") === "list-data") as Element;
+    const { token, items } = JSON.parse(textOf(data));
+    const list = (await (await origin.ask("/api/trending?region=PL&fields=chart")).json()) as {
+      token: string;
+    };
+    expect(token).toBe(list.token);
+    expect(items).toHaveLength(3);
+  });
+
+  test("is as stable, compressed and signed as a list", async () => {
+    const headers = { "accept-encoding": "br" };
+    const first = await origin.ask("/?region=GB", { headers });
+    expect(first.headers.get("content-encoding")).toBe("br");
+    expect(first.headers.get("content-location")).toBe("/?region=GB");
+    expect(first.headers.get("signature")).toStartWith("tv=:");
+    const etag = first.headers.get("etag") ?? "";
+    expect((await origin.ask("/?region=gb", { headers: { ...headers, "if-none-match": etag } })).status).toBe(
+      304,
+    );
+  });
+
+  test("links only to what answers 200, by its canonical URL, from every page that it links to", async () => {
+    const seen = new Set(["/?region=GB"]);
+    for (const target of seen) {
+      const links = named(await elementsOf(target), "a").map((link) => attribute(link, "href") ?? "");
+      const pages = links.filter((href) => href.startsWith("/?"));
+      if (seen.size < 60) for (const href of pages) seen.add(href);
+    }
+    for (const target of seen) {
+      expect((await origin.ask(target)).headers.get("content-location")).toBe(target);
+    }
+    expect([...seen].filter((target) => target.includes("cursor=1-24"))).not.toEqual([]);
+    expect([...seen].filter((target) => target.includes("Kids%27%20TV"))).not.toEqual([]);
+  });
+
+  test("has a form that gives a valid URL for every market", async () => {
+    const elements = await elementsOf("/?region=GB&window=now&lang=de");
+    const kept = named(elements, "input").map((input): [string, string] => [
+      attribute(input, "name") ?? "",
+      attribute(input, "value") ?? "",
+    ]);
+    expect(kept).toEqual([
+      ["window", "now"],
+      ["lang", "de"],
+    ]);
+    for (const option of named(elements, "option")) {
+      const search = new URLSearchParams([["region", attribute(option, "value") ?? ""], ...kept]);
+      expect((await origin.ask(`/?${search}`)).status).toBe(200);
+    }
+  });
+
+  test("has no inline script or style, and loads only what is built", async () => {
+    const elements = await elementsOf("/?region=GB");
+    expect(named(elements, "style")).toEqual([]);
+    for (const { attrs } of elements) {
+      for (const { name } of attrs) expect(name).not.toMatch(/^on|^style$/);
+    }
+    for (const script of named(elements, "script")) {
+      const isData = attribute(script, "type") === "application/json";
+      expect(isData || attribute(script, "src")?.startsWith("/assets/page-")).toBe(true);
+    }
+    const paths = elements.flatMap(
+      (element) => attribute(element, "href") ?? attribute(element, "src") ?? [],
+    );
+    const loaded = [...new Set(paths.filter((path) => path.startsWith("/assets/")))];
+    for (const path of loaded) expect((await origin.ask(path)).status).toBe(200);
+    expect(loaded.length).toBe(4);
+  });
+
+  test("comes with the policy, which names the hosts of pictures", async () => {
+    origin.watcher.close();
+    await open({ THUMB_HOSTS: "thumbs.example" });
+    const { headers } = await origin.ask("/?region=GB");
+    expect(headers.get("content-security-policy")).toContain("img-src 'self' thumbs.example;");
+    expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const pictures = named(await elementsOf("/?region=GB"), "img").map((image) => attribute(image, "src"));
+    expect(pictures[0]).toBe("https://thumbs.example/video1/hq.webp");
+  });
+
+  test.each([
+    ["/?region=XX", 400],
+    ["/?limit=5", 400],
+    ["/?lang=xx", 400],
+    ["/?region=GB&category=None", 400],
+    ["/?region=GB&cursor=1-48", 404],
+    ["/assets/none-1.js", 404],
+    ["/assets/../manifest.json", 404],
+    ["/assets/%2e%2e%2fmanifest.json", 404],
+  ])("%s is a problem of status %d", async (target, status) => {
+    expect((await origin.ask(target)).status).toBe(status);
+  });
+
+  test("of a generation that is gone says at which page to start again", async () => {
+    const response = await origin.ask("/?region=PL&window=now&lang=en&cursor=99-24");
+    expect(response.status).toBe(410);
+    expect(await response.json()).toMatchObject({ restart: "/?region=PL&window=now&lang=en" });
+  });
+});
+
+const random = new Random();
+
+/** A title that the database takes. */
+function drawTitle(longest: number): string {
+  const text = hostileText(random).slice(0, longest).toWellFormed();
+  return text.replaceAll("\0", "\ufffd");
+}
+
+test(`a title of any kind is text in the page and in its data (seed ${random.seed})`, async () => {
+  const titles = Array.from({ length: 24 }, () => drawTitle(300));
+  const seeds = titles.map((title, index) => ({ id: `video${index}`, title, channel: title.slice(0, 200) }));
+  builder.publish([{ region: "GB", videos: seeds }]);
+  await open();
+  const elements = await elementsOf("/?region=GB");
+  const shown = (title: string) => title.replaceAll("\r", "\n");
+  expect(classed(elements, "title").map(textOf)).toEqual(titles.map(shown));
+  const data = elements.find((element) => attribute(element, "id") === "list-data") as Element;
+  const list = JSON.parse(textOf(data)) as { token: string; items: { title: string }[] };
+  expect(list.items.map(({ title }) => title)).toEqual(titles);
+  expect(list.token).toStartWith("eyJ");
+  expect(named(elements, "script").length).toBe(3);
+});

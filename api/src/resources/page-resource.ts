@@ -1,0 +1,83 @@
+import { pagePolicy } from "@trendvault/contract/page-policy";
+import { parsePageQuery } from "@trendvault/contract/page-query";
+import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
+import type { TokenList } from "@trendvault/contract/token-subject";
+import { type TrendingQuery, trendingUrl } from "@trendvault/contract/trending-query";
+import type { Generation } from "../database/generation.ts";
+import type { Body } from "./body.ts";
+import type { PageAssets } from "./page-assets.ts";
+import { Refusal } from "./refusal.ts";
+import type { Content, Resource } from "./resource.ts";
+import { insertToken, type WrittenPage } from "./trending-page.ts";
+import { type PageSources, summarize, trendingResource } from "./trending-resource.ts";
+
+/** What pages of people are made from. `thumbHosts` are those whose pictures they show. */
+export type HtmlSources = PageSources & { assets: PageAssets; thumbHosts: readonly string[] };
+
+/** The HTML page that a query string (without its "?") selects, or why it selects none. */
+export function pageResource(search: string, sources: HtmlSources): Resource | Refusal {
+  const { query, invalid } = parsePageQuery(search);
+  if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
+  return { url: pageUrl(query), route: "page", read: (generation) => readPage(query, generation, sources) };
+}
+
+/** A page is its list, and what it says of the list is what /api/trending says. */
+function readPage(
+  query: TrendingQuery & PageQuery,
+  generation: Generation,
+  sources: HtmlSources,
+): Content | Refusal {
+  const list = trendingResource(searchOfList(query), sources);
+  const content = list instanceof Refusal ? list : list.read(generation);
+  if (content instanceof Refusal) return restartAtPage(content, query);
+  const categories = [...sources.lists.categoriesOf(generation)].sort();
+  return new PageContent(content, { query, categories, sources });
+}
+
+function searchOfList({ lang: _, ...query }: TrendingQuery & PageQuery): string {
+  return trendingUrl({ ...query, fields: "chart" }).replace(/^[^?]*\?/, "");
+}
+
+function restartAtPage(refusal: Refusal, { cursor: _, ...query }: PageQuery): Refusal {
+  const { kind, detail, extras } = refusal;
+  return extras.restart === undefined
+    ? refusal
+    : new Refusal(kind, detail, { ...extras, restart: pageUrl(query) });
+}
+
+type PageOptions = { query: PageQuery; categories: readonly string[]; sources: HtmlSources };
+
+/** Keeps the list until the first rendering, and then what was written of it. */
+class PageContent implements Content {
+  readonly list: TokenList | null;
+  readonly #policy: Record<string, string>;
+  #page: WrittenPage | (() => WrittenPage);
+
+  constructor(content: Content, { query, categories, sources: { assets, thumbHosts } }: PageOptions) {
+    this.list = content.list;
+    this.#policy = pagePolicy(thumbHosts);
+    this.#page = () => {
+      const json = new TextDecoder().decode(content.render("").bytes);
+      return loadRendering().writeHtmlPage({ query, json, categories, assets: assets.paths, thumbHosts });
+    };
+  }
+
+  render(token: string): Body {
+    const bytes = insertToken(this.#written, token);
+    return { bytes, contentType: "text/html; charset=utf-8", next: null, fields: this.#policy };
+  }
+
+  get weight(): number {
+    return this.#written.head.length + this.#written.tail.length;
+  }
+
+  get #written(): WrittenPage {
+    if (typeof this.#page === "function") this.#page = this.#page();
+    return this.#page;
+  }
+}
+
+// With the first page, not at the start: templates, words of eleven languages, Intl.
+function loadRendering(): typeof import("./page-rendering.ts") {
+  return require("./page-rendering.ts");
+}

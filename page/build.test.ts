@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import { languages } from "../client/src/view/words/words.ts";
+import { readManifest } from "./manifest.ts";
+
+const largest = 25 * 1024; // bytes of JavaScript and CSS that a visitor loads
+
+const dist = join(import.meta.dir, "dist");
+const assets = readManifest(readFileSync(join(dist, "manifest.json"), "utf8"));
+const folder = join(dist, "public/assets");
+const read = (path: string) => readFileSync(join(folder, path.slice(path.lastIndexOf("/") + 1)), "utf8");
+const compressed = (path: string) => brotliCompressSync(read(path)).length;
+
+/** A script and what it imports, at once or (`isLazy`) later. */
+function importsOf(path: string, found = new Set<string>()): Set<string> {
+  if (found.has(path)) return found;
+  found.add(path);
+  for (const [, next] of read(path).matchAll(/from ?"(\.\/[\w-]+\.js)"/g)) importsOf(next ?? "", found);
+  return found;
+}
+
+test("what a visitor loads is at most 25 KB compressed, with the words of one language", () => {
+  const script = read(assets.pageJs);
+  const lazy = [
+    ...new Set([...script.matchAll(/import\("(\.\/[\w-]+\.js)"\)/g)].map(([, path]) => path ?? "")),
+  ];
+  expect(lazy.length).toBe(languages.length);
+  const words = Math.max(...lazy.map(compressed));
+  const once = [assets.pageCss, assets.listCss, ...importsOf(assets.pageJs)].map(compressed);
+  const bytes = once.reduce((sum, size) => sum + size, words);
+  console.log(`JavaScript and CSS of the page: ${bytes} bytes compressed`);
+  expect(bytes).toBeLessThan(largest);
+});
+
+test("every asset has its hash in its name, and is text that the edge can pass on", () => {
+  for (const name of readdirSync(folder)) expect(name).toMatch(/^[\w-]+-\w{8,10}\.(css|js|svg)$/);
+});
+
+test("what the edge sends with an asset lets other sites load it, and for good", () => {
+  const rules = readFileSync(join(dist, "public/_headers"), "utf8");
+  for (const field of [
+    "immutable",
+    "Access-Control-Allow-Origin: *",
+    "Cross-Origin-Resource-Policy: cross-origin",
+  ]) {
+    expect(rules).toContain(field);
+  }
+});

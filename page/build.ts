@@ -1,0 +1,93 @@
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Assets } from "./manifest.ts";
+
+/**
+ * Builds what browsers load into dist/public/, with a hash in each name, and dist/manifest.json, which names them for the
+ * origin. Files of builds before stay for a month: pages that are cached somewhere name them.
+ */
+
+const folder = import.meta.dir;
+const dist = join(folder, "dist");
+const assetsFolder = join(dist, "public/assets");
+const keptMs = 30 * 24 * 60 * 60 * 1000;
+
+const scripts = await buildScripts();
+const assets: Assets = {
+  pageCss: await addStyle(join(folder, "page.css")),
+  listCss: await addStyle(join(folder, "../client/src/view/list.css")),
+  pageJs: scripts.page,
+  icon: addAsset("icon.svg", await Bun.file(join(folder, "icon.svg")).text()),
+};
+write(join(dist, "public/service-worker.js"), scripts.serviceWorker);
+write(join(dist, "public/_headers"), headerRules());
+write(join(dist, "manifest.json"), `${JSON.stringify(assets, null, 2)}\n`); // last: what it names is there
+removeOld();
+
+async function buildScripts(): Promise<{ page: string; serviceWorker: string }> {
+  const options = { minify: true, target: "browser", naming: "[name]-[hash].[ext]" } as const;
+  const page = await Bun.build({ ...options, entrypoints: [join(folder, "page.ts")], splitting: true });
+  const worker = await Bun.build({ ...options, entrypoints: [join(folder, "service-worker.ts")] });
+  let entry = "";
+  for (const output of page.outputs) {
+    const path = addFile(basename(output.path), await output.text());
+    if (output.kind === "entry-point") entry = path;
+  }
+  return { page: entry, serviceWorker: (await worker.outputs[0]?.text()) ?? "" };
+}
+
+// Not by Bun's bundler: it would write light-dark() for browsers that lack it, and then no site could choose the scheme.
+async function addStyle(path: string): Promise<string> {
+  const text = await Bun.file(path).text();
+  const small = text
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/\s+/g, " ")
+    .replace(/ ?([{};,>]) ?/g, "$1")
+    .replace(/: /g, ":")
+    .replaceAll(";}", "}")
+    .trim();
+  return addAsset(basename(path), small);
+}
+
+function addAsset(name: string, text: string): string {
+  const hash = new Bun.CryptoHasher("sha256")
+    .update(text)
+    .digest("base64url")
+    .replace(/[-_]/g, "")
+    .slice(0, 10);
+  return addFile(name.replace(".", `-${hash}.`), text);
+}
+
+function addFile(name: string, text: string): string {
+  write(join(assetsFolder, name), text);
+  return `/assets/${name}`;
+}
+
+// By a rename: an origin may read it meanwhile.
+function write(path: string, text: string): void {
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
+function removeOld(): void {
+  for (const name of readdirSync(assetsFolder)) {
+    const path = join(assetsFolder, name);
+    if (statSync(path).mtimeMs < Date.now() - keptMs) rmSync(path);
+  }
+}
+
+/** What Workers static assets send with each (https://developers.cloudflare.com/workers/static-assets/headers/). */
+function headerRules(): string {
+  return `/assets/*
+  Cache-Control: public, max-age=31536000, immutable
+  Access-Control-Allow-Origin: *
+  Cross-Origin-Resource-Policy: cross-origin
+  X-Content-Type-Options: nosniff
+  Content-Security-Policy: default-src 'none'
+/service-worker.js
+  Cache-Control: no-cache
+  X-Content-Type-Options: nosniff
+  Content-Security-Policy: default-src 'none'; connect-src 'self'
+`;
+}

@@ -1,0 +1,50 @@
+import { mainLanguage } from "@trendvault/contract/languages";
+import { pageUrl } from "@trendvault/contract/page-url";
+import { aboutPath } from "@trendvault/contract/paths";
+import { h, type ViewElement } from "../client/src/view/nodes.ts";
+import { fill, languages } from "../client/src/view/words/words.ts";
+import type { Shell } from "./page-model.ts";
+
+/** What is sent and what is not, how the list is made, its feeds, other languages. */
+export function footView(shell: Shell): ViewElement {
+  const { words, thumbHosts, sendsViews } = shell;
+  const hosts = thumbHosts.join(", ");
+  return h(
+    "footer",
+    { class: "foot", id: "foot" },
+    h(
+      "p",
+      { class: "links" },
+      h("a", { href: aboutPath }, words.howMade),
+      h("a", { href: feedUrl(shell, "atom"), type: "application/atom+xml" }, `${words.feed} (Atom)`),
+      h("a", { href: feedUrl(shell, "json"), type: "application/feed+json" }, `${words.feed} (JSON)`),
+    ),
+    h("p", {}, sendsViews ? words.sends : words.sendsNothing, " ", words.noCookies),
+    hosts === "" ? null : h("p", {}, fill(words.foreignThumbs, { hosts })),
+    languageLinks(shell),
+  );
+}
+
+/** The feed of a page's list. */
+export function feedUrl(
+  { query: { region, window, category } }: Pick<Shell, "query">,
+  form: "atom" | "json",
+): string {
+  const { search } = new URL(pageUrl({ region, window, category }), "https://site.example");
+  const rest = search.replace(/^\?region=[A-Z]+&?/, "");
+  return `/feeds/${region}.${form}${rest === "" ? "" : `?${rest}`}`;
+}
+
+function languageLinks({ query, language }: Shell): ViewElement {
+  const links = languages.map((lang) => {
+    const name = new Intl.DisplayNames(lang, { type: "language" }).of(lang) ?? lang;
+    const href = pageUrl({
+      ...query,
+      cursor: undefined,
+      lang: lang === mainLanguage(query.region) ? undefined : lang,
+    });
+    const current = lang === language ? "true" : null;
+    return h("a", { href, "data-pick": true, lang, hreflang: lang, "aria-current": current }, name);
+  });
+  return h("nav", { class: "languages", "aria-label": "Language" }, links);
+}

@@ -1,0 +1,76 @@
+import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
+import { regions } from "@trendvault/contract/regions";
+import { h, type ViewElement } from "../client/src/view/nodes.ts";
+import type { Shell } from "./page-model.ts";
+
+const windows = ["now", "day", "week"] as const;
+
+/** What is shown, and the pickers: links and a form that work without scripts. Each link is a canonical URL. */
+export function headerView(shell: Shell): ViewElement {
+  const { query, words, formats } = shell;
+  return h(
+    "header",
+    { class: "header", id: "header" },
+    h(
+      "div",
+      { class: "top" },
+      h("h1", {}, words.trending, " ", h("span", { class: "where" }, formats.regionName(query.region))),
+      regionForm(shell),
+    ),
+    windowLinks(shell),
+    categoryLinks(shell),
+  );
+}
+
+/** The same list in another window, category or language; a page of another list begins at the top. */
+function linkTo({ query }: Shell, changes: Partial<PageQuery>): string {
+  return pageUrl({ ...query, cursor: undefined, ...changes });
+}
+
+function regionForm({ query, words, formats }: Shell): ViewElement {
+  const options = regions
+    .map(({ code }) => ({ code, name: formats.regionName(code) }))
+    .sort((left, right) => left.name.localeCompare(right.name))
+    .map(({ code, name }) => h("option", { value: code, selected: code === query.region }, name));
+  const kept = Object.entries({ window: query.window, category: query.category, lang: query.lang });
+  return h(
+    "form",
+    { class: "region", action: "/", method: "get" },
+    h(
+      "label",
+      {},
+      h("span", { class: "hidden" }, words.region),
+      h("select", { name: "region", autocomplete: "off" }, options),
+    ),
+    kept.map(([name, value]) =>
+      value === undefined || value === "day" ? null : h("input", { type: "hidden", name, value }),
+    ),
+    h("button", { type: "submit" }, words.show),
+  );
+}
+
+function windowLinks(shell: Shell): ViewElement {
+  const { query, words } = shell;
+  const links = windows.map((window) =>
+    pickLink(words.windows[window], linkTo(shell, { window }), window === query.window),
+  );
+  return h("nav", { class: "windows", "aria-label": words.window }, links);
+}
+
+function categoryLinks(shell: Shell): ViewElement | null {
+  const { query, words, categories } = shell;
+  if (categories.length === 0) return null;
+  const all = pickLink(
+    words.allCategories,
+    linkTo(shell, { category: undefined }),
+    query.category === undefined,
+  );
+  const links = categories.map((category) =>
+    pickLink(category, linkTo(shell, { category }), category === query.category),
+  );
+  return h("nav", { class: "categories", "aria-label": words.category }, all, links);
+}
+
+function pickLink(name: string, href: string, isCurrent: boolean): ViewElement {
+  return h("a", { href, "data-pick": true, "aria-current": isCurrent ? "true" : null, dir: "auto" }, name);
+}

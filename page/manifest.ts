@@ -1,0 +1,12 @@
+/** The paths of the built assets, by what they are. */
+export type Assets = { pageCss: string; listCss: string; pageJs: string; icon: string };
+
+export const assetNames = ["pageCss", "listCss", "pageJs", "icon"] as const satisfies (keyof Assets)[];
+
+/** Reads what build.ts wrote beside the assets. @throws Error when something of it is missing */
+export function readManifest(text: string): Assets {
+  const assets = JSON.parse(text) as Assets;
+  const missing = assetNames.filter((name) => !assets[name]?.startsWith("/assets/"));
+  if (missing.length > 0) throw new Error(`Cannot use a manifest without ${missing.join(", ")}`);
+  return assets;
+}

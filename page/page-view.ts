@@ -1,0 +1,97 @@
+import { pageUrl } from "@trendvault/contract/page-url";
+import { listView } from "../client/src/view/list-view.ts";
+import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
+import { fill } from "../client/src/view/words/words.ts";
+import { feedUrl, footView } from "./foot-view.ts";
+import { headerView } from "./header-view.ts";
+import type { Page } from "./page-model.ts";
+
+/** The HTML of a page. */
+export function writePage(page: Page): string {
+  return `<!doctype html>${toHtml(documentView(page))}`;
+}
+
+function documentView(page: Page): ViewElement {
+  return h(
+    "html",
+    { lang: page.language },
+    headView(page),
+    h("body", {}, skipLink(page), headerView(page), mainView(page), footView(page)),
+  );
+}
+
+function headView(page: Page): ViewElement {
+  const { assets, list, query } = page;
+  const title = titleOf(page);
+  return h(
+    "head",
+    {},
+    h("meta", { charset: "utf-8" }),
+    h("meta", { name: generatedAtName, content: list.generated_at }), // the edge reads it
+    h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+    h("meta", { name: "color-scheme", content: "light dark" }),
+    h("title", {}, title),
+    h("link", { rel: "stylesheet", href: assets.pageCss }),
+    // Also in the shadow root: loaded here, before anything is painted, nothing moves when it is applied there.
+    h("link", { rel: "stylesheet", href: assets.listCss }),
+    h("link", { rel: "icon", href: assets.icon, type: "image/svg+xml" }),
+    h("link", { rel: "canonical", href: pageUrl(query) }),
+    h("link", { rel: "alternate", href: feedUrl(page, "json"), type: "application/feed+json", title }),
+    h("link", { rel: "alternate", href: feedUrl(page, "atom"), type: "application/atom+xml", title }),
+    h("script", { type: "module", src: assets.pageJs }),
+  );
+}
+
+/** The name of the meta element with the time of the list. */
+const generatedAtName = "trendvault-generated-at";
+
+/** The title of a page, for the tab. */
+export function titleOf({ words, formats, query }: Pick<Page, "words" | "formats" | "query">): string {
+  const category = query.category === undefined ? "" : ` · ${query.category}`;
+  return `${words.trending}: ${formats.regionName(query.region)}${category}`;
+}
+
+function skipLink({ words }: Page): ViewElement {
+  return h("a", { class: "skip", href: "#list" }, words.trending);
+}
+
+function mainView(page: Page): ViewElement {
+  const { words, formats, list, categories, query, sendsViews, thumbHosts } = page;
+  const { region, window, category } = query;
+  const time = h("time", { datetime: list.generated_at }, formats.time(list.generated_at));
+  const [before, after] = fill(words.listOf, { time: "\0" }).split("\0");
+  return h(
+    "main",
+    { id: "list" },
+    h("p", { class: "as-of", id: "as-of" }, before ?? "", time, after ?? ""),
+    h(
+      "trendvault-list",
+      {
+        ...{ region, window, category, lang: page.language, limit: 24, fields: "chart", manual: true },
+        ...{ "thumb-hosts": thumbHosts.join(" ") || null, views: sendsViews },
+      },
+      h(
+        "template",
+        { shadowrootmode: "open" },
+        h("link", { rel: "stylesheet", href: page.assets.listCss }),
+        listView(list, page),
+      ),
+      dataBlock("list-data", page.json),
+    ),
+    moreLink(page),
+    dataBlock("page-data", JSON.stringify({ categories, thumbHosts, sendsViews })),
+    h("div", { class: "notice", id: "notice", role: "status" }),
+  );
+}
+
+/** The link to the next ranks of the same generation. */
+function moreLink({ list, query, words }: Page): ViewElement | null {
+  const cursor =
+    list.next === null ? null : new URL(list.next, "https://site.example").searchParams.get("cursor");
+  if (cursor === null) return null;
+  return h(
+    "p",
+    { class: "more", id: "more" },
+    h("a", { rel: "next", href: pageUrl({ ...query, cursor }) }, words.more),
+  );
+}
