@@ -1,12 +1,21 @@
 import { expect, test } from "bun:test";
-import { pagePolicy, readThumbHosts } from "./page-policy.ts";
+import { pageFields, readPageHead } from "./page-head.ts";
+import { contentPolicy, readThumbHosts } from "./page-policy.ts";
 
 test("the policy names the hosts of pictures, and allows nothing inline", () => {
-  const policy = pagePolicy(["img.example", "127.0.0.1:8787"])["content-security-policy"] ?? "";
+  const policy = contentPolicy(["img.example", "127.0.0.1:8787"]);
   expect(policy).toContain("img-src 'self' img.example 127.0.0.1:8787;");
   expect(policy).toStartWith("default-src 'none'; script-src 'self'; style-src 'self';");
-  expect(policy).not.toContain("unsafe");
-  expect(pagePolicy([])["content-security-policy"]).toContain("img-src 'self';");
+  expect(policy).not.toMatch(/unsafe|"/);
+  expect(contentPolicy([])).toContain("img-src 'self';");
+});
+
+test("the fields of a page come from its first elements", () => {
+  const head = { generatedAt: "2026-11-21T10:00:00Z", policy: contentPolicy([]) };
+  const html = `<meta name="generated" content="${head.generatedAt}"><meta content="${head.policy}"><p content="x">`;
+  expect(readPageHead(html)).toEqual(head);
+  expect(pageFields(head)["content-security-policy"]).toBe(`${head.policy}; frame-ancestors 'none'`);
+  expect(readPageHead("<h1>another page</h1>")).toBeNull();
 });
 
 test.each([

@@ -1,18 +1,10 @@
 import { expect, test } from "bun:test";
-import { problemKinds, problems, problemType } from "./problem.ts";
-import { problemKindAt, renderProblemPage } from "./problem-page.ts";
+import { problemKinds, problems } from "./problem.ts";
+import { renderProblemPage } from "./problem-page.ts";
 
 test.each(problemKinds)("the type of %s is the address of a page with its title and status", (kind) => {
-  expect(problemKindAt(problemType(kind))).toBe(kind);
   const page = renderProblemPage(kind);
   expect(page).toContain(`<h1>${problems[kind].title}</h1>`);
   expect(page).toContain(`HTTP status ${problems[kind].status}, type <code>/problems/${kind}</code>`);
   expect(page).not.toContain("`");
 });
-
-test.each(["/problems", "/problems/", "/problems/toString", "/problems/busy/", "/problems/BUSY"])(
-  "%s is no page",
-  (path) => {
-    expect(problemKindAt(path)).toBeNull();
-  },
-);

@@ -1,4 +1,4 @@
-import { type ProblemKind, problemKinds, problems, problemType } from "./problem.ts";
+import { type ProblemKind, problems, problemType } from "./problem.ts";
 
 /** What a problem means, and what to do about it. */
 type Explanation = { meaning: string; remedy: string };
@@ -82,11 +82,6 @@ const explanations: Record<ProblemKind, Explanation> = {
 };
 
 export const problemPageContentType = "text/html; charset=utf-8";
-
-/** The kind that /problems/<kind> is the page of, or null for any other path. */
-export function problemKindAt(path: string): ProblemKind | null {
-  return problemKinds.find((kind) => problemType(kind) === path) ?? null;
-}
 
 /** The HTML page of a kind: its title, its status, what it means and what to do. The same for every request. */
 export function renderProblemPage(kind: ProblemKind): string {

@@ -23,6 +23,8 @@ export type Page = Shell & {
   /** The same list as JSON, for the element. */
   json: string;
   assets: Assets;
+  /** Its Content-Security-Policy. */
+  policy: string;
 };
 
 export type PageList = List & { generated_at: string; next: string | null };

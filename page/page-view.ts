@@ -3,6 +3,7 @@ import { listView } from "../client/src/view/list-view.ts";
 import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import { fill } from "../client/src/view/words/words.ts";
 import { feedUrl, footView } from "./foot-view.ts";
+import { headStart } from "./head-start.ts";
 import { headerView } from "./header-view.ts";
 import type { Page } from "./page-model.ts";
 
@@ -26,8 +27,7 @@ function headView(page: Page): ViewElement {
   return h(
     "head",
     {},
-    h("meta", { charset: "utf-8" }),
-    h("meta", { name: generatedAtName, content: list.generated_at }), // the edge reads it
+    headStart({ generatedAt: list.generated_at, policy: page.policy }),
     h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
     h("meta", { name: "color-scheme", content: "light dark" }),
     h("title", {}, title),
@@ -41,9 +41,6 @@ function headView(page: Page): ViewElement {
     h("script", { type: "module", src: assets.pageJs }),
   );
 }
-
-/** The name of the meta element with the time of the list. */
-const generatedAtName = "trendvault-generated-at";
 
 /** The title of a page, for the tab. */
 export function titleOf({ words, formats, query }: Pick<Page, "words" | "formats" | "query">): string {

@@ -80,7 +80,7 @@ export const table: readonly SourceRoot[] = [
     root: "page",
     layers: [
       ["build.ts", "page.ts", "page-view.ts"],
-      ["header-view.ts", "foot-view.ts", "service-worker.ts"],
+      ["head-start.ts", "header-view.ts", "foot-view.ts", "service-worker.ts"],
       ["page-model.ts"],
       ["manifest.ts"],
     ],

@@ -141,9 +141,8 @@ describe("a response of the edge", () => {
     });
   }
 
-  test("whose body is a problem names a type with a page, which the edge gives without the origin", async () => {
+  test("whose body is a problem names a type with a page, which is the origin's and may run nothing", async () => {
     const { type } = (await (await stack.edge.fetch("/api/trending?x=1")).json()) as { type: string };
-    stack.proxy.targets = [];
     const [page, head] = [await stack.edge.fetch(type), await stack.edge.fetch(type, { method: "HEAD" })];
     const originPage = await stack.origin.fetch(type);
     assert.equal(await page.text(), await originPage.text());
@@ -151,10 +150,8 @@ describe("a response of the edge", () => {
     for (const { status, headers } of [page, head]) {
       assert.equal(status, 200);
       assert.equal(headers.get("content-type"), originPage.headers.get("content-type"));
-      assert.equal(headers.get("cache-control"), "public, max-age=86400");
       assert.equal(headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'");
     }
-    assert.deepEqual(stack.proxy.targets, []);
   });
 
   test("is readable by any site, errors too", async () => {

@@ -77,6 +77,11 @@ export class Edge {
       .fetch(`https://site.example${target}`, { ...options, headers: { ...address, ...headers }, cf });
   }
 
+  /** Sends a request as Cloudflare does: to the static assets first, and to the Worker when there is none. */
+  fetchFromOutside(target: string) {
+    return this.#harness.fetch(target);
+  }
+
   /** Sends requests from within workerd, `concurrency` at a time. Gives the results, in order. */
   fetchMany(requests: ClientRequest[], concurrency = 50): Promise<ClientResult[]> {
     return this.#post("fetch-many", { requests, concurrency });

@@ -14,6 +14,7 @@ type Input = {
   categories: readonly string[];
   assets: Assets;
   thumbHosts: readonly string[];
+  policy: string;
 };
 
 /** Writes a page as HTML, but for the token in its data. */

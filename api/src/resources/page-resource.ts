@@ -1,4 +1,5 @@
-import { pagePolicy } from "@trendvault/contract/page-policy";
+import { pageFields } from "@trendvault/contract/page-head";
+import { contentPolicy } from "@trendvault/contract/page-policy";
 import { parsePageQuery } from "@trendvault/contract/page-query";
 import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
 import type { TokenList } from "@trendvault/contract/token-subject";
@@ -50,21 +51,29 @@ type PageOptions = { query: PageQuery; categories: readonly string[]; sources: H
 /** Keeps the list until the first rendering, and then what was written of it. */
 class PageContent implements Content {
   readonly list: TokenList | null;
-  readonly #policy: Record<string, string>;
+  readonly #fields: Record<string, string>;
   #page: WrittenPage | (() => WrittenPage);
 
   constructor(content: Content, { query, categories, sources: { assets, thumbHosts } }: PageOptions) {
     this.list = content.list;
-    this.#policy = pagePolicy(thumbHosts);
+    const policy = contentPolicy(thumbHosts);
+    this.#fields = pageFields({ policy });
     this.#page = () => {
       const json = new TextDecoder().decode(content.render("").bytes);
-      return loadRendering().writeHtmlPage({ query, json, categories, assets: assets.paths, thumbHosts });
+      return loadRendering().writeHtmlPage({
+        query,
+        json,
+        categories,
+        assets: assets.paths,
+        thumbHosts,
+        policy,
+      });
     };
   }
 
   render(token: string): Body {
     const bytes = insertToken(this.#written, token);
-    return { bytes, contentType: "text/html; charset=utf-8", next: null, fields: this.#policy };
+    return { bytes, contentType: "text/html; charset=utf-8", next: null, fields: this.#fields };
   }
 
   get weight(): number {

@@ -2,7 +2,7 @@ import type { KVNamespace } from "@cloudflare/workers-types";
 import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import { readAnswer } from "../origin/read-answer.ts";
 import { type StoredResponse, storageNamespace } from "../origin/stored-response.ts";
-import { type CanonicalRequest, isFrontPage } from "../rules/canonical-request.ts";
+import { type CanonicalRequest, isFrontPage, isPage } from "../rules/canonical-request.ts";
 import { usableSeconds } from "../rules/lifetimes.ts";
 
 const shortestExpirationTtl = 60; // seconds, of KV
@@ -68,6 +68,8 @@ export class KvFallback {
   }
 }
 
-function keyOf({ query }: CanonicalRequest): string | null {
-  return query !== null && isFrontPage(query) ? `${storageNamespace}/${query.region}/${query.window}` : null;
+function keyOf(request: CanonicalRequest): string | null {
+  const { query } = request;
+  if (query === null || !isFrontPage(query)) return null;
+  return `${storageNamespace}/${query.region}/${query.window}${isPage(request) ? "/page" : ""}`;
 }

@@ -1,10 +1,11 @@
 import type { ListRefusal } from "@trendvault/contract/list-refusals";
+import { pageUrl } from "@trendvault/contract/page-url";
 import { viewsPath } from "@trendvault/contract/paths";
 import { describeProblem, type Problem } from "@trendvault/contract/problem";
 import type { InvalidParameter } from "@trendvault/contract/trending-query";
 import type { EdgeServices } from "../cache/edge-services.ts";
 import { type CachedResponse, readThrough, type UnavailableReason } from "../cache/read-through.ts";
-import { canonicalize } from "../rules/canonical-request.ts";
+import { type CanonicalRequest, canonicalize, isPage } from "../rules/canonical-request.ts";
 import type { ViewServices } from "../views/view-services.ts";
 import { problemResponse, refuse } from "./problem-response.ts";
 import { respondFromCache } from "./respond-from-cache.ts";
@@ -36,7 +37,7 @@ export async function handleRequest(
         views.served.count(canonical, services.clock(), context);
       return respondFromCache(result, { canonical, request, now: services.clock() });
     case "refused":
-      return problemResponse(describeRefusal(result.refusal));
+      return problemResponse(describeRefusal(result.refusal, canonical));
     case "unavailable":
       return refuseForNow(result.reason);
   }
@@ -49,8 +50,11 @@ function isShown({ response, cacheStatus: { detail } }: CachedResponse, { method
   );
 }
 
-function describeRefusal({ kind, detail, extras }: ListRefusal): Problem {
-  return describeProblem(kind, detail, extras);
+function describeRefusal({ kind, detail, extras }: ListRefusal, canonical: CanonicalRequest): Problem {
+  const { query } = canonical;
+  const isOfPage = extras.restart !== undefined && query !== null && isPage(canonical);
+  const restart = isOfPage ? { restart: pageUrl({ ...query, cursor: undefined }) } : null;
+  return describeProblem(kind, detail, { ...extras, ...restart });
 }
 
 function refuseParameters(invalid: InvalidParameter[]): Response {

@@ -1,40 +1,27 @@
 import { preflightFields } from "@trendvault/contract/cross-origin";
 import { allowedMethods, isReadMethod, longestTarget, refusalDetails } from "@trendvault/contract/http-rules";
-import { problemKindAt, problemPageContentType, renderProblemPage } from "@trendvault/contract/problem-page";
 import { canonicalPath } from "../rules/paths.ts";
 import { baseHeaders } from "./base-headers.ts";
 import { refuse } from "./problem-response.ts";
 
 /**
  * The response to a request that needs neither cache nor origin: a target that is too long, other paths and
- * methods, OPTIONS, the page of a problem type. Null for the rest.
+ * methods, OPTIONS. Null for the rest.
  */
 export function respondWithoutCache(request: Request, { pathname, search }: URL): Response | null {
   if (pathname.length + search.length > longestTarget) {
     return refuse("uri-too-long", refusalDetails["uri-too-long"]);
   }
-  const problemKind = problemKindAt(pathname);
-  if (problemKind === null && canonicalPath(pathname) === null)
-    return refuse("not-found", refusalDetails["not-found"]);
+  if (canonicalPath(pathname) === null) return refuse("not-found", refusalDetails["not-found"]);
   if (request.method === "OPTIONS") return preflightResponse();
   if (!isReadMethod(request.method)) {
     return refuse("method-not-allowed", refusalDetails["method-not-allowed"], {
       headers: { allow: allowedMethods },
     });
   }
-  if (problemKind === null || search !== "") return null;
-  return pageResponse(request.method === "HEAD" ? null : renderProblemPage(problemKind));
+  return null;
 }
 
 function preflightResponse(): Response {
   return new Response(null, { status: 204, headers: { ...baseHeaders, ...preflightFields } });
-}
-
-function pageResponse(html: string | null): Response {
-  const headers = {
-    ...baseHeaders,
-    "content-type": problemPageContentType,
-    "cache-control": "public, max-age=86400",
-  };
-  return new Response(html, { headers });
 }

@@ -1,4 +1,5 @@
 import { lifetimesField } from "@trendvault/contract/lifetimes";
+import { pageFields, readPageHead } from "@trendvault/contract/page-head";
 import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import { verifySignature } from "@trendvault/contract/response-signature";
 import { type CanonicalRequest, mayBeMissing } from "../rules/canonical-request.ts";
@@ -33,16 +34,29 @@ export async function readAnswer(
   if (verified.verdict !== "valid") return `its signature is not valid: ${verified.verdict}`;
   const { fields, signatureFields, created } = verified;
   if (fields["content-location"] !== request.target) return "it is the answer to another request";
-  if (!/^application\/([a-z-]+\+)?json$/.test(fields["content-type"])) return "it is not JSON";
+  if (!contentTypes.test(fields["content-type"])) return "it is of another type";
   const lifetimes = readLifetimes(fields[lifetimesField]);
   if (lifetimes === null) return "it may not be stored";
   const body = new TextDecoder().decode(received.body);
-  const content = parseJson(body) as { generated_at?: string; next?: unknown } | null;
+  const content = readContent(body, fields["content-type"]);
   if (content === null) return "it is not JSON";
   const generatedAt = content.generated_at === undefined ? null : Date.parse(content.generated_at) / 1000;
   if (Number.isNaN(generatedAt)) return "it has no date that can be read";
-  const headers = { ...fields, ...linkTo(content.next), ...signatureFields };
+  const headers = { ...content.fields, ...fields, ...linkTo(content.next), ...signatureFields };
   return { status, body, headers, lifetimes, generatedAt, created };
+}
+
+type Content = { generated_at?: string | undefined; next?: unknown; fields?: Record<string, string> };
+
+/** What the origin has: JSON of some kind, pages of people, and what those load. */
+const contentTypes =
+  /^(application\/([a-z-]+\+)?json|image\/svg\+xml|text\/(html|css|javascript); charset=utf-8)$/;
+
+/** What the edge needs to know of a body; null when it is not what it says it is. */
+function readContent(body: string, contentType: string): Content | null {
+  if (contentType.startsWith("application")) return parseJson(body) as Content | null;
+  const head = contentType.startsWith("text/html") ? readPageHead(body) : null;
+  return head === null ? {} : { generated_at: head.generatedAt || undefined, fields: pageFields(head) };
 }
 
 // A proxy that compresses the response weakens its entity tag; the signature is over the origin's, which is strong.

@@ -136,6 +136,20 @@ describe("a valid response", () => {
     );
   });
 
+  test("may be a page for people, whose date and policy are in its head; without a head it may run nothing", async () => {
+    const signed = { contentType: "text/html; charset=utf-8" };
+    const head = `<meta content="${list.generated_at}"><meta content="script-src 'self'">`;
+    expect(await validate(await responseWith(head, { signed }))).toMatchObject({
+      response: {
+        generatedAt,
+        headers: { "content-security-policy": "script-src 'self'; frame-ancestors 'none'" },
+      },
+    });
+    const plain = await validate(await responseWith("<h1>", { signed }));
+    expect(plain).toMatchObject({ kind: "response", response: { generatedAt: now } });
+    expect(JSON.stringify(plain)).not.toContain("policy");
+  });
+
   test.each([-60, 0, 15 * 60])("may have been signed %p seconds ago", async (seconds) => {
     const response = await responseWith(list, { signed: { created: now - seconds } });
     expect(await validate(response)).toMatchObject({ kind: "response" });
@@ -168,7 +182,15 @@ describe("a failure of the origin:", () => {
   const cases: [string, () => Promise<OriginResponse>, RegExp][] = [
     ["status 500", async () => ({ ...(await responseWith()), status: 500 }), /status 500/],
     ["status 206", async () => ({ ...(await responseWith()), status: 206 }), /status 206/],
-    ["HTML", () => responseWith("<h1>", { signed: { contentType: "text/html" } }), /not JSON/],
+    ["plain text", () => responseWith("<h1>", { signed: { contentType: "text/plain" } }), /another type/],
+    [
+      "HTML with the date of no list",
+      () =>
+        responseWith('<meta content="yesterday"><meta content="">', {
+          signed: { contentType: "text/html; charset=utf-8" },
+        }),
+      /date/,
+    ],
     ["JSON by name only, though signed", () => responseWith("{"), /not JSON/],
     ["no lifetimes", () => responseWith(list, { signed: { lifetimes: "" } }), /may not be stored/],
     ["no-store", () => responseWith(list, { signed: { lifetimes: "no-store" } }), /may not be stored/],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { canonicalize, isFrontPage, redactedTarget } from "./canonical-request.ts";
+import { canonicalize, isFrontPage, isPage, redactedTarget } from "./canonical-request.ts";
 
 function read(search: string, country?: string) {
   return canonicalize({ pathname: "/api/trending", search }, country);
@@ -103,5 +103,30 @@ describe("a document", () => {
 
   test("takes no parameters", () => {
     expect(canonicalize({ pathname: "/openapi.json", search: "?x=1" }).canonical).toBeNull();
+  });
+});
+
+describe("a page for people", () => {
+  const page = (search: string, country?: string) => canonicalize({ pathname: "/", search }, country);
+
+  test("is of the visitor's country where the URL names no region", () => {
+    expect(page("?lang=en", "PL").canonical).toMatchObject({
+      target: "/?region=PL&lang=en",
+      regionFromCountry: true,
+    });
+    expect(page("?lang=pl&region=pl", "DE").canonical).toMatchObject({
+      target: "/?region=PL",
+      regionFromCountry: false,
+    });
+  });
+
+  test("is no list, but its front page is one like that of a list, in the region's own language", () => {
+    const isFront = (search: string) => {
+      const { canonical } = page(search);
+      return canonical?.query && [isPage(canonical), isFrontPage(canonical.query)];
+    };
+    expect(isFront("?region=PL")).toEqual([true, true]);
+    expect(isFront("?region=PL&lang=en")).toEqual([true, false]);
+    expect(isFront("?region=PL&category=Music")).toEqual([true, false]);
   });
 });

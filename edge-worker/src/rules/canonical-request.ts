@@ -1,5 +1,7 @@
 import { unexpectedParameter } from "@trendvault/contract/http-rules";
-import { trendingPath, videoIdAt } from "@trendvault/contract/paths";
+import { parsePageQuery } from "@trendvault/contract/page-query";
+import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
+import { isAssetPath, pagePath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
 import {
   defaultLimit,
   type InvalidParameter,
@@ -16,11 +18,13 @@ import { regionForCountry } from "./region-for-country.ts";
  */
 export type CanonicalRequest = {
   target: string;
-  /** The parameters of a list; null for a document, which has only its path. */
-  query: TrendingQuery | null;
+  /** The parameters of a list, or of a list's page; null for a document, which has only its path. */
+  query: (TrendingQuery & Pick<PageQuery, "lang">) | null;
   /** Whether the visitor's country chose the region, because the URL does not name one. */
   regionFromCountry: boolean;
 };
+
+type ListQuery = NonNullable<CanonicalRequest["query"]>;
 
 export type CanonicalizeResult =
   | { canonical: CanonicalRequest; invalid: null }
@@ -31,7 +35,8 @@ export function canonicalize(
   { pathname, search }: Pick<URL, "pathname" | "search">,
   country?: string,
 ): CanonicalizeResult {
-  if (pathname === trendingPath) return canonicalizeList(search, country);
+  if (pathname === trendingPath) return canonicalizeList(search, country, parseTrendingQuery, trendingUrl);
+  if (pathname === pagePath) return canonicalizeList(search, country, parsePageQuery, pageUrl);
   if (search !== "") return { canonical: null, invalid: [unexpectedParameter] };
   return {
     canonical: { target: canonicalPath(pathname) ?? pathname, query: null, regionFromCountry: false },
@@ -39,25 +44,35 @@ export function canonicalize(
   };
 }
 
-/** Whether a query is for a list's first page as most visitors want it: all categories, the default length and fields. */
-export function isFrontPage({ category, fields, limit, cursor }: TrendingQuery): boolean {
-  return category === undefined && fields === undefined && limit === defaultLimit && cursor === undefined;
+/** Whether a request is for the page of a list, for people. */
+export function isPage({ target }: CanonicalRequest): boolean {
+  return target.startsWith("/?");
 }
 
-/** Whether what is requested may not exist (404): a video, or a page past the end of a list. */
+/** Whether a query is for a list's first page as most visitors want it: all categories, the default length and fields. */
+export function isFrontPage({ category, fields, lang, limit, cursor }: ListQuery): boolean {
+  return (category ?? fields ?? lang ?? cursor) === undefined && limit === defaultLimit;
+}
+
+/** Whether what is requested may not exist (404): a video, an asset, or a page past the end of a list. */
 export function mayBeMissing({ query, target }: CanonicalRequest): boolean {
-  return query === null ? videoIdAt(target) !== null : query.cursor !== undefined;
+  return query === null ? videoIdAt(target) !== null || isAssetPath(target) : query.cursor !== undefined;
 }
 
 /** The target for the log: without the category, which is whatever a visitor has typed. */
-export function redactedTarget({ query, target }: CanonicalRequest): string {
-  return query?.category === undefined ? target : trendingUrl({ ...query, category: "(hidden)" });
+export function redactedTarget({ target }: CanonicalRequest): string {
+  return target.replace(/category=[^&]*/, "category=(hidden)");
 }
 
-function canonicalizeList(search: string, country: string | undefined): CanonicalizeResult {
-  const parsed = parseTrendingQuery(search);
+function canonicalizeList(
+  search: string,
+  country: string | undefined,
+  parse: typeof parsePageQuery,
+  urlOf: (query: TrendingQuery) => string,
+): CanonicalizeResult {
+  const parsed = parse(search);
   if (parsed.query === null) return { canonical: null, invalid: parsed.invalid };
   const regionFromCountry = !new URLSearchParams(search).has("region");
   const query = regionFromCountry ? { ...parsed.query, region: regionForCountry(country) } : parsed.query;
-  return { canonical: { query, target: trendingUrl(query), regionFromCountry }, invalid: null };
+  return { canonical: { query, target: urlOf(query), regionFromCountry }, invalid: null };
 }

@@ -1,17 +1,31 @@
 import {
+  aboutPath,
+  isAssetPath,
   openapiPath,
+  pagePath,
   publicKeysPath,
   regionsPath,
+  serviceWorkerPath,
   trendingPath,
   videoIdAt,
   videoPath,
 } from "@trendvault/contract/paths";
+import { problemKinds, problemType } from "@trendvault/contract/problem";
 
-const documents = new Set([regionsPath, openapiPath, publicKeysPath]);
+const documents = new Set<string>([
+  pagePath,
+  trendingPath,
+  regionsPath,
+  openapiPath,
+  publicKeysPath,
+  aboutPath,
+  serviceWorkerPath,
+  ...problemKinds.map(problemType),
+]);
 
 /** The canonical path of what the origin serves at a path, or null when it serves nothing there. */
 export function canonicalPath(pathname: string): string | null {
-  if (pathname === trendingPath || documents.has(pathname)) return pathname;
+  if (documents.has(pathname) || isAssetPath(pathname)) return pathname;
   const id = videoIdAt(pathname);
   return id === null ? null : videoPath(id);
 }

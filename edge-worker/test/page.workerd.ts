@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
+import { root } from "./edge.ts";
+import { keySet } from "./keys.ts";
+import { startTestStack, type TestStack } from "./test-stack.ts";
+
+const assets = JSON.parse(readFileSync(join(root, "page/dist/manifest.json"), "utf8"));
+
+describe("a page for people, at the edge", () => {
+  let stack: TestStack;
+  before(async () => {
+    stack = await startTestStack();
+  });
+  after(() => stack.close());
+
+  test("is the page of the visitor's country and private without a region, and public with one", async () => {
+    const [own, named] = [
+      await stack.edge.fetch("/", { country: "PL" }),
+      await stack.edge.fetch("/?region=pl&window=day", { country: "DE" }),
+    ];
+    for (const { status, headers } of [own, named]) {
+      assert.deepEqual([status, headers.get("content-location")], [200, "/?region=PL"]);
+    }
+    assert.match(own.headers.get("cache-control") ?? "", /^private, max-age=/);
+    assert.match(named.headers.get("cache-control") ?? "", /^public, max-age=/);
+    assert.equal(await own.text(), await named.text());
+  });
+
+  test("is the origin's, byte by byte, signed, and from the cache the second time", async () => {
+    const target = "/?region=ES&window=now&lang=en";
+    const headers = { "accept-encoding": "identity" };
+    const response = await stack.edge.fetch(target, { headers });
+    assert.ok(stack.proxy.bodies.get(target)?.has(await response.text()));
+    const again = await stack.edge.fetch(target, { headers });
+    assert.match(again.headers.get("cache-status") ?? "", /^trendvault; hit/);
+    await verifyIndependently(
+      { status: again.status, headers: new Headers([...again.headers]) },
+      JSON.parse(keySet),
+    );
+    const etag = again.headers.get("etag") ?? "";
+    assert.equal((await stack.edge.fetch(target, { headers: { "if-none-match": etag } })).status, 304);
+    assert.equal(await (await stack.edge.fetch(target, { method: "HEAD" })).text(), "");
+  });
+
+  test("does not depend on the language that a browser asks for", async () => {
+    const texts = ["pl", "de-DE,de;q=0.9", "*"].map(async (language) => {
+      const headers = { "accept-language": language };
+      return (await stack.edge.fetch("/?region=FR", { headers })).text();
+    });
+    assert.equal(new Set(await Promise.all(texts)).size, 1);
+  });
+
+  test("has the policy that the origin signed, which nobody may frame, and a list of JSON has none of it", async () => {
+    const { headers } = await stack.edge.fetch("/?region=ES");
+    const policy = headers.get("content-security-policy") ?? "";
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'/);
+    assert.match(
+      policy,
+      /; require-trusted-types-for 'script'; trusted-types trendvault; frame-ancestors 'none'$/,
+    );
+    assert.doesNotMatch(policy, /unsafe/);
+    assert.match(headers.get("permissions-policy") ?? "", /camera=\(\)/);
+    assert.equal(headers.get("referrer-policy"), "no-referrer");
+    assert.equal(headers.get("x-content-type-options"), "nosniff");
+    assert.equal(headers.get("set-cookie"), null);
+    const json = await stack.edge.fetch("/api/trending?region=ES");
+    assert.equal(json.headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'");
+    assert.equal(json.headers.get("permissions-policy"), null);
+  });
+
+  test("of a generation that is gone is 410 with the page to start again, as the origin says", async () => {
+    const target = "/?region=ES&lang=en&cursor=999-24";
+    const [edge, origin] = [await stack.edge.fetch(target), await stack.origin.fetch(target)];
+    assert.deepEqual([edge.status, origin.status], [410, 410]);
+    const problem = (await edge.json()) as { restart: string };
+    assert.equal(problem.restart, "/?region=ES&lang=en");
+    assert.deepEqual(problem, await origin.json());
+  });
+
+  for (const target of ["/?x=1", "/?limit=5", "/?lang=xx", "/?region=XX"]) {
+    test(`at ${target} is refused, without asking the origin`, async () => {
+      stack.proxy.targets = [];
+      assert.equal((await stack.edge.fetch(target)).status, 400);
+      assert.deepEqual(stack.proxy.targets, []);
+    });
+  }
+
+  test("loads assets that are kept for good and may be used by other sites, without asking the origin", async () => {
+    stack.proxy.targets = [];
+    for (const path of Object.values(assets) as string[]) {
+      const { status, headers } = await stack.edge.fetchFromOutside(path);
+      assert.equal(status, 200, path);
+      assert.equal(headers.get("cache-control"), "public, max-age=31536000, immutable");
+      assert.equal(headers.get("access-control-allow-origin"), "*");
+      assert.equal(headers.get("cross-origin-resource-policy"), "cross-origin");
+      assert.equal(headers.get("x-content-type-options"), "nosniff");
+    }
+    const worker = await stack.edge.fetchFromOutside("/service-worker.js");
+    assert.deepEqual([worker.status, worker.headers.get("cache-control")], [200, "no-cache"]);
+    assert.deepEqual(stack.proxy.targets, []);
+  });
+
+  test("of another version: its assets are asked of the origin, and are 404 when that has none", async () => {
+    const path = "/assets/page-00000000.js";
+    stack.proxy.targets = [];
+    const response = await stack.edge.fetch(path);
+    assert.deepEqual([response.status, stack.proxy.targets], [404, [path]]);
+  });
+
+  test("is served while the origin is down, also by a data centre that never saw it", async () => {
+    await stack.edge.fetch("/?region=SE");
+    const store = await stack.edge.fallbackStore();
+    const { keys } = await store.list();
+    assert.ok(keys.some(({ name }) => name.endsWith("/SE/day/page")));
+    assert.ok(!keys.some(({ name }) => name.endsWith("/SE/day")), "the page is no list");
+    await stack.origin.kill();
+    const [stored, other] = [await stack.edge.fetch("/?region=SE"), await stack.edge.fetch("/?region=DK")];
+    assert.equal(stored.status, 200);
+    assert.equal(other.status, 503);
+    await stack.origin.start();
+  });
+});
