@@ -242,3 +242,12 @@ CREATE TABLE trending (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX trending_by_video ON trending (generation, video_id, region, window, category);
+
+CREATE TABLE rank_snapshots (
+  published_at INTEGER NOT NULL, -- of the generation
+  region TEXT NOT NULL REFERENCES regions (code),
+  window TEXT NOT NULL,
+  category TEXT NOT NULL,
+  video_ids TEXT NOT NULL, -- by rank, with a space between
+  PRIMARY KEY (published_at, region, window, category)
+) STRICT, WITHOUT ROWID;

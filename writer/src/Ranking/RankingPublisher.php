@@ -22,17 +22,6 @@ final readonly class RankingPublisher
         'SELECT y.region, y.video_id, v.channel, v.category, v.published_at, ' .
         Velocity::COLUMNS .
         ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id';
-    private const string ADD_GENERATION = <<<'SQL'
-    INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks) VALUES (?, ?, ?, ?, ?)
-    SQL;
-    private const string ADD_REGION = 'INSERT INTO generation_regions (generation, region, video_count, newest_observed_at) VALUES (?, ?, ?, ?)';
-    private const string ADD_RANK = <<<'SQL'
-    INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    SQL;
-
-    private const string ADD_EXPLORED = 'INSERT INTO explored_ranks (generation, region, window, category, rank) VALUES (?, ?, ?, ?, ?)';
-
     private const string FILLED_REGIONS = <<<'SQL'
     SELECT region FROM generation_regions
     WHERE generation = (SELECT max(id) FROM generations) AND video_count > 0 AND newest_observed_at >= ? ORDER BY region
@@ -88,7 +77,9 @@ final readonly class RankingPublisher
             $this->requireFilled($lists, $fullSince);
         }
 
-        return $this->database->transaction(fn(): Generation => $this->write($lists, $newestByRegion, $now));
+        return $this->database->transaction(
+            fn(): Generation => new GenerationWriter($this->database)->write($lists, $newestByRegion, $now),
+        );
     }
 
     /** @throws EmptyPublication */
@@ -140,57 +131,5 @@ final readonly class RankingPublisher
         $lists->formula = $looked->formula();
 
         return $lists;
-    }
-
-    /** @param array<string, ?int> $newestByRegion */
-    private function write(RankedLists $lists, array $newestByRegion, int $now): Generation
-    {
-        $this->database->run(self::ADD_GENERATION, [
-            $now,
-            $lists->formula,
-            $lists->totalVideoCount(),
-            ChannelLimit::MAX_VIDEOS,
-            ChannelLimit::WITHIN_RANKS,
-        ]);
-        $id = $this->database->connection->lastInsertRowID();
-        foreach ($newestByRegion as $region => $newest) {
-            $this->database->run(self::ADD_REGION, [$id, $region, $lists->videoCount($region), $newest]);
-        }
-        $rows = 0;
-        foreach ($lists->ranked() as $list) {
-            $rows += $this->writeList($id, $list);
-        }
-
-        return new Generation($id, $now, $lists->totalVideoCount(), $rows, $lists->futureCount());
-    }
-
-    /** @return int rows */
-    private function writeList(int $generation, RankedList $list): int
-    {
-        $insert = $this->database->prepare(self::ADD_RANK);
-        $insert->bindValue(1, $generation);
-        $insert->bindValue(2, $list->region);
-        $insert->bindValue(3, $list->window->value);
-        $insert->bindValue(4, $list->category);
-        foreach ($list->candidates as $index => $candidate) {
-            $insert->bindValue(5, $index + 1);
-            $insert->bindValue(6, $candidate->videoId, SQLITE3_TEXT);
-            $insert->bindValue(7, $candidate->score);
-            $insert->bindValue(8, $candidate->velocity->views);
-            $insert->bindValue(9, $candidate->velocity->viewsPerHour);
-            $insert->bindValue(10, $candidate->velocity->previousViewsPerHour);
-            $insert->execute();
-            if ($candidate->isExplored) {
-                $this->database->run(self::ADD_EXPLORED, [
-                    $generation,
-                    $list->region,
-                    $list->window->value,
-                    $list->category,
-                    $index + 1,
-                ]);
-            }
-        }
-
-        return count($list->candidates);
     }
 }

@@ -1,0 +1,84 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ranking;
+
+use TrendVault\Writer\Database\Database;
+
+/** Writes a generation: its lists, and where their videos were an hour before. The caller holds the transaction. */
+final readonly class GenerationWriter
+{
+    private const string ADD_GENERATION = <<<'SQL'
+    INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks, previous_at)
+    VALUES (?, ?, ?, ?, ?, ?)
+    SQL;
+    private const string ADD_REGION = 'INSERT INTO generation_regions (generation, region, video_count, newest_observed_at) VALUES (?, ?, ?, ?)';
+    private const string ADD_RANK = <<<'SQL'
+    INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour, previous_rank)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    SQL;
+    private const string ADD_EXPLORED = 'INSERT INTO explored_ranks (generation, region, window, category, rank) VALUES (?, ?, ?, ?, ?)';
+
+    public function __construct(private Database $database) {}
+
+    /**
+     * @param array<string, ?int> $newestByRegion UTC seconds of the newest observation; null without any
+     * @param int $now UTC seconds
+     */
+    public function write(RankedLists $lists, array $newestByRegion, int $now): Generation
+    {
+        $history = RankHistory::at($this->database, $now);
+        $this->database->run(self::ADD_GENERATION, [
+            $now,
+            $lists->formula,
+            $lists->totalVideoCount(),
+            ChannelLimit::MAX_VIDEOS,
+            ChannelLimit::WITHIN_RANKS,
+            $history->comparedAt,
+        ]);
+        $id = $this->database->connection->lastInsertRowID();
+        foreach ($newestByRegion as $region => $newest) {
+            $this->database->run(self::ADD_REGION, [$id, $region, $lists->videoCount($region), $newest]);
+        }
+        $history->forget();
+        $rows = 0;
+        foreach ($lists->ranked() as $list) {
+            $this->writeList($id, $list, $history->before($list));
+            $history->keep($list);
+            $rows += count($list->candidates);
+        }
+
+        return new Generation($id, $now, $lists->totalVideoCount(), $rows, $lists->futureCount());
+    }
+
+    /** @param array<int> $before the ranks of before, from 0, by id */
+    private function writeList(int $generation, RankedList $list, array $before): void
+    {
+        $insert = $this->database->prepare(self::ADD_RANK);
+        $insert->bindValue(1, $generation);
+        $insert->bindValue(2, $list->region);
+        $insert->bindValue(3, $list->window->value);
+        $insert->bindValue(4, $list->category);
+        foreach ($list->candidates as $index => $candidate) {
+            $previous = $before[$candidate->videoId] ?? null;
+            $insert->bindValue(5, $index + 1);
+            $insert->bindValue(6, $candidate->videoId, SQLITE3_TEXT);
+            $insert->bindValue(7, $candidate->score);
+            $insert->bindValue(8, $candidate->velocity->views);
+            $insert->bindValue(9, $candidate->velocity->viewsPerHour);
+            $insert->bindValue(10, $candidate->velocity->previousViewsPerHour);
+            $insert->bindValue(11, $previous === null ? null : $previous + 1);
+            $insert->execute();
+            if ($candidate->isExplored) {
+                $this->database->run(self::ADD_EXPLORED, [
+                    $generation,
+                    $list->region,
+                    $list->window->value,
+                    $list->category,
+                    $index + 1,
+                ]);
+            }
+        }
+    }
+}
