@@ -1,0 +1,30 @@
+<?php
+
+declare(strict_types=1);
+
+// Reads lines of NDJSON and writes for each why it is rejected, or which kind of line it is: for tests in other languages.
+
+use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Observations\RejectedLine;
+use TrendVault\Writer\Observations\Removal;
+
+require dirname(__DIR__, 2) . '/vendor/autoload.php';
+
+$codes = array_column(
+    json_decode((string) file_get_contents(dirname(__DIR__, 3) . '/db/regions.json'), true),
+    'code',
+);
+$parser = new ObservationParser(array_fill_keys($codes, true), PHP_INT_MAX - 1000);
+while (($line = fgets(STDIN)) !== false) {
+    $line = rtrim($line, "\n");
+    try {
+        $kind = match (true) {
+            Removal::parse($line) !== null => 'removal',
+            $parser->parseAnnouncement($line) !== null => 'catalogue',
+            default => $parser->parse($line)::class,
+        };
+        echo str_ends_with($kind, '\Observation') ? 'observation' : $kind, "\n";
+    } catch (RejectedLine $rejected) {
+        echo "rejected: {$rejected->getMessage()}\n";
+    }
+}
