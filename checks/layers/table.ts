@@ -64,10 +64,12 @@ export const table: readonly SourceRoot[] = [
   {
     root: "client/src",
     layers: [
-      ["index.ts", "verify.ts"],
-      ["all-pages.ts"],
-      ["trending.ts"],
-      ["connect.ts", "problem-error.ts", "verify"],
+      ["react.ts", "trendvault-list.ts", "vue.ts"],
+      ["element.ts", "index.ts", "verify.ts"],
+      ["all-pages.ts", "element/define.ts"],
+      ["element/trendvault-list.ts", "trending.ts"],
+      ["element"],
+      ["connect.ts", "problem-error.ts", "tell-looks.ts", "verify"],
       ["requests"],
       ["view/list-view.ts"],
       ["view/sparkline.ts", "view/movement.ts", "view/dom.ts"],

@@ -2,7 +2,7 @@ export type { Client } from "../generated/client/index.ts";
 export { countViews, listPublicKeys, listRegions, listTrending, readVideo } from "../generated/sdk.gen.ts";
 export type * from "../generated/types.gen.ts";
 export { type AllOptions, allItems, allPages } from "./all-pages.ts";
-export { type Connection, connect } from "./connect.ts";
+export { connect } from "./connect.ts";
 export { answerOf, isProblem, ProblemError, type ProblemType } from "./problem-error.ts";
 export type { Answer, Check } from "./requests/checked-send.ts";
 export {

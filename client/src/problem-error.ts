@@ -41,7 +41,17 @@ export async function answerOf<T>(result: Promise<Result<T>>): Promise<T> {
   const { data, error, response } = await result;
   if (response?.ok && error === undefined) return data as T;
   if (response === undefined || response.ok) throw error;
-  throw new ProblemError(readProblem(error, response), retryAfterSeconds(response));
+  throw problemError(error, response);
+}
+
+/** The JSON of an answer. @throws ProblemError for a problem */
+export async function readJson<T>(response: Response): Promise<T> {
+  if (response.ok) return (await response.json()) as T;
+  throw problemError(await response.json().catch(() => null), response);
+}
+
+function problemError(body: unknown, response: Response): ProblemError {
+  return new ProblemError(readProblem(body, response), retryAfterSeconds(response));
 }
 
 function readProblem(body: unknown, { status, statusText }: Response): Problem | OtherProblem {

@@ -27,6 +27,7 @@ export const words: Words = {
   fallback: "Web se nedostane ke svým datům. Toto je jeho poslední seznam ({age}).",
   offline: "Jste offline. Toto je naposledy načtený seznam ({age}).",
   failed: "Nepodařilo se to načíst.",
+  unverified: "Tento seznam se nepodařilo ověřit, a proto se nezobrazuje.",
   retry: "Zkusit znovu",
   howMade: "Jak tento seznam vzniká",
   feed: "Kanál",

@@ -27,6 +27,7 @@ export const words: Words = {
   fallback: "Siden kan ikke nå sine data. Dette er dens seneste liste ({age}).",
   offline: "Du er offline. Dette er den senest indlæste liste ({age}).",
   failed: "Det kunne ikke indlæses.",
+  unverified: "Listen kunne ikke kontrolleres og vises ikke.",
   retry: "Prøv igen",
   howMade: "Sådan laves listen",
   feed: "Feed",

@@ -27,6 +27,7 @@ export const words: Words = {
   fallback: "Die Seite erreicht ihre Daten nicht. Das ist die letzte Liste, die sie hat ({age}).",
   offline: "Du bist offline. Das ist die zuletzt geladene Liste ({age}).",
   failed: "Das konnte nicht geladen werden.",
+  unverified: "Diese Liste ließ sich nicht prüfen und wird nicht gezeigt.",
   retry: "Erneut versuchen",
   howMade: "Wie diese Liste entsteht",
   feed: "Feed",

@@ -27,6 +27,7 @@ export const words: Words = {
   fallback: "The site cannot reach its data. This is the last list it has ({age}).",
   offline: "You are offline. This is the last list you loaded ({age}).",
   failed: "This could not be loaded.",
+  unverified: "This list could not be verified and is not shown.",
   retry: "Try again",
   howMade: "How this list is made",
   feed: "Feed",

@@ -27,6 +27,7 @@ export const words: Words = {
   fallback: "El sitio no alcanza sus datos. Esta es su última lista ({age}).",
   offline: "No tienes conexión. Esta es la última lista cargada ({age}).",
   failed: "No se ha podido cargar.",
+  unverified: "No se ha podido verificar esta lista, así que no se muestra.",
   retry: "Reintentar",
   howMade: "Cómo se hace esta lista",
   feed: "Feed",

@@ -27,6 +27,7 @@ export const words: Words = {
   fallback: "Le site n’atteint pas ses données. Voici sa dernière liste ({age}).",
   offline: "Vous êtes hors ligne. Voici la dernière liste chargée ({age}).",
   failed: "Le chargement a échoué.",
+  unverified: "Cette liste n’a pas pu être vérifiée et n’est pas affichée.",
   retry: "Réessayer",
   howMade: "Comment cette liste est établie",
   feed: "Flux",

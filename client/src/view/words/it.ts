@@ -27,6 +27,7 @@ export const words: Words = {
   fallback: "Il sito non raggiunge i suoi dati. Questa è l’ultima lista ({age}).",
   offline: "Sei offline. Questa è l’ultima lista caricata ({age}).",
   failed: "Non è stato possibile caricare.",
+  unverified: "Non è stato possibile verificare questa lista, quindi non viene mostrata.",
   retry: "Riprova",
   howMade: "Come nasce questa lista",
   feed: "Feed",

@@ -27,6 +27,7 @@ export const words: Words = {
   fallback: "De site kan haar gegevens niet bereiken. Dit is de laatste lijst ({age}).",
   offline: "Je bent offline. Dit is de laatst geladen lijst ({age}).",
   failed: "Dit kon niet worden geladen.",
+  unverified: "Deze lijst kon niet worden gecontroleerd en wordt niet getoond.",
   retry: "Opnieuw proberen",
   howMade: "Hoe deze lijst tot stand komt",
   feed: "Feed",

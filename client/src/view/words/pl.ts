@@ -27,6 +27,7 @@ export const words: Words = {
   fallback: "Strona nie może pobrać danych. To jej ostatnia lista ({age}).",
   offline: "Brak połączenia. To ostatnia wczytana lista ({age}).",
   failed: "Nie udało się tego wczytać.",
+  unverified: "Tej listy nie udało się zweryfikować, więc nie jest wyświetlana.",
   retry: "Spróbuj ponownie",
   howMade: "Jak powstaje ta lista",
   feed: "Kanał",

@@ -27,6 +27,7 @@ export const words: Words = {
   fallback: "O site não consegue aceder aos seus dados. Esta é a sua última lista ({age}).",
   offline: "Está offline. Esta é a última lista carregada ({age}).",
   failed: "Não foi possível carregar.",
+  unverified: "Não foi possível verificar esta lista, por isso não é mostrada.",
   retry: "Tentar de novo",
   howMade: "Como é feita esta lista",
   feed: "Feed",

@@ -27,6 +27,7 @@ export const words: Words = {
   fallback: "Webbplatsen når inte sina data. Detta är dess senaste lista ({age}).",
   offline: "Du är offline. Detta är den senast laddade listan ({age}).",
   failed: "Det gick inte att ladda.",
+  unverified: "Listan kunde inte verifieras och visas inte.",
   retry: "Försök igen",
   howMade: "Så görs listan",
   feed: "Flöde",

@@ -28,6 +28,7 @@ export type Words = {
   fallback: string;
   offline: string;
   failed: string;
+  unverified: string;
   retry: string;
   howMade: string;
   feed: string;

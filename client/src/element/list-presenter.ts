@@ -1,0 +1,82 @@
+import { regions } from "@trendvault/contract/regions";
+import { type Formats, formatsOf, languageOf } from "../view/formats.ts";
+import type { List as ShownList } from "../view/list-view.ts";
+import { h } from "../view/nodes.ts";
+import { loadWords } from "../view/words/load-words.ts";
+import { fill, type Words } from "../view/words/words.ts";
+import { ListRoot } from "./list-root.ts";
+import type { List } from "./read-list.ts";
+
+/** What a visitor is told above the list; null when there is nothing to say. */
+export type NoticeKind =
+  | "stale"
+  | "fallback"
+  | "offline"
+  | "unverified"
+  | "failed"
+  | "newer"
+  | "loading"
+  | null;
+
+/** How the element looks: `lang` is its attribute, or null. */
+export type Look = { lang: string | null; thumbHosts: readonly string[] };
+
+type Language = { words: Words; formats: Formats };
+
+/** Writes lists and notices in the visitor's language into a shadow root. */
+export class ListPresenter {
+  readonly #root: ListRoot;
+  #language: Language | null = null;
+
+  constructor(root: ShadowRoot) {
+    this.#root = new ListRoot(root);
+  }
+
+  /** The elements of the items that are shown, in their order. */
+  get items(): Element[] {
+    return this.#root.items;
+  }
+
+  /** Loads the words of the language that the page wants, else that of the list's region. */
+  async prepare({ lang }: Look, region: string | null): Promise<void> {
+    const known = regions.find(({ code }) => code === region?.toUpperCase());
+    const language = languageOf(lang === null ? (known?.languages ?? []) : [lang.split("-")[0] ?? ""]);
+    this.#language = { words: await loadWords(language), formats: formatsOf(language) };
+  }
+
+  /** Takes away the list that is shown. */
+  clear(): void {
+    this.#root.clear();
+  }
+
+  /** Shows a list in place of what is shown. */
+  show(list: List, { thumbHosts }: Look): void {
+    this.#root.show(list as ShownList, { ...this.#prepared, thumbHosts });
+  }
+
+  /** Adds the items of a further page. */
+  append(list: List, { thumbHosts }: Look): void {
+    this.#root.append(list as ShownList, { ...this.#prepared, thumbHosts });
+  }
+
+  /** Says it, with a button for what has an action; `ageSeconds` is that of the list that is shown. */
+  notice(kind: NoticeKind, { ageSeconds = 0, run }: { ageSeconds?: number; run?: () => void } = {}): void {
+    const { words, formats } = this.#prepared;
+    const action = run && { text: kind === "newer" ? words.showNewer : words.retry, run };
+    const text = kind === null ? null : fill(words[kind], { age: formats.ago(ageSeconds) });
+    this.#root.say(text === null ? null : { text, ...(action && { action }) });
+  }
+
+  /** Says when the list was made, and links to how. */
+  foot(list: List, src: string): void {
+    const { words, formats } = this.#prepared;
+    const about = `${src}/about?region=${encodeURIComponent(list.region)}`;
+    const made = fill(words.listOf, { time: formats.time(list.generated_at) });
+    this.#root.showFoot(made, " · ", h("a", { class: "about", part: "about", href: about }, words.howMade));
+  }
+
+  get #prepared(): Language {
+    if (this.#language === null) throw new Error("Cannot show anything before prepare()");
+    return this.#language;
+  }
+}

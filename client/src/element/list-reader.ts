@@ -1,0 +1,58 @@
+import { restartOf } from "../problem-error.ts";
+import { baseOf, type Connection, connectionSend } from "../requests/connection.ts";
+import type { Send } from "../requests/retrying-send.ts";
+import { type List, type ReadList, readList } from "./read-list.ts";
+
+export type ReaderOptions = { src: string; path: string; verify: boolean; connection: Connection };
+
+/** Reads one list of one server: its pages, and whether it has changed. Another list has another reader. */
+export class ListReader {
+  readonly #path: string;
+  readonly #connection: Connection;
+  readonly #send: Promise<Send>;
+  readonly #end = new AbortController();
+
+  constructor({ src, path, verify, connection }: ReaderOptions) {
+    this.#path = path;
+    // The element shows what it has, and asks again later.
+    this.#connection = { baseUrl: src, retries: 1, longestWaitSeconds: 5, ...connection };
+    this.#send = sendOf(this.#connection, verify);
+    this.#send.catch(() => {}); // each read has the error
+  }
+
+  /** Whether it was ended: what it still reads is of no use. */
+  get isEnded(): boolean {
+    return this.#end.signal.aborted;
+  }
+
+  /** The first page. `isAgain`: asks whether it has changed, whatever caches have. */
+  first({ isAgain }: { isAgain: boolean }): Promise<ReadList> {
+    return this.#read(this.#path, isAgain);
+  }
+
+  /** The page after one; the first of the newest generation when this one was deleted. */
+  async after(page: List): Promise<{ read: ReadList; isRestart: boolean }> {
+    try {
+      return { read: await this.#read(page.next ?? ""), isRestart: false };
+    } catch (error) {
+      if (restartOf(error) === null) throw error;
+      return { read: await this.first({ isAgain: true }), isRestart: true };
+    }
+  }
+
+  end(): void {
+    this.#end.abort();
+  }
+
+  async #read(path: string, isAgain = false): Promise<ReadList> {
+    const send = await this.#send;
+    const options: RequestInit = { signal: this.#end.signal, ...(isAgain && { cache: "no-cache" }) };
+    return readList(send, new Request(baseOf(this.#connection) + path, options));
+  }
+}
+
+async function sendOf(connection: Connection, verify: boolean): Promise<Send> {
+  if (!verify) return connectionSend(connection);
+  const { createVerifier } = await import("../verify/verifier.ts");
+  return connectionSend({ verify: createVerifier({ baseUrl: baseOf(connection) }), ...connection });
+}

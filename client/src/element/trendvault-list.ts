@@ -1,0 +1,246 @@
+import { ProblemError, restartOf } from "../problem-error.ts";
+import type { Connection } from "../requests/connection.ts";
+import { type ListAttributes, observedAttributes, readAttributes } from "./list-attributes.ts";
+import { dispatch } from "./list-events.ts";
+import { ListPresenter } from "./list-presenter.ts";
+import { ListReader } from "./list-reader.ts";
+import { announceOpening } from "./opening.ts";
+import { describeAge, failureOf, type List, type ReadList } from "./read-list.ts";
+import { refreshDelay } from "./refresh-delay.ts";
+import { ShownLooks } from "./shown-looks.ts";
+import { VisibleTimer } from "./visible-timer.ts";
+
+/** On a server there are no elements; a page that is rendered there may still import this. */
+const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
+
+/**
+ * `<trendvault-list region="DE" limit="10">`: a list of trending videos. README.md describes its attributes, events,
+ * parts and custom properties.
+ */
+export class TrendvaultList extends Base {
+  static readonly observedAttributes = observedAttributes;
+  /** The server of elements without `src`; "" is the page's own site. */
+  static defaultSrc = "";
+
+  /** How it connects, in place of the usual: pinned keys, another fetch(). Set it before the element is connected. */
+  connection: Connection = {};
+
+  #presenter: ListPresenter | null = null;
+  #reader: ListReader | null = null;
+  #pages: List[] = [];
+  #shown: ReadList | null = null;
+  #newer: ReadList | null = null;
+  #next: Promise<boolean> | null = null;
+  #failures = 0;
+  #isReloadDue = false;
+  readonly #looks = new ShownLooks(this);
+  readonly #timer = new VisibleTimer(() => this.#refreshInTime());
+
+  /** The page of the list that was shown last, or null. */
+  get list(): List | null {
+    return this.#pages.at(-1) ?? null;
+  }
+
+  connectedCallback(): void {
+    if (this.#presenter === null) this.#prepareRoot();
+    const given = this.hasAttribute("verify") ? null : this.#givenList();
+    if (this.#pages.length > 0) this.#setTimer(null);
+    else if (given !== null) this.#adopt(given);
+    else if (!this.#isManual) void this.load();
+  }
+
+  disconnectedCallback(): void {
+    this.#timer.stop();
+    this.#reader?.end();
+    this.#reader = null;
+    this.#looks.end();
+  }
+
+  attributeChangedCallback(_name: string, before: string | null, after: string | null): void {
+    if (this.#presenter === null || this.#isManual || before === after || this.#isReloadDue) return;
+    this.#isReloadDue = true;
+    queueMicrotask(() => {
+      this.#isReloadDue = false;
+      if (this.isConnected) void this.load();
+    });
+  }
+
+  /** Shows the first page of the list that the attributes name. @returns false when it failed: what was shown stays */
+  async load(): Promise<boolean> {
+    this.#reader?.end();
+    this.#reader = null;
+    const reader = this.#currentReader();
+    const read = await this.#attempt(reader, () => reader.first({ isAgain: false }));
+    return read !== null && this.#show(reader, read, { again: false });
+  }
+
+  /** Shows the page after the last one, too. @returns false when there is none, or it failed */
+  loadNext(): Promise<boolean> {
+    this.#next ??= this.#loadNext().finally(() => {
+      this.#next = null;
+    });
+    return this.#next;
+  }
+
+  /** Asks whether there is a newer list. @returns true when there is; showNewer() shows it */
+  async refresh(): Promise<boolean> {
+    const reader = this.#currentReader();
+    const read = await this.#attempt(reader, () => reader.first({ isAgain: true }));
+    const first = this.#pages[0];
+    if (read === null || first === undefined) return false;
+    // By time, not by the generation's number: a database that was set up anew counts from 1 again.
+    if (Date.parse(read.list.generated_at) <= Date.parse(first.generated_at)) {
+      this.#shown = read;
+      return false;
+    }
+    this.#newer = read;
+    dispatch(this, "trendvault-newer", { list: read.list });
+    return true;
+  }
+
+  /** Shows the newer list that refresh() has found. */
+  showNewer(): void {
+    if (this.#newer !== null) void this.#show(this.#currentReader(), this.#newer, { again: false });
+  }
+
+  get #isManual(): boolean {
+    return this.hasAttribute("manual");
+  }
+
+  get #attributes(): ListAttributes {
+    const { defaultSrc } = this.constructor as typeof TrendvaultList;
+    return readAttributes((name) => this.getAttribute(name), { pageUrl: location.href, defaultSrc });
+  }
+
+  get #look() {
+    return { lang: this.getAttribute("lang"), thumbHosts: this.#attributes.thumbHosts };
+  }
+
+  #prepareRoot(): void {
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
+    this.#presenter = new ListPresenter(root);
+    if (this.hasAttribute("verify")) this.#presenter.clear(); // what the server rendered was not verified
+    for (const name of ["click", "auxclick"]) root.addEventListener(name, this.#onOpen);
+  }
+
+  readonly #onOpen = (event: Event): void => announceOpening(this, this.#pages, event);
+
+  #currentReader(): ListReader {
+    const { src, path } = this.#attributes;
+    const verify = this.hasAttribute("verify");
+    this.#reader ??= new ListReader({ src, path, verify, connection: this.connection });
+    return this.#reader;
+  }
+
+  /** The list that the server rendered into the page, from the data block beside it. */
+  #givenList(): List | null {
+    const block = this.querySelector(':scope > script[type="application/json"]');
+    return block === null ? null : (JSON.parse(block.textContent ?? "") as List);
+  }
+
+  #adopt(list: List): void {
+    const read = { list, ...describeAge(list, new Headers()) };
+    const isRendered = this.#presenter?.items.length === list.items.length;
+    if (!isRendered) void this.#show(this.#currentReader(), read, { again: false });
+    else this.#opened(read, { again: false });
+  }
+
+  async #loadNext(): Promise<boolean> {
+    const page = this.list;
+    if (page === null || page.next === null) return false;
+    const reader = this.#currentReader();
+    const result = await this.#attempt(reader, () => reader.after(page));
+    if (result === null) return false;
+    if (result.isRestart) return this.#show(reader, result.read, { again: false });
+    const { list, state, ageSeconds } = result.read;
+    await this.#presenter?.prepare(this.#look, list.region);
+    if (reader.isEnded) return false;
+    const before = this.#presenter?.items.length ?? 0;
+    this.#presenter?.append(list, this.#look);
+    this.#pages.push(list);
+    this.#looks.begin(list, this.#presenter?.items.slice(before) ?? [], { src: this.#attributes.src });
+    dispatch(this, "trendvault-list", { list, age: ageSeconds, state });
+    return true;
+  }
+
+  async #show(reader: ListReader, read: ReadList, options: { again: boolean }): Promise<boolean> {
+    await this.#presenter?.prepare(this.#look, read.list.region);
+    if (reader.isEnded) return false;
+    this.#looks.end();
+    this.#presenter?.show(read.list, this.#look);
+    this.#opened(read, options);
+    return true;
+  }
+
+  /** A first page is shown now. */
+  #opened(read: ReadList, { again }: { again: boolean }): void {
+    const { list, state, ageSeconds } = read;
+    this.#pages = [list];
+    this.#shown = read;
+    this.#newer = null;
+    this.#failures = 0;
+    this.#looks.begin(list, this.#presenter?.items ?? [], { src: this.#attributes.src, again });
+    this.#setTimer(null);
+    this.#describe();
+    dispatch(this, "trendvault-list", { list, age: ageSeconds, state });
+  }
+
+  #describe(): void {
+    if (this.#isManual || this.#shown === null) return;
+    const { list, state, ageSeconds } = this.#shown;
+    this.#presenter?.notice(state === "live" ? null : state, { ageSeconds });
+    this.#presenter?.foot(list, this.#attributes.src);
+  }
+
+  /** What reading gives, or null when it failed, which is told, or is of no use any more. */
+  async #attempt<T>(reader: ListReader, read: () => Promise<T>): Promise<T | null> {
+    try {
+      const result = await read();
+      return reader.isEnded ? null : result;
+    } catch (error) {
+      if (!reader.isEnded) await this.#fail(error);
+      return null;
+    }
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    this.#failures++;
+    const retryAfter = error instanceof ProblemError ? error.retryAfterSeconds : null;
+    this.#setTimer(retryAfter);
+    const state = failureOf(error);
+    const restart = restartOf(error);
+    dispatch(this, "trendvault-failure", { state, error, ...(restart !== null && { restart }) });
+    if (this.#isManual) return;
+    const ageSeconds = this.#shown === null ? 0 : describeAge(this.#shown.list, new Headers()).ageSeconds;
+    await this.#presenter?.prepare(this.#look, this.getAttribute("region"));
+    if (state === "unverified") this.#presenter?.notice("unverified");
+    else if (this.#shown === null) this.#presenter?.notice("failed", { run: () => void this.load() });
+    else this.#presenter?.notice(state === "offline" ? "offline" : "stale", { ageSeconds });
+  }
+
+  #setTimer(retryAfterSeconds: number | null): void {
+    if (this.#isManual || !this.isConnected) return;
+    const freshSeconds = this.#shown?.freshSeconds ?? 0;
+    this.#timer.set(
+      refreshDelay({ freshSeconds, failures: this.#failures, retryAfterSeconds }, Math.random()),
+    );
+  }
+
+  async #refreshInTime(): Promise<void> {
+    if (this.#shown === null) return void this.load();
+    const failures = this.#failures;
+    const isNewer = await this.refresh();
+    if (this.#failures > failures || !this.isConnected) return;
+    this.#failures = 0;
+    this.#setTimer(null);
+    if (!isNewer || this.#newer === null) this.#describe();
+    else if (this.#isInUse) this.#presenter?.notice("newer", { run: () => this.showNewer() });
+    else await this.#show(this.#currentReader(), this.#newer, { again: true });
+  }
+
+  /** Whether a visitor would lose something when another list took the place of this one. */
+  get #isInUse(): boolean {
+    const isOpen = this.shadowRoot?.querySelector("details[open]") !== null;
+    return this.#pages.length > 1 || isOpen || this.matches(":hover, :focus-within");
+  }
+}
