@@ -12,6 +12,7 @@ test("without arguments the demo source fills data/trendvault.db, with the edge 
     port: 3000,
     edge: true,
     edgePort: 8787,
+    demoPort: 8790,
     visitors: 5,
     envFile: "/srv/trendvault/.env",
     fresh: false,
@@ -43,15 +44,19 @@ test("an unknown option is refused by name", () => {
   expect(() => parseOptions(["--sauce", "x"], places)).toThrow("--sauce");
 });
 
-test("one port for both origin and edge is refused, unless there is no edge", () => {
-  expect(() => parseOptions(["--port=8787"], places)).toThrow("expected two ports");
+test("one port for two services is refused, unless one of them is left out", () => {
+  expect(() => parseOptions(["--port=8787"], places)).toThrow("--port and --edge-port are both 8787");
   expect(parseOptions(["--port=8787", "--no-edge"], places).port).toBe(8787);
+  expect(() => parseOptions(["--edge-port=8790"], places)).toThrow(
+    "--edge-port and --demo-port are both 8790",
+  );
+  expect(parseOptions(["--edge-port=8790", "--source=x"], places).edgePort).toBe(8790);
 });
 
 test("every option of the usage is accepted", () => {
   const usage = readFileSync(join(import.meta.dir, "usage.txt"), "utf8");
   const options = [...usage.matchAll(/^ {2}(--\S+)( [A-Z])?/gm)].filter(([, name]) => name !== "--help");
-  expect(options).toHaveLength(8);
+  expect(options).toHaveLength(9);
   for (const [, name = "", value] of options) {
     expect(() => parseOptions(value ? [name, "400"] : [name], places)).not.toThrow();
   }

@@ -10,6 +10,8 @@ export type Options = {
   /** Whether the edge runs in front of the origin, and where. */
   edge: boolean;
   edgePort: number;
+  /** Where the pictures of the demo's videos are. */
+  demoPort: number;
   /** Simulated visitors a second, who look at lists and open videos; 0 for none. */
   visitors: number;
   /** Absolute path of the file with the local keys. */
@@ -30,6 +32,7 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
       db: { type: "string" },
       port: { type: "string", default: "3000" },
       "edge-port": { type: "string", default: "8787" },
+      "demo-port": { type: "string", default: "8790" },
       "no-edge": { type: "boolean", default: false },
       visitors: { type: "string", default: "5" },
       "env-file": { type: "string" },
@@ -37,19 +40,31 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
     },
   });
   const [port, edgePort] = [parsePort(values.port, "--port"), parsePort(values["edge-port"], "--edge-port")];
+  const demoPort = parsePort(values["demo-port"], "--demo-port");
   const edge = !values["no-edge"];
-  if (edge && port === edgePort)
-    throw new Error(`--port and --edge-port are both ${port}: expected two ports`);
+  assertDifferent([
+    ["--port", port],
+    ...(edge ? [["--edge-port", edgePort] as const] : []),
+    ...(values.source === undefined ? [["--demo-port", demoPort] as const] : []),
+  ]);
   return {
     source: values.source === undefined ? null : resolve(cwd, values.source),
     db: values.db === undefined ? resolve(root, "data/trendvault.db") : resolve(cwd, values.db),
     port,
     edge,
     edgePort,
+    demoPort,
     visitors: edge ? parseVisitors(values.visitors) : 0,
     envFile: values["env-file"] === undefined ? resolve(root, ".env") : resolve(cwd, values["env-file"]),
     fresh: values.fresh,
   };
+}
+
+function assertDifferent(ports: readonly (readonly [option: string, port: number])[]): void {
+  for (const [index, [option, port]] of ports.entries()) {
+    const same = ports.slice(0, index).find(([, other]) => other === port);
+    if (same !== undefined) throw new Error(`${same[0]} and ${option} are both ${port}: expected two ports`);
+  }
 }
 
 function parseVisitors(text: string): number {

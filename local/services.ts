@@ -8,8 +8,14 @@ export const HOST = "127.0.0.1";
 /** `root` is the project's folder, `env` what every service gets. */
 type Context = { root: string; env: Record<string, string> };
 
-/** The origin. With an edge in front it answers that edge only, as deployed; without one it answers every client. */
-export function originService({ db, port, edge }: Options, { root, env }: Context): ServiceSpec {
+/**
+ * The origin. With an edge in front it answers that edge only, as deployed; without one it answers every client.
+ * `adminPort` is where its metrics and readiness are.
+ */
+export function originService(
+  { db, port, edge }: Options,
+  { root, env, adminPort }: Context & { adminPort: number },
+): ServiceSpec {
   const { EDGE_KEYS = "", ...others } = env;
   return {
     name: "origin",
@@ -20,10 +26,10 @@ export function originService({ db, port, edge }: Options, { root, env }: Contex
       HOST,
       PORT: String(port),
       ADMIN_HOST: HOST,
-      ADMIN_PORT: "0",
+      ADMIN_PORT: String(adminPort),
     },
     logPath: join(dirname(db), "log/origin.log"),
-    readyUrl: `http://${HOST}:${port}/healthz`,
+    readyUrl: `http://${HOST}:${adminPort}/readyz`, // it listens there after its first worker does on its own port
   };
 }
 

@@ -100,6 +100,21 @@ test("Ctrl-C while the database is being filled ends it, and leaves no half-fill
   expect(existsSync(db)).toBe(false);
 });
 
+test("the demo's lists have pictures, which are served here, and its page and metrics are where it says", async () => {
+  const [port, demoPort] = [await freePort(), await freePort()];
+  const stack = start(["--port", String(port), "--demo-port", String(demoPort)]);
+  await stack.waitForOutput(`page      http://127.0.0.1:${port}/?region=`);
+  const [, admin = ""] = await stack.waitForMatch(/admin {5}(\S+\/metrics)/);
+  expect(await (await fetch(admin)).text()).toContain("# TYPE");
+  const [first] = (await getList(port)).items;
+  for (const address of first?.thumbs ?? []) {
+    expect(address).toStartWith(`http://127.0.0.1:${demoPort}/`);
+    expect((await fetch(address)).headers.get("content-type")).toBe("image/svg+xml");
+  }
+  expect(await stack.stop("SIGTERM")).toBe(0);
+  await expect(fetch(`http://127.0.0.1:${demoPort}/`)).rejects.toThrow();
+});
+
 test("real view counts are not mixed with the demo's in a later run without a source", async () => {
   const db = newDatabasePath();
   const first = start(["--source", sourceFile(twoVideos), "--db", db, "--port", String(await freePort())]);
@@ -155,7 +170,7 @@ function childrenOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
 }
 
-type List = { newest_observed_at: string; items: { id: string }[] };
+type List = { newest_observed_at: string; items: { id: string; thumbs: string[] }[] };
 
 async function getList(port: number): Promise<List> {
   const response = await fetch(`http://127.0.0.1:${port}/api/trending?region=GB`);

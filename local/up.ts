@@ -1,12 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSeededWithDemo, lockDatabase, recordSeed } from "./database-files.ts";
+import { demoSiteAt, serveDemoSite } from "./demo-site/serve.ts";
 import { loadOrCreateKeys, replaceKeys } from "./key-file.ts";
 import type { Options } from "./options.ts";
-import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
+import { assertPortFree, assertReadable, findFreePort, removeDatabase } from "./preflight.ts";
 import { edgeService, HOST, originService } from "./services.ts";
 import { runStack } from "./stack.ts";
 import { runVisitors } from "./visitors.ts";
+import { welcome } from "./welcome.ts";
 import {
   countVideos,
   isEmpty,
@@ -32,6 +34,7 @@ export async function up(
   await assertPortFree(HOST, { port: options.port, option: "--port" });
   if (options.edge) await assertPortFree(HOST, { port: options.edgePort, option: "--edge-port" });
   if (options.source !== null) assertReadable(options.source);
+  else await assertPortFree(HOST, { port: options.demoPort, option: "--demo-port" });
   mkdirSync(dirname(options.db), { recursive: true });
   const release = lockDatabase(options.db);
   try {
@@ -54,19 +57,30 @@ async function fillAndRun(
   const { env: replaced, unused } = replaceKeys(process.env, settings);
   if (unused.length > 0)
     console.log(`Not used: ${unused.join(", ")}. bin/up takes its keys from ${options.envFile}.`);
-  const env = { ...replaced, DB_PATH: options.db };
+  const { thumbBase } = demoSiteAt(HOST, options.demoPort);
+  const env = { ...replaced, DB_PATH: options.db, DEMO_THUMB_BASE: thumbBase };
   const writer = { root, db: options.db, env, signal };
   await fill(options, writer);
+  if (!isSeededWithDemo(options.db)) return run(options, writer);
+  const site = serveDemoSite(HOST, options.demoPort);
+  try {
+    return await run(options, { ...writer, env: { ...env, THUMB_HOSTS: site.host } });
+  } finally {
+    await site.stop();
+  }
+}
 
+/** Runs the services and the writer over a filled database until the signal aborts. */
+async function run(options: Options, writer: WriterOptions): Promise<string | null> {
+  const { root, env, signal } = writer;
   const cron = { ...writer, env: { ...env, SOURCES: sourcesOf(options).join(",") } };
   const counted = await countVideos(writer);
   const busiest = counted[0]?.region ?? "GB";
-  const services = [
-    originService(options, { root, env }),
-    ...(options.edge ? [edgeService(options, { root, env })] : []),
-  ];
+  const adminPort = await findFreePort(HOST);
+  const origin = originService(options, { root, env, adminPort });
+  const services = [origin, ...(options.edge ? [edgeService(options, { root, env })] : [])];
   const whenReady = (stopped: AbortSignal) => {
-    console.log(welcome(options, busiest));
+    console.log(welcome(options, { region: busiest, adminPort }));
     const regions = counted.filter(({ videos }) => videos > 0).map(({ region }) => region);
     const visiting = visitWhileRunning(options, { regions, signal: stopped });
     return Promise.all([visiting, runEvery(MINUTE_MS, cron, stopped)]).then(() => {});
@@ -117,30 +131,4 @@ async function fillEmpty(source: string | null, writer: WriterOptions): Promise<
     removeDatabase(writer.db);
     throw error;
   }
-}
-
-function welcome(options: Options, region: string): string {
-  const { port, edge, edgePort, db } = options;
-  const [originUrl, edgeUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${edgePort}`];
-  const addresses = edge
-    ? `edge      ${edgeUrl}/api/trending
-  origin    ${originUrl} answers the edge only; bin/up --no-edge opens it`
-    : `origin    ${originUrl}/api/trending, open to every client of this machine (--no-edge)`;
-  return `
-TrendVault is up.
-
-  ${addresses}
-  database  ${db}; the writer runs every minute${describeVisitors(options)}
-
-  curl '${edge ? edgeUrl : originUrl}/api/trending?region=${region}&limit=3'
-
-Ctrl-C stops everything.
-`;
-}
-
-function describeVisitors({ visitors }: Options): string {
-  return visitors === 0
-    ? ""
-    : `
-  visitors  ${visitors} simulated ones a second tell the edge what they looked at; the lists learn from it in minutes`;
 }

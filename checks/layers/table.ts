@@ -93,8 +93,9 @@ export const table: readonly SourceRoot[] = [
     layers: [
       ["main.ts"],
       ["up.ts"],
+      ["welcome.ts"],
       ["preflight.ts", "services.ts", "stack.ts", "visitors.ts"],
-      ["database-files.ts", "key-file.ts", "options.ts", "service.ts", "visit.ts", "writer.ts"],
+      ["demo-site", "database-files.ts", "key-file.ts", "options.ts", "service.ts", "visit.ts", "writer.ts"],
     ],
     mayImport: ["contract"],
   },

@@ -25,7 +25,7 @@ export class LoopParts {
   >;
   readonly #running = new Map<string, Bun.Subprocess>();
 
-  private constructor(ports: { origin: number; edge: number }) {
+  private constructor(ports: { origin: number; admin: number; edge: number }) {
     this.#folder = mkdtempSync(join(tmpdir(), "trendvault-loop-"));
     this.#database = join(this.#folder, "data/trendvault.db");
     this.edgeUrl = `http://127.0.0.1:${ports.edge}`;
@@ -36,7 +36,10 @@ export class LoopParts {
     const { settings } = loadOrCreateKeys(envFile);
     this.#env = { PATH, HOME, ...settings, DB_PATH: this.#database, SOURCES: `edge:${this.edgeUrl}` };
     const context = { root, env: this.#env };
-    const [origin, edge] = [originService(options, context), edgeService(options, context)];
+    const [origin, edge] = [
+      originService(options, { ...context, adminPort: ports.admin }),
+      edgeService(options, context),
+    ];
     this.#commands = {
       origin: { ...origin, url: origin.readyUrl },
       edge: { ...edge, url: edge.readyUrl },
@@ -45,7 +48,11 @@ export class LoopParts {
 
   /** `lines` are what the writer ingests first. */
   static async start(lines: readonly object[]): Promise<LoopParts> {
-    const parts = new LoopParts({ origin: await freePort(), edge: await freePort() });
+    const parts = new LoopParts({
+      origin: await freePort(),
+      admin: await freePort(),
+      edge: await freePort(),
+    });
     const source = join(parts.#folder, "videos.ndjson");
     await Bun.$`mkdir -p ${join(parts.#folder, "data")}`;
     writeFileSync(source, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));

@@ -12,8 +12,9 @@ const running: Bun.Subprocess[] = [];
 export function start(args: string[], environment: Record<string, string> = {}) {
   const db = args.includes("--db") ? [] : ["--db", newDatabasePath()];
   const edge = args.includes("--edge-port") ? [] : ["--no-edge"];
+  const demo = args.includes("--demo-port") ? [] : ["--demo-port", String(freePortNow())];
   const envFile = args.includes("--env-file") ? [] : ["--env-file", newEnvFile()];
-  const command = [process.execPath, "--no-env-file", main, ...args, ...db, ...edge, ...envFile];
+  const command = [process.execPath, "--no-env-file", main, ...args, ...db, ...edge, ...demo, ...envFile];
   const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
     stdin: "ignore",
     stdout: "pipe",
@@ -25,12 +26,20 @@ export function start(args: string[], environment: Record<string, string> = {}) 
     pid: child.pid,
     exited: child.exited,
     /** Resolves once the text has been printed; rejects, showing all output, when the process ends without it. */
-    waitForOutput: (text: string) => output.until(text),
+    waitForOutput: (text: string) => output.until((printed) => printed.includes(text), text),
+    /** The same for a pattern. Resolves with what it found. */
+    waitForMatch: (pattern: RegExp) => output.until((printed) => pattern.exec(printed), String(pattern)),
     stop: (signal: NodeJS.Signals) => {
       child.kill(signal);
       return child.exited;
     },
   };
+}
+
+function freePortNow(): number {
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
+  server.stop(true);
+  return server.port;
 }
 
 function readInto(stream: ReadableStream<Uint8Array>) {
@@ -47,8 +56,10 @@ function readInto(stream: ReadableStream<Uint8Array>) {
     ended = true;
     changed.resolve();
   })();
-  const until = async (wanted: string) => {
-    while (!text.includes(wanted)) {
+  const until = async <T>(find: (printed: string) => T | null | false, wanted: string): Promise<T> => {
+    for (;;) {
+      const found = find(text);
+      if (found) return found;
       if (ended) throw new Error(`It ended without printing "${wanted}":\n${text}`);
       await changed.promise;
     }

@@ -53,6 +53,7 @@ final readonly class SourceFactory
             $context->settings->demoSeed,
             $context->now(),
             fill: $database->value('SELECT 1 FROM observations LIMIT 1') === null,
+            thumbBase: $context->settings->sourceText('DEMO_THUMB_BASE') ?? DemoSource::THUMB_BASE,
         );
     }
 

@@ -17,6 +17,8 @@ use TrendVault\Writer\Time\Rfc3339;
 final class DemoSource implements Source
 {
     private const int VIDEOS = 50_000;
+    /** No site: bin/up has one that draws the pictures. */
+    public const string THUMB_BASE = 'https://thumbs.example';
     /** The first fill has earlier counts, too, so that videos have a history and a velocity. */
     private const array FILL_SECONDS_AGO = [43_200, 7_200, 0];
     /** Every run counts this many in each region. */
@@ -32,12 +34,14 @@ final class DemoSource implements Source
     /**
      * @param int $now UTC seconds
      * @param bool $fill whether this is the first time, and all videos are counted
+     * @param string $thumbBase where the videos' pictures are
      */
     public function __construct(
         private readonly int $seed,
         private readonly int $now,
         private readonly bool $fill,
         private readonly int $videos = self::VIDEOS,
+        private readonly string $thumbBase = self::THUMB_BASE,
     ) {}
 
     #[Override]
@@ -124,7 +128,7 @@ final class DemoSource implements Source
                 'views' => $views,
                 'likes' => intdiv($views, 25 + ($video->number % 40)),
                 'comments' => intdiv($views, 300 + ($video->number % 500)),
-                ...$video->description(),
+                ...$video->description($this->thumbBase),
             ],
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );

@@ -104,8 +104,11 @@ final readonly class DemoVideo
         return $this->share($region) * ($this->audience($to) - $this->audience($from));
     }
 
-    /** @return array<string, string|int> */
-    public function description(): array
+    /**
+     * @param string $thumbBase the address that the videos' pictures are below, by category
+     * @return array<string, string|int>
+     */
+    public function description(string $thumbBase): array
     {
         $text = DemoText::of("$this->seed $this->number", $this->language);
 
@@ -116,8 +119,14 @@ final readonly class DemoVideo
             'language' => $this->language,
             'published_at' => Rfc3339::format($this->publishedAt),
             'duration_seconds' => 30 + (($this->number * 7919) % 2400),
-            'thumb_base' => "https://thumbs.example/$this->id",
+            'thumb_base' => "$thumbBase/" . self::inAddress($text->category) . "/$this->id",
         ];
+    }
+
+    /** "News & Politics" is news-politics. */
+    private static function inAddress(string $category): string
+    {
+        return strtolower((string) preg_replace('/[^a-z]+/i', '-', $category));
     }
 
     private function share(string $region): float
