@@ -1,11 +1,11 @@
 import { pageUrl } from "@trendvault/contract/page-url";
 import { listView } from "../client/src/view/list-view.ts";
 import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
-import { fill } from "../client/src/view/words/words.ts";
 import { feedUrl, footView } from "./foot-view.ts";
 import { headStart } from "./head-start.ts";
 import { headerView } from "./header-view.ts";
 import type { Page } from "./page-model.ts";
+import { asOfView, moreLink, titleOf } from "./parts-view.ts";
 
 /** The HTML of a page. */
 export function writePage(page: Page): string {
@@ -42,12 +42,6 @@ function headView(page: Page): ViewElement {
   );
 }
 
-/** The title of a page, for the tab. */
-export function titleOf({ words, formats, query }: Pick<Page, "words" | "formats" | "query">): string {
-  const category = query.category === undefined ? "" : ` · ${query.category}`;
-  return `${words.trending}: ${formats.regionName(query.region)}${category}`;
-}
-
 function skipLink({ words }: Page): ViewElement {
   return h("a", { class: "skip", href: "#list" }, words.trending);
 }
@@ -55,12 +49,10 @@ function skipLink({ words }: Page): ViewElement {
 function mainView(page: Page): ViewElement {
   const { words, formats, list, categories, query, sendsViews, thumbHosts } = page;
   const { region, window, category } = query;
-  const time = h("time", { datetime: list.generated_at }, formats.time(list.generated_at));
-  const [before, after] = fill(words.listOf, { time: "\0" }).split("\0");
   return h(
     "main",
     { id: "list" },
-    h("p", { class: "as-of", id: "as-of" }, before ?? "", time, after ?? ""),
+    asOfView(list.generated_at, formats.time(list.generated_at), words),
     h(
       "trendvault-list",
       {
@@ -75,20 +67,8 @@ function mainView(page: Page): ViewElement {
       ),
       dataBlock("list-data", page.json),
     ),
-    moreLink(page),
+    moreLink(list.next, page),
     dataBlock("page-data", JSON.stringify({ categories, thumbHosts, sendsViews })),
     h("div", { class: "notice", id: "notice", role: "status" }),
-  );
-}
-
-/** The link to the next ranks of the same generation. */
-function moreLink({ list, query, words }: Page): ViewElement | null {
-  const cursor =
-    list.next === null ? null : new URL(list.next, "https://site.example").searchParams.get("cursor");
-  if (cursor === null) return null;
-  return h(
-    "p",
-    { class: "more", id: "more" },
-    h("a", { rel: "next", href: pageUrl({ ...query, cursor }) }, words.more),
   );
 }

@@ -82,8 +82,9 @@ export const table: readonly SourceRoot[] = [
     root: "page",
     layers: [
       ["build.ts", "page.ts", "page-view.ts"],
-      ["head-start.ts", "header-view.ts", "foot-view.ts", "service-worker.ts"],
-      ["page-model.ts"],
+      ["browser"],
+      ["head-start.ts", "header-view.ts", "foot-view.ts", "parts-view.ts", "service-worker.ts"],
+      ["page-model.ts", "service-worker-names.ts"],
       ["manifest.ts"],
     ],
     mayImport: ["client/src", "contract"],

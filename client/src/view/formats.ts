@@ -5,6 +5,8 @@ export type Formats = {
   whole(value: number): string;
   /** `time` is RFC 3339. In UTC, so that everybody gets the same bytes. */
   time(time: string): string;
+  /** The same in the time zone of the device. */
+  localTime(time: string): string;
   /** How long ago, of seconds: "2 minutes ago". */
   ago(seconds: number): string;
   regionName(code: string): string;
@@ -26,18 +28,24 @@ export function languageOf(regionLanguages: readonly string[]): Language {
   return languages.find((language) => regionLanguages[0] === language) ?? "en";
 }
 
-function makeFormats(language: string): Formats {
+// Of English and Portuguese the European forms: the regions are European.
+const european: Record<string, string> = { en: "en-GB", pt: "pt-PT" };
+
+function makeFormats(tag: string): Formats {
+  const language = european[tag] ?? tag;
   const number = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
   const time = new Intl.DateTimeFormat(language, {
     dateStyle: "medium",
     timeStyle: "short",
     timeZone: "UTC",
   });
+  const localTime = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "always" });
   const region = new Intl.DisplayNames(language, { type: "region" });
   return {
     whole: (value) => number.format(value),
     time: (text) => `${time.format(new Date(text))} UTC`,
+    localTime: (text) => localTime.format(new Date(text)),
     ago: (seconds) => formatAgo(relative, seconds),
     regionName: (code) => region.of(code) ?? code,
   };
