@@ -30,7 +30,7 @@ final class StubServer
         while (($line = fgets($pipes[2])) !== false) {
             if (preg_match('~http://127\.0\.0\.1:\d+~', $line, $match) === 1) {
                 $this->url = "$match[0]/youtube/v3/videos";
-                stream_set_blocking($pipes[2], false);
+                fclose($pipes[2]); // a pipe that is not read fills, and the server would wait in the middle of its log
 
                 return;
             }
