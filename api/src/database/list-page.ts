@@ -17,6 +17,10 @@ export type ListRow = {
   thumb_base: string;
   url: string | null;
   previous_rank: number | null;
+  /** Of `fields=chart` only: the last hour, since 1970, of `hourly_views`. */
+  hour?: number | null;
+  /** JSON: cumulative counts at full hours, oldest first; null where nobody counted. */
+  hourly_views?: string | null;
 };
 
 /** `total` is the last rank of the whole list, `rows` are the page without the videos that were taken down. */
@@ -40,10 +44,18 @@ const headSql = `SELECT published_at, previous_at, max_per_channel, max_per_chan
 
 const totalSql = `SELECT rank AS total FROM trending WHERE ${listWhere} ORDER BY rank DESC LIMIT 1`;
 
-const rowsSql = `SELECT rank, video_id, score, views, views_per_hour, previous_views_per_hour,
-    title, channel, videos.category AS category, published_at, thumb_base, url, previous_rank, (${isRemovedSql}) AS removed
-  FROM trending JOIN videos ON videos.id = video_id
+const rowsSql = rowsQuery("", "");
+const chartRowsSql = rowsQuery(
+  ", hour, hourly_views.views AS hourly_views",
+  "LEFT JOIN hourly_views ON hourly_views.region = trending.region AND hourly_views.video_id = trending.video_id",
+);
+
+function rowsQuery(columns: string, join: string): string {
+  return `SELECT rank, trending.video_id, score, trending.views, views_per_hour, previous_views_per_hour,
+    title, channel, videos.category AS category, published_at, thumb_base, url, previous_rank, (${isRemovedSql}) AS removed${columns}
+  FROM trending JOIN videos ON videos.id = trending.video_id ${join}
   WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
+}
 
 type List = [number, string, string, string];
 type Head = {
@@ -58,7 +70,13 @@ type Head = {
 export function prepareListPageQuery(database: Database) {
   const head = database.query<Head, [number, string]>(headSql);
   const total = database.query<{ total: number }, List>(totalSql);
-  const rows = database.query<ListRow & { removed: 0 | 1 }, [...List, number, number]>(rowsSql);
+  const rows = prepareRows(database, rowsSql);
+  let chartRows: typeof rows | null = null;
+  const rowsOf = ({ fields }: TrendingQuery) => {
+    if (fields !== "chart") return rows;
+    chartRows ??= prepareRows(database, chartRowsSql);
+    return chartRows;
+  };
   return (query: TrendingQuery, start: PageStart): ListPage | null => {
     const found = head.get(start.generation, query.region);
     if (found === null) return null;
@@ -67,11 +85,15 @@ export function prepareListPageQuery(database: Database) {
       generation: describeGeneration(start.generation, found),
       newestObservedAt: found.newest_observed_at,
       total: total.get(...list)?.total ?? 0,
-      rows: rows.all(...list, start.afterRank, query.limit),
+      rows: rowsOf(query).all(...list, start.afterRank, query.limit),
     };
     requireWhole(page, start.afterRank, query.limit);
     return { ...page, rows: page.rows.filter(({ removed }) => removed === 0) };
   };
+}
+
+function prepareRows(database: Database, sql: string) {
+  return database.query<ListRow & { removed: 0 | 1 }, [...List, number, number]>(sql);
 }
 
 function describeGeneration(id: number, head: Head): ListPage["generation"] {

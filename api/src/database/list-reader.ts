@@ -27,7 +27,8 @@ export class ListReader {
 
   /** The first ranks of a list of the generation that is served. @throws DatabaseUnreadable */
   readFirstPage(query: TrendingQuery, generation: Generation): ListPage {
-    if (query.category !== undefined) return this.#readFirstRanks(query, generation);
+    const isKept = query.category === undefined && query.fields !== "chart";
+    if (!isKept) return this.#readFirstRanks(query, generation);
     const page = this.#firstPage(query.region, query.window, generation);
     return { ...page, rows: page.rows.filter(({ rank }) => rank <= query.limit) };
   }

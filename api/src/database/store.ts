@@ -14,7 +14,7 @@ import { type WalkedTable, walk } from "./table-walk.ts";
 import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
 
 /** The migrations this code was written for. A test compares it with db/migrations. */
-export const supportedSchemaVersion = 16;
+export const supportedSchemaVersion = 17;
 
 const pageCacheKilobytes = 1024; // a page of 50 is read in half of the time that it takes with 256
 const startBusyTimeoutMs = 2000; // the writer may be recovering the log

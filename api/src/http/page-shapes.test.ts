@@ -61,3 +61,17 @@ test("a video links to the URL that came with it, else to one made of VIDEO_URL"
   expect(snippet.items.map(({ url }: { url: string }) => url)).toEqual([own, made]);
   expect(Video.parse(await ask("/api/videos/own")).url).toBe(own);
 });
+
+test("a chart has the views gained in the hours before, of each video and market", async () => {
+  const hour = 1_795_171_200 / 3600; // when the list was made: 40 minutes later
+  builder.publish([{ region: "DE", videos: videos(2) }]);
+  builder.database.run("INSERT INTO hourly_views VALUES ('DE', 'video1', ?, '[null,7,10]')", [
+    Math.floor(hour),
+  ]);
+  builder.database.run("INSERT INTO hourly_views VALUES ('GB', 'video2', ?, '[1,2]')", [Math.floor(hour)]);
+  const ask = await open();
+  const first = TrendingChartPage.parse(await ask("/api/trending?region=DE&fields=chart&limit=1"));
+  expect(first.items[0]?.sparkline).toEqual([...Array(23).fill(null), 3]);
+  const next = TrendingChartPage.parse(await ask(first.next ?? ""));
+  expect(next.items[0]?.sparkline).toEqual(Array(24).fill(null));
+});

@@ -1,12 +1,12 @@
 import type { TrendingChartPage, TrendingPage, TrendingSnippetPage } from "@trendvault/contract/responses";
 import {
   readCursor,
-  sparklineHours,
   type TrendingQuery,
   trendingUrl,
   writeCursor,
 } from "@trendvault/contract/trending-query";
 import type { ListPage, ListRow } from "../database/list-page.ts";
+import { sparklineOf } from "./sparkline.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
 import type { VideoLinks } from "./video-links.ts";
 
@@ -64,18 +64,23 @@ export function nextPageUrl(query: TrendingQuery, list: ListPage): string | null
   return trendingUrl({ ...query, cursor });
 }
 
-function describeItems({ fields }: TrendingQuery, { rows }: ListPage, linkOf: VideoLinks): AnyItem[] {
+function describeItems(
+  { fields }: TrendingQuery,
+  { rows, generation: { publishedAt } }: ListPage,
+  linkOf: VideoLinks,
+): AnyItem[] {
   switch (fields) {
     case undefined:
       return rows.map((row) => describeItem(row, linkOf));
     case "snippet":
       return rows.map((row) => describeSnippet(row, linkOf));
     case "chart":
-      return rows.map((row) => ({ ...describeItem(row, linkOf), sparkline: noSparkline }));
+      return rows.map((row) => ({
+        ...describeItem(row, linkOf),
+        sparkline: sparklineOf(row, publishedAt),
+      }));
   }
 }
-
-const noSparkline = Array<null>(sparklineHours).fill(null);
 
 function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage["items"][number] {
   const { video_id: id, rank, title, channel } = row;

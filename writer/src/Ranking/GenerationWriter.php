@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Ranking;
 
 use TrendVault\Writer\Database\Database;
 
-/** Writes a generation: its lists, and where their videos were an hour before. The caller holds the transaction. */
+/** Writes a generation: its lists, where their videos were an hour before, and how they grew. The caller holds the transaction. */
 final readonly class GenerationWriter
 {
     private const string ADD_GENERATION = <<<'SQL'
@@ -42,12 +42,15 @@ final readonly class GenerationWriter
             $this->database->run(self::ADD_REGION, [$id, $region, $lists->videoCount($region), $newest]);
         }
         $history->forget();
+        $hourlyViews = new HourlyViews($this->database);
         $rows = 0;
         foreach ($lists->ranked() as $list) {
             $this->writeList($id, $list, $history->before($list));
             $history->keep($list);
+            $hourlyViews->add($list);
             $rows += count($list->candidates);
         }
+        $hourlyViews->update($now);
 
         return new Generation($id, $now, $lists->totalVideoCount(), $rows, $lists->futureCount());
     }

@@ -42,7 +42,9 @@ final class CronTest extends TestCase
         );
         for ($run = 0; $run < 3; $run++) {
             $installation->run(['cron']);
-            $installation->execute('UPDATE generations SET published_at = published_at - 500');
+            $installation->execute(
+                'UPDATE generations SET published_at = published_at - 500, previous_at = previous_at - 500',
+            );
         }
         $installation->run(['cron']);
 

@@ -1,0 +1,122 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ranking;
+
+use TrendVault\Writer\Database\Database;
+
+/**
+ * Keeps how often each listed video had been viewed at the full hours of the last day. Observations are ordered by time:
+ * a video's own are found only by following their links backwards, so that a run follows a limited number of them, those
+ * of the best ranks first, and the next runs the rest. The caller holds the transaction.
+ */
+final class HourlyViews
+{
+    private const int HOUR_SECONDS = 3600;
+    /** A tenth of a second. */
+    private const int STEPS_PER_RUN = 40_000;
+    /** What finding and saving a video takes as long as. */
+    private const int STEPS_TO_SAVE = 15;
+    /** A day at one a minute, and a little more. */
+    private const int STEPS_PER_VIDEO = 1700;
+    /** Ranks that come before others: the first two pages of all categories. */
+    private const int FIRST_RANKS = 50;
+
+    private const string KNOWN = <<<'SQL'
+    SELECT hour, region, group_concat(video_id, ' ') AS ids FROM hourly_views GROUP BY hour, region
+    SQL;
+    private const string FIND = 'SELECT hour, views FROM hourly_views WHERE region = ? AND video_id = ?';
+    private const string SAVE = 'INSERT OR REPLACE INTO hourly_views (region, video_id, hour, views) VALUES (?, ?, ?, ?)';
+    private const string FORGET = 'DELETE FROM hourly_views WHERE hour < ?';
+    private const string OBSERVATIONS_FILE = __DIR__ . '/../../../db/queries/views-around-hours.sql';
+
+    /** @var array<string, array<int>> the hour of the newest observation, by region and video */
+    private array $first = [];
+    /** @var array<string, array<int>> of the other ranks */
+    private array $others = [];
+
+    private readonly string $observationsQuery;
+
+    public function __construct(private readonly Database $database)
+    {
+        $this->observationsQuery = (string) file_get_contents(self::OBSERVATIONS_FILE);
+    }
+
+    /** Notes the videos of a list. */
+    public function add(RankedList $list): void
+    {
+        foreach ($list->candidates as $index => $candidate) {
+            if ($candidate->velocity->observationCount === 0) {
+                continue; // only the catalogue names it
+            }
+            $hour = intdiv($candidate->velocity->lastObservedAt, self::HOUR_SECONDS);
+            if ($index < self::FIRST_RANKS && $list->category === '') {
+                $this->first[$list->region][$candidate->videoId] = $hour;
+            } else {
+                $this->others[$list->region][$candidate->videoId] = $hour;
+            }
+        }
+    }
+
+    /**
+     * Adds the hours that are missing, as far as the limit goes, and deletes what was not listed for a day.
+     *
+     * @param int $now UTC seconds
+     */
+    public function update(int $now): void
+    {
+        $this->database->run(self::FORGET, [intdiv($now, self::HOUR_SECONDS) - HourlyCounts::HOURS]);
+        $known = $this->known();
+        $steps = self::STEPS_PER_RUN;
+        foreach ([$this->first, $this->others] as $regions) {
+            foreach ($regions as $region => $hours) {
+                foreach ($hours as $videoId => $hour) {
+                    if ($steps <= 0) {
+                        return;
+                    }
+                    if ($hour > ($known[$region][$videoId] ?? 0)) {
+                        $steps -= $this->extend($region, (string) $videoId, $hour);
+                    }
+                }
+            }
+        }
+    }
+
+    /** @return array<string, array<int>> the last hour that is known, by region and video */
+    private function known(): array
+    {
+        $known = [];
+        foreach (
+            $this->database->rows(self::KNOWN)
+            as ['region' => $region, 'hour' => $hour, 'ids' => $ids]
+        ) {
+            $known[$region] = array_fill_keys(explode(' ', $ids), $hour) + ($known[$region] ?? []);
+        }
+
+        return $known;
+    }
+
+    /** @return int how many steps it took */
+    private function extend(string $region, string $videoId, int $hour): int
+    {
+        $row = $this->database->rows(self::FIND, [$region, $videoId])[0] ?? null;
+        $counts =
+            $row === null
+                ? new HourlyCounts($hour - HourlyCounts::HOURS, [])
+                : new HourlyCounts(
+                    $row['hour'],
+                    json_decode($row['views'], true, flags: JSON_THROW_ON_ERROR),
+                );
+        $observations = $this->database->rows($this->observationsQuery, [
+            $videoId,
+            $region,
+            max($counts->hour, $hour - HourlyCounts::HOURS) * self::HOUR_SECONDS,
+            self::STEPS_PER_VIDEO,
+        ]);
+        $counts = $counts->until($hour, $observations);
+        $this->database->run(self::SAVE, [$region, $videoId, $counts->hour, json_encode($counts->views)]);
+
+        return self::STEPS_TO_SAVE + (end($observations)['steps'] ?? 0);
+    }
+}
