@@ -5,7 +5,7 @@ export type Formats = {
   whole(value: number): string;
   /** `time` is RFC 3339. In UTC, so that everybody gets the same bytes. */
   time(time: string): string;
-  /** The same in the time zone of the device. */
+  /** The same in the time zone of the device; of today only the time. */
   localTime(time: string): string;
   /** How long ago, of seconds: "2 minutes ago". */
   ago(seconds: number): string;
@@ -40,12 +40,17 @@ function makeFormats(tag: string): Formats {
     timeZone: "UTC",
   });
   const localTime = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+  const clock = new Intl.DateTimeFormat(language, { timeStyle: "short" });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "always" });
   const region = new Intl.DisplayNames(language, { type: "region" });
   return {
     whole: (value) => number.format(value),
     time: (text) => `${time.format(new Date(text))} UTC`,
-    localTime: (text) => localTime.format(new Date(text)),
+    localTime: (text) => {
+      const date = new Date(text);
+      const isToday = date.toDateString() === new Date().toDateString();
+      return (isToday ? clock : localTime).format(date);
+    },
     ago: (seconds) => formatAgo(relative, seconds),
     regionName: (code) => region.of(code) ?? code,
   };

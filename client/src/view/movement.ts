@@ -19,6 +19,8 @@ export function movementOf(
   return { movement: rank < previous ? "up" : "down", places };
 }
 
+const signs = { up: "▲", down: "▼" } as const;
+
 /** A sign for eyes and words for screen readers. */
 export function movementView(
   { movement, places }: { movement: Movement; places: number },
@@ -27,7 +29,8 @@ export function movementView(
   const count = formats.whole(places);
   const names = { class: `movement ${movement}`, part: `movement movement-${movement}` };
   if (movement === "new") return h("span", names, words.new);
-  const sign = { up: `▲${count}`, down: `▼${count}`, unchanged: "–" }[movement];
+  // The triangle is drawn by the style: not every font has it.
+  const sign = movement === "unchanged" ? "–" : [h("span", { class: "sign" }, signs[movement]), count];
   return h(
     "span",
     names,
