@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { pageFields, readPageHead } from "./page-head.ts";
-import { contentPolicy, readThumbHosts } from "./page-policy.ts";
+import { contentPolicy, docsPolicy, readThumbHosts } from "./page-policy.ts";
 
 test("the policy names the hosts of pictures, and allows nothing inline", () => {
   const policy = contentPolicy(["img.example", "127.0.0.1:8787"]);
@@ -8,6 +8,12 @@ test("the policy names the hosts of pictures, and allows nothing inline", () => 
   expect(policy).toStartWith("default-src 'none'; script-src 'self'; style-src 'self';");
   expect(policy).not.toMatch(/unsafe|"/);
   expect(contentPolicy([])).toContain("img-src 'self';");
+});
+
+test("the policy of the reference allows nothing inline, and nothing of others", () => {
+  expect(docsPolicy).toStartWith("default-src 'none'; script-src 'self'; style-src 'self';");
+  expect(docsPolicy).toContain("connect-src 'self';");
+  expect(docsPolicy).not.toMatch(/unsafe|https?:|\*/);
 });
 
 test("the fields of a page come from its first elements", () => {

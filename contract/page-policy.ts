@@ -10,6 +10,13 @@ export function contentPolicy(thumbHosts: readonly string[]): string {
   return `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${pictures}; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types trendvault`;
 }
 
+/**
+ * The policy of /docs, which Swagger UI draws: its pictures are `data:` in its style sheet, and it sets innerHTML itself,
+ * so that Trusted Types cannot be asked for. Nothing of others, and nothing inline.
+ */
+export const docsPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
+
 /** The hosts of a comma-separated list; null when one of them is no host name or address with an optional port. */
 export function readThumbHosts(text: string): string[] | null {
   const hosts = text.split(",").flatMap((part) => part.trim().toLowerCase() || []);

@@ -6,9 +6,10 @@ export const regionsPath = "/api/regions";
 export const openapiPath = "/openapi.json";
 export const publicKeysPath = "/.well-known/jwks.json"; // RFC 8615, RFC 7517
 
-/** What people look at: the page of a list, how lists are made, and what their browsers load for it. */
+/** What people look at: the page of a list, how lists are made, the reference of the API, and what their browsers load for it. */
 export const pagePath = "/";
 export const aboutPath = "/about";
+export const docsPath = "/docs";
 export const serviceWorkerPath = "/service-worker.js";
 const assetPrefix = "/assets/";
 

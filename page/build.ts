@@ -17,6 +17,9 @@ const assets: Assets = {
   pageCss: await addStyle(join(folder, "page.css")),
   listCss: await addStyle(join(folder, "../client/src/view/list.css")),
   pageJs: scripts.page,
+  docsJs: scripts.docs,
+  swaggerCss: await addLibrary("swagger-ui.css"),
+  swaggerJs: await addLibrary("swagger-ui-bundle.js"),
   icon: addAsset("icon.svg", await Bun.file(join(folder, "icon.svg")).text()),
 };
 write(join(dist, "public/service-worker.js"), scripts.serviceWorker);
@@ -24,16 +27,22 @@ write(join(dist, "public/_headers"), headerRules());
 write(join(dist, "manifest.json"), `${JSON.stringify(assets, null, 2)}\n`); // last: what it names is there
 removeOld();
 
-async function buildScripts(): Promise<{ page: string; serviceWorker: string }> {
+async function buildScripts(): Promise<{ page: string; docs: string; serviceWorker: string }> {
   const options = { minify: true, target: "browser", naming: "[name]-[hash].[ext]" } as const;
   const page = await Bun.build({ ...options, entrypoints: [join(folder, "page.ts")], splitting: true });
+  const docs = await Bun.build({ ...options, entrypoints: [join(folder, "docs.ts")] });
   const worker = await Bun.build({ ...options, entrypoints: [join(folder, "service-worker.ts")] });
   let entry = "";
   for (const output of page.outputs) {
     const path = addFile(basename(output.path), await output.text());
     if (output.kind === "entry-point") entry = path;
   }
-  return { page: entry, serviceWorker: (await worker.outputs[0]?.text()) ?? "" };
+  const [docsScript, serviceWorker] = [docs.outputs[0], worker.outputs[0]];
+  return {
+    page: entry,
+    docs: addFile(basename(docsScript?.path ?? ""), (await docsScript?.text()) ?? ""),
+    serviceWorker: (await serviceWorker?.text()) ?? "",
+  };
 }
 
 // Not by Bun's bundler: it would write light-dark() for browsers that lack it, and then no site could choose the scheme.
@@ -47,6 +56,15 @@ async function addStyle(path: string): Promise<string> {
     .replaceAll(";}", "}")
     .trim();
   return addAsset(basename(path), small);
+}
+
+/** A file of Swagger UI as it comes, with the licences of what is in it and without the name of a map that nobody has. */
+async function addLibrary(name: string): Promise<string> {
+  const read = (file: string) => Bun.file(join(folder, "node_modules/swagger-ui-dist", file)).text();
+  const licences = name.endsWith(".js") ? await read(`${name}.LICENSE.txt`) : "";
+  const text = (await read(name)).replace(/\n\/[/*]# sourceMappingURL=.*/, "");
+  const notice = `Swagger UI. ${await read("NOTICE")}\nLicensed under the Apache License, Version 2.0`;
+  return addAsset(name, `/*! ${notice} */\n${text}\n${licences}`);
 }
 
 function addAsset(name: string, text: string): string {

@@ -1,7 +1,15 @@
 /** The paths of the built assets, by what they are. */
-export type Assets = { pageCss: string; listCss: string; pageJs: string; icon: string };
+export type Assets = Record<(typeof assetNames)[number], string>;
 
-export const assetNames = ["pageCss", "listCss", "pageJs", "icon"] as const satisfies (keyof Assets)[];
+export const assetNames = [
+  "pageCss",
+  "listCss",
+  "pageJs",
+  "icon",
+  "docsJs",
+  "swaggerCss",
+  "swaggerJs",
+] as const;
 
 /** Reads what build.ts wrote beside the assets. @throws Error when something of it is missing */
 export function readManifest(text: string): Assets {

@@ -27,7 +27,7 @@ export const table: readonly SourceRoot[] = [
       ["signing", "logging", "settings.ts"],
       ["key-files.ts", "video-url-template.ts"],
     ],
-    mayImport: ["client/src/view", "contract", "page/manifest.ts", "page/page-view.ts"],
+    mayImport: ["client/src/view", "contract", "page/docs-view.ts", "page/manifest.ts", "page/page-view.ts"],
   },
   {
     root: "edge-worker/src",
@@ -81,7 +81,7 @@ export const table: readonly SourceRoot[] = [
   {
     root: "page",
     layers: [
-      ["build.ts", "page.ts", "page-view.ts"],
+      ["build.ts", "docs.ts", "docs-view.ts", "page.ts", "page-view.ts"],
       ["browser"],
       ["head-start.ts", "header-view.ts", "foot-view.ts", "parts-view.ts", "service-worker.ts"],
       ["page-model.ts", "service-worker-names.ts"],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { docsPolicy } from "@trendvault/contract/page-policy";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
 import { root } from "./edge.ts";
 import { keySet } from "./keys.ts";
@@ -69,6 +70,14 @@ describe("a page for people, at the edge", () => {
     const json = await stack.edge.fetch("/api/trending?region=ES");
     assert.equal(json.headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'");
     assert.equal(json.headers.get("permissions-policy"), null);
+  });
+
+  test("that is the reference of the API comes with its own policy, and from the cache the second time", async () => {
+    await stack.edge.fetch("/docs");
+    const { status, headers } = await stack.edge.fetch("/docs");
+    assert.deepEqual([status, headers.get("content-location")], [200, "/docs"]);
+    assert.equal(headers.get("content-security-policy"), `${docsPolicy}; frame-ancestors 'none'`);
+    assert.match(headers.get("cache-status") ?? "", /^trendvault; hit/);
   });
 
   test("of a generation that is gone is 410 with the page to start again, as the origin says", async () => {

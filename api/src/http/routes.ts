@@ -1,5 +1,6 @@
 import { unexpectedParameter } from "@trendvault/contract/http-rules";
-import { pagePath, regionsPath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
+import { docsPath, pagePath, regionsPath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
+import { docsResource } from "../resources/docs-resource.ts";
 import type { Documents } from "../resources/documents.ts";
 import { type HtmlSources, pageResource } from "../resources/page-resource.ts";
 import { Refusal } from "../resources/refusal.ts";
@@ -22,6 +23,7 @@ export function createRoutes({ documents, ...sources }: ResourceSources): FindRo
   const fixedRoutes = new Map<string, Route>([
     [trendingPath, { name: "trending", resolve: ({ search }) => trendingResource(search, sources) }],
     [pagePath, { name: "page", resolve: ({ search }) => pageResource(search, sources) }],
+    [docsPath, { name: "page", resolve: withoutParameters(() => docsResource(sources.assets)) }],
     [regionsPath, { name: "regions", resolve: withoutParameters(() => regionsResource(sources.lists)) }],
     ...[...documents].map(([path, document]): [string, Route] => [
       path,

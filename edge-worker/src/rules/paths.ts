@@ -1,5 +1,6 @@
 import {
   aboutPath,
+  docsPath,
   isAssetPath,
   openapiPath,
   pagePath,
@@ -19,6 +20,7 @@ const documents = new Set<string>([
   openapiPath,
   publicKeysPath,
   aboutPath,
+  docsPath,
   serviceWorkerPath,
   ...problemKinds.map(problemType),
 ]);

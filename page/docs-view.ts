@@ -1,0 +1,24 @@
+import { docsPolicy } from "@trendvault/contract/page-policy";
+import { openapiPath } from "@trendvault/contract/paths";
+import { h, toHtml } from "../client/src/view/nodes.ts";
+import { headStart } from "./head-start.ts";
+import type { Assets } from "./manifest.ts";
+
+/** The HTML of /docs: a shell that Swagger UI fills. Without scripts it links to the description itself. */
+export function writeDocs({ swaggerCss, swaggerJs, docsJs, icon }: Assets): string {
+  const head = h(
+    "head",
+    {},
+    headStart({ generatedAt: "", policy: docsPolicy }),
+    h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+    h("meta", { name: "color-scheme", content: "light dark" }),
+    h("title", {}, "TrendVault: the API"),
+    h("link", { rel: "stylesheet", href: swaggerCss }),
+    h("link", { rel: "icon", href: icon, type: "image/svg+xml" }),
+    h("script", { defer: true, src: swaggerJs }),
+    h("script", { type: "module", src: docsJs }), // run after it: both wait for the whole document, in order
+  );
+  const link = h("a", { href: openapiPath }, "The description of the API (OpenAPI 3.1)");
+  const body = h("body", {}, h("div", { id: "docs" }, h("p", {}, link)));
+  return `<!doctype html>${toHtml(h("html", { lang: "en" }, head, body))}`;
+}
