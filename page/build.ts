@@ -10,6 +10,7 @@ import type { Assets } from "./manifest.ts";
 const folder = import.meta.dir;
 const dist = join(folder, "dist");
 const assetsFolder = join(dist, "public/assets");
+const elementName = "trendvault-list.js";
 const keptMs = 30 * 24 * 60 * 60 * 1000;
 
 const scripts = await buildScripts();
@@ -20,6 +21,7 @@ const assets: Assets = {
   docsJs: scripts.docs,
   swaggerCss: await addLibrary("swagger-ui.css"),
   swaggerJs: await addLibrary("swagger-ui-bundle.js"),
+  pageParts: await importsOf(scripts.page),
   icon: addAsset("icon.svg", await Bun.file(join(folder, "icon.svg")).text()),
 };
 write(join(dist, "public/service-worker.js"), scripts.serviceWorker);
@@ -29,20 +31,31 @@ removeOld();
 
 async function buildScripts(): Promise<{ page: string; docs: string; serviceWorker: string }> {
   const options = { minify: true, target: "browser", naming: "[name]-[hash].[ext]" } as const;
-  const page = await Bun.build({ ...options, entrypoints: [join(folder, "page.ts")], splitting: true });
+  const entrypoints = [join(folder, "page.ts"), join(folder, "../client/src/trendvault-list.ts")];
+  const built = await Bun.build({ ...options, entrypoints, splitting: true });
   const docs = await Bun.build({ ...options, entrypoints: [join(folder, "docs.ts")] });
   const worker = await Bun.build({ ...options, entrypoints: [join(folder, "service-worker.ts")] });
-  let entry = "";
-  for (const output of page.outputs) {
-    const path = addFile(basename(output.path), await output.text());
-    if (output.kind === "entry-point") entry = path;
+  const entries: string[] = [];
+  for (const output of built.outputs) {
+    const [text, name] = [await output.text(), basename(output.path)];
+    const path = addFile(name, text);
+    if (output.kind === "entry-point") entries.push(path);
+    if (name.startsWith("trendvault-list-")) addFile(elementName, text); // for script tags, which cannot know the hash
   }
+  const page = entries.find((path) => path.startsWith("/assets/page-"));
   const [docsScript, serviceWorker] = [docs.outputs[0], worker.outputs[0]];
-  return {
-    page: entry,
-    docs: addFile(basename(docsScript?.path ?? ""), (await docsScript?.text()) ?? ""),
-    serviceWorker: (await serviceWorker?.text()) ?? "",
-  };
+  if (page === undefined || docsScript === undefined || serviceWorker === undefined) {
+    throw new Error("Cannot find the scripts among what was built");
+  }
+  const docsPath = addFile(basename(docsScript.path), await docsScript.text());
+  return { page, docs: docsPath, serviceWorker: await serviceWorker.text() };
+}
+
+/** The paths of what a built script imports at once, and what that imports. */
+async function importsOf(path: string): Promise<string[]> {
+  const text = await Bun.file(join(dist, "public", path)).text();
+  const names = [...text.matchAll(/from ?"\.\/([\w-]+\.js)"/g)].map(([, name]) => `/assets/${name}`);
+  return [...new Set([...names, ...(await Promise.all(names.map(importsOf))).flat()])];
 }
 
 // Not by Bun's bundler: it would write light-dark() for browsers that lack it, and then no site could choose the scheme.
@@ -103,6 +116,9 @@ function headerRules(): string {
   Cross-Origin-Resource-Policy: cross-origin
   X-Content-Type-Options: nosniff
   Content-Security-Policy: default-src 'none'
+/assets/${elementName}
+  ! Cache-Control
+  Cache-Control: public, max-age=300
 /service-worker.js
   Cache-Control: no-cache
   X-Content-Type-Options: nosniff

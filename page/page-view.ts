@@ -39,6 +39,7 @@ function headView(page: Page): ViewElement {
     h("link", { rel: "alternate", href: feedUrl(page, "json"), type: "application/feed+json", title }),
     h("link", { rel: "alternate", href: feedUrl(page, "atom"), type: "application/atom+xml", title }),
     h("script", { type: "module", src: assets.pageJs }),
+    assets.pageParts.map((href) => h("link", { rel: "modulepreload", href })),
   );
 }
 

@@ -107,6 +107,9 @@ describe("a page for people, at the edge", () => {
       assert.equal(headers.get("cross-origin-resource-policy"), "cross-origin");
       assert.equal(headers.get("x-content-type-options"), "nosniff");
     }
+    const element = await stack.edge.fetchFromOutside("/assets/trendvault-list.js");
+    assert.deepEqual([element.status, element.headers.get("cache-control")], [200, "public, max-age=300"]);
+    assert.equal(element.headers.get("access-control-allow-origin"), "*");
     const worker = await stack.edge.fetchFromOutside("/service-worker.js");
     assert.deepEqual([worker.status, worker.headers.get("cache-control")], [200, "no-cache"]);
     assert.deepEqual(stack.proxy.targets, []);

@@ -127,7 +127,7 @@ describe("the page of a list", () => {
     );
     const loaded = [...new Set(paths.filter((path) => path.startsWith("/assets/")))];
     for (const path of loaded) expect((await origin.ask(path)).status).toBe(200);
-    expect(loaded.length).toBe(4);
+    expect(loaded.length).toBeGreaterThan(4);
   });
 
   test("comes with the policy, which names the hosts of pictures", async () => {
