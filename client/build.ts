@@ -1,25 +1,25 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { writeTypes } from "./build-types.ts";
 
-/** Writes dist/: the package's modules, the file of the script tag with its parts, and the types. */
+/** `bun build.ts [FOLDER]` writes dist/: the package's modules, the file of the script tag with its parts, the types. */
 
-const folder = import.meta.dir;
-const sourceOf = (name: string) => join(folder, "src", `${name}.ts`);
+const dist = resolve(process.argv[2] ?? join(import.meta.dir, "dist"));
+const sourceOf = (name: string) => join(import.meta.dir, "src", `${name}.ts`);
 const entries = ["index", "verify", "element", "tell-looks", "react", "vue"];
-
-await Bun.$`rm -rf ${join(folder, "dist")}`;
 const common = { target: "browser", splitting: true } as const;
+
+await Bun.$`rm -rf ${dist}`;
 await Bun.build({
   ...common,
   entrypoints: entries.map(sourceOf),
-  outdir: join(folder, "dist"),
+  outdir: dist,
   naming: { chunk: "parts/[name]-[hash].[ext]" },
   external: ["structured-headers"],
 });
 await Bun.build({
   ...common,
   entrypoints: [sourceOf("trendvault-list")],
-  outdir: join(folder, "dist/script"),
+  outdir: join(dist, "script"),
   minify: true,
 });
-await writeTypes(entries, join(folder, "dist/types"));
+await writeTypes(entries, join(dist, "types"));

@@ -1,5 +1,5 @@
-import "./element.ts";
 import type { ClassAttributes, HTMLAttributes } from "react";
+import { defineList } from "./element/define.ts";
 import type { ElementAttributes, ElementListeners } from "./element/element-attributes.ts";
 import type { TrendvaultList } from "./element/trendvault-list.ts";
 
@@ -7,6 +7,8 @@ type Props = ClassAttributes<TrendvaultList> &
   HTMLAttributes<TrendvaultList> &
   ElementAttributes &
   ElementListeners<"on">;
+
+export type { TrendvaultList, TrendvaultListEvents } from "./element.ts";
 
 /** Importing this defines <trendvault-list> and lets JSX know it. React 19 sets properties and listeners of elements. */
 declare module "react" {
@@ -16,3 +18,6 @@ declare module "react" {
     }
   }
 }
+
+// In this file, not in one that it imports: bundlers keep only what package.json names under sideEffects.
+defineList();

@@ -1,6 +1,8 @@
-import "./element.ts";
 import type { DefineComponent } from "vue";
+import { defineList } from "./element/define.ts";
 import type { ElementAttributes, ElementListeners } from "./element/element-attributes.ts";
+
+export type { TrendvaultList, TrendvaultListEvents } from "./element.ts";
 
 /**
  * Importing this defines <trendvault-list> and lets templates know it. Vue has to be told that it is an element:
@@ -11,3 +13,6 @@ declare module "vue" {
     TrendvaultList: DefineComponent<ElementAttributes & ElementListeners<"on">>;
   }
 }
+
+// In this file, not in one that it imports: bundlers keep only what package.json names under sideEffects.
+defineList();
