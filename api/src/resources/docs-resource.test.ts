@@ -24,6 +24,18 @@ test("the reference of the API is a signed page with a policy of its own", async
   expect((await origin.ask("/docs?url=https://other.example")).status).toBe(400);
 });
 
+test("what is too large to be compressed well in a moment is compressed once", async () => {
+  const html = await (await origin.ask("/docs")).text();
+  const [script = ""] = /\/assets\/swagger-ui-bundle-\w+\.js/.exec(html) ?? [];
+  for (const [path, tag] of [
+    [script, /-br"$/],
+    ["/docs", /-br-fast"$/],
+  ] as const) {
+    const { headers } = await origin.ask(path, { headers: { "accept-encoding": "br" } });
+    expect(headers.get("etag")).toMatch(tag);
+  }
+});
+
 test("the reference loads nothing but assets that are there, of which none names a map or is inline", async () => {
   const html = await (await origin.ask("/docs")).text();
   const paths = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? "");

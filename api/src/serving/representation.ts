@@ -76,7 +76,8 @@ export class RepresentationFactory {
     ...wanted
   }: RepresentationInput): SignedBuild<Representation> {
     const encoding = encodings[index] ?? "identity";
-    const compression = encoding === "br" ? wanted.compression : "small"; // the others are fast enough
+    const isOnceOnly = encoding !== "br" || body.bytes.length > largestCompressedWell; // the others are fast enough
+    const compression = isOnceOnly ? "small" : wanted.compression;
     const etag = entityTag(digest, compression === "fast" ? `${encoding}-fast` : encoding);
     const validators = { ...validity, etag, "content-location": url };
     const fields = {
@@ -170,7 +171,7 @@ function encode(
     case "identity":
       return bytes;
     case "br":
-      return compressBrotli(bytes, brotliQuality[compression]);
+      return compressBrotli(bytes, bytes.length > largestCompressedWell ? "fast" : compression);
     case "zstd":
       return new Uint8Array(Bun.zstdCompressSync(bytes, { level: 3 }));
     case "gzip":
@@ -181,11 +182,14 @@ function encode(
 // A page of 25 in 64 and 166 us; the smaller is smaller by an eighth.
 const brotliQuality: Record<Compression, number> = { fast: 2, small: 5 };
 
+// More takes a quarter of a second at a stretch: the script of /docs, 1.7 MB, is smaller by a tenth then.
+const largestCompressedWell = 262_144; // bytes
+
 // Loaded with the first use: it would take 6 ms of the start.
-function compressBrotli(bytes: Uint8Array<ArrayBuffer>, quality: number): Uint8Array<ArrayBuffer> {
+function compressBrotli(bytes: Uint8Array<ArrayBuffer>, compression: Compression): Uint8Array<ArrayBuffer> {
   const { brotliCompressSync, constants } = require("node:zlib") as typeof import("node:zlib");
   const params = {
-    [constants.BROTLI_PARAM_QUALITY]: quality,
+    [constants.BROTLI_PARAM_QUALITY]: brotliQuality[compression],
     [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
     [constants.BROTLI_PARAM_LGWIN]: 16, // 64 KB hold any page; the default takes 4 MB of memory for a moment
     [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
