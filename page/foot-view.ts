@@ -1,6 +1,6 @@
 import { mainLanguage } from "@trendvault/contract/languages";
 import { pageUrl } from "@trendvault/contract/page-url";
-import { aboutPath } from "@trendvault/contract/paths";
+import { aboutPath, docsPath } from "@trendvault/contract/paths";
 import { h, type ViewElement } from "../client/src/view/nodes.ts";
 import { fill, languages } from "../client/src/view/words/words.ts";
 import type { Shell } from "./page-model.ts";
@@ -18,6 +18,7 @@ export function footView(shell: Shell): ViewElement {
       h("a", { href: aboutPath }, words.howMade),
       h("a", { href: feedUrl(shell, "atom"), type: "application/atom+xml" }, `${words.feed} (Atom)`),
       h("a", { href: feedUrl(shell, "json"), type: "application/feed+json" }, `${words.feed} (JSON)`),
+      h("a", { href: docsPath }, "API"),
     ),
     h("p", {}, sendsViews ? words.sends : words.sendsNothing, " ", words.noCookies),
     hosts === "" ? null : h("p", {}, fill(words.foreignThumbs, { hosts })),
@@ -35,16 +36,26 @@ export function feedUrl(
   return `/feeds/${region}.${form}${rest === "" ? "" : `?${rest}`}`;
 }
 
+const ownNames = new Map<string, string>();
+
+/** What a language calls itself, asked once: Intl takes long to make. */
+function ownName(language: string): string {
+  const known = ownNames.get(language);
+  if (known !== undefined) return known;
+  const name = new Intl.DisplayNames(language, { type: "language" }).of(language) ?? language;
+  ownNames.set(language, name);
+  return name;
+}
+
 function languageLinks({ query, language }: Shell): ViewElement {
   const links = languages.map((lang) => {
-    const name = new Intl.DisplayNames(lang, { type: "language" }).of(lang) ?? lang;
     const href = pageUrl({
       ...query,
       cursor: undefined,
       lang: lang === mainLanguage(query.region) ? undefined : lang,
     });
     const current = lang === language ? "true" : null;
-    return h("a", { href, "data-pick": true, lang, hreflang: lang, "aria-current": current }, name);
+    return h("a", { href, "data-pick": true, lang, hreflang: lang, "aria-current": current }, ownName(lang));
   });
   return h("nav", { class: "languages", "aria-label": "Language" }, links);
 }

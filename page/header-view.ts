@@ -27,11 +27,24 @@ function linkTo({ query }: Shell, changes: Partial<PageQuery>): string {
   return pageUrl({ ...query, cursor: undefined, ...changes });
 }
 
-function regionForm({ query, words, formats }: Shell): ViewElement {
-  const options = regions
-    .map(({ code }) => ({ code, name: formats.regionName(code) }))
-    .sort((left, right) => left.name.localeCompare(right.name))
-    .map(({ code, name }) => h("option", { value: code, selected: code === query.region }, name));
+type NamedRegion = { code: string; name: string };
+const sorted = new Map<string, NamedRegion[]>();
+
+/** The regions by their names in a language, sorted once: a page has them all. */
+function sortedRegions({ language, formats }: Shell): NamedRegion[] {
+  const known = sorted.get(language);
+  if (known !== undefined) return known;
+  const named = regions.map(({ code }) => ({ code, name: formats.regionName(code) }));
+  named.sort((left, right) => left.name.localeCompare(right.name, language));
+  sorted.set(language, named);
+  return named;
+}
+
+function regionForm(shell: Shell): ViewElement {
+  const { query, words } = shell;
+  const options = sortedRegions(shell).map(({ code, name }) =>
+    h("option", { value: code, selected: code === query.region }, name),
+  );
   const kept = Object.entries({ window: query.window, category: query.category, lang: query.lang });
   return h(
     "form",

@@ -34,25 +34,31 @@ const european: Record<string, string> = { en: "en-GB", pt: "pt-PT" };
 function makeFormats(tag: string): Formats {
   const language = european[tag] ?? tag;
   const number = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
-  const time = new Intl.DateTimeFormat(language, {
-    dateStyle: "medium",
-    timeStyle: "short",
-    timeZone: "UTC",
-  });
-  const localTime = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
-  const clock = new Intl.DateTimeFormat(language, { timeStyle: "short" });
-  const relative = new Intl.RelativeTimeFormat(language, { numeric: "always" });
   const region = new Intl.DisplayNames(language, { type: "region" });
+  const time = lazy(() => new Intl.DateTimeFormat(language, { ...dateAndTime, timeZone: "UTC" }));
+  const localTime = lazy(() => new Intl.DateTimeFormat(language, dateAndTime));
+  const clock = lazy(() => new Intl.DateTimeFormat(language, { timeStyle: "short" }));
+  const relative = lazy(() => new Intl.RelativeTimeFormat(language, { numeric: "always" }));
   return {
     whole: (value) => number.format(value),
-    time: (text) => `${time.format(new Date(text))} UTC`,
+    time: (text) => `${time().format(new Date(text))} UTC`,
     localTime: (text) => {
       const date = new Date(text);
       const isToday = date.toDateString() === new Date().toDateString();
-      return (isToday ? clock : localTime).format(date);
+      return (isToday ? clock() : localTime()).format(date);
     },
-    ago: (seconds) => formatAgo(relative, seconds),
+    ago: (seconds) => formatAgo(relative(), seconds),
     regionName: (code) => region.of(code) ?? code,
+  };
+}
+
+const dateAndTime = { dateStyle: "medium", timeStyle: "short" } as const;
+
+function lazy<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
 
