@@ -22,11 +22,12 @@ final class WalTest extends TestCase
     /** Reads a list again and again, in short transactions, as the origin does. */
     private const string READER = <<<'PHP'
     $database = new SQLite3($argv[1], SQLITE3_OPEN_READONLY);
-    $database->busyTimeout(1000);
+    $database->busyTimeout(60_000);
     while (true) {
         $result = $database->query('SELECT * FROM trending WHERE generation = (SELECT max(id) FROM generations)');
         for ($row = 0; $row < 2000 && $result->fetchArray() !== false; $row++);
         $result->finalize();
+        usleep(1000); // or no moment would be left without a reader
     }
     PHP;
 

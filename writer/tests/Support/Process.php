@@ -4,12 +4,16 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Support;
 
+use RuntimeException;
 use TrendVault\Writer\Cli\ExitCode;
 
 /** A real process with its streams in temporary files, so that nothing it writes can block it. */
 final class Process
 {
     private const int POLL_MICROSECONDS = 200;
+    private const int POLL_FOR_END_MICROSECONDS = 1000;
+    /** No run of a test takes a tenth of it, however busy the machine is. */
+    private const int MOST_SECONDS = 600;
 
     /** @var resource */
     private mixed $process;
@@ -61,8 +65,16 @@ final class Process
         $this->kill();
     }
 
+    /** @throws RuntimeException when it does not end */
     public function wait(): ProcessResult
     {
+        for ($end = hrtime(true) + self::MOST_SECONDS * 1_000_000_000; $this->isRunning(); ) {
+            if (hrtime(true) > $end) {
+                $this->kill();
+                throw new RuntimeException('it did not end: ' . $this->read($this->errors));
+            }
+            usleep(self::POLL_FOR_END_MICROSECONDS);
+        }
         $exitCode = proc_close($this->process);
 
         return new ProcessResult(
@@ -70,6 +82,15 @@ final class Process
             $this->read($this->output),
             $this->read($this->errors),
         );
+    }
+
+    /** What all processes that have ended used: user and system time. */
+    public static function cpuNanosecondsOfChildren(): int
+    {
+        $usage = getrusage(mode: 1);
+
+        return ($usage['ru_utime.tv_sec'] + $usage['ru_stime.tv_sec']) * 1_000_000_000 +
+            ($usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec']) * 1000;
     }
 
     /** proc(5): the first number of schedstat. */
