@@ -9,32 +9,20 @@ use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
-use TrendVault\Writer\Tests\Support\TemporaryFolder;
+use TrendVault\Writer\Tests\Support\SmallDisk;
 
 final class DiskFullTest extends TestCase
 {
-    private const string SIZE = '8m';
-
-    /** Kept until the disk is unmounted. */
-    private ?TemporaryFolder $folder = null;
-    private ?string $mount = null;
-
-    protected function tearDown(): void
-    {
-        if ($this->mount !== null) {
-            exec('umount -l ' . escapeshellarg($this->mount));
-        }
-    }
-
     #[Test]
     public function a_full_disk_is_named_the_last_generation_stays_and_free_space_is_enough_to_go_on(): void
     {
-        $installation = $this->onSmallDisk();
+        $disk = new SmallDisk();
+        $installation = new Installation([], "$disk->path/test.db");
         $installation->run(['migrate']);
         $installation->run(['ingest', '-'], self::lines(100, 7200));
         $installation->run(['rank']);
         $published = $installation->rows('SELECT * FROM trending');
-        file_put_contents("$this->mount/ballast", str_repeat('x', 4_000_000));
+        $disk->fillUpTo($disk->freeBytes() - 4_000_000);
 
         $full = $installation->run(['ingest', '-'], self::lines(30_000, 3600));
         self::assertSame(ExitCode::DiskFull, $full->exitCode);
@@ -43,7 +31,7 @@ final class DiskFullTest extends TestCase
         self::assertSame($published, $installation->rows('SELECT * FROM trending'));
         self::assertSame('ok', $installation->value('PRAGMA integrity_check'));
 
-        unlink("$this->mount/ballast");
+        $disk->empty();
         self::assertSame(ExitCode::Ok, $installation->run(['ingest', '-'], self::lines(200, 3600))->exitCode);
         self::assertSame(ExitCode::Ok, $installation->run(['rank'])->exitCode);
         self::assertSame(2, $installation->value('SELECT count(*) FROM generations'));
@@ -52,33 +40,16 @@ final class DiskFullTest extends TestCase
     #[Test]
     public function a_disk_without_room_for_the_lock_file_is_named(): void
     {
-        $installation = $this->onSmallDisk();
+        $disk = new SmallDisk();
+        $installation = new Installation([], "$disk->path/test.db");
         $installation->run(['migrate']);
-        file_put_contents("$this->mount/test.db.lock", '');
-        @file_put_contents("$this->mount/ballast", str_repeat('x', 9_000_000));
-        self::assertSame(0, (int) disk_free_space($this->mount));
+        file_put_contents("$disk->path/test.db.lock", '');
+        $disk->fillUpTo(0);
+        self::assertSame(0, $disk->freeBytes());
 
         $full = $installation->run(['rank']);
         self::assertSame(ExitCode::DiskFull, $full->exitCode, $full->message());
         self::assertStringContainsString('the disk is full', $full->message());
-    }
-
-    private function onSmallDisk(): Installation
-    {
-        $this->folder = new TemporaryFolder();
-        $disk = "{$this->folder->path}/disk";
-        mkdir($disk);
-        exec(
-            'mount -t tmpfs -o size=' . self::SIZE . ' tmpfs ' . escapeshellarg($disk) . ' 2>&1',
-            $output,
-            $failed,
-        );
-        if ($failed !== 0) {
-            self::markTestSkipped('this user may not mount a small disk: ' . implode(' ', $output));
-        }
-        $this->mount = $disk;
-
-        return new Installation([], "$disk/test.db", $this->folder);
     }
 
     private static function lines(int $count, int $ago): string

@@ -60,8 +60,8 @@ final class EdgePullTest extends PullTestCase
     {
         $minute = $this->now - 5;
         $shard = [
-            'looks' => [self::looks($minute, [[1, 'a', 10, 1]])],
-            'served' => [self::served($minute, 10)],
+            'looks' => [FakeEdge::looks($minute, [[1, 'a', 10, 1]])],
+            'served' => [FakeEdge::served($minute, 10)],
         ];
         $this->edge->hold(['GB-0' => ['last_closed' => $this->now, ...$shard]], ['GB-0', 'GB-1']);
 
@@ -75,7 +75,7 @@ final class EdgePullTest extends PullTestCase
 
         $this->edge->hold([
             'GB-0' => ['last_closed' => $this->now, ...$shard],
-            'GB-1' => ['last_closed' => $this->now, 'looks' => [self::looks($minute, [[1, 'b', 5, 1]])]],
+            'GB-1' => ['last_closed' => $this->now, 'looks' => [FakeEdge::looks($minute, [[1, 'b', 5, 1]])]],
         ]);
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
         self::assertSame([15, 15], [$this->region()['looks'], $this->region()['settled_looks']]);
@@ -106,10 +106,10 @@ final class EdgePullTest extends PullTestCase
                 'GB-0' => [
                     'last_closed' => $this->now,
                     'looks' => [
-                        self::looks($minute, [[1, 'a', 10, 1]]),
-                        self::looks($this->now - 60, [[1, 'a', 7, 1]]),
+                        FakeEdge::looks($minute, [[1, 'a', 10, 1]]),
+                        FakeEdge::looks($this->now - 60, [[1, 'a', 7, 1]]),
                     ],
-                    'served' => [self::served($minute, 10)],
+                    'served' => [FakeEdge::served($minute, 10)],
                 ],
             ],
             ['GB-0', 'GB-1'],
@@ -171,88 +171,6 @@ final class EdgePullTest extends PullTestCase
         self::assertSame([], $this->edge->requests());
     }
 
-    #[Test]
-    public function an_answer_that_is_too_large_is_a_failure_and_not_the_end(): void
-    {
-        $looks = array_map(
-            fn(int $i): array => self::looks(
-                $this->now,
-                [[1, str_repeat('x', 64), 1, 1]],
-                str_repeat('y', 390),
-                $i,
-            ),
-            range(1, 20_000),
-        );
-        $this->edge->hold(['GB-0' => ['last_closed' => $this->now, 'looks' => $looks]]);
-
-        $run = $this->installation->run(['cron']);
-
-        self::assertSame(ExitCode::SourceFailed, $run->exitCode);
-        self::assertStringContainsString('larger than 8388608 bytes', $run->message('source_failed'));
-    }
-
-    #[Test]
-    public function an_answer_of_almost_the_largest_size_fits_into_memory(): void
-    {
-        $ranks = array_map(static fn(int $rank): array => [$rank, "v$rank", 1, 1], range(1, 9000));
-        $looks = array_map(fn(int $i): array => self::looks($this->now, $ranks, "c$i"), range(1, 40));
-        self::assertGreaterThan(6_000_000, strlen(json_encode($looks)));
-        $this->edge->hold(['GB-0' => ['last_closed' => $this->now, 'looks' => $looks]]);
-
-        $run = $this->installation->run(['ingest', "edge:{$this->edge->url}"]);
-
-        self::assertSame(ExitCode::Ok, $run->exitCode, $run->errors);
-        self::assertSame(360_000, $this->region()['looks']);
-    }
-
-    #[Test]
-    public function a_flood_is_scaled_down_to_the_ceiling_over_the_minutes_that_share_lists_and_status_says_how_much(): void
-    {
-        $minute = $this->now - 5;
-        $this->edge->hold([
-            'GB-0' => [
-                'last_closed' => $this->now,
-                'looks' => [
-                    self::looks($minute, [[1, 'a', 10, 4], [2, 'b', 8, 1]]),
-                    self::looks($minute + 1, [[1, 'a', 200, 100], [2, 'b', 100, 0], [25, 'c', 5, 1]]),
-                ],
-                'served' => [self::served($minute - 1, 10), self::served($minute, 10, 24)],
-            ],
-        ]);
-
-        $this->installation->run(['cron']);
-
-        $status = json_decode($this->installation->run(['status', '--json'])->output, true)['pulled'];
-        self::assertSame([323, 106, 20], [$status['looks'], $status['views'], $status['lists']]);
-        self::assertEquals([18 + 30 + 5, 5 + 10 + 1], [$status['counted_looks'], $status['counted_views']]);
-        self::assertEqualsWithDelta(1 - (53 + 16) / 429, $status['cut_share'], 1e-6);
-        self::assertNull($status['oldest_unsettled_at']);
-        self::assertStringContainsString(
-            'Pulled      323 looks and 106 views of 20 lists; the ceiling cut 83.9 %; all settled',
-            $this->installation->run(['status'])->output,
-        );
-    }
-
-    #[Test]
-    public function lists_served_before_the_time_in_which_messages_are_taken_allow_nothing(): void
-    {
-        $minute = $this->now - 5;
-        $this->edge->hold([
-            'GB-0' => [
-                'last_closed' => $this->now,
-                'looks' => [
-                    self::looks($minute, [[1, 'a', 10, 4]]),
-                    self::looks($minute - 1, [[1, 'a', 10, 4]]),
-                ],
-                'served' => [self::served($minute - 44, 10)],
-            ],
-        ]);
-
-        $this->installation->run(['cron']);
-
-        self::assertEquals([10, 20], [$this->region()['counted_looks'], $this->region()['settled_looks']]);
-    }
-
     private function holdOneMinute(): void
     {
         $minute = $this->now - 5;
@@ -260,10 +178,10 @@ final class EdgePullTest extends PullTestCase
             'GB-0' => [
                 'last_closed' => $this->now,
                 'looks' => [
-                    self::looks($minute, [[1, 'a', 8, 2], [2, 'b', 7, 1]]),
-                    self::looks($minute, [[1, 'a', 2, 1], [2, 'b', 2, 0]], generation: 2),
+                    FakeEdge::looks($minute, [[1, 'a', 8, 2], [2, 'b', 7, 1]]),
+                    FakeEdge::looks($minute, [[1, 'a', 2, 1], [2, 'b', 2, 0]], generation: 2),
                 ],
-                'served' => [self::served($minute, 12)],
+                'served' => [FakeEdge::served($minute, 12)],
             ],
         ]);
     }

@@ -98,6 +98,26 @@ final class FakeEdge
         return @file("{$this->folder->path}/requests.txt", FILE_IGNORE_NEW_LINES) ?: [];
     }
 
+    /**
+     * @param list<array{int, string, int, int}> $ranks rank, video, looks, views
+     * @return array<string, mixed> what was told of one list in a minute
+     */
+    public static function looks(int $minute, array $ranks, string $category = '', int $generation = 1): array
+    {
+        return ['window' => 'day', ...compact('minute', 'category', 'generation', 'ranks')];
+    }
+
+    /** @return array<string, mixed> lists served in a minute, of one page */
+    public static function served(int $minute, int $lists, int $offset = 0, int $count = 24): array
+    {
+        return [
+            'window' => 'day',
+            'category' => '',
+            'minute' => $minute,
+            'pages' => [[$offset, $count, $lists]],
+        ];
+    }
+
     /** As a whole: the other process never sees half of it. */
     private function put(string $name, mixed $content): void
     {

@@ -31,6 +31,7 @@ abstract class PullTestCase extends TestCase
         $installation = Installation::migrated([
             'SOURCES' => "edge:$edge->url",
             'VIEWS_KEYS' => FakeEdge::KEYS,
+            'VIEWS_TIMEOUT_SECONDS' => '600', // no fault of a test is a slow answer
             ...$environment,
         ]);
         $lines = array_map(
@@ -40,30 +41,6 @@ abstract class PullTestCase extends TestCase
         $installation->run(['ingest', '-'], NdjsonLine::many($lines));
 
         return $installation;
-    }
-
-    /**
-     * @param list<array{int, string, int, int}> $ranks rank, video, looks, views
-     * @return array<string, mixed>
-     */
-    protected static function looks(
-        int $minute,
-        array $ranks,
-        string $category = '',
-        int $generation = 1,
-    ): array {
-        return ['window' => 'day', ...compact('minute', 'category', 'generation', 'ranks')];
-    }
-
-    /** @return array<string, mixed> */
-    protected static function served(int $minute, int $lists, int $offset = 0, int $count = 24): array
-    {
-        return [
-            'window' => 'day',
-            'category' => '',
-            'minute' => $minute,
-            'pages' => [[$offset, $count, $lists]],
-        ];
     }
 
     /** @return array<string, mixed> what is known of a region */

@@ -93,4 +93,14 @@ final class Installation
     {
         return current($this->rows($sql)[0] ?? [null]);
     }
+
+    /** How many runs were killed after they had begun; 0 before there is a database. */
+    public function unfinishedRuns(): int
+    {
+        $hasRuns =
+            is_file($this->database) &&
+            $this->value("SELECT count(*) FROM sqlite_schema WHERE name = 'runs'") === 1;
+
+        return $hasRuns ? $this->value('SELECT count(*) FROM runs WHERE finished_at IS NULL') : 0;
+    }
 }
