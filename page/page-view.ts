@@ -17,7 +17,7 @@ function documentView(page: Page): ViewElement {
     "html",
     { lang: page.language },
     headView(page),
-    h("body", {}, skipLink(page), headerView(page), mainView(page), footView(page)),
+    h("body", {}, headerView(page), mainView(page), footView(page)),
   );
 }
 
@@ -41,10 +41,6 @@ function headView(page: Page): ViewElement {
     h("script", { type: "module", src: assets.pageJs }),
     assets.pageParts.map((href) => h("link", { rel: "modulepreload", href })),
   );
-}
-
-function skipLink({ words }: Page): ViewElement {
-  return h("a", { class: "skip", href: "#list" }, words.trending);
 }
 
 function mainView(page: Page): ViewElement {
