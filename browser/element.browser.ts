@@ -47,7 +47,7 @@ describe("in a browser, the element on another site", () => {
     open(`<trendvault-list src="${edge}" region="PL" limit="5"></trendvault-list>`, async (page) => {
       await page.locator("trendvault-list li").nth(4).waitFor();
       assert.deepEqual((await titles(page)).length, 5);
-      assert.match((await titles(page))[0] ?? "", /^Video \d+ of PL$/);
+      await page.locator('trendvault-list [data-id^="pl-"]').first().waitFor();
       await assertAccessible(page);
     }));
 
@@ -55,17 +55,14 @@ describe("in a browser, the element on another site", () => {
     open(`<trendvault-list src="${edge}" region="PL"></trendvault-list>`, async (page) => {
       await page.locator("trendvault-list li").first().waitFor();
       await page.locator("trendvault-list").evaluate((element) => element.setAttribute("region", "DE"));
-      await page
-        .getByText(/of DE$/)
-        .first()
-        .waitFor();
+      await page.locator('trendvault-list [data-id^="de-"]').first().waitFor();
     }));
 
   test("shows further pages of the same generation, while another is published", () =>
     open(`<trendvault-list src="${edge}" region="PL" limit="5"></trendvault-list>`, async (page) => {
       await page.locator("trendvault-list li").first().waitFor();
       const stack = await sharedStack();
-      stack.database.publish();
+      await stack.publish();
       const loadNext = () =>
         page
           .locator("trendvault-list")

@@ -8,9 +8,13 @@ export type Answer = { headers?: Record<string, string>; body: string | Uint8Arr
 export type Site = { url: string; host: string; stop: () => Promise<void> };
 
 /** Serves answers by path under a name of its own, so that no cookie and no cache is shared with other sites. */
-export async function serveSite(name: string, answers: Record<string, Answer>): Promise<Site> {
+export async function serveSite(
+  name: string,
+  answers: Record<string, Answer> | ((path: string) => Answer | undefined),
+): Promise<Site> {
+  const find = typeof answers === "function" ? answers : (path: string) => answers[path];
   const server = createServer(({ url = "" }, response) => {
-    const answer = answers[new URL(url, "http://localhost").pathname];
+    const answer = find(new URL(url, "http://localhost").pathname);
     if (answer === undefined) response.writeHead(404).end();
     else response.writeHead(200, { "content-type": "text/html", ...answer.headers }).end(answer.body);
   });

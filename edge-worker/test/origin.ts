@@ -15,16 +15,17 @@ process.once("exit", () => {
 /** The real origin on a port that stays its own, so that it can be killed and come back. */
 export class Origin {
   readonly #port: number;
-  readonly #databasePath: string;
+  readonly #environment: Record<string, string>;
   #process: ChildProcess | undefined;
 
-  private constructor(port: number, databasePath: string) {
+  private constructor(port: number, environment: Record<string, string>) {
     this.#port = port;
-    this.#databasePath = databasePath;
+    this.#environment = environment;
   }
 
-  static async start(databasePath: string): Promise<Origin> {
-    const origin = new Origin(await freePort(), databasePath);
+  /** `settings` are further ones of its environment. */
+  static async start(databasePath: string, settings: Record<string, string> = {}): Promise<Origin> {
+    const origin = new Origin(await freePort(), { ...settings, DB_PATH: databasePath });
     origins.add(origin);
     await origin.start();
     return origin;
@@ -39,7 +40,7 @@ export class Origin {
       PATH: process.env.PATH,
       PORT: String(this.#port),
       ADMIN_PORT: "0",
-      DB_PATH: this.#databasePath,
+      ...this.#environment,
       TOKEN_SIGNING_KEYS: tokenSigningKey,
       SIGNING_KEY: signingKey,
       EDGE_KEYS: edgeKeys,
