@@ -77,9 +77,9 @@ test("a sparkline has a gap where nothing was counted, and is left out when ther
     show(listOf([itemWith({ sparkline })]))
       .querySelector(".sparkline path")
       ?.getAttribute("d") ?? null;
-  expect(lines([0, 10, null, 5])).toBe("M2 26L32.7 2M94 14");
-  expect(lines([0, 0, 0])).toBe("M2 26L48 26L94 26");
-  expect([lines([]), lines([null, null]), lines([null, 7])]).toEqual([null, null, null]);
+  expect(lines([0, 10, null, 5, 0])).toBe("M2 26L25 2M71 14L94 26");
+  expect(lines([0, 0, 0, 0, 0])).toBe("M2 26L25 26L48 26L71 26L94 26");
+  expect([lines([]), lines([null, null]), lines([1, null, 7, 3])]).toEqual([null, null, null]);
 });
 
 const random = new Random();

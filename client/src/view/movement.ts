@@ -34,7 +34,7 @@ export function movementView(
   return h(
     "span",
     names,
-    h("span", { "aria-hidden": "true" }, sign),
+    h("span", { class: "moved", "aria-hidden": "true" }, sign),
     h("span", { class: "hidden" }, fill(words[movement], { n: count })),
   );
 }

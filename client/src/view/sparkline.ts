@@ -4,11 +4,13 @@ const width = 96;
 const height = 28;
 const margin = 2; // half of the stroke and of the last dot stay within the picture
 
-/** Hourly values as a line, oldest first; where one is null, the line has a gap. Null when there are fewer than two. */
+const fewestPoints = 4; // of fewer there is more of the dot than of a line
+
+/** Hourly values as a line, oldest first; where one is null, the line has a gap. Null when too few of them are known. */
 export function sparkline(values: readonly (number | null)[], label: string): ViewElement | null {
   const points = values.flatMap((value, hour) => (value === null ? [] : [{ hour, value }]));
   const last = points.at(-1);
-  if (last === undefined || points.length < 2) return null;
+  if (last === undefined || points.length < fewestPoints) return null;
   const largest = Math.max(...points.map(({ value }) => value), 1);
   const x = (hour: number) => round(margin + (hour / (values.length - 1)) * (width - 2 * margin));
   const y = (value: number) => round(height - margin - (value / largest) * (height - 2 * margin));
