@@ -21,6 +21,7 @@ const lookingSeconds = 1800;
 /**
  * The same, counted from when the list's token was issued: in the minute in which the origin served the list, which the
  * edge then serves as fresh and as stale. Copies that are served because the origin fails are older, and count nothing.
+ * A generation has to be kept for at least so long, or nothing would say which video had a rank.
  */
 export const viewsAcceptedSeconds = 60 + freshSeconds + staleSeconds + lookingSeconds;
 

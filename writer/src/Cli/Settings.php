@@ -21,7 +21,7 @@ final readonly class Settings
      * An answer is served fresh, then stale, then by a browser, and its reader needs some minutes before following its
      * `next`: 120 + 600 + 30 + 60 + 600 seconds, rounded up. A test holds it together with what the origin sends.
      */
-    private const int GENERATION_RETENTION_SECONDS = 1500;
+    private const int GENERATION_RETENTION_SECONDS = 2700;
 
     /** @param array<string, string> $environment */
     private function __construct(

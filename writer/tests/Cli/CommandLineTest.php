@@ -81,7 +81,7 @@ final class CommandLineTest extends TestCase
             ['KEEP_DAYS' => 'many'],
             'Cannot read KEEP_DAYS=many: expected a whole number from 1 to 3650, for example 28',
         ];
-        yield [['GENERATION_RETENTION_SECONDS' => '-1'], 'from 0 to 604800, for example 1500'];
+        yield [['GENERATION_RETENTION_SECONDS' => '-1'], 'from 0 to 604800, for example 2700'];
         yield [
             ['KEEP_GENERATIONS' => '10'],
             'KEEP_GENERATIONS is now GENERATION_RETENTION_SECONDS: rename it, and give seconds',
