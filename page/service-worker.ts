@@ -11,6 +11,7 @@ type Worker = {
   clients: { claim(): Promise<void> };
 };
 
+const ownAsset = /^\/assets\/(page|list|chunk|icon)-\w+\.(css|js|svg)$/; // with their hash: what never changes
 const mostKept = 60; // pages and assets; the oldest go first
 const worker = globalThis as unknown as Worker;
 
@@ -20,13 +21,16 @@ worker.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (request.method !== "GET" || origin !== location.origin) return;
-  if (pathname.startsWith("/assets/")) event.respondWith(answerAsset(event));
+  if (ownAsset.test(pathname)) event.respondWith(answerAsset(event));
   else if (request.mode === "navigate" && ["/", "/about"].includes(pathname))
     event.respondWith(answerPage(event));
 });
 
 async function begin(): Promise<void> {
-  for (const name of await caches.keys()) if (name !== offlineCache) await caches.delete(name);
+  const earlier = (await caches.keys()).filter(
+    (name) => name.startsWith("trendvault-") && name !== offlineCache,
+  );
+  for (const name of earlier) await caches.delete(name);
   await worker.clients.claim();
 }
 
