@@ -47,7 +47,7 @@ function ownName(language: string): string {
   return name;
 }
 
-function languageLinks({ query, language }: Shell): ViewElement {
+function languageLinks({ query, language, words }: Shell): ViewElement {
   const links = languages.map((lang) => {
     const href = pageUrl({
       ...query,
@@ -57,5 +57,5 @@ function languageLinks({ query, language }: Shell): ViewElement {
     const current = lang === language ? "true" : null;
     return h("a", { href, "data-pick": true, lang, hreflang: lang, "aria-current": current }, ownName(lang));
   });
-  return h("nav", { class: "languages", "aria-label": "Language" }, links);
+  return h("nav", { class: "languages", "aria-label": words.language }, links);
 }

@@ -11,7 +11,7 @@ export function headerView(shell: Shell): ViewElement {
   return h(
     "header",
     { class: "header", id: "header" },
-    h("a", { class: "skip", href: "#list" }, words.trending), // here, since what is in no landmark is not found by it
+    h("a", { class: "skip", href: "#list" }, words.toList), // here, since what is in no landmark is not found by it
     h(
       "div",
       { class: "top" },

@@ -3,6 +3,8 @@ import type { Words } from "./words.ts";
 export const words: Words = {
   trending: "Právě frčí",
   region: "Země",
+  language: "Jazyk",
+  toList: "Přejít na seznam",
   window: "Období",
   windows: { now: "Příštích 6 hodin", day: "Příštích 24 hodin", week: "Příštích 7 dní" },
   category: "Kategorie",

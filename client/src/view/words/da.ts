@@ -3,6 +3,8 @@ import type { Words } from "./words.ts";
 export const words: Words = {
   trending: "Populært nu",
   region: "Land",
+  language: "Sprog",
+  toList: "Til listen",
   window: "Periode",
   windows: { now: "Næste 6 timer", day: "Næste 24 timer", week: "Næste 7 dage" },
   category: "Kategori",

@@ -3,6 +3,8 @@ import type { Words } from "./words.ts";
 export const words: Words = {
   trending: "Im Trend",
   region: "Land",
+  language: "Sprache",
+  toList: "Zur Liste",
   window: "Zeitraum",
   windows: { now: "Nächste 6 Stunden", day: "Nächste 24 Stunden", week: "Nächste 7 Tage" },
   category: "Kategorie",

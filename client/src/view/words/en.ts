@@ -3,6 +3,8 @@ import type { Words } from "./words.ts";
 export const words: Words = {
   trending: "Trending",
   region: "Country",
+  language: "Language",
+  toList: "Skip to the list",
   window: "Time ahead",
   windows: { now: "Next 6 hours", day: "Next 24 hours", week: "Next 7 days" },
   category: "Category",

@@ -3,6 +3,8 @@ import type { Words } from "./words.ts";
 export const words: Words = {
   trending: "Tendencias",
   region: "País",
+  language: "Idioma",
+  toList: "Ir a la lista",
   window: "Periodo",
   windows: { now: "Próximas 6 horas", day: "Próximas 24 horas", week: "Próximos 7 días" },
   category: "Categoría",

@@ -3,6 +3,8 @@ import type { Words } from "./words.ts";
 export const words: Words = {
   trending: "Tendances",
   region: "Pays",
+  language: "Langue",
+  toList: "Aller à la liste",
   window: "Période",
   windows: { now: "6 prochaines heures", day: "24 prochaines heures", week: "7 prochains jours" },
   category: "Catégorie",

@@ -3,6 +3,8 @@ import type { Words } from "./words.ts";
 export const words: Words = {
   trending: "Tendenze",
   region: "Paese",
+  language: "Lingua",
+  toList: "Vai alla lista",
   window: "Periodo",
   windows: { now: "Prossime 6 ore", day: "Prossime 24 ore", week: "Prossimi 7 giorni" },
   category: "Categoria",

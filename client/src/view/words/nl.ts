@@ -3,6 +3,8 @@ import type { Words } from "./words.ts";
 export const words: Words = {
   trending: "Trending",
   region: "Land",
+  language: "Taal",
+  toList: "Naar de lijst",
   window: "Periode",
   windows: { now: "Komende 6 uur", day: "Komende 24 uur", week: "Komende 7 dagen" },
   category: "Categorie",

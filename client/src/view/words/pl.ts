@@ -3,6 +3,8 @@ import type { Words } from "./words.ts";
 export const words: Words = {
   trending: "Na czasie",
   region: "Kraj",
+  language: "Język",
+  toList: "Przejdź do listy",
   window: "Okres",
   windows: { now: "Najbliższe 6 godzin", day: "Najbliższe 24 godziny", week: "Najbliższe 7 dni" },
   category: "Kategoria",

@@ -3,6 +3,8 @@ import type { Words } from "./words.ts";
 export const words: Words = {
   trending: "Tendências",
   region: "País",
+  language: "Idioma",
+  toList: "Ir para a lista",
   window: "Período",
   windows: { now: "Próximas 6 horas", day: "Próximas 24 horas", week: "Próximos 7 dias" },
   category: "Categoria",

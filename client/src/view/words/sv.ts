@@ -3,6 +3,8 @@ import type { Words } from "./words.ts";
 export const words: Words = {
   trending: "Trendar nu",
   region: "Land",
+  language: "Språk",
+  toList: "Till listan",
   window: "Period",
   windows: { now: "Kommande 6 timmar", day: "Kommande 24 timmar", week: "Kommande 7 dagar" },
   category: "Kategori",

@@ -4,6 +4,8 @@
 export type Words = {
   trending: string;
   region: string;
+  language: string;
+  toList: string;
   window: string;
   windows: Readonly<Record<"now" | "day" | "week", string>>;
   category: string;
