@@ -10,14 +10,15 @@ use Random\Randomizer;
 final class DrawnMinutes
 {
     private const array SHARDS = ['GB-0', 'GB-1', 'DE-0', 'FR-0'];
-    private const int MINUTES_BEFORE_NOW = 300;
+    /** Below the 48 hours that the edge keeps, and more than the longest test draws. */
+    private const int MINUTES_BEFORE_NOW = 2400;
     private const int ROWS_OF_AN_ANSWER = 7;
 
     /** @var array<string, array<string, mixed>> what the edge holds, by shard */
     private array $held = [];
 
     /**
-     * @param int $now the newest minute that may pass
+     * @param int $now the newest minute: nothing happens in it, so that all that happens can be settled
      * @param list<string> $videos
      */
     public function __construct(
@@ -41,7 +42,7 @@ final class DrawnMinutes
     {
         foreach ($this->held as &$shard) {
             $from = $shard['last_closed'] + 1;
-            $until = min($this->now, $from + $this->random->getInt(0, 6) - 1);
+            $until = min($this->now - 1, $from + $this->random->getInt(0, 6) - 1);
             for ($minute = $from; $minute <= $until; $minute++) {
                 foreach (range(1, $this->random->getInt(1, 3)) as $generation) {
                     $shard['looks'][] = FakeEdge::looks($minute, $this->ranks(), '', $generation);
