@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { PublicKeys, RegionList, TrendingPage, Video } from "@trendvault/contract/responses";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { type DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { closePublishedOrigin, openPublishedOrigin } from "../../test-support/published-origin.ts";
 import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
 import { until } from "../../test-support/until.ts";
 
@@ -8,18 +9,9 @@ let builder: DatabaseBuilder;
 let origin: TestOrigin;
 
 beforeEach(async () => {
-  builder = new DatabaseBuilder();
-  builder.publish([
-    { region: "GB", videos: videos(30) },
-    { region: "DE", window: "now", videos: videos(3) },
-    { region: "DE", category: "Music", videos: videos(2) },
-  ]);
-  origin = await openTestOrigin(builder.path);
+  ({ builder, origin } = await openPublishedOrigin());
 });
-afterEach(() => {
-  origin.watcher.close();
-  builder.remove();
-});
+afterEach(() => closePublishedOrigin({ builder, origin }));
 
 test("the regions say which generations are kept", async () => {
   const expectKept = (kept: { generation: number; oldest_generation: number }) =>

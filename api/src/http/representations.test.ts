@@ -2,25 +2,17 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { exposedFields } from "@trendvault/contract/cross-origin";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { askIn } from "../../test-support/ask-in.ts";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
+import type { DatabaseBuilder } from "../../test-support/database-builder.ts";
+import { closePublishedOrigin, openPublishedOrigin } from "../../test-support/published-origin.ts";
+import type { TestOrigin } from "../../test-support/test-origin.ts";
 
 let builder: DatabaseBuilder;
 let origin: TestOrigin;
 
 beforeEach(async () => {
-  builder = new DatabaseBuilder();
-  builder.publish([
-    { region: "GB", videos: videos(30) },
-    { region: "DE", window: "now", videos: videos(3) },
-    { region: "DE", category: "Music", videos: videos(2) },
-  ]);
-  origin = await openTestOrigin(builder.path);
+  ({ builder, origin } = await openPublishedOrigin());
 });
-afterEach(() => {
-  origin.watcher.close();
-  builder.remove();
-});
+afterEach(() => closePublishedOrigin({ builder, origin }));
 
 test("each coding is the same JSON, smaller, with a strong entity tag of its own", async () => {
   const plain = await askIn(origin, "identity");

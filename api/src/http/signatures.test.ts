@@ -5,25 +5,17 @@ import { PublicKeys } from "@trendvault/contract/responses";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
 import { askIn } from "../../test-support/ask-in.ts";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import type { DatabaseBuilder } from "../../test-support/database-builder.ts";
+import { closePublishedOrigin, openPublishedOrigin } from "../../test-support/published-origin.ts";
 import { openTestOrigin, type TestOrigin, testEnvironment } from "../../test-support/test-origin.ts";
 
 let builder: DatabaseBuilder;
 let origin: TestOrigin;
 
 beforeEach(async () => {
-  builder = new DatabaseBuilder();
-  builder.publish([
-    { region: "GB", videos: videos(30) },
-    { region: "DE", window: "now", videos: videos(3) },
-    { region: "DE", category: "Music", videos: videos(2) },
-  ]);
-  origin = await openTestOrigin(builder.path);
+  ({ builder, origin } = await openPublishedOrigin());
 });
-afterEach(() => {
-  origin.watcher.close();
-  builder.remove();
-});
+afterEach(() => closePublishedOrigin({ builder, origin }));
 
 async function publicKeys(): Promise<PublicKeySet> {
   return (await (await origin.ask("/.well-known/jwks.json")).json()) as PublicKeySet;
