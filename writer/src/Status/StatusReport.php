@@ -9,7 +9,6 @@ use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Sources\YouTube\Pause;
-use TrendVault\Writer\Time\Rfc3339;
 
 /** The state of a database, as text and as JSON. Only reads. */
 final readonly class StatusReport
@@ -103,17 +102,17 @@ final readonly class StatusReport
                     'bytes' => filesize($this->path),
                     'wal_bytes' => $this->walBytes(),
                 ],
-                'last_run' => $this->lastRun === null ? null : self::readable($this->lastRun),
+                'last_run' => $this->lastRun === null ? null : ReadableTime::inRow($this->lastRun),
                 'generation' =>
                     $this->generation === null
                         ? null
                         : [
-                            ...self::readable($this->generation),
+                            ...ReadableTime::inRow($this->generation),
                             'age_seconds' => $this->generationAgeSeconds(),
                         ],
                 'regions' => array_map(
                     fn(array $region): array => [
-                        ...self::readable($region),
+                        ...ReadableTime::inRow($region),
                         'age_seconds' =>
                             $region['newest_observed_at'] === null
                                 ? null
@@ -123,8 +122,8 @@ final readonly class StatusReport
                 ),
                 'rejected_last_day' => (object) $this->rejections,
                 'removed' => $this->removals,
-                'last_check' => $this->lastCheck === null ? null : self::readable($this->lastCheck),
-                ...self::readable(['oldest_observed_at' => $this->oldestObservedAt]),
+                'last_check' => $this->lastCheck === null ? null : ReadableTime::inRow($this->lastCheck),
+                ...ReadableTime::inRow(['oldest_observed_at' => $this->oldestObservedAt]),
                 'future_videos' => $this->futureVideos,
                 'youtube_pause' => $this->youTubePause?->facts(),
                 'pulled' => $this->pull?->facts(),
@@ -140,12 +139,7 @@ final readonly class StatusReport
         $lines = [
             "Database    $this->path ($size)",
             'Last run    ' . $this->runText(),
-            'Generation  ' .
-            ($this->generation === null
-                ? 'none yet'
-                : "{$this->generation['id']}, {$this->age(
-                    $this->generationAgeSeconds(),
-                )} old, {$this->generation['video_count']} videos, {$this->generation['formula']}"),
+            'Generation  ' . $this->generationText(),
             'Rejected    ' .
             ($this->rejections === []
                 ? 'no line in the last day'
@@ -166,11 +160,22 @@ final readonly class StatusReport
                 '%-6s %8d  %s',
                 $region,
                 $videos,
-                $newest === null ? 'never' : $this->age($this->now - $newest) . ' ago',
+                $newest === null ? 'never' : ReadableTime::age($this->now - $newest) . ' ago',
             );
         }
 
         return implode("\n", $lines) . "\n";
+    }
+
+    private function generationText(): string
+    {
+        if ($this->generation === null) {
+            return 'none yet';
+        }
+        ['id' => $id, 'video_count' => $videos, 'formula' => $formula] = $this->generation;
+        $age = ReadableTime::age((int) $this->generationAgeSeconds());
+
+        return "$id, $age old, $videos videos, $formula";
     }
 
     private function runText(): string
@@ -186,7 +191,9 @@ final readonly class StatusReport
         ] = $this->lastRun;
         $result = $code === null ? 'running or killed' : "{$this->exitCodeLabels[$code]} (exit code $code)";
 
-        return "$command, {$this->age($this->now - $started)} ago: $result" .
+        return "$command, " .
+            ReadableTime::age($this->now - $started) .
+            " ago: $result" .
             ($error === null ? '' : "\n            $error");
     }
 
@@ -197,13 +204,17 @@ final readonly class StatusReport
         }
         ['checked_at' => $checkedAt, 'result' => $result, 'detail' => $detail] = $this->lastCheck;
 
-        return "{$this->age($this->now - $checkedAt)} ago: $result" . ($detail === null ? '' : ", $detail");
+        return ReadableTime::age($this->now - $checkedAt) .
+            " ago: $result" .
+            ($detail === null ? '' : ", $detail");
     }
 
     private function historyText(): string
     {
         $since =
-            $this->oldestObservedAt === null ? 'none yet' : $this->age($this->now - $this->oldestObservedAt);
+            $this->oldestObservedAt === null
+                ? 'none yet'
+                : ReadableTime::age($this->now - $this->oldestObservedAt);
         $future = number_format($this->futureVideos);
 
         return $since .
@@ -227,28 +238,5 @@ final readonly class StatusReport
     private function walBytes(): int
     {
         return is_file("$this->path-wal") ? (int) filesize("$this->path-wal") : 0;
-    }
-
-    private function age(int $seconds): string
-    {
-        return match (true) {
-            $seconds < 120 => "$seconds s",
-            $seconds < 7200 => intdiv($seconds, 60) . ' min',
-            $seconds < 172_800 => intdiv($seconds, 3600) . ' h',
-            default => intdiv($seconds, 86_400) . ' days',
-        };
-    }
-
-    /**
-     * @param array<string, mixed> $row
-     * @return array<string, mixed> with times as text
-     */
-    private static function readable(array $row): array
-    {
-        foreach ($row as $name => $value) {
-            $row[$name] = str_ends_with($name, '_at') && $value !== null ? Rfc3339::format($value) : $value;
-        }
-
-        return $row;
     }
 }
