@@ -52,11 +52,15 @@ describe("in a browser, the packed package", () => {
   test("runs the README's examples of a list and of all pages", async () => {
     await open(module(list), {}, async (page, printed) => {
       await isDone(page);
-      assert.match(printed.join("\n"), /^1 Video \d+ of DE\n(.*\n){3}5 Video \d+ of DE$/);
+      assert.match(printed.join("\n"), /^1 .+\n(.*\n){3}5 .+$/);
     });
     await open(module(all), {}, async (page, printed) => {
       await isDone(page);
-      assert.equal(printed.length, 40);
+      assert.ok(printed.length > 24, `${printed.length} items`); // more than a page
+      assert.deepEqual(
+        printed.map((line) => Number(line.split(" ")[0])),
+        printed.map((_, index) => index + 1),
+      );
     });
   });
 
@@ -80,7 +84,7 @@ describe("in a browser, the packed package", () => {
   test("shows the element by the README's script tag", () =>
     open(element, {}, async (page) => {
       await page.locator("trendvault-list li").nth(9).waitFor();
-      assert.match((await page.locator(".title").first().textContent()) ?? "", /of PL$/);
+      await page.locator('trendvault-list [data-id^="pl-"]').first().waitFor();
     }));
 
   const withLinks = (body: Buffer) =>
@@ -91,9 +95,9 @@ describe("in a browser, the packed package", () => {
   const opensVideos = (script: string) =>
     open(app, { script, change: withLinks }, async (page, printed) => {
       await page.locator("trendvault-list li").nth(4).waitFor();
-      const title = await page.locator(".title").first().textContent();
+      const id = await page.locator("trendvault-list [data-id]").first().getAttribute("data-id");
       await page.locator(".title a").first().click();
-      assert.deepEqual(printed, [title?.replace(/Video (\d+) of DE/, "de-$1")]);
+      assert.deepEqual(printed, [id]);
       assert.equal(await page.locator("trendvault-list li").count(), 5); // the link was not followed
     });
 

@@ -70,9 +70,12 @@ export class ListPresenter {
   /** Says when the list was made, and links to how. */
   foot(list: List, src: string): void {
     const { words, formats } = this.#prepared;
-    const about = `${src}/about?region=${encodeURIComponent(list.region)}`;
     const made = fill(words.listOf, { time: formats.time(list.generated_at) });
-    this.#root.showFoot(made, " · ", h("a", { class: "about", part: "about", href: about }, words.howMade));
+    this.#root.showFoot(
+      made,
+      " · ",
+      h("a", { class: "about", part: "about", href: `${src}/about` }, words.howMade),
+    );
   }
 
   get #prepared(): Language {

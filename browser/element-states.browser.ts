@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { listOf, ScriptedEdge, scriptedAddress } from "./test-support/scripted-edge.ts";
+import "./test-support/stack.ts"; // it closes the browser
+import { visit } from "./test-support/visit.ts";
+
+const start = Date.parse("2026-11-22T10:00:00Z");
+const made = (minutes: number) => start + minutes * 60_000;
+const element = (attributes = "") =>
+  `<trendvault-list region="DE" lang="en" limit="3" ${attributes}></trendvault-list>`;
+
+describe("in a browser, the element as time passes", () => {
+  /** Opens a page with the element on a clock that stands still, and waits for its list. */
+  async function open(
+    markup: string,
+    run: (page: Page, edge: ScriptedEdge) => Promise<void>,
+    errors: RegExp[] = [],
+  ) {
+    const hosts = [new URL(scriptedAddress).host];
+    await visit(
+      "http://partner.localhost",
+      { hosts, errors: [/Failed to load resource/, ...errors] },
+      async ({ page }) => {
+        await page.clock.install({ time: start });
+        const edge = new ScriptedEdge();
+        edge.list = () => ({ body: listOf({ made: made(0), total: 9 }) });
+        await edge.serve(page, markup);
+        await page.getByText("Title 1 of list 1").waitFor();
+        await run(page, edge);
+      },
+    );
+  }
+
+  const publish = (edge: ScriptedEdge) => {
+    edge.list = () => ({ body: listOf({ generation: 2, made: made(1), total: 9 }) });
+  };
+  const setVisibility = (page: Page, state: "visible" | "hidden") =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, "visibilityState", { value, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+
+  test("asks for a newer list after a minute, and shows it", () =>
+    open(element(), async (page, edge) => {
+      publish(edge);
+      await page.clock.runFor(59_000);
+      assert.equal(edge.asked.length, 1);
+      await page.clock.runFor(20_000);
+      await page.getByText("Title 1 of list 2").waitFor();
+      assert.equal(edge.asked.length, 2);
+    }));
+
+  test("asks for nothing while the page is hidden, and at once when it is shown again", () =>
+    open(element(), async (page, edge) => {
+      publish(edge);
+      await setVisibility(page, "hidden");
+      await page.clock.runFor(3_600_000);
+      assert.equal(edge.asked.length, 1);
+      await setVisibility(page, "visible");
+      await page.clock.runFor(1);
+      await page.getByText("Title 1 of list 2").waitFor();
+    }));
+
+  test("asks for nothing once it is taken away", () =>
+    open(element(), async (page, edge) => {
+      await page.locator("trendvault-list").evaluate((list) => list.remove());
+      await page.clock.runFor(3_600_000);
+      assert.equal(edge.asked.length, 1);
+    }));
+
+  test("offers a newer list, and does not replace the one that a visitor is using", () =>
+    open(element(), async (page, edge) => {
+      await page.locator("trendvault-list summary").first().click();
+      publish(edge);
+      await page.clock.runFor(76_000);
+      await page.getByText("A new list is out.").waitFor();
+      assert.equal(await page.getByText("Title 1 of list 1").count(), 1);
+      await page.getByRole("button").click();
+      await page.getByText("Title 1 of list 2").waitFor();
+      assert.equal(await page.getByText("A new list is out.").count(), 0);
+    }));
+
+  test("asks ever less often while it fails, keeps its list, and says when that is old", () =>
+    open(element(), async (page, edge) => {
+      edge.list = () => ({
+        status: 500,
+        body: { type: "/problems/internal", title: "…", status: 500, detail: "…" },
+      });
+      for (let minute = 0; minute < 60; minute++) {
+        await page.clock.runFor(60_000);
+        await page.waitForLoadState("networkidle");
+      }
+      assert.ok(
+        edge.asked.length >= 4 && edge.asked.length <= 10,
+        `${edge.asked.length} requests in an hour`,
+      );
+      assert.equal(await page.getByText("Title 1 of list 1").count(), 1);
+      await page
+        .getByRole("status")
+        .getByText(/older than usual/)
+        .waitFor();
+    }));
+
+  test("begins with the newest list when the one whose further pages it shows was deleted", () =>
+    open(element(), async (page, edge) => {
+      edge.list = (query) =>
+        query.has("cursor")
+          ? {
+              status: 410,
+              body: {
+                type: "/problems/generation-gone",
+                title: "…",
+                status: 410,
+                detail: "…",
+                restart: "/api/trending?region=DE",
+              },
+            }
+          : { body: listOf({ generation: 2, made: made(1), total: 9 }) };
+      await page
+        .locator("trendvault-list")
+        .evaluate((list) => (list as HTMLElement & { loadNext(): Promise<boolean> }).loadNext());
+      await page.getByText("Title 1 of list 2").waitFor();
+    }));
+
+  test("a picture that cannot be loaded is replaced by ours", () =>
+    open(element(), async (page) => {
+      await page.locator("trendvault-list svg.placeholder").first().waitFor();
+    }));
+
+  test("tells looks once, and of a list that came by itself only what is opened", () =>
+    open(element("views"), async (page, edge) => {
+      await page
+        .locator("trendvault-list")
+        .evaluate((list) => list.addEventListener("trendvault-open", (event) => event.preventDefault()));
+      await page.waitForTimeout(200); // real time: what is on screen is observed
+      publish(edge);
+      await page.clock.runFor(76_000);
+      await page.getByText("Title 2 of list 2").click();
+      await setVisibility(page, "hidden");
+      while (edge.told.length < 2) await new Promise((resume) => setTimeout(resume, 20));
+      assert.deepEqual(edge.told, [
+        { token: "token-1-0", seen: 3, opened: [] },
+        { token: "token-2-0", seen: 0, opened: [2] },
+      ]);
+    }));
+});
