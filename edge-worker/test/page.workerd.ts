@@ -99,7 +99,7 @@ describe("a page for people, at the edge", () => {
 
   test("loads assets that are kept for good and may be used by other sites, without asking the origin", async () => {
     stack.proxy.targets = [];
-    for (const path of Object.values(assets) as string[]) {
+    for (const path of Object.values(assets).flat() as string[]) {
       const { status, headers } = await stack.edge.fetchFromOutside(path);
       assert.equal(status, 200, path);
       assert.equal(headers.get("cache-control"), "public, max-age=31536000, immutable");
