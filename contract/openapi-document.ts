@@ -1,4 +1,5 @@
 import { type CreateDocumentOptions, createDocument, type ZodOpenApiPathsObject } from "zod-openapi";
+import { feedPaths } from "./openapi-feeds.ts";
 import { listPaths } from "./openapi-lists.ts";
 import { servicePaths } from "./openapi-service.ts";
 import { viewPaths } from "./openapi-views.ts";
@@ -8,6 +9,7 @@ type Group = { tag: string; description: string; paths: ZodOpenApiPathsObject };
 
 const groups: Group[] = [
   { tag: "Lists", description: "What trends: lists, videos, regions", paths: listPaths },
+  { tag: "Feeds", description: "Lists for feed readers", paths: feedPaths },
   {
     tag: "Views",
     description: "What visitors' browsers tell, and what the writer pulls of it; answered by the edge only",

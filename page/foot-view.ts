@@ -1,3 +1,4 @@
+import { type FeedForm, feedUrl } from "@trendvault/contract/feed-url";
 import { mainLanguage } from "@trendvault/contract/languages";
 import { pageUrl } from "@trendvault/contract/page-url";
 import { aboutPath, docsPath } from "@trendvault/contract/paths";
@@ -16,8 +17,8 @@ export function footView(shell: Shell): ViewElement {
       "p",
       { class: "links" },
       h("a", { href: aboutPath }, words.howMade),
-      h("a", { href: feedUrl(shell, "atom"), type: "application/atom+xml" }, `${words.feed} (Atom)`),
-      h("a", { href: feedUrl(shell, "json"), type: "application/feed+json" }, `${words.feed} (JSON)`),
+      h("a", { href: feedUrlOf(shell, "atom"), type: "application/atom+xml" }, `${words.feed} (Atom)`),
+      h("a", { href: feedUrlOf(shell, "json"), type: "application/feed+json" }, `${words.feed} (JSON)`),
       h("a", { href: docsPath }, "API"),
     ),
     h("p", {}, sendsViews ? words.sends : words.sendsNothing, " ", words.noCookies),
@@ -27,13 +28,8 @@ export function footView(shell: Shell): ViewElement {
 }
 
 /** The feed of a page's list. */
-export function feedUrl(
-  { query: { region, window, category } }: Pick<Shell, "query">,
-  form: "atom" | "json",
-): string {
-  const { search } = new URL(pageUrl({ region, window, category }), "https://site.example");
-  const rest = search.replace(/^\?region=[A-Z]+&?/, "");
-  return `/feeds/${region}.${form}${rest === "" ? "" : `?${rest}`}`;
+export function feedUrlOf({ query }: Pick<Shell, "query">, form: FeedForm): string {
+  return feedUrl({ ...query, form });
 }
 
 const ownNames = new Map<string, string>();

@@ -1,7 +1,7 @@
 import { pageUrl } from "@trendvault/contract/page-url";
 import { listView } from "../client/src/view/list-view.ts";
 import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
-import { feedUrl, footView } from "./foot-view.ts";
+import { feedUrlOf, footView } from "./foot-view.ts";
 import { headStart } from "./head-start.ts";
 import { headerView } from "./header-view.ts";
 import type { Page } from "./page-model.ts";
@@ -36,8 +36,8 @@ function headView(page: Page): ViewElement {
     h("link", { rel: "stylesheet", href: assets.listCss }),
     h("link", { rel: "icon", href: assets.icon, type: "image/svg+xml" }),
     h("link", { rel: "canonical", href: pageUrl(query) }),
-    h("link", { rel: "alternate", href: feedUrl(page, "json"), type: "application/feed+json", title }),
-    h("link", { rel: "alternate", href: feedUrl(page, "atom"), type: "application/atom+xml", title }),
+    h("link", { rel: "alternate", href: feedUrlOf(page, "json"), type: "application/feed+json", title }),
+    h("link", { rel: "alternate", href: feedUrlOf(page, "atom"), type: "application/atom+xml", title }),
     h("script", { type: "module", src: assets.pageJs }),
     assets.pageParts.map((href) => h("link", { rel: "modulepreload", href })),
   );

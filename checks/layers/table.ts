@@ -27,7 +27,14 @@ export const table: readonly SourceRoot[] = [
       ["signing", "logging", "settings.ts"],
       ["key-files.ts", "video-url-template.ts"],
     ],
-    mayImport: ["client/src/view", "contract", "page/docs-view.ts", "page/manifest.ts", "page/page-view.ts"],
+    mayImport: [
+      "client/src/view",
+      "contract",
+      "page/docs-view.ts",
+      "page/manifest.ts",
+      "page/page-view.ts",
+      "page/parts-view.ts",
+    ],
   },
   {
     root: "edge-worker/src",

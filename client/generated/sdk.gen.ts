@@ -3,7 +3,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.ts';
-import type { CheckHealthData, CheckHealthErrors, CheckHealthResponses, CountViewsData, CountViewsErrors, CountViewsResponses, ExplainProblemData, ExplainProblemErrors, ExplainProblemResponses, ListPublicKeysData, ListPublicKeysErrors, ListPublicKeysResponses, ListRegionsData, ListRegionsErrors, ListRegionsResponses, ListTrendingData, ListTrendingErrors, ListTrendingResponses, ReadDescriptionData, ReadDescriptionErrors, ReadDescriptionResponses, ReadVideoData, ReadVideoErrors, ReadVideoResponses } from './types.gen.ts';
+import type { CheckHealthData, CheckHealthErrors, CheckHealthResponses, CountViewsData, CountViewsErrors, CountViewsResponses, ExplainProblemData, ExplainProblemErrors, ExplainProblemResponses, ListPublicKeysData, ListPublicKeysErrors, ListPublicKeysResponses, ListRegionsData, ListRegionsErrors, ListRegionsResponses, ListTrendingData, ListTrendingErrors, ListTrendingResponses, ReadAtomFeedData, ReadAtomFeedErrors, ReadAtomFeedResponses, ReadDescriptionData, ReadDescriptionErrors, ReadDescriptionResponses, ReadJsonFeedData, ReadJsonFeedErrors, ReadJsonFeedResponses, ReadVideoData, ReadVideoErrors, ReadVideoResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -39,6 +39,20 @@ export const readVideo = <ThrowOnError extends boolean = false>(options: Options
  * Also which categories have a list, and which generations a cursor may belong to.
  */
 export const listRegions = <ThrowOnError extends boolean = false>(options?: Options<ListRegionsData, ThrowOnError>): RequestResult<ListRegionsResponses, ListRegionsErrors, ThrowOnError> => (options?.client ?? client).get<ListRegionsResponses, ListRegionsErrors, ThrowOnError>({ url: '/api/regions', ...options });
+
+/**
+ * The first 50 ranks of a list as JSON Feed
+ *
+ * Entries link to the videos where their addresses are known. Titles are text.
+ */
+export const readJsonFeed = <ThrowOnError extends boolean = false>(options: Options<ReadJsonFeedData, ThrowOnError>): RequestResult<ReadJsonFeedResponses, ReadJsonFeedErrors, ThrowOnError> => (options.client ?? client).get<ReadJsonFeedResponses, ReadJsonFeedErrors, ThrowOnError>({ url: '/feeds/{region}.json', ...options });
+
+/**
+ * The first 50 ranks of a list as Atom
+ *
+ * RFC 4287. Entries link to the videos where their addresses are known. Titles are text.
+ */
+export const readAtomFeed = <ThrowOnError extends boolean = false>(options: Options<ReadAtomFeedData, ThrowOnError>): RequestResult<ReadAtomFeedResponses, ReadAtomFeedErrors, ThrowOnError> => (options.client ?? client).get<ReadAtomFeedResponses, ReadAtomFeedErrors, ThrowOnError>({ url: '/feeds/{region}.atom', ...options });
 
 /**
  * Tells which ranks of a list were seen and opened

@@ -379,6 +379,57 @@ export type RegionList = {
 };
 
 /**
+ * JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/)
+ */
+export type JsonFeed = {
+    version: 'https://jsonfeed.org/version/1.1';
+    title: string;
+    /**
+     * BCP 47
+     */
+    language: string;
+    _trendvault: {
+        region: Region;
+        window: Window;
+        /**
+         * Null in the list over all categories
+         */
+        category: string | null;
+        /**
+         * The published ranking that this answer was read from
+         */
+        generation: number;
+        /**
+         * RFC 3339, UTC, whole seconds
+         */
+        generated_at: string;
+    };
+    items: Array<{
+        /**
+         * The video's address, or a urn:uuid that stays the same
+         */
+        id: string;
+        url?: string;
+        title: string;
+        content_text: string;
+        image: string;
+        date_published?: string;
+        authors: Array<{
+            name: string;
+        }>;
+        tags?: Array<string>;
+        _trendvault: {
+            rank: number;
+            /**
+             * The rank in the same list at `previous_generated_at`; null when it was not in it
+             */
+            previous_rank: number | null;
+            video: string;
+        };
+    }>;
+};
+
+/**
  * JWK set (RFC 7517)
  */
 export type PublicKeys = {
@@ -602,6 +653,146 @@ export type ListRegionsResponses = {
 };
 
 export type ListRegionsResponse = ListRegionsResponses[keyof ListRegionsResponses];
+
+export type ReadJsonFeedData = {
+    body?: never;
+    headers?: {
+        /**
+         * The ETag of a stored response; 304 if it is still current
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        region: 'GB' | 'DE' | 'FR' | 'ES' | 'IT' | 'NL' | 'PL' | 'SE' | 'PT' | 'BE' | 'AT' | 'IE' | 'DK' | 'CZ';
+    };
+    query?: {
+        /**
+         * The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days
+         */
+        window?: 'now' | 'day' | 'week';
+        /**
+         * One of the categories that /api/regions lists; without it, the list over all categories
+         */
+        category?: string;
+    };
+    url: '/feeds/{region}.json';
+};
+
+export type ReadJsonFeedErrors = {
+    /**
+     * `/problems/invalid-parameter`: A parameter is unknown or has a value that is not allowed; `/problems/invalid-message`: The message is not one that a list's page sends
+     */
+    400: Problem;
+    /**
+     * `/problems/edge-signature`: The request has no valid edge signature; `/problems/token-refused`: The token is not one of a list that was served lately; `/problems/pull-signature`: The request has no valid signature of a writer
+     */
+    403: Problem;
+    /**
+     * `/problems/not-found`: Nothing exists at this address
+     */
+    404: Problem;
+    /**
+     * `/problems/not-acceptable`: The request refuses every content coding
+     */
+    406: Problem;
+    /**
+     * `/problems/uri-too-long`: The address is too long
+     */
+    414: Problem;
+    /**
+     * `/problems/too-many-requests`: Too many different requests from one network
+     */
+    429: Problem;
+    /**
+     * `/problems/internal`: The request failed
+     */
+    500: Problem;
+    /**
+     * `/problems/busy`: Too many answers are being built; `/problems/not-counted`: Nothing can be counted now; `/problems/not-ready`: No ranking is available
+     */
+    503: Problem;
+};
+
+export type ReadJsonFeedError = ReadJsonFeedErrors[keyof ReadJsonFeedErrors];
+
+export type ReadJsonFeedResponses = {
+    /**
+     * The feed
+     */
+    200: JsonFeed;
+};
+
+export type ReadJsonFeedResponse = ReadJsonFeedResponses[keyof ReadJsonFeedResponses];
+
+export type ReadAtomFeedData = {
+    body?: never;
+    headers?: {
+        /**
+         * The ETag of a stored response; 304 if it is still current
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        region: 'GB' | 'DE' | 'FR' | 'ES' | 'IT' | 'NL' | 'PL' | 'SE' | 'PT' | 'BE' | 'AT' | 'IE' | 'DK' | 'CZ';
+    };
+    query?: {
+        /**
+         * The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days
+         */
+        window?: 'now' | 'day' | 'week';
+        /**
+         * One of the categories that /api/regions lists; without it, the list over all categories
+         */
+        category?: string;
+    };
+    url: '/feeds/{region}.atom';
+};
+
+export type ReadAtomFeedErrors = {
+    /**
+     * `/problems/invalid-parameter`: A parameter is unknown or has a value that is not allowed; `/problems/invalid-message`: The message is not one that a list's page sends
+     */
+    400: Problem;
+    /**
+     * `/problems/edge-signature`: The request has no valid edge signature; `/problems/token-refused`: The token is not one of a list that was served lately; `/problems/pull-signature`: The request has no valid signature of a writer
+     */
+    403: Problem;
+    /**
+     * `/problems/not-found`: Nothing exists at this address
+     */
+    404: Problem;
+    /**
+     * `/problems/not-acceptable`: The request refuses every content coding
+     */
+    406: Problem;
+    /**
+     * `/problems/uri-too-long`: The address is too long
+     */
+    414: Problem;
+    /**
+     * `/problems/too-many-requests`: Too many different requests from one network
+     */
+    429: Problem;
+    /**
+     * `/problems/internal`: The request failed
+     */
+    500: Problem;
+    /**
+     * `/problems/busy`: Too many answers are being built; `/problems/not-counted`: Nothing can be counted now; `/problems/not-ready`: No ranking is available
+     */
+    503: Problem;
+};
+
+export type ReadAtomFeedError = ReadAtomFeedErrors[keyof ReadAtomFeedErrors];
+
+export type ReadAtomFeedResponses = {
+    /**
+     * The feed
+     */
+    200: string;
+};
+
+export type ReadAtomFeedResponse = ReadAtomFeedResponses[keyof ReadAtomFeedResponses];
 
 export type CountViewsData = {
     body?: {

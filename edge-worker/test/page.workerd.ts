@@ -46,6 +46,21 @@ describe("a page for people, at the edge", () => {
     assert.equal(await (await stack.edge.fetch(target, { method: "HEAD" })).text(), "");
   });
 
+  test("has feeds, byte by byte the origin's, which count from the list's time like a list", async () => {
+    for (const [target, type] of [
+      ["/feeds/ES.atom?window=now", "application/atom+xml"],
+      ["/feeds/ES.json?window=now", "application/feed+json"],
+    ] as const) {
+      const response = await stack.edge.fetch(target, { headers: { "accept-encoding": "identity" } });
+      assert.deepEqual([response.status, response.headers.get("content-type")], [200, type]);
+      assert.ok(stack.proxy.bodies.get(target)?.has(await response.text()));
+      const again = await stack.edge.fetch(target);
+      assert.match(again.headers.get("cache-status") ?? "", /^trendvault; hit/);
+    }
+    const unknown = await stack.edge.fetch("/feeds/ES.atom?category=None");
+    assert.equal(unknown.status, 400);
+  });
+
   test("does not depend on the language that a browser asks for", async () => {
     const texts = ["pl", "de-DE,de;q=0.9", "*"].map(async (language) => {
       const headers = { "accept-language": language };

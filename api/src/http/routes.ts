@@ -1,7 +1,9 @@
+import { feedAt } from "@trendvault/contract/feed-query";
 import { unexpectedParameter } from "@trendvault/contract/http-rules";
 import { docsPath, pagePath, regionsPath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
 import { docsResource } from "../resources/docs-resource.ts";
 import type { Documents } from "../resources/documents.ts";
+import { feedResource } from "../resources/feed-resource.ts";
 import { type HtmlSources, pageResource } from "../resources/page-resource.ts";
 import { Refusal } from "../resources/refusal.ts";
 import { regionsResource } from "../resources/regions-resource.ts";
@@ -30,13 +32,20 @@ export function createRoutes({ documents, ...sources }: ResourceSources): FindRo
       { name: document.route, resolve: withoutParameters(() => document) },
     ]),
   ]);
-  return (path) => fixedRoutes.get(path) ?? findVideo(path, sources) ?? findAsset(path, sources);
+  return (path) =>
+    fixedRoutes.get(path) ?? findVideo(path, sources) ?? findFeed(path, sources) ?? findAsset(path, sources);
 }
 
 function findVideo(path: string, { lists, linkOf }: HtmlSources): Route | null {
   const id = videoIdAt(path);
   if (id === null) return null;
   return { name: "video", resolve: withoutParameters(() => videoResource(id, { reader: lists, linkOf })) };
+}
+
+function findFeed(path: string, sources: HtmlSources): Route | null {
+  const feed = feedAt(path);
+  if (feed === null) return null;
+  return { name: "feed", resolve: ({ search }) => feedResource(feed, search, sources) };
 }
 
 function findAsset(path: string, { assets }: HtmlSources): Route | null {

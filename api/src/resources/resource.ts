@@ -9,6 +9,7 @@ export const routeNames = [
   "video",
   "regions",
   "page",
+  "feed",
   "about",
   "asset",
   "openapi",

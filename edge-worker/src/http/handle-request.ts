@@ -5,7 +5,7 @@ import { describeProblem, type Problem } from "@trendvault/contract/problem";
 import type { InvalidParameter } from "@trendvault/contract/trending-query";
 import type { EdgeServices } from "../cache/edge-services.ts";
 import { type CachedResponse, readThrough, type UnavailableReason } from "../cache/read-through.ts";
-import { type CanonicalRequest, canonicalize, isPage } from "../rules/canonical-request.ts";
+import { type CanonicalRequest, canonicalize, isList, isPage } from "../rules/canonical-request.ts";
 import type { ViewServices } from "../views/view-services.ts";
 import { problemResponse, refuse } from "./problem-response.ts";
 import { respondFromCache } from "./respond-from-cache.ts";
@@ -33,7 +33,7 @@ export async function handleRequest(
   const result = await readThrough(canonical, context, services);
   switch (result.kind) {
     case "response":
-      if (views !== null && isShown(result, request))
+      if (views !== null && isList(canonical) && isShown(result, request))
         views.served.count(canonical, services.clock(), context);
       return respondFromCache(result, { canonical, request, now: services.clock() });
     case "refused":

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { canonicalize, isFrontPage, isPage, redactedTarget } from "./canonical-request.ts";
+import { canonicalize, isFrontPage, isList, isPage, redactedTarget } from "./canonical-request.ts";
 
 function read(search: string, country?: string) {
   return canonicalize({ pathname: "/api/trending", search }, country);
@@ -128,5 +128,23 @@ describe("a page for people", () => {
     expect(isFront("?region=PL")).toEqual([true, true]);
     expect(isFront("?region=PL&lang=en")).toEqual([true, false]);
     expect(isFront("?region=PL&category=Music")).toEqual([true, false]);
+  });
+});
+
+describe("a feed", () => {
+  const feed = (search: string, path = "/feeds/pl.atom") => canonicalize({ pathname: path, search }, "DE");
+
+  test("is of the region in its path, whatever the visitor's country is", () => {
+    expect(feed("?window=now").canonical).toMatchObject({
+      target: "/feeds/PL.atom?window=now",
+      query: { region: "PL", window: "now" },
+      regionFromCountry: false,
+    });
+    expect(feed("?region=PL").canonical).toBeNull();
+  });
+
+  test("is no front page that is kept, and no list that somebody looks at", () => {
+    const { canonical } = feed("");
+    expect(canonical?.query && [isFrontPage(canonical.query), isList(canonical)]).toEqual([false, false]);
   });
 });

@@ -1,3 +1,5 @@
+import { type FeedAddress, feedAt, parseFeedQuery } from "@trendvault/contract/feed-query";
+import { feedUrl } from "@trendvault/contract/feed-url";
 import { unexpectedParameter } from "@trendvault/contract/http-rules";
 import { parsePageQuery } from "@trendvault/contract/page-query";
 import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
@@ -37,6 +39,8 @@ export function canonicalize(
 ): CanonicalizeResult {
   if (pathname === trendingPath) return canonicalizeList(search, country, parseTrendingQuery, trendingUrl);
   if (pathname === pagePath) return canonicalizeList(search, country, parsePageQuery, pageUrl);
+  const feed = feedAt(pathname);
+  if (feed !== null) return canonicalizeFeed(feed, search);
   if (search !== "") return { canonical: null, invalid: [unexpectedParameter] };
   return {
     canonical: { target: canonicalPath(pathname) ?? pathname, query: null, regionFromCountry: false },
@@ -47,6 +51,11 @@ export function canonicalize(
 /** Whether a request is for the page of a list, for people. */
 export function isPage({ target }: CanonicalRequest): boolean {
   return target.startsWith("/?");
+}
+
+/** Whether a request is for a list as visitors see it: a feed has no token. */
+export function isList({ target, query }: CanonicalRequest): boolean {
+  return query !== null && !target.startsWith("/feeds/");
 }
 
 /** Whether a query is for a list's first page as most visitors want it: all categories, the default length and fields. */
@@ -62,6 +71,12 @@ export function mayBeMissing({ query, target }: CanonicalRequest): boolean {
 /** The target for the log: without the category, which is whatever a visitor has typed. */
 export function redactedTarget({ target }: CanonicalRequest): string {
   return target.replace(/category=[^&]*/, "category=(hidden)");
+}
+
+function canonicalizeFeed(address: FeedAddress, search: string): CanonicalizeResult {
+  const { query, invalid } = parseFeedQuery(address, search);
+  if (query === null) return { canonical: null, invalid };
+  return { canonical: { query, target: feedUrl(query), regionFromCountry: false }, invalid };
 }
 
 function canonicalizeList(

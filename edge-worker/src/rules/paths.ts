@@ -1,3 +1,4 @@
+import { feedAt } from "@trendvault/contract/feed-query";
 import {
   aboutPath,
   docsPath,
@@ -27,7 +28,7 @@ const documents = new Set<string>([
 
 /** The canonical path of what the origin serves at a path, or null when it serves nothing there. */
 export function canonicalPath(pathname: string): string | null {
-  if (documents.has(pathname) || isAssetPath(pathname)) return pathname;
+  if (documents.has(pathname) || isAssetPath(pathname) || feedAt(pathname) !== null) return pathname;
   const id = videoIdAt(pathname);
   return id === null ? null : videoPath(id);
 }

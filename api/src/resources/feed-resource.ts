@@ -1,0 +1,30 @@
+import { type FeedAddress, type FeedQuery, parseFeedQuery } from "@trendvault/contract/feed-query";
+import { feedUrl } from "@trendvault/contract/feed-url";
+import type { TrendingPage } from "@trendvault/contract/responses";
+import { trendingUrl } from "@trendvault/contract/trending-query";
+import type { Generation } from "../database/generation.ts";
+import { Refusal } from "./refusal.ts";
+import { type Content, fixedContent, type Resource } from "./resource.ts";
+import { type PageSources, summarize, trendingResource } from "./trending-resource.ts";
+
+/** The feed of a list that a query string (without its "?") selects, or why it selects none. */
+export function feedResource(address: FeedAddress, search: string, sources: PageSources): Resource | Refusal {
+  const { query, invalid } = parseFeedQuery(address, search);
+  if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
+  return { url: feedUrl(query), route: "feed", read: (generation) => readFeed(query, generation, sources) };
+}
+
+// A feed says what /api/trending says.
+function readFeed(query: FeedQuery, generation: Generation, sources: PageSources): Content | Refusal {
+  const [, search = ""] = trendingUrl(query).split("?");
+  const list = trendingResource(search, sources);
+  const content = list instanceof Refusal ? list : list.read(generation);
+  if (content instanceof Refusal) return content;
+  const page = JSON.parse(new TextDecoder().decode(content.render("").bytes)) as TrendingPage;
+  return fixedContent(loadWriting().writeFeed(query, page));
+}
+
+// With the first feed, not at the start: words of eleven languages, Intl, the XML writer.
+function loadWriting(): typeof import("./feed-writing.ts") {
+  return require("./feed-writing.ts");
+}

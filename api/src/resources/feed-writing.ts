@@ -1,0 +1,104 @@
+import type { FeedQuery } from "@trendvault/contract/feed-query";
+import { feedTypes, feedUrl } from "@trendvault/contract/feed-url";
+import { mainLanguage } from "@trendvault/contract/languages";
+import type { TrendingPage } from "@trendvault/contract/responses";
+import { titleOf } from "@trendvault/page/parts-view";
+import Builder from "fast-xml-builder";
+import { type Formats, formatsOf } from "../../../client/src/view/formats.ts";
+import { allWords } from "../../../client/src/view/words/all-words.ts";
+import { languages, type Words } from "../../../client/src/view/words/words.ts";
+import { type Body, textBody } from "./body.ts";
+
+/** Writes the feed of a list, in the main language of its region. */
+export function writeFeed(query: FeedQuery, list: TrendingPage): Body {
+  const language = languages.find((known) => known === mainLanguage(query.region)) ?? "en";
+  const words = allWords[language];
+  const formats = formatsOf(language);
+  const title = titleOf({ words, formats, query });
+  const entries = list.items.map((item) => describeEntry(item, words, formats));
+  const text =
+    query.form === "json"
+      ? JSON.stringify(jsonFeed(list, { title, language, entries }))
+      : atomFeed(query, list, { title, language, entries });
+  return textBody(text, feedTypes[query.form]);
+}
+
+type Item = TrendingPage["items"][number];
+type Feed = { title: string; language: string; entries: Entry[] };
+
+/** What both forms say of a video. `id` is an absolute IRI that stays the same as the list changes. */
+type Entry = { id: string; summary: string; item: Item };
+
+function describeEntry(item: Item, words: Words, formats: Formats): Entry {
+  const rate = `${formats.whole(item.velocity.views_per_hour)} ${words.viewsAnHour}`;
+  return { id: item.url ?? nameId(`video:${item.id}`), summary: `${item.rank}. ${rate}`, item };
+}
+
+/** A name as a URN (RFC 9562, version 5): the origin does not know the host that it is asked through. */
+function nameId(name: string): string {
+  return `urn:uuid:${Bun.randomUUIDv5(`trendvault:${name}`, "url")}`;
+}
+
+/** JSON Feed 1.1. What is not in its vocabulary is in `_trendvault`, as it asks. */
+function jsonFeed({ region, window, category, generation, generated_at }: TrendingPage, feed: Feed) {
+  return {
+    version: "https://jsonfeed.org/version/1.1",
+    title: feed.title,
+    language: feed.language,
+    _trendvault: { region, window, category, generation, generated_at },
+    items: feed.entries.map(({ id, summary, item }) => ({
+      id,
+      ...(item.url !== null && { url: item.url }),
+      title: item.title,
+      content_text: summary,
+      image: item.thumbs[0],
+      ...(item.published_at !== null && { date_published: item.published_at }),
+      authors: [{ name: item.channel }],
+      ...(item.category !== null && { tags: [item.category] }),
+      _trendvault: { video: item.id, rank: item.rank, previous_rank: item.previous_rank },
+    })),
+  };
+}
+
+/** Atom (RFC 4287). Links to this server are relative to the address of the feed. */
+function atomFeed(query: FeedQuery, { generated_at }: TrendingPage, feed: Feed): string {
+  const address = feedUrl(query);
+  return new Builder({
+    ignoreAttributes: false,
+    attributeNamePrefix: "@",
+    suppressEmptyNode: true,
+  }).build({
+    "?xml": { "@version": "1.0", "@encoding": "utf-8" },
+    feed: {
+      "@xmlns": "http://www.w3.org/2005/Atom",
+      "@xml:lang": feed.language,
+      id: nameId(address),
+      title: xmlText(feed.title),
+      updated: generated_at,
+      link: [
+        { "@rel": "self", "@href": address, "@type": feedTypes.atom },
+        { "@rel": "alternate", "@href": address.replace(/\.atom/, ".json"), "@type": feedTypes.json },
+      ],
+      entry: feed.entries.map((entry) => atomEntry(entry, generated_at)),
+    },
+  });
+}
+
+function atomEntry({ id, summary, item }: Entry, generatedAt: string) {
+  return {
+    id: xmlText(id),
+    title: { "@type": "text", "#text": xmlText(item.title) },
+    updated: item.published_at ?? generatedAt, // not with every list: readers would show each video again
+    ...(item.published_at !== null && { published: item.published_at }),
+    author: { name: xmlText(item.channel) },
+    ...(item.category !== null && { category: { "@term": xmlText(item.category) } }),
+    ...(item.url !== null && { link: { "@rel": "alternate", "@href": xmlText(item.url) } }),
+    summary: { "@type": "text", "#text": xmlText(summary) },
+  };
+}
+
+/** Without what XML 1.0 has no way to write (section 2.2). */
+function xmlText(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  return text.toWellFormed().replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "\ufffd");
+}
