@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { freePort } from "../../edge-worker/test/free-port.ts";
@@ -54,7 +54,7 @@ export class LoopParts {
       edge: await freePort(),
     });
     const source = join(parts.#folder, "videos.ndjson");
-    await Bun.$`mkdir -p ${join(parts.#folder, "data")}`;
+    mkdirSync(join(parts.#folder, "data"));
     writeFileSync(source, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     for (const command of [["migrate"], ["ingest", source], ["rank"]]) {
       if ((await parts.runWriter(command)) !== 0) throw new Error(`writer ${command.join(" ")} failed`);
