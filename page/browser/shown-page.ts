@@ -45,7 +45,8 @@ export class ShownPage {
     const generatedAt = this.#list.list?.generated_at;
     if (generatedAt === undefined) return;
     const text = `${formats.localTime(generatedAt)} (${formats.ago(this.ageSeconds)})`;
-    if (document.querySelector("#as-of time")?.textContent !== text) {
+    const shown = document.querySelector<HTMLTimeElement>("#as-of time");
+    if (shown?.textContent !== text || shown.dateTime !== generatedAt) {
       replace("as-of", asOfView(generatedAt, text, words));
     }
   }
