@@ -51,10 +51,11 @@ function describe(
   const categories = Object.keys(titles);
   const category = categories[n % 6] ?? "Music";
   const templates = titles[category] ?? [];
+  let used = n * 7;
   const fill = (template: string) =>
     template.replace(
       /\{(\w+)\}/g,
-      (_, name: string) => words[name]?.[(n * 7) % words[name].length] ?? String(n + 3),
+      (_, name: string) => words[name]?.[used++ % words[name].length] ?? String(n + 3),
     );
   const id = `${code.toLowerCase()}-${n}`;
   return {

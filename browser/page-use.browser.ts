@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { openPage } from "./test-support/open-page.ts";
+
+/** What has the focus, also in a shadow tree: its tag and what it is called. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    let element = document.activeElement;
+    while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+    return `${element?.localName} ${element?.getAttribute("href") ?? element?.textContent?.trim().slice(0, 20) ?? ""}`;
+  });
+
+describe("the page, by keyboard and screen reader,", () => {
+  test("leads from the pickers to the list in reading order, and every stop is seen", () =>
+    openPage("/?region=GB", async ({ page }) => {
+      const stops: string[] = [];
+      for (let stop = 0; stop < 16; stop++) {
+        await page.keyboard.press("Tab");
+        stops.push((await focused(page)).split(" ")[0] ?? "");
+        const outline = await page.evaluate(() => {
+          let element = document.activeElement;
+          while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+          return element === null ? "none" : getComputedStyle(element).outlineStyle;
+        });
+        assert.notEqual(outline, "none", await focused(page));
+      }
+      const pickers = ["a", "select", ...Array<string>(3).fill("a"), ...Array<string>(7).fill("a")];
+      assert.deepEqual(stops, [...pickers, "a", "summary", "a", "summary"]);
+    }));
+
+  test("has a link over the pickers, to the list", () =>
+    openPage("/?region=GB", async ({ page }) => {
+      await page.keyboard.press("Tab");
+      assert.equal(await focused(page), "a #list");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Tab");
+      assert.match(await focused(page), /^a https:\/\/videos\.example\//);
+    }));
+
+  test("is read as banner, two named navigations, a list of headings with their movement, and a foot", () =>
+    openPage("/?region=GB", async ({ page }) => {
+      const read = await page.locator("body").ariaSnapshot();
+      assert.match(read, /^- banner:\n/);
+      assert.match(read, /- navigation "Time ahead":/);
+      assert.match(read, /- navigation "Category":/);
+      assert.match(read, /- main:[\s\S]*- list:[\s\S]*- listitem:[\s\S]*- heading "[^"]+" \[level=2\]/);
+      assert.match(read, /(up|down) \d+/);
+      assert.match(read, /- img "Views in each of the last 24 hours"/);
+      assert.match(read, /- contentinfo:/);
+    }));
+
+  test("moves nothing for visitors who want no motion", () =>
+    openPage(
+      "/?region=GB",
+      async ({ page, context }) => {
+        await context.setOffline(true);
+        await page.locator("#notice p").waitFor();
+        assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
+      },
+      { reducedMotion: "reduce" },
+    ));
+});
