@@ -30,6 +30,7 @@ export const table: readonly SourceRoot[] = [
     mayImport: [
       "client/src/view",
       "contract",
+      "page/about-view.ts",
       "page/docs-view.ts",
       "page/manifest.ts",
       "page/page-view.ts",
@@ -88,7 +89,7 @@ export const table: readonly SourceRoot[] = [
   {
     root: "page",
     layers: [
-      ["build.ts", "docs.ts", "docs-view.ts", "page.ts", "page-view.ts"],
+      ["about-view.ts", "build.ts", "docs.ts", "docs-view.ts", "page.ts", "page-view.ts"],
       ["browser"],
       ["head-start.ts", "header-view.ts", "foot-view.ts", "parts-view.ts", "service-worker.ts"],
       ["page-model.ts", "service-worker-names.ts"],

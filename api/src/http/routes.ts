@@ -1,6 +1,14 @@
 import { feedAt } from "@trendvault/contract/feed-query";
 import { unexpectedParameter } from "@trendvault/contract/http-rules";
-import { docsPath, pagePath, regionsPath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
+import {
+  aboutPath,
+  docsPath,
+  pagePath,
+  regionsPath,
+  trendingPath,
+  videoIdAt,
+} from "@trendvault/contract/paths";
+import { aboutPage } from "../resources/about-page.ts";
 import { docsResource } from "../resources/docs-resource.ts";
 import type { Documents } from "../resources/documents.ts";
 import { feedResource } from "../resources/feed-resource.ts";
@@ -25,6 +33,7 @@ export function createRoutes({ documents, ...sources }: ResourceSources): FindRo
   const fixedRoutes = new Map<string, Route>([
     [trendingPath, { name: "trending", resolve: ({ search }) => trendingResource(search, sources) }],
     [pagePath, { name: "page", resolve: ({ search }) => pageResource(search, sources) }],
+    [aboutPath, { name: "page", resolve: withoutParameters(() => aboutPage(sources)) }],
     [docsPath, { name: "page", resolve: withoutParameters(() => docsResource(sources.assets)) }],
     [regionsPath, { name: "regions", resolve: withoutParameters(() => regionsResource(sources.lists)) }],
     ...[...documents].map(([path, document]): [string, Route] => [

@@ -182,3 +182,13 @@ test(`a title of any kind is text in the page and in its data (seed ${random.see
   expect(list.token).toStartWith("eyJ");
   expect(named(elements, "script").length).toBe(3);
 });
+
+test("how the lists are made is told from what is in force, and takes no parameters", async () => {
+  builder.publish([{ region: "GB", videos: videos(3) }]);
+  await open();
+  const text = textOf(named(await elementsOf("/about"), "main")[0] as Element);
+  expect(text).toContain("at most 3 videos of one channel are within the first 24 ranks");
+  expect(text).toContain("now: 6 hours, day: 24 hours, week: 168 hours");
+  expect(text).not.toMatch(/null|undefined|NaN/);
+  expect((await origin.ask("/about?region=GB")).status).toBe(400);
+});

@@ -1,0 +1,135 @@
+import { pagePath } from "@trendvault/contract/paths";
+import { formatsOf } from "../client/src/view/formats.ts";
+import { h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
+import { headStart } from "./head-start.ts";
+import type { Assets } from "./manifest.ts";
+
+/** What is in force; null is what is not known. */
+export type Making = {
+  generated_at: string;
+  formula: string | null;
+  windows: readonly { name: string; hours: number }[];
+  channel_limit: { videos: number; within_ranks: number };
+  sources: readonly { kind: string; host: string | null }[] | null;
+  explore_share: number | null;
+  removed_videos: number | null;
+  looks_counted: boolean | null;
+};
+
+type AboutPage = { making: Making; assets: Assets; policy: string };
+
+const formats = formatsOf("en");
+
+/** The HTML of "How this list is made": the main parameters (Digital Services Act, Art. 27), as they are in force. */
+export function writeAbout(about: AboutPage): string {
+  const { making, assets, policy } = about;
+  return `<!doctype html>${toHtml(
+    h(
+      "html",
+      { lang: "en" },
+      h(
+        "head",
+        {},
+        headStart({ generatedAt: making.generated_at, policy }),
+        h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+        h("title", {}, "How this list is made"),
+        h("link", { rel: "stylesheet", href: assets.pageCss }),
+        h("link", { rel: "icon", href: assets.icon, type: "image/svg+xml" }),
+      ),
+      h("body", {}, h("main", { class: "prose" }, ...contentOf(making))),
+    ),
+  )}`;
+}
+
+function contentOf(making: Making): ViewElement[] {
+  const { channel_limit: limit } = making;
+  return [
+    h("p", {}, h("a", { href: pagePath }, "Back to the list")),
+    h("h1", {}, "How this list is made"),
+    p(
+      "A list is ordered by a forecast: the views that each video is expected to get in the time ahead. Nobody pays for" +
+        " a rank, and nothing is known or stored about you: everybody in a country gets the same list.",
+    ),
+    h("h2", {}, "What counts, in the order of its weight"),
+    h(
+      "ol",
+      {},
+      h("li", {}, "How many views a video gained lately, per hour. Recent hours count most."),
+      h("li", {}, "Its age: the older a video is, the faster its views are expected to become fewer."),
+      making.looks_counted
+        ? h(
+            "li",
+            {},
+            "What visitors of the lists do: how many of those who see a video in a list open it. Only sums are" +
+              " known, not who did it.",
+          )
+        : null,
+      h(
+        "li",
+        {},
+        `Its channel: at most ${limit.videos} videos of one channel are within the first ` +
+          `${limit.within_ranks} ranks; the others come after them.`,
+      ),
+    ),
+    ...exploring(making),
+    h("h2", {}, "What is in force"),
+    facts(making),
+    h("h2", {}, "What you can change"),
+    p(
+      "The country, the time ahead and the category, above each list. There is no list made for you, so there is no" +
+        " profile to switch off. “Why here?” beside each video says what its rank rests on.",
+    ),
+  ];
+}
+
+function exploring({ explore_share: share, looks_counted }: Making): ViewElement[] {
+  if (!looks_counted || share === null || share === 0) return [];
+  const percent = new Intl.NumberFormat("en-GB", { style: "percent" }).format(share);
+  return [
+    p(
+      `Up to ${percent} of all looks may go to videos above the ranks that they have earned, so that something is learned` +
+        " about them. “Why here?” says when that is so.",
+    ),
+  ];
+}
+
+function facts(making: Making): ViewElement {
+  const { windows, sources, removed_videos: removed } = making;
+  const ahead = windows.map(({ name, hours }) => `${name}: ${formats.whole(hours)} hours`).join(", ");
+  return h(
+    "table",
+    {},
+    h(
+      "tbody",
+      {},
+      making.formula === null ? null : fact("Formula and its version", making.formula),
+      fact("Time ahead that a forecast covers", ahead),
+      sources === null ? null : fact("Where view counts come from", describeSources(sources)),
+      making.looks_counted === null
+        ? null
+        : fact("Looks and openings of these lists", making.looks_counted ? "take part" : "take no part"),
+      removed === null ? null : fact("Videos taken down, in no list", formats.whole(removed)),
+      fact("This list was made", formats.time(making.generated_at)),
+    ),
+  );
+}
+
+function describeSources(sources: readonly { kind: string; host: string | null }[]): string {
+  const names = sources.map(({ kind, host }) => `${kinds[kind] ?? kind}${host === null ? "" : ` (${host})`}`);
+  return names.length === 0 ? "none" : names.join(", ");
+}
+
+const kinds: Record<string, string> = {
+  ndjson: "the operator's own counts",
+  youtube: "YouTube's charts",
+  edge: "looks and openings of these lists",
+  demo: "made-up videos of a demonstration",
+};
+
+function fact(name: string, value: string): ViewElement {
+  return h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value));
+}
+
+function p(text: string): ViewElement {
+  return h("p", {}, text);
+}
