@@ -34,7 +34,8 @@ final class WriterLock
     ): self {
         $sleep ??= usleep(...);
         $path = "$databasePath.lock";
-        $file = self::attempt(static fn(): mixed => fopen($path, 'c+'), $databasePath);
+        // "e": a check of the database that outlives a killed cron must not keep the lock.
+        $file = self::attempt(static fn(): mixed => fopen($path, 'c+e'), $databasePath);
         for (
             $polls = ($timeoutSeconds * 1_000_000) / self::POLL_MICROSECONDS;
             !flock($file, LOCK_EX | LOCK_NB);

@@ -46,6 +46,20 @@ final class WriterLockTest extends TestCase
     }
 
     #[Test]
+    public function a_process_that_the_holder_starts_does_not_hold_the_lock_too(): void
+    {
+        $holder = WriterLock::acquire($this->database, 'cron', timeoutSeconds: 0);
+        $process = proc_open(['ls', '-l', '/proc/self/fd'], [1 => ['pipe', 'w']], $pipes);
+        self::assertIsResource($process);
+        $openFiles = (string) stream_get_contents($pipes[1]);
+        proc_close($process);
+        $holder->release();
+
+        self::assertStringContainsString('pipe:', $openFiles);
+        self::assertStringNotContainsString('test.db.lock', $openFiles);
+    }
+
+    #[Test]
     public function a_lock_file_that_cannot_be_opened_is_named(): void
     {
         mkdir("$this->database.lock");
