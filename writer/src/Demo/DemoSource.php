@@ -20,7 +20,12 @@ final class DemoSource implements Source
     /** No site: bin/up has one that draws the pictures. */
     public const string THUMB_BASE = 'https://thumbs.example';
     /** The first fill has earlier counts, too, so that videos have a history and a velocity. */
-    private const array FILL_SECONDS_AGO = [43_200, 7_200, 0];
+    private const array FILL_HOURS_AGO = [12, 2, 0];
+    /** The first fill counts those that are likely to be listed every hour, so that they have a chart at once. */
+    private const int CHART_HOURS = 25;
+    private const int CHARTED = 100;
+    private const int CHARTED_BY_SECONDS = 7200;
+    private const int HOUR_SECONDS = 3600;
     /** Every run counts this many in each region. */
     private const int TOP_GAINERS = 50;
     /** The other videos take turns: each is counted in one minute of this many. */
@@ -62,7 +67,7 @@ final class DemoSource implements Source
     #[Override]
     public function progress(): ?float
     {
-        return $this->fill ? $this->generated / $this->videos / count(self::FILL_SECONDS_AGO) : null;
+        return $this->fill ? $this->generated / $this->videos / count(self::FILL_HOURS_AGO) : null;
     }
 
     #[Override]
@@ -74,15 +79,51 @@ final class DemoSource implements Source
     #[Override]
     public function settle(bool $clean): void {}
 
-    /** @return Generator<array{DemoVideo, string, int}> */
+    /** @return Generator<array{DemoVideo, string, int}> in the order of time */
     private function filled(): Generator
     {
-        foreach (self::FILL_SECONDS_AGO as $ago) {
-            foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
-                $this->generated++;
-                foreach ($video->publishedAt > $this->now - $ago ? [] : $video->regions() as $region) {
-                    yield [$video, $region, $this->now - $ago];
+        $charted = $this->charted();
+        for ($ago = self::CHART_HOURS; $ago >= 0; $ago--) {
+            $time = $this->now - $ago * self::HOUR_SECONDS;
+            foreach (
+                in_array($ago, self::FILL_HOURS_AGO, true) ? $this->all() : $charted
+                as [$video, $region]
+            ) {
+                if ($video->publishedAt <= $time) {
+                    yield [$video, $region, $time];
                 }
+            }
+        }
+    }
+
+    /** @return list<array{DemoVideo, string}> those that gained most lately, in each region */
+    private function charted(): array
+    {
+        $top = $charted = [];
+        foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
+            foreach ($video->regions() as $region) {
+                ($top[$region] ??= new TopGainers(self::CHARTED))->offer(
+                    $video->gain($region, $this->now - self::CHARTED_BY_SECONDS, $this->now),
+                    $video,
+                );
+            }
+        }
+        foreach ($top as $region => $gainers) {
+            foreach ($gainers->videos() as $video) {
+                $charted[] = [$video, $region];
+            }
+        }
+
+        return $charted;
+    }
+
+    /** @return Generator<array{DemoVideo, string}> */
+    private function all(): Generator
+    {
+        foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
+            $this->generated++;
+            foreach ($video->regions() as $region) {
+                yield [$video, $region];
             }
         }
     }

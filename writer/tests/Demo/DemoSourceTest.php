@@ -98,6 +98,29 @@ final class DemoSourceTest extends TestCase
     }
 
     #[Test]
+    public function the_first_list_has_charts_at_once(): void
+    {
+        $database = MigratedDatabase::inMemory();
+        self::ingest($database, self::NOON, fill: true);
+        new RankingPublisher($database, 48)->publish(self::NOON);
+        $charts = $database->rows(
+            <<<'SQL'
+            SELECT published_at, hourly.views FROM trending JOIN videos ON id = video_id LEFT JOIN hourly_views AS hourly USING (region, video_id)
+            WHERE trending.category = '' AND window = 'day' AND rank <= 10
+            SQL
+            ,
+        );
+        $broken = array_filter(
+            $charts,
+            static fn(array $chart): bool => $chart['published_at'] < self::NOON - 25 * 3600 &&
+                in_array(null, array_slice(json_decode($chart['views'] ?? '[null]', true), -25), true),
+        );
+
+        self::assertCount(140, $charts);
+        self::assertSame([], array_values($broken));
+    }
+
+    #[Test]
     public function a_minute_counts_new_videos_the_top_gainers_and_a_share_of_the_rest(): void
     {
         self::assertLessThan(
