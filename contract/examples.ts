@@ -1,3 +1,4 @@
+import type { About, Explanation } from "./explanation.ts";
 import { refusalDetails } from "./http-rules.ts";
 import { generationGone } from "./list-refusals.ts";
 import { describeProblem, type Problem, type ProblemKind } from "./problem.ts";
@@ -102,6 +103,60 @@ export const videoExample: Video = {
       ],
     },
   ],
+};
+
+export const explanationExample: Explanation = {
+  id: exampleVideoId,
+  title: "How a lighthouse works",
+  channel: "Harbour Films",
+  category: "Education",
+  region: "DE",
+  window: "day",
+  generation: 4711,
+  generated_at: "2026-11-21T10:00:00Z",
+  formula: "inverse-square-1",
+  place: {
+    rank: 1,
+    total: 200,
+    rank_without_channel_limit: 1,
+    is_explored: false,
+    score: 182340.5,
+  },
+  counts: {
+    views: 104233,
+    counted_at: "2026-11-21T09:58:00Z",
+    views_per_hour: 9120.4,
+    rated_at: "2026-11-21T09:31:12Z",
+    previous_views_per_hour: 8033.1,
+  },
+  forecast: {
+    window_hours: 24,
+    age_starts_at: "2026-11-20T18:30:00Z",
+    is_age_assumed: false,
+    taper_hours: 7,
+  },
+  channel_limit: { videos: 3, within_ranks: 24 },
+  looks: null,
+  sentences: [
+    "“How a lighthouse works” is at rank 1 of 200 in the list of Germany for the next 24 hours: it is expected to get 182,341 more views there in that time.",
+    "It had 104,233 views when they were counted at 2026-11-21T09:58:00Z, gaining 9,120 an hour; it is 15.5 hours old, and growth slows with age.",
+  ],
+};
+
+export const aboutExample: About = {
+  generation: 4711,
+  generated_at: "2026-11-21T10:00:00Z",
+  formula: "inverse-square-1",
+  windows: [
+    { name: "now", hours: 6 },
+    { name: "day", hours: 24 },
+    { name: "week", hours: 168 },
+  ],
+  channel_limit: { videos: 3, within_ranks: 24 },
+  sources: [{ kind: "youtube", host: "www.googleapis.com" }],
+  explore_share: 0.25,
+  removed_videos: 2,
+  looks_counted: false,
 };
 
 export const regionListExample: RegionList = {

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import {
+  aboutExample,
+  explanationExample,
   problemExamples,
   publicKeysExample,
   regionListExample,
@@ -8,6 +10,7 @@ import {
   trendingSnippetPageExample,
   videoExample,
 } from "./examples.ts";
+import { About, Explanation } from "./explanation.ts";
 import committed from "./openapi.json";
 import { createOpenapiDocument } from "./openapi-document.ts";
 import { minutesExample, shardsExample } from "./openapi-views.ts";
@@ -32,6 +35,8 @@ test("the examples are what the schemas allow", () => {
   TrendingChartPage.parse(trendingChartPageExample);
   TrendingSnippetPage.parse(trendingSnippetPageExample);
   Video.parse(videoExample);
+  Explanation.parse(explanationExample);
+  About.parse(aboutExample);
   RegionList.parse(regionListExample);
   PublicKeys.parse(publicKeysExample);
   ViewMinutes.parse(minutesExample);

@@ -23,7 +23,10 @@ export const viewsPath = "/api/views";
 export const viewMinutesPath = "/api/views/minutes";
 export const viewShardsPath = "/api/views/shards";
 
+export const aboutApiPath = "/api/about";
+
 const videoPrefix = "/api/videos/";
+const explanationSuffix = "/explain";
 
 /** The canonical path of a video; an id needs no escaping in it. */
 export function videoPath(id: string): string {
@@ -38,6 +41,16 @@ export function videoIdAt(path: string): string | null {
   if (!path.startsWith(videoPrefix)) return null;
   const id = decode(path.slice(videoPrefix.length));
   return id !== null && isVideoId(id) ? id : null;
+}
+
+/** The canonical path of the explanation of a video's place. */
+export function explanationPath(id: string): string {
+  return videoPath(id) + explanationSuffix;
+}
+
+/** The id of the video whose explanation a path names, or null when it names none. */
+export function explainedIdAt(path: string): string | null {
+  return path.endsWith(explanationSuffix) ? videoIdAt(path.slice(0, -explanationSuffix.length)) : null;
 }
 
 function decode(segment: string): string | null {

@@ -6,26 +6,26 @@ import { largestLimit, sparklineHours, windows } from "./trending-query.ts";
 import { videoIdPattern } from "./video-id.ts";
 
 /** Rows of the database carry plain strings; a foreign key makes sure that a region is one of ours. */
-type Widened<T> = T extends string ? string : T extends object ? { [K in keyof T]: Widened<T[K]> } : T;
+export type Widened<T> = T extends string ? string : T extends object ? { [K in keyof T]: Widened<T[K]> } : T;
 
 /** The answers of the API. The OpenAPI document is made from these; the origin's types are inferred from them. */
 
-const videoId = z.string().regex(videoIdPattern);
-const region = z.enum(regionCodes).meta({ id: "Region", description: "A market, ISO 3166-1 alpha-2" });
-const window = z.enum(windows).meta({
+export const videoId = z.string().regex(videoIdPattern);
+export const region = z.enum(regionCodes).meta({ id: "Region", description: "A market, ISO 3166-1 alpha-2" });
+export const window = z.enum(windows).meta({
   id: "Window",
   description: "The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days",
 });
-const time = z.iso.datetime().meta({ description: "RFC 3339, UTC, whole seconds" });
+export const time = z.iso.datetime().meta({ description: "RFC 3339, UTC, whole seconds" });
 const thumbs = z
   .tuple([z.url(), z.url()])
   .meta({ description: "The same picture in two sizes: hq.webp, sd.webp" });
-const generation = z
+export const generation = z
   .int()
   .min(1)
   .meta({ description: "The published ranking that this answer was read from" });
 const viewsPerHour = z.number().min(0);
-const rank = z.int().min(1);
+export const rank = z.int().min(1);
 const url = z
   .string()
   .regex(/^https:\/\/./)

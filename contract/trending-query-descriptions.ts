@@ -13,6 +13,12 @@ const descriptions: Record<keyof typeof shape, string> = {
   cursor: "The cursor in `next` of the previous page",
 };
 
+/** The parameters of an explanation, with their descriptions. */
+export function describedExplainQuery() {
+  const { region, window } = describedTrendingQuery().def.shape;
+  return z.strictObject({ region, window });
+}
+
 /** The schema of the query with its descriptions for OpenAPI: in a file of their own, the edge does not bundle them. */
 export function describedTrendingQuery(): typeof TrendingQuery {
   for (const name of Object.keys(shape) as (keyof typeof shape)[]) {

@@ -57,13 +57,13 @@ CREATE TABLE generations (
   video_count INTEGER NOT NULL CHECK (video_count >= 0),
   max_per_channel INTEGER NOT NULL CHECK (max_per_channel >= 1), -- within the first max_per_channel_ranks of a list
   max_per_channel_ranks INTEGER NOT NULL CHECK (max_per_channel_ranks >= 0)
-, previous_at INTEGER CHECK (previous_at < published_at)) STRICT;
+, previous_at INTEGER CHECK (previous_at < published_at), taper_hours REAL CHECK (taper_hours >= 0), sources TEXT CHECK (json_valid(sources)), explore_share REAL CHECK (explore_share BETWEEN 0 AND 1), removed_videos INTEGER CHECK (removed_videos >= 0), looks_counted INTEGER CHECK (looks_counted IN (0, 1))) STRICT;
 
 CREATE TABLE generation_regions (
   generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
   region TEXT NOT NULL REFERENCES regions (code),
   video_count INTEGER NOT NULL CHECK (video_count >= 0),
-  newest_observed_at INTEGER, -- null while nothing was ever observed there
+  newest_observed_at INTEGER, look_weight REAL CHECK (look_weight BETWEEN 0 AND 1), -- null while nothing was ever observed there
   PRIMARY KEY (generation, region)
 ) STRICT, WITHOUT ROWID;
 
@@ -261,3 +261,11 @@ CREATE TABLE hourly_views (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX hourly_views_by_hour ON hourly_views (hour, region, video_id);
+
+CREATE TABLE explanations (
+  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
+  region TEXT NOT NULL REFERENCES regions (code),
+  parts TEXT NOT NULL CHECK (json_valid(parts)), -- JSON: by video id, see writer/src/Ranking/ExplainedVideo.php
+  limited TEXT NOT NULL CHECK (json_valid(limited)), -- JSON: by window and rank, where the limit by channel changed it: the rank without it, null beyond the list's end
+  PRIMARY KEY (generation, region)
+) STRICT, WITHOUT ROWID;

@@ -5,7 +5,7 @@ import { headStart } from "./head-start.ts";
 import type { Assets } from "./manifest.ts";
 
 /** What is in force; null is what is not known. */
-export type Making = {
+type Making = {
   generated_at: string;
   formula: string | null;
   windows: readonly { name: string; hours: number }[];

@@ -134,12 +134,10 @@ export class DatabaseBuilder {
       lists.filter((list) => list.region === region).flatMap((list) => list.videos.map(({ id }) => id)),
     );
     const newest = videos.size === 0 ? null : publishedAt - 60;
-    this.database.run("INSERT INTO generation_regions VALUES (?, ?, ?, ?)", [
-      generation,
-      region,
-      videos.size,
-      newest,
-    ]);
+    this.database.run(
+      "INSERT INTO generation_regions (generation, region, video_count, newest_observed_at) VALUES (?, ?, ?, ?)",
+      [generation, region, videos.size, newest],
+    );
   }
 
   #addList(

@@ -3,7 +3,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.ts';
-import type { CheckHealthData, CheckHealthErrors, CheckHealthResponses, CountViewsData, CountViewsErrors, CountViewsResponses, ExplainProblemData, ExplainProblemErrors, ExplainProblemResponses, ListPublicKeysData, ListPublicKeysErrors, ListPublicKeysResponses, ListRegionsData, ListRegionsErrors, ListRegionsResponses, ListTrendingData, ListTrendingErrors, ListTrendingResponses, ReadAtomFeedData, ReadAtomFeedErrors, ReadAtomFeedResponses, ReadDescriptionData, ReadDescriptionErrors, ReadDescriptionResponses, ReadJsonFeedData, ReadJsonFeedErrors, ReadJsonFeedResponses, ReadVideoData, ReadVideoErrors, ReadVideoResponses } from './types.gen.ts';
+import type { CheckHealthData, CheckHealthErrors, CheckHealthResponses, CountViewsData, CountViewsErrors, CountViewsResponses, ExplainProblemData, ExplainProblemErrors, ExplainProblemResponses, ExplainRankData, ExplainRankErrors, ExplainRankResponses, ListPublicKeysData, ListPublicKeysErrors, ListPublicKeysResponses, ListRegionsData, ListRegionsErrors, ListRegionsResponses, ListTrendingData, ListTrendingErrors, ListTrendingResponses, ReadAtomFeedData, ReadAtomFeedErrors, ReadAtomFeedResponses, ReadDescriptionData, ReadDescriptionErrors, ReadDescriptionResponses, ReadJsonFeedData, ReadJsonFeedErrors, ReadJsonFeedResponses, ReadMakingData, ReadMakingErrors, ReadMakingResponses, ReadVideoData, ReadVideoErrors, ReadVideoResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -32,6 +32,20 @@ export const listTrending = <ThrowOnError extends boolean = false>(options?: Opt
  * Its ranks are those of the newest generation, in every list of every market.
  */
 export const readVideo = <ThrowOnError extends boolean = false>(options: Options<ReadVideoData, ThrowOnError>): RequestResult<ReadVideoResponses, ReadVideoErrors, ThrowOnError> => (options.client ?? client).get<ReadVideoResponses, ReadVideoErrors, ThrowOnError>({ url: '/api/videos/{id}', ...options });
+
+/**
+ * Why a video is where it is in a list over all categories
+ *
+ * What the newest generation's list was made from, as facts and as sentences. A video that is known in the market and not in the list is answered with what is known.
+ */
+export const explainRank = <ThrowOnError extends boolean = false>(options: Options<ExplainRankData, ThrowOnError>): RequestResult<ExplainRankResponses, ExplainRankErrors, ThrowOnError> => (options.client ?? client).get<ExplainRankResponses, ExplainRankErrors, ThrowOnError>({ url: '/api/videos/{id}/explain', ...options });
+
+/**
+ * How the lists are made
+ *
+ * The parameters that were in force when the newest generation was published.
+ */
+export const readMaking = <ThrowOnError extends boolean = false>(options?: Options<ReadMakingData, ThrowOnError>): RequestResult<ReadMakingResponses, ReadMakingErrors, ThrowOnError> => (options?.client ?? client).get<ReadMakingResponses, ReadMakingErrors, ThrowOnError>({ url: '/api/about', ...options });
 
 /**
  * The markets, how many videos each has and how fresh they are

@@ -349,6 +349,175 @@ export type Video = {
     }>;
 };
 
+export type Explanation = {
+    id: string;
+    title: string;
+    channel: string;
+    category: string | null;
+    region: Region;
+    window: Window;
+    /**
+     * The published ranking that this answer was read from
+     */
+    generation: number;
+    /**
+     * RFC 3339, UTC, whole seconds
+     */
+    generated_at: string;
+    /**
+     * The name and version of the formula
+     */
+    formula: string;
+    /**
+     * The same in English, for people
+     */
+    sentences: Array<string>;
+    /**
+     * Null when it is not in this list
+     */
+    place: {
+        rank: number;
+        /**
+         * Ranks in the whole list
+         */
+        total: number;
+        /**
+         * The rank that it would have without the limit; null beyond the list's end
+         */
+        rank_without_channel_limit: number | null;
+        /**
+         * Whether it is above the rank that it has earned, so that something is learned of it
+         */
+        is_explored: boolean;
+        /**
+         * Views expected in the window ahead, in this market
+         */
+        score: number;
+    } | null;
+    /**
+     * Null when nobody counted its views in this market
+     */
+    counts: {
+        /**
+         * Views counted so far
+         */
+        views: number;
+        /**
+         * RFC 3339, UTC, whole seconds
+         */
+        counted_at: string;
+        views_per_hour: number;
+        /**
+         * The time that the rate is about
+         */
+        rated_at: string;
+        /**
+         * A slower average of earlier rates; null until there were two counts
+         */
+        previous_views_per_hour: number | null;
+    } | null;
+    /**
+     * What the score was computed from, with the rate; null for a video in no list
+     */
+    forecast: {
+        window_hours: number;
+        /**
+         * RFC 3339, UTC, whole seconds
+         */
+        age_starts_at: string;
+        /**
+         * Whether the time of publication is not known
+         */
+        is_age_assumed: boolean;
+        /**
+         * The rate falls with the square of (age + this)
+         */
+        taper_hours: number;
+    } | null;
+    channel_limit: {
+        videos: number;
+        within_ranks: number;
+    };
+    /**
+     * Sums over all visitors; null where looks are not counted, or it is in no list
+     */
+    looks: {
+        /**
+         * At it, in the lists; older ones count less
+         */
+        looks: number;
+        /**
+         * Of it, from the lists
+         */
+        views: number;
+        /**
+         * How much looks weigh against the forecast in this market
+         */
+        weight: number;
+        /**
+         * Of those who look at it when new, the share that opens it; an estimate, which may be more than 1 from few looks
+         */
+        appeal: number;
+        /**
+         * The same before any look was counted
+         */
+        expected_appeal: number;
+        /**
+         * An upper bound, by which it may be tried
+         */
+        tried_appeal: number;
+        /**
+         * Whether looks say more than views elsewhere let them, so that not all of it counts
+         */
+        is_held: boolean;
+    } | null;
+};
+
+/**
+ * What is in force: how the lists of this generation were made
+ */
+export type About = {
+    /**
+     * The published ranking that this answer was read from
+     */
+    generation: number;
+    /**
+     * RFC 3339, UTC, whole seconds
+     */
+    generated_at: string;
+    formula: string;
+    windows: Array<{
+        name: 'now' | 'day' | 'week';
+        hours: number;
+    }>;
+    channel_limit: {
+        videos: number;
+        within_ranks: number;
+    };
+    /**
+     * Where counts come from; null when that is not known
+     */
+    sources: Array<{
+        kind: 'ndjson' | 'youtube' | 'edge' | 'demo';
+        /**
+         * Null when it is no other host's
+         */
+        host: string | null;
+    }> | null;
+    /**
+     * Of all looks, the share that may go to videos above the ranks they have earned
+     */
+    explore_share: number | null;
+    /**
+     * Videos that were taken down and are in no list
+     */
+    removed_videos: number | null;
+    /**
+     * Whether looks took part in any market
+     */
+    looks_counted: boolean;
+};
+
 export type RegionList = {
     /**
      * The published ranking that this answer was read from
@@ -598,6 +767,131 @@ export type ReadVideoResponses = {
 };
 
 export type ReadVideoResponse = ReadVideoResponses[keyof ReadVideoResponses];
+
+export type ExplainRankData = {
+    body?: never;
+    headers?: {
+        /**
+         * The ETag of a stored response; 304 if it is still current
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        id: string;
+    };
+    query?: {
+        /**
+         * The market, ISO 3166-1 alpha-2, in upper or lower case
+         */
+        region?: 'GB' | 'DE' | 'FR' | 'ES' | 'IT' | 'NL' | 'PL' | 'SE' | 'PT' | 'BE' | 'AT' | 'IE' | 'DK' | 'CZ';
+        /**
+         * The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days
+         */
+        window?: 'now' | 'day' | 'week';
+    };
+    url: '/api/videos/{id}/explain';
+};
+
+export type ExplainRankErrors = {
+    /**
+     * `/problems/invalid-parameter`: A parameter is unknown or has a value that is not allowed; `/problems/invalid-message`: The message is not one that a list's page sends
+     */
+    400: Problem;
+    /**
+     * `/problems/edge-signature`: The request has no valid edge signature; `/problems/token-refused`: The token is not one of a list that was served lately; `/problems/pull-signature`: The request has no valid signature of a writer
+     */
+    403: Problem;
+    /**
+     * `/problems/not-found`: Nothing exists at this address
+     */
+    404: Problem;
+    /**
+     * `/problems/not-acceptable`: The request refuses every content coding
+     */
+    406: Problem;
+    /**
+     * `/problems/uri-too-long`: The address is too long
+     */
+    414: Problem;
+    /**
+     * `/problems/too-many-requests`: Too many different requests from one network
+     */
+    429: Problem;
+    /**
+     * `/problems/internal`: The request failed
+     */
+    500: Problem;
+    /**
+     * `/problems/busy`: Too many answers are being built; `/problems/not-counted`: Nothing can be counted now; `/problems/not-ready`: No ranking is available
+     */
+    503: Problem;
+};
+
+export type ExplainRankError = ExplainRankErrors[keyof ExplainRankErrors];
+
+export type ExplainRankResponses = {
+    /**
+     * Why it is there
+     */
+    200: Explanation;
+};
+
+export type ExplainRankResponse = ExplainRankResponses[keyof ExplainRankResponses];
+
+export type ReadMakingData = {
+    body?: never;
+    headers?: {
+        /**
+         * The ETag of a stored response; 304 if it is still current
+         */
+        'If-None-Match'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/about';
+};
+
+export type ReadMakingErrors = {
+    /**
+     * `/problems/invalid-parameter`: A parameter is unknown or has a value that is not allowed; `/problems/invalid-message`: The message is not one that a list's page sends
+     */
+    400: Problem;
+    /**
+     * `/problems/edge-signature`: The request has no valid edge signature; `/problems/token-refused`: The token is not one of a list that was served lately; `/problems/pull-signature`: The request has no valid signature of a writer
+     */
+    403: Problem;
+    /**
+     * `/problems/not-acceptable`: The request refuses every content coding
+     */
+    406: Problem;
+    /**
+     * `/problems/uri-too-long`: The address is too long
+     */
+    414: Problem;
+    /**
+     * `/problems/too-many-requests`: Too many different requests from one network
+     */
+    429: Problem;
+    /**
+     * `/problems/internal`: The request failed
+     */
+    500: Problem;
+    /**
+     * `/problems/busy`: Too many answers are being built; `/problems/not-counted`: Nothing can be counted now; `/problems/not-ready`: No ranking is available
+     */
+    503: Problem;
+};
+
+export type ReadMakingError = ReadMakingErrors[keyof ReadMakingErrors];
+
+export type ReadMakingResponses = {
+    /**
+     * What is in force
+     */
+    200: About;
+};
+
+export type ReadMakingResponse = ReadMakingResponses[keyof ReadMakingResponses];
 
 export type ListRegionsData = {
     body?: never;

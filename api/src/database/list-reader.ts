@@ -7,6 +7,7 @@ import {
   windows,
 } from "@trendvault/contract/trending-query";
 import { DatabaseUnreadable } from "./errors.ts";
+import type { ExplanationKey, ExplanationRecord, MakingRow } from "./explanation-rows.ts";
 import type { Generation, ListLength } from "./generation.ts";
 import type { GenerationWatcher } from "./generation-watcher.ts";
 import type { ListPage } from "./list-page.ts";
@@ -41,6 +42,18 @@ export class ListReader {
   /** A video, or null when it is unknown. @throws DatabaseUnreadable */
   readVideo(id: string, generation: number): VideoRecord | null {
     return this.#watcher.read((store) => store.readVideo(id, generation));
+  }
+
+  /** Why a video is where it is, or null when nothing is known of it in that region. @throws DatabaseUnreadable */
+  readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null {
+    return this.#watcher.read((store) => store.readExplanation(key, generation));
+  }
+
+  /** How a generation was made. @throws DatabaseUnreadable */
+  readMaking({ id }: Generation): MakingRow {
+    const making = this.#watcher.read((store) => store.readMaking(id));
+    if (making === null) throw new DatabaseUnreadable(`Generation ${id} was deleted while it is served`);
+    return making;
   }
 
   /** The newest generation before another one, or null. @throws DatabaseUnreadable */

@@ -3,6 +3,13 @@ import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-que
 import { requireFile } from "./database-files.ts";
 import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
 import {
+  type ExplanationKey,
+  type ExplanationRecord,
+  type MakingRow,
+  readExplanation,
+  readMaking,
+} from "./explanation-rows.ts";
+import {
   countRanks,
   type Generation,
   type ListLength,
@@ -14,7 +21,7 @@ import { type WalkedTable, walk } from "./table-walk.ts";
 import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
 
 /** The migrations this code was written for. A test compares it with db/migrations. */
-export const supportedSchemaVersion = 17;
+export const supportedSchemaVersion = 18;
 
 const pageCacheKilobytes = 1024; // a page of 50 is read in half of the time that it takes with 256
 const startBusyTimeoutMs = 2000; // the writer may be recovering the log
@@ -85,6 +92,16 @@ export class Store {
 
   readVideo(id: string, generation: number): VideoRecord | null {
     return this.#inTransaction(() => this.#readVideo(id, generation));
+  }
+
+  /** Why a video is where it is, or null when nothing is known of it in that region. */
+  readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null {
+    return this.#inTransaction(() => readExplanation(this.#database, generation, key));
+  }
+
+  /** How a generation was made, or null when it is gone. */
+  readMaking(generation: number): MakingRow | null {
+    return this.#inTransaction(() => readMaking(this.#database, generation));
   }
 
   /** Reads a slice of a table, so that damage shows. Gives the last key that was read, or null at the end. */

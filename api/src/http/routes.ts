@@ -1,16 +1,20 @@
 import { feedAt } from "@trendvault/contract/feed-query";
 import { unexpectedParameter } from "@trendvault/contract/http-rules";
 import {
+  aboutApiPath,
   aboutPath,
   docsPath,
+  explainedIdAt,
   pagePath,
   regionsPath,
   trendingPath,
   videoIdAt,
 } from "@trendvault/contract/paths";
 import { aboutPage } from "../resources/about-page.ts";
+import { aboutResource } from "../resources/about-resource.ts";
 import { docsResource } from "../resources/docs-resource.ts";
 import type { Documents } from "../resources/documents.ts";
+import { explanationResource } from "../resources/explanation-resource.ts";
 import { feedResource } from "../resources/feed-resource.ts";
 import { type HtmlSources, pageResource } from "../resources/page-resource.ts";
 import { Refusal } from "../resources/refusal.ts";
@@ -36,13 +40,18 @@ export function createRoutes({ documents, ...sources }: ResourceSources): FindRo
     [aboutPath, { name: "page", resolve: withoutParameters(() => aboutPage(sources)) }],
     [docsPath, { name: "page", resolve: withoutParameters(() => docsResource(sources.assets)) }],
     [regionsPath, { name: "regions", resolve: withoutParameters(() => regionsResource(sources.lists)) }],
+    [aboutApiPath, { name: "about", resolve: withoutParameters(() => aboutResource(sources.lists)) }],
     ...[...documents].map(([path, document]): [string, Route] => [
       path,
       { name: document.route, resolve: withoutParameters(() => document) },
     ]),
   ]);
   return (path) =>
-    fixedRoutes.get(path) ?? findVideo(path, sources) ?? findFeed(path, sources) ?? findAsset(path, sources);
+    fixedRoutes.get(path) ??
+    findVideo(path, sources) ??
+    findExplanation(path, sources) ??
+    findFeed(path, sources) ??
+    findAsset(path, sources);
 }
 
 function findVideo(path: string, { lists, linkOf }: HtmlSources): Route | null {
@@ -55,6 +64,12 @@ function findFeed(path: string, sources: HtmlSources): Route | null {
   const feed = feedAt(path);
   if (feed === null) return null;
   return { name: "feed", resolve: ({ search }) => feedResource(feed, search, sources) };
+}
+
+function findExplanation(path: string, { lists }: HtmlSources): Route | null {
+  const id = explainedIdAt(path);
+  if (id === null) return null;
+  return { name: "explanation", resolve: ({ search }) => explanationResource(id, search, lists) };
 }
 
 function findAsset(path: string, { assets }: HtmlSources): Route | null {

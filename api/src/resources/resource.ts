@@ -7,6 +7,8 @@ import type { Refusal } from "./refusal.ts";
 export const routeNames = [
   "trending",
   "video",
+  "explanation",
+  "about",
   "regions",
   "page",
   "feed",

@@ -1,9 +1,10 @@
+import { explanationUrl, parseExplainQuery } from "@trendvault/contract/explain-query";
 import { type FeedAddress, feedAt, parseFeedQuery } from "@trendvault/contract/feed-query";
 import { feedUrl } from "@trendvault/contract/feed-url";
 import { unexpectedParameter } from "@trendvault/contract/http-rules";
 import { parsePageQuery } from "@trendvault/contract/page-query";
 import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
-import { isAssetPath, pagePath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
+import { explainedIdAt, isAssetPath, pagePath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
 import {
   defaultLimit,
   type InvalidParameter,
@@ -41,6 +42,8 @@ export function canonicalize(
   if (pathname === pagePath) return canonicalizeList(search, country, parsePageQuery, pageUrl);
   const feed = feedAt(pathname);
   if (feed !== null) return canonicalizeFeed(feed, search);
+  const explained = explainedIdAt(pathname);
+  if (explained !== null) return canonicalizeExplanation(explained, search, country);
   if (search !== "") return { canonical: null, invalid: [unexpectedParameter] };
   return {
     canonical: { target: canonicalPath(pathname) ?? pathname, query: null, regionFromCountry: false },
@@ -65,7 +68,9 @@ export function isFrontPage({ category, fields, lang, limit, cursor }: ListQuery
 
 /** Whether what is requested may not exist (404): a video, an asset, or a page past the end of a list. */
 export function mayBeMissing({ query, target }: CanonicalRequest): boolean {
-  return query === null ? videoIdAt(target) !== null || isAssetPath(target) : query.cursor !== undefined;
+  if (query !== null) return query.cursor !== undefined;
+  const [path = ""] = target.split("?");
+  return (videoIdAt(path) ?? explainedIdAt(path)) !== null || isAssetPath(target);
 }
 
 /** The target for the log: without the category, which is whatever a visitor has typed. */
@@ -90,4 +95,15 @@ function canonicalizeList(
   const regionFromCountry = !new URLSearchParams(search).has("region");
   const query = regionFromCountry ? { ...parsed.query, region: regionForCountry(country) } : parsed.query;
   return { canonical: { query, target: urlOf(query), regionFromCountry }, invalid: null };
+}
+
+function canonicalizeExplanation(
+  id: string,
+  search: string,
+  country: string | undefined,
+): CanonicalizeResult {
+  const { canonical, invalid } = canonicalizeList(search, country, parseExplainQuery, (query) =>
+    explanationUrl(id, query),
+  );
+  return canonical === null ? { canonical, invalid } : { canonical: { ...canonical, query: null }, invalid };
 }

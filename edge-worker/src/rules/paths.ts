@@ -1,7 +1,10 @@
 import { feedAt } from "@trendvault/contract/feed-query";
 import {
+  aboutApiPath,
   aboutPath,
   docsPath,
+  explainedIdAt,
+  explanationPath,
   isAssetPath,
   openapiPath,
   pagePath,
@@ -20,6 +23,7 @@ const documents = new Set<string>([
   regionsPath,
   openapiPath,
   publicKeysPath,
+  aboutApiPath,
   aboutPath,
   docsPath,
   serviceWorkerPath,
@@ -29,6 +33,8 @@ const documents = new Set<string>([
 /** The canonical path of what the origin serves at a path, or null when it serves nothing there. */
 export function canonicalPath(pathname: string): string | null {
   if (documents.has(pathname) || isAssetPath(pathname) || feedAt(pathname) !== null) return pathname;
+  const explained = explainedIdAt(pathname);
+  if (explained !== null) return explanationPath(explained);
   const id = videoIdAt(pathname);
   return id === null ? null : videoPath(id);
 }

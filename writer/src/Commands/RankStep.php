@@ -30,6 +30,7 @@ final readonly class RankStep
             $this->database,
             $this->context->settings->maxUnobservedHours,
             $this->context->settings->exploreShare,
+            SourceKinds::of($this->context->settings->sources),
         );
         $now = $this->context->now();
         $fullSince = $allowsEmpty ? null : $this->fullSince($now);

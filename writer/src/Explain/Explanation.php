@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Explain;
 
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\Velocity;
 
 /** The facts behind a video's ranks in a region, as of the newest generation. Times are UTC seconds. */
@@ -27,6 +28,7 @@ final readonly class Explanation
     /**
      * @param ?int $publishedAt of the video; null when it is unknown
      * @param array<string, array{rank: int, score: float, total: int}> $ranks by window; none where it is not listed
+     * @param array<string, array<int, ?int>> $limited by window and rank: the rank without the limit by channel, where it differs; null beyond the list's end
      * @param list<array{region: string, observed_at: int, views: int}> $history newest first
      */
     private function __construct(
@@ -36,10 +38,13 @@ final readonly class Explanation
         public ?string $category,
         public ?int $publishedAt,
         public Velocity $velocity,
+        /** What its age counts from. */
+        public int $ageStartsAt,
         public int $generation,
         public int $generationAt,
         public string $formula,
         public array $ranks,
+        public array $limited,
         public array $history,
         /** Why it was taken down; null when it was not. */
         public ?string $removal,
@@ -58,6 +63,8 @@ final readonly class Explanation
         if ($row === null || $generation === null) {
             return null;
         }
+        $stored = StoredParts::find($database, $generation['id'], $region, $videoId);
+        $velocity = $stored->velocity ?? self::velocity($row);
         $ranks = $database->rows(self::RANKS, [$videoId, $region, $generation['id']]);
         $historyQuery = (string) file_get_contents(self::HISTORY_FILE);
 
@@ -67,13 +74,14 @@ final readonly class Explanation
             channel: $row['channel'],
             category: $row['category'],
             publishedAt: $row['published_at'],
-            velocity: $row['first_observed_at'] === null
-                ? Velocity::none($row['first_seen_at'])
-                : Velocity::fromRow($row),
+            velocity: $velocity,
+            ageStartsAt: $stored->ageStartsAt ??
+                Forecast::ageStartsAt($velocity->firstObservedAt, $row['published_at']),
             generation: $generation['id'],
             generationAt: $generation['published_at'],
             formula: $generation['formula'],
             ranks: array_column($ranks, null, 'window'),
+            limited: $stored->limited ?? [],
             history: $database->rows($historyQuery, [$videoId, self::MAX_OBSERVATIONS, $region]),
             removal: new Removals($database)->reasonFor($videoId, $row['channel']),
             looks: LookFacts::find(
@@ -82,7 +90,16 @@ final readonly class Explanation
                 $videoId,
                 $generation['id'],
                 $generation['published_at'],
+                $stored,
             ),
         );
+    }
+
+    /** @param array<string, mixed> $row */
+    private static function velocity(array $row): Velocity
+    {
+        return $row['first_observed_at'] === null
+            ? Velocity::none($row['first_seen_at'])
+            : Velocity::fromRow($row);
     }
 }

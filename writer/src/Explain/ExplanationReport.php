@@ -42,11 +42,28 @@ final readonly class ExplanationReport
                 ChannelLimit::MAX_VIDEOS,
                 ChannelLimit::WITHIN_RANKS,
             ),
+            ...$this->limitedLines(),
             ...$this->lookLines(),
             '',
             'Views, newest first:',
             ...$this->historyLines(),
         ]) . "\n";
+    }
+
+    /** @return list<string> */
+    private function limitedLines(): array
+    {
+        $lines = [];
+        foreach ($this->explanation->ranks as $window => ['rank' => $rank]) {
+            $limited = $this->explanation->limited[$window] ?? [];
+            if (array_key_exists($rank, $limited)) {
+                $lines[] =
+                    "            without it, in $window: " .
+                    ($limited[$rank] === null ? 'beyond the end of the list' : "rank {$limited[$rank]}");
+            }
+        }
+
+        return $lines;
     }
 
     /** @return list<string> */
@@ -61,18 +78,18 @@ final readonly class ExplanationReport
         return [
             sprintf(
                 '  looks     %s at it in the lists, and %s views of it from them (half-life %.0f h); weight against the forecast %.2f',
-                number_format($facts->looks, 1),
-                number_format($facts->views, 1),
+                number_format($facts->parts->looks, 1),
+                number_format($facts->parts->views, 1),
                 Evidence::HALF_LIFE_HOURS,
-                $facts->weight,
+                $facts->parts->weight,
             ),
             sprintf(
                 '  appeal    of those who look, %.2f %% open it when new: %.2f %% expected before the looks, at most %.2f %% to be tried',
-                100 * $facts->appeal->mean,
-                100 * $facts->appeal->prior,
-                100 * $facts->appeal->upper,
+                100 * $facts->parts->appeal->mean,
+                100 * $facts->parts->appeal->prior,
+                100 * $facts->parts->appeal->upper,
             ),
-            ...$facts->appeal->isHeld
+            ...$facts->parts->appeal->isHeld
                 ? [
                     '  held      looks say more than views elsewhere let them: no more than this multiple counts',
                 ]
@@ -90,7 +107,7 @@ final readonly class ExplanationReport
         $listed = $facts->ranks[$window->value] ?? null;
         $score =
             $listed['score'] ??
-            Forecast::expectedViews($facts->velocity, $facts->publishedAt, $window, $facts->generationAt);
+            Forecast::expectedViews($facts->velocity, $facts->ageStartsAt, $window, $facts->generationAt);
 
         return sprintf(
             '  %-5s %-18s %12s views expected in the next %d h',
@@ -124,7 +141,6 @@ final readonly class ExplanationReport
     private function ageLine(): string
     {
         $facts = $this->explanation;
-        $since = Forecast::ageStartsAt($facts->velocity->firstObservedAt, $facts->publishedAt);
         $source =
             $facts->publishedAt === null
                 ? sprintf(
@@ -135,7 +151,7 @@ final readonly class ExplanationReport
 
         return sprintf(
             '  age       %.1f h, %s',
-            ($facts->generationAt - $since) / self::HOUR_SECONDS,
+            ($facts->generationAt - $facts->ageStartsAt) / self::HOUR_SECONDS,
             $source,
         );
     }

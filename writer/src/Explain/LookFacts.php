@@ -5,10 +5,10 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Explain;
 
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Ranking\AppealEstimate;
 use TrendVault\Writer\Ranking\AppealModel;
 use TrendVault\Writer\Ranking\Contender;
 use TrendVault\Writer\Ranking\Evidence;
+use TrendVault\Writer\Ranking\LookParts;
 use TrendVault\Writer\Ranking\Velocity;
 
 /** What visitors of a region's lists did with a video, and what the ranking makes of it. */
@@ -26,17 +26,10 @@ final readonly class LookFacts
     SQL;
 
     /** @param list<string> $exploredWindows where its rank was not earned */
-    private function __construct(
-        public float $looks,
-        public float $views,
-        /** How much looks weigh against the forecast in this region, from 0 to 1. */
-        public float $weight,
-        public AppealEstimate $appeal,
-        public array $exploredWindows,
-    ) {}
+    private function __construct(public LookParts $parts, public array $exploredWindows) {}
 
     /**
-     * From what is stored now.
+     * What was stored with the generation; for a video that is in none of the lists, from what is stored now.
      *
      * @param int $at UTC seconds
      * @return ?self null where the region has no looks
@@ -47,7 +40,16 @@ final readonly class LookFacts
         string $videoId,
         int $generation,
         int $at,
+        ?StoredParts $stored,
     ): ?self {
+        $parts = $stored === null ? self::compute($database, $region, $videoId, $at) : $stored->looks;
+        $explored = $database->rows(self::EXPLORED, [$generation, $videoId, $region]);
+
+        return $parts === null ? null : new self($parts, array_column($explored, 'window'));
+    }
+
+    private static function compute(Database $database, string $region, string $videoId, int $at): ?LookParts
+    {
         $evidence = [];
         foreach ($database->rows(self::LOOKS, [$region]) as $row) {
             $evidence["#{$row['video_id']}"][$row['rank_group']] = new Evidence(
@@ -74,19 +76,10 @@ final readonly class LookFacts
         if ($place === false) {
             return null;
         }
-        $model = new AppealModel(array_values($contenders), $at);
-        $own = array_reduce(
-            $evidence["#$videoId"] ?? [],
-            static fn(Evidence $sum, Evidence $one): Evidence => $sum->plus($one),
-            new Evidence(0.0, 0.0, 0.0, $at),
-        );
+        $contenders = array_values($contenders);
+        $model = new AppealModel($contenders, $at);
+        $looks = $contenders[$place]->looks($at);
 
-        return new self(
-            $own->looks,
-            $own->views,
-            $model->weight(),
-            $model->estimate($place),
-            array_column($database->rows(self::EXPLORED, [$generation, $videoId, $region]), 'window'),
-        );
+        return new LookParts($looks->looks, $looks->views, $model->weight(), $model->estimate($place));
     }
 }

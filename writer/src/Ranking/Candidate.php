@@ -16,6 +16,8 @@ final readonly class Candidate
         public ?float $earned = null,
         /** Whether it stands above the rank that it has earned. */
         public bool $isExplored = false,
+        /** UTC seconds; null when that is not known. */
+        public ?int $publishedAt = null,
     ) {}
 
     /**
@@ -39,11 +41,26 @@ final readonly class Candidate
         $earned = $this->earned ?? $this->score;
         $score = $earned <= 0.0 ? $earned : $earned * ($this->score / $earned) ** $degree;
 
-        return new self($this->videoId, $this->channel, $score, $this->velocity, $earned);
+        return new self(
+            $this->videoId,
+            $this->channel,
+            $score,
+            $this->velocity,
+            $earned,
+            publishedAt: $this->publishedAt,
+        );
     }
 
     public function marked(): self
     {
-        return new self($this->videoId, $this->channel, $this->score, $this->velocity, $this->earned, true);
+        return new self(
+            $this->videoId,
+            $this->channel,
+            $this->score,
+            $this->velocity,
+            $this->earned,
+            true,
+            $this->publishedAt,
+        );
     }
 }

@@ -16,13 +16,13 @@ final readonly class ChannelLimit
      * any further video would get one of these ranks and break the limit.
      *
      * @param list<Candidate> $candidates in order
-     * @return list<Candidate>
+     * @return array<int, Candidate> by rank; the keys are their places before, from 0
      */
     public static function apply(array $candidates): array
     {
         $first = self::first($candidates);
 
-        return array_values(count($first) < self::WITHIN_RANKS ? $first : $first + $candidates);
+        return count($first) < self::WITHIN_RANKS ? $first : $first + $candidates;
     }
 
     /**

@@ -23,6 +23,20 @@ final readonly class Contender
         return $this->velocity->observationCount > 0;
     }
 
+    /**
+     * All looks at it, of all ranks.
+     *
+     * @param int $at UTC seconds
+     */
+    public function looks(int $at): Evidence
+    {
+        return array_reduce(
+            $this->evidence,
+            static fn(Evidence $sum, Evidence $one): Evidence => $sum->plus($one),
+            new Evidence(0.0, 0.0, 0.0, $at),
+        );
+    }
+
     /** @param int $at UTC seconds */
     public function ageHours(float $at): float
     {

@@ -21,13 +21,13 @@ final readonly class Exploration
 
     /**
      * @param list<Candidate> $candidates
-     * @return list<Candidate> by rank, at most `size`, under the channel limit
+     * @return array<int, Candidate> by rank, at most `size`, under the channel limit; the keys are the places without it
      */
     public function ranked(array $candidates, int $size): array
     {
         $earned = self::order($candidates, 0.0, $size);
         $places = [];
-        foreach ($earned as $index => $candidate) {
+        foreach (array_values($earned) as $index => $candidate) {
             $places["#$candidate->videoId"] = $index;
         }
         $marked = fn(float $degree): array => self::mark(self::order($candidates, $degree, $size), $places);
@@ -49,11 +49,11 @@ final readonly class Exploration
         return $list;
     }
 
-    /** @param list<Candidate> $list */
+    /** @param array<int, Candidate> $list by rank */
     private function isWithinShare(array $list): bool
     {
         $all = $explored = 0.0;
-        foreach ($list as $index => $candidate) {
+        foreach (array_values($list) as $index => $candidate) {
             $looks = $this->looksByRank[RankGroup::of($index + 1)];
             $all += $looks;
             $explored += $candidate->isExplored ? $looks : 0.0;
@@ -65,7 +65,7 @@ final readonly class Exploration
     /**
      * @param list<Candidate> $candidates
      * @param float $degree 0 for what is earned, 1 for the upper bounds
-     * @return list<Candidate>
+     * @return array<int, Candidate> by rank
      */
     private static function order(array $candidates, float $degree, int $size): array
     {
@@ -74,19 +74,19 @@ final readonly class Exploration
             $candidates,
         );
 
-        return array_slice(ChannelLimit::apply(Candidate::sorted($scored)), 0, $size);
+        return array_slice(ChannelLimit::apply(Candidate::sorted($scored)), 0, $size, true);
     }
 
     /**
-     * @param list<Candidate> $list
+     * @param array<int, Candidate> $list by rank
      * @param array<string, int> $places from 0, that were earned
-     * @return list<Candidate>
+     * @return array<int, Candidate>
      */
     private static function mark(array $list, array $places): array
     {
-        foreach ($list as $index => $candidate) {
-            if ($index < ($places["#$candidate->videoId"] ?? PHP_INT_MAX)) {
-                $list[$index] = $candidate->marked();
+        foreach (array_keys($list) as $index => $key) {
+            if ($index < ($places["#{$list[$key]->videoId}"] ?? PHP_INT_MAX)) {
+                $list[$key] = $list[$key]->marked();
             }
         }
 

@@ -10,17 +10,22 @@ use TrendVault\Writer\Database\Database;
 final readonly class GenerationWriter
 {
     private const string ADD_GENERATION = <<<'SQL'
-    INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks, previous_at)
-    VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks, previous_at, taper_hours, sources, explore_share, removed_videos, looks_counted)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
-    private const string ADD_REGION = 'INSERT INTO generation_regions (generation, region, video_count, newest_observed_at) VALUES (?, ?, ?, ?)';
+    private const string ADD_REGION = 'INSERT INTO generation_regions (generation, region, video_count, newest_observed_at, look_weight) VALUES (?, ?, ?, ?, ?)';
     private const string ADD_RANK = <<<'SQL'
     INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour, previous_rank)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
     private const string ADD_EXPLORED = 'INSERT INTO explored_ranks (generation, region, window, category, rank) VALUES (?, ?, ?, ?, ?)';
 
-    public function __construct(private Database $database) {}
+    /** @param list<array{kind: string, host: ?string}> $sources */
+    public function __construct(
+        private Database $database,
+        private float $exploreShare,
+        private array $sources,
+    ) {}
 
     /**
      * @param array<string, ?int> $newestByRegion UTC seconds of the newest observation; null without any
@@ -29,30 +34,57 @@ final readonly class GenerationWriter
     public function write(RankedLists $lists, array $newestByRegion, int $now): Generation
     {
         $history = RankHistory::at($this->database, $now);
+        $id = $this->describe($lists, $newestByRegion, $now, $history->comparedAt);
+        $history->forget();
+        $hourlyViews = new HourlyViews($this->database);
+        $explanations = new ExplanationStore($this->database, $id, $lists);
+        $rows = 0;
+        foreach ($lists->ranked() as $list) {
+            $this->writeList($id, $list, $history->before($list));
+            $history->keep($list);
+            $hourlyViews->add($list);
+            $explanations->add($list);
+            $rows += count($list->candidates);
+        }
+        $hourlyViews->update($now);
+        $explanations->save();
+
+        return new Generation($id, $now, $lists->totalVideoCount(), $rows, $lists->futureCount());
+    }
+
+    /**
+     * Writes what a generation was made with.
+     *
+     * @param array<string, ?int> $newestByRegion
+     * @return int its id
+     */
+    private function describe(RankedLists $lists, array $newestByRegion, int $now, ?int $comparedAt): int
+    {
         $this->database->run(self::ADD_GENERATION, [
             $now,
             $lists->formula,
             $lists->totalVideoCount(),
             ChannelLimit::MAX_VIDEOS,
             ChannelLimit::WITHIN_RANKS,
-            $history->comparedAt,
+            $comparedAt,
+            Forecast::TAPER_HOURS,
+            json_encode($this->sources, JSON_THROW_ON_ERROR),
+            $this->exploreShare,
+            $lists->removedCount(),
+            (int) $lists->usesLooks,
         ]);
         $id = $this->database->connection->lastInsertRowID();
         foreach ($newestByRegion as $region => $newest) {
-            $this->database->run(self::ADD_REGION, [$id, $region, $lists->videoCount($region), $newest]);
+            $this->database->run(self::ADD_REGION, [
+                $id,
+                $region,
+                $lists->videoCount($region),
+                $newest,
+                $lists->lookWeight($region),
+            ]);
         }
-        $history->forget();
-        $hourlyViews = new HourlyViews($this->database);
-        $rows = 0;
-        foreach ($lists->ranked() as $list) {
-            $this->writeList($id, $list, $history->before($list));
-            $history->keep($list);
-            $hourlyViews->add($list);
-            $rows += count($list->candidates);
-        }
-        $hourlyViews->update($now);
 
-        return new Generation($id, $now, $lists->totalVideoCount(), $rows, $lists->futureCount());
+        return $id;
     }
 
     /** @param array<int> $before the ranks of before, from 0, by id */

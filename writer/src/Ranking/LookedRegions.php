@@ -72,7 +72,7 @@ final class LookedRegions
         foreach ($this->catalogue as $region => $rows) {
             foreach (array_diff_key($rows, $this->contenders[$region] ?? []) as $row) {
                 isset($videos[$row['video_id']]) || isset($channels[$row['channel']])
-                    ? $lists->skipRemoved($region)
+                    ? $lists->skipRemoved($region, $row['video_id'])
                     : $this->add(
                         $region,
                         $row['video_id'],
@@ -87,6 +87,7 @@ final class LookedRegions
             $model = $lists->offerAll($region, array_values($contenders), $exploreShare);
             $this->useLooks = $this->useLooks || $model->weight() > 0.0;
         }
+        $lists->usesLooks = $this->useLooks;
     }
 
     /** What generations.formula says. */

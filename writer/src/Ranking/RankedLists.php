@@ -22,8 +22,16 @@ final class RankedLists
     private int $futureCount = 0;
     /** What generations.formula says. */
     public string $formula = Forecast::VERSION;
+    /** Whether looks weigh anything in any region. */
+    public bool $usesLooks = false;
     /** @var array<string, true> */
     private array $regionsWithRemovals = [];
+    /** @var array<true> by video */
+    private array $removedVideos = [];
+    /** @var array<string, AppealModel> by region */
+    private array $models = [];
+    /** @var array<string, array<string, array{int, Contender}>> the places in the model, by region, "#" and video */
+    private array $contenders = [];
     /** @var array<string, Exploration> by region */
     private array $explorations = [];
 
@@ -49,7 +57,15 @@ final class RankedLists
             $candidate = null;
             foreach ($lists as $list) {
                 if ($list->admits($score)) {
-                    $list->add($candidate ??= new Candidate($videoId, $channel, $score, $velocity));
+                    $list->add(
+                        $candidate ??= new Candidate(
+                            $videoId,
+                            $channel,
+                            $score,
+                            $velocity,
+                            publishedAt: $publishedAt,
+                        ),
+                    );
                 }
             }
         }
@@ -69,9 +85,13 @@ final class RankedLists
         float $surprise = AppealModel::SURPRISE,
     ): AppealModel {
         $model = new AppealModel($contenders, $this->now, $surprise);
+        if (array_any($contenders, static fn(Contender $contender): bool => $contender->evidence !== [])) {
+            $this->models[$region] = $model;
+        }
         $this->explorations[$region] = new Exploration($exploreShare, $model->looksByRank());
         $this->videoCounts[$region] = ($this->videoCounts[$region] ?? 0) + count($contenders);
         foreach ($contenders as $index => $contender) {
+            $this->contenders[$region]["#$contender->videoId"] = [$index, $contender];
             $estimate = $model->estimate($index);
             $category = $contender->category;
             $targets = $this->targets[$region][$category ?? ''] ?? $this->addTargets($region, $category);
@@ -84,6 +104,7 @@ final class RankedLists
                     $score,
                     $contender->velocity,
                     $earned,
+                    publishedAt: $contender->publishedAt,
                 );
                 foreach ($targetLists as $list) {
                     $list->admits($score) && $list->add($candidate);
@@ -107,6 +128,7 @@ final class RankedLists
                         Window::from($window),
                         (string) $category,
                         $list->ranked($this->explorations[$region] ?? null),
+                        $list->size,
                     );
                 }
             }
@@ -131,9 +153,35 @@ final class RankedLists
     }
 
     /** Notes that a video of the region does not rank, because somebody took it down. */
-    public function skipRemoved(string $region): void
+    public function skipRemoved(string $region, string $videoId): void
     {
         $this->regionsWithRemovals[$region] = true;
+        $this->removedVideos[$videoId] = true;
+    }
+
+    /** How many videos do not rank, because somebody took them down. */
+    public function removedCount(): int
+    {
+        return count($this->removedVideos);
+    }
+
+    /** How much looks weigh in a region; null where they take no part. */
+    public function lookWeight(string $region): ?float
+    {
+        return ($this->models[$region] ?? null)?->weight();
+    }
+
+    /** What was done with a video in a region's lists; null where looks take no part. */
+    public function lookParts(string $region, string $videoId): ?LookParts
+    {
+        $model = $this->models[$region] ?? null;
+        [$index, $contender] = $this->contenders[$region]["#$videoId"] ?? [0, null];
+        if ($model === null || $contender === null) {
+            return null;
+        }
+        $looks = $contender->looks($this->now);
+
+        return new LookParts($looks->looks, $looks->views, $model->weight(), $model->estimate($index));
     }
 
     /** Whether a region has no video, and not because all were taken down. */

@@ -30,11 +30,13 @@ final readonly class RankingPublisher
     /**
      * @param int $maxUnobservedHours a video leaves when its region was observed for more hours without it
      * @param float $exploreShare of the looks may go to ranks that were not earned, see Exploration
+     * @param list<array{kind: string, host: ?string}> $sources where counts come from, to be stored with the lists
      */
     public function __construct(
         private Database $database,
         private int $maxUnobservedHours,
         private float $exploreShare = 0.0,
+        private array $sources = [],
     ) {}
 
     /**
@@ -78,7 +80,11 @@ final readonly class RankingPublisher
         }
 
         return $this->database->transaction(
-            fn(): Generation => new GenerationWriter($this->database)->write($lists, $newestByRegion, $now),
+            fn(): Generation => new GenerationWriter(
+                $this->database,
+                $this->exploreShare,
+                $this->sources,
+            )->write($lists, $newestByRegion, $now),
         );
     }
 
@@ -114,7 +120,7 @@ final readonly class RankingPublisher
             if ($row['last_observed_at'] > $latest) {
                 $lists->skipFuture();
             } elseif (isset($videos[$row['video_id']]) || isset($channels[$row['channel']])) {
-                $lists->skipRemoved($region);
+                $lists->skipRemoved($region, $row['video_id']);
             } elseif ($row['last_observed_at'] >= $leaveBefore[$region]) {
                 ($looked->has($region) ? $looked->add(...) : $lists->offer(...))(
                     $region,

@@ -15,7 +15,7 @@ final class TopList
     /** A candidate with a lower score cannot get into the list. */
     private float $threshold = 0.0;
 
-    public function __construct(private readonly int $size) {}
+    public function __construct(public readonly int $size) {}
 
     /** False when a candidate with this score cannot get into the list. */
     public function admits(float $score): bool
@@ -32,7 +32,7 @@ final class TopList
         }
     }
 
-    /** @return list<Candidate> by rank, at most `size` */
+    /** @return array<int, Candidate> by rank, at most `size`; the keys are the places without a limit by channel, exact below `size` */
     public function ranked(?Exploration $exploration = null): array
     {
         if ($exploration !== null) {
@@ -40,7 +40,7 @@ final class TopList
         }
         $this->candidates = Candidate::sorted($this->candidates);
 
-        return array_slice(ChannelLimit::apply($this->candidates), 0, $this->size);
+        return array_slice(ChannelLimit::apply($this->candidates), 0, $this->size, true);
     }
 
     /**

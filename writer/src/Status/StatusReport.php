@@ -16,8 +16,12 @@ final readonly class StatusReport
     private const int REJECTIONS_PERIOD_SECONDS = 86_400;
 
     private const string REGIONS = <<<'SQL'
-    SELECT r.code AS region, count(y.video_id) AS videos, max(y.last_observed_at) AS newest_observed_at
-    FROM regions AS r LEFT JOIN velocity AS y ON y.region = r.code GROUP BY r.code ORDER BY r.code
+    WITH known (region, at) AS (
+      SELECT region, last_observed_at FROM velocity UNION ALL SELECT region, NULL FROM catalogue AS c
+      WHERE NOT EXISTS (SELECT 1 FROM velocity WHERE video_id = c.video_id AND region = c.region)
+    ), counted AS (SELECT region, count(*) AS videos, max(at) AS newest FROM known GROUP BY region)
+    SELECT r.code AS region, ifnull(c.videos, 0) AS videos, c.newest AS newest_observed_at
+    FROM regions AS r LEFT JOIN counted AS c ON c.region = r.code ORDER BY r.code
     SQL;
     private const string REJECTIONS = <<<'SQL'
     SELECT reason, sum(line_count) AS lines FROM rejections JOIN runs ON runs.id = run_id

@@ -1,0 +1,36 @@
+import type { About } from "@trendvault/contract/explanation";
+import { windowHours, windows } from "@trendvault/contract/list-bounds";
+import { aboutApiPath } from "@trendvault/contract/paths";
+import type { MakingRow } from "../database/explanation-rows.ts";
+import type { Generation } from "../database/generation.ts";
+import { jsonBody } from "./body.ts";
+import { fixedContent, type Resource } from "./resource.ts";
+import { formatTime } from "./time-text.ts";
+
+type MakingReader = { readMaking(generation: Generation): MakingRow };
+
+/** How the lists are made. */
+export function aboutResource(reader: MakingReader): Resource {
+  return {
+    url: aboutApiPath,
+    route: "about",
+    read: (generation) => fixedContent(jsonBody(JSON.stringify(readAbout(generation, reader)))),
+  };
+}
+
+/** The same as an object, for the page that says it to people. @throws DatabaseUnreadable */
+export function readAbout(generation: Generation, reader: MakingReader): About {
+  const making = reader.readMaking(generation);
+  const sources: About["sources"] = JSON.parse(making.sources ?? "[]");
+  return {
+    generation: generation.id,
+    generated_at: formatTime(generation.publishedAt),
+    formula: making.formula,
+    windows: windows.map((name) => ({ name, hours: windowHours[name] })),
+    channel_limit: { videos: generation.maxPerChannel, within_ranks: generation.maxPerChannelRanks },
+    sources: sources?.length === 0 ? null : sources,
+    explore_share: making.explore_share,
+    removed_videos: making.removed_videos,
+    looks_counted: making.looks_counted === 1,
+  };
+}

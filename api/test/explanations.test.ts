@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { explanationUrl } from "@trendvault/contract/explain-query";
+import { About, Explanation } from "@trendvault/contract/explanation";
+import { windowHours, windows } from "@trendvault/contract/list-bounds";
+import { testSeed as seed } from "@trendvault/contract/test-support/random";
+import { DatabaseBuilder } from "../test-support/database-builder.ts";
+import { randomNumbers } from "../test-support/random-numbers.ts";
+import { openTestOrigin, type TestOrigin } from "../test-support/test-origin.ts";
+
+const writer = Bun.fileURLToPath(import.meta.resolve("../../writer/bin/writer"));
+const random = randomNumbers(seed);
+const regions = ["DE", "GB"] as const;
+const videoCount = 90;
+const commandSeconds = 180; // up to a hundred processes, on a busy machine
+
+let folder: string;
+let origin: TestOrigin;
+
+function run(args: string[], stdin = ""): { code: number; text: string } {
+  const env = {
+    ...process.env,
+    DB_PATH: join(folder, "trendvault.db"),
+    SOURCES: "edge:https://lists.example",
+  };
+  const { exitCode, stdout } = Bun.spawnSync([writer, ...args], {
+    env,
+    stdin: Buffer.from(stdin),
+    stderr: "ignore",
+  });
+  return { code: exitCode, text: stdout.toString() };
+}
+
+// Few channels have the best, so that the limit by channel moves videos; looks in one of the two markets.
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "trendvault-explain-"));
+  run(["migrate"]);
+  run(["ingest", "-"], [3, 2, 1].flatMap((hours) => observations(hours)).join("\n"));
+  run(["ingest", "-"], catalogueLine);
+  const builder = new DatabaseBuilder(join(folder, "trendvault.db"));
+  for (let video = 0; video < videoCount; video += 3) {
+    const looks = random.integer(1, 900);
+    builder.database.run("INSERT INTO looks VALUES ('DE', ?, ?, ?, ?, ?, ?)", [
+      ...[`v${video}`, random.pick([1, 3, 25]), looks, looks * random.fraction()],
+      ...[random.integer(0, 90), Math.floor(Date.now() / 1000) - 60],
+    ]);
+  }
+  builder.takeDown("video", "v5");
+  builder.database.close();
+  run(["rank"]);
+  origin = await openTestOrigin(join(folder, "trendvault.db"));
+});
+
+afterAll(() => {
+  origin.watcher.close();
+  rmSync(folder, { recursive: true });
+});
+
+const catalogueLine = JSON.stringify({
+  ...{ id: "announced", regions: ["DE"], title: "Announced", channel: "One" },
+  thumb_base: "https://thumbs.example/a",
+});
+
+function observations(hoursAgo: number): string[] {
+  return regions.flatMap((region) =>
+    Array.from({ length: videoCount }, (_, video) =>
+      JSON.stringify({
+        ...{
+          id: `v${video}`,
+          region,
+          title: `Title ${video}`,
+          channel: `Channel ${video > 60 ? video % 3 : video}`,
+        },
+        observed_at: new Date(Date.now() - hoursAgo * 3_600_000).toISOString().replace(/\.\d+/, ""),
+        views: (4 - hoursAgo) * (1 + video * video * 7),
+        ...(video % 4 === 0 ? {} : { published_at: "2025-11-19T10:00:00Z" }),
+        thumb_base: `https://thumbs.example/${video}`,
+      }),
+    ),
+  );
+}
+
+const commands = new Map<string, { code: number; text: string }>();
+
+function explainByCommand(region: string, id: string) {
+  const known = commands.get(region + id) ?? run(["explain", region, "--", id]);
+  commands.set(region + id, known);
+  return known;
+}
+
+/** The words that the command has for what the API has said. */
+function wordsFor({ window, place, counts, channel_limit, looks }: Explanation): (string | RegExp)[] {
+  const { videos, within_ranks } = channel_limit;
+  const words: (string | RegExp)[] = [`at most ${videos} videos of a channel in the first ${within_ranks}`];
+  if (place === null) return [...words, new RegExp(`^ {2}${window} +not in the list`, "m")];
+  words.push(new RegExp(`^ {2}${window} +rank ${place.rank} of ${place.total} `, "m"));
+  const unlimited = place.rank_without_channel_limit;
+  if (unlimited !== place.rank) {
+    words.push(`without it, in ${window}: ${unlimited === null ? "beyond the end" : `rank ${unlimited}\n`}`);
+  }
+  const rate = counts?.views_per_hour ?? 0;
+  const written = rate.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  words.push(`  rate      ${written} views an hour`);
+  if (looks === null) return words;
+  words.push(`when new: `, looks.is_held ? "  held " : /\n {2}explored/);
+  words.push(place.is_explored ? new RegExp(`earned, to learn about it: .*${window}`) : "explored");
+  return words;
+}
+
+function scoreInText(text: string, window: string): number {
+  const [, score = ""] = new RegExp(`^ {2}${window} .* ([0-9,.]+) views expected`, "m").exec(text) ?? [];
+  return Number(score.replaceAll(",", ""));
+}
+
+test(
+  `the API explains what the command explains (seed ${seed})`,
+  async () => {
+    const ids = [...Array.from({ length: videoCount }, (_, video) => `v${video}`), "announced", "unknown"];
+    let limited = 0;
+    for (let draw = 0; draw < 100; draw++) {
+      const [id, region, window] = [random.pick(ids), random.pick(regions), random.pick(windows)];
+      const response = await origin.ask(explanationUrl(id, { region, window }));
+      const { code, text } = explainByCommand(region, id);
+      const name = `${id} ${region} ${window}`;
+      expect(response.status, name).toBe(code === 0 && id !== "v5" ? 200 : 404);
+      if (response.status !== 200) continue;
+      const explanation = Explanation.parse(await response.json());
+      for (const words of wordsFor(explanation)) expect(text, name).toMatch(words);
+      const { place, looks, forecast } = explanation;
+      if (place === null) continue;
+      expect(Math.abs(scoreInText(text, window) - place.score), name).toBeLessThan(0.56);
+      expect(looks === null, name).toBe(region === "GB");
+      expect(forecast?.window_hours, name).toBe(windowHours[window]);
+      if (place.rank !== place.rank_without_channel_limit) limited++;
+      expect(explanation.sentences[0], name).toContain(
+        `is at rank ${place.rank} of ${place.total} in the list of`,
+      );
+    }
+    expect(limited).toBeGreaterThan(0);
+  },
+  commandSeconds * 1000,
+);
+
+test("what a visitor did is said in sums only, as they were stored", async () => {
+  const { looks } = Explanation.parse(await (await origin.ask("/api/videos/v0/explain?region=DE")).json());
+  const { text } = explainByCommand("DE", "v0");
+  const write = (value: number, digits: number) => value.toFixed(digits);
+  expect(text).toContain(`weight against the forecast ${write(looks?.weight ?? 0, 2)}`);
+  expect(text).toContain(`open it when new: ${write(100 * (looks?.expected_appeal ?? 0), 2)} %`);
+});
+
+test("a video that is known but not listed is said to be so; what is unknown or removed is 404", async () => {
+  const database = new DatabaseBuilder(join(folder, "trendvault.db")).database;
+  database.run("DELETE FROM trending WHERE region = 'GB' AND video_id = 'v1'");
+  database.close();
+  const fresh = await openTestOrigin(join(folder, "trendvault.db"));
+  const explanation = Explanation.parse(await (await fresh.ask("/api/videos/v1/explain?region=gb")).json());
+  expect(explanation).toMatchObject({ place: null, forecast: null, counts: { views: 24 } });
+  expect(explanation.sentences[0]).toBe(
+    "“Title 1” is not in the list of United Kingdom for the next 24 hours.",
+  );
+  expect((await fresh.ask("/api/videos/v1/explain?region=FR")).status).toBe(404);
+  expect((await fresh.ask("/api/videos/v5/explain?region=GB")).status).toBe(404);
+  fresh.watcher.close();
+});
+
+test.each(["limit=5", "region=XX", "region=DE&region=DE", "window=hour", "category=Music"])(
+  "an explanation with the query %p is refused",
+  async (query) => expect((await origin.ask(`/api/videos/v1/explain?${query}`)).status).toBe(400),
+);
+
+test("how the lists are made is said without keys and paths", async () => {
+  const about = About.parse(await (await origin.ask("/api/about")).json());
+  expect(about).toMatchObject({
+    formula: "inverse-square-1+looks-1",
+    sources: [{ kind: "edge", host: "lists.example" }],
+    explore_share: 0.25,
+    removed_videos: 1,
+    looks_counted: true,
+  });
+});
+
+test("the hours of a window are the writer's", async () => {
+  const source = await Bun.file(join(writer, "../../src/Ranking/Window.php")).text();
+  for (const window of windows) {
+    const name = window.charAt(0).toUpperCase() + window.slice(1);
+    expect(source).toContain(`self::${name} => ${windowHours[window]}.0`);
+  }
+});
