@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import type { Page } from "playwright-core";
 import { assertAccessible } from "./test-support/axe.ts";
 import { openPage } from "./test-support/open-page.ts";
 
@@ -15,24 +16,32 @@ const sizes = [
   { width: 2560, height: 1440 },
 ];
 
-describe("the page's look", () => {
-  for (const viewport of sizes) {
-    for (const colorScheme of ["light", "dark"] as const) {
-      test(`is accessible, and fits ${viewport.width} pixels, ${colorScheme}`, () =>
-        openPage(
-          "/?region=GB",
-          async ({ page }) => {
-            await assertAccessible(page);
-            const { scrollWidth, clientWidth } = await page.evaluate(() => {
-              const { scrollWidth, clientWidth } = document.documentElement;
-              return { scrollWidth, clientWidth };
-            });
-            assert.equal(scrollWidth, clientWidth);
-            const path = join(screenshots, `page-${viewport.width}-${colorScheme}.png`);
-            await page.screenshot({ path });
-          },
-          { viewport, colorScheme },
-        ));
+const targets = [
+  { name: "page", target: "/?region=GB" },
+  { name: "about", target: "/about" },
+];
+
+describe("the look of", () => {
+  for (const { name, target } of targets) {
+    for (const viewport of sizes) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        test(`the ${name} is accessible, and fits ${viewport.width} pixels, ${colorScheme}`, () =>
+          openPage(
+            target,
+            async ({ page }) => {
+              await assertAccessible(page);
+              assert.equal(await hiddenAtTheSide(page), 0);
+              const path = join(screenshots, `${name}-${viewport.width}-${colorScheme}.png`);
+              await page.screenshot({ path });
+            },
+            { viewport, colorScheme },
+          ));
+      }
     }
   }
 });
+
+/** How many pixels of the page can only be seen by scrolling sideways. */
+function hiddenAtTheSide(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { assertAccessible } from "./test-support/axe.ts";
 import { idsOf, openPage, ranksOf, upTo } from "./test-support/open-page.ts";
+import { serveSite } from "./test-support/site.ts";
+import { sharedStack } from "./test-support/stack.ts";
+import { visit } from "./test-support/visit.ts";
 
 describe("the page", () => {
   test("shows a list with pictures, movement, sparklines and links", () =>
@@ -124,4 +128,23 @@ describe("the page without scripts", () => {
       },
       options,
     ));
+});
+
+describe("another site, with one script tag from the edge,", () => {
+  test("shows the list of PL, with pictures", async () => {
+    const { edge, pictures } = await sharedStack();
+    const tags = `<script type="module" src="${edge.url}/assets/trendvault-list.js"></script>
+<trendvault-list region="PL" limit="10" thumb-hosts="${pictures.host}"></trendvault-list>`;
+    const body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>A partner</title>${tags}`;
+    const partner = await serveSite("partner", { "/": { body } });
+    const hosts = [new URL(edge.url).host, pictures.host];
+    await visit(partner.url, { hosts }, async ({ page }) => {
+      await page.goto("/");
+      await page.locator('trendvault-list li[data-rank="10"]').waitFor();
+      assert.match((await idsOf(page)).join(" "), /^(pl-\d+ ?){10}$/);
+      assert.equal(await page.locator("trendvault-list img.thumb").count(), 10);
+      await page.screenshot({ path: join(import.meta.dirname, "screenshots/element.png"), fullPage: true });
+    });
+    await partner.stop();
+  });
 });

@@ -16,7 +16,7 @@ export async function openPage(
   await visit(used.edge.url, { ...options, hosts }, async ({ page, context }) => {
     await prepare?.(page);
     await page.goto(target);
-    if (options.javaScriptEnabled !== false) await isLive(page);
+    if (options.javaScriptEnabled !== false && new URL(page.url()).pathname === "/") await isLive(page);
     await run({ page, context, stack: used });
   });
 }
