@@ -47,8 +47,8 @@ function contentOf(making: Making): ViewElement[] {
     h("p", {}, h("a", { href: pagePath }, "Back to the list")),
     h("h1", {}, "How this list is made"),
     p(
-      "A list is ordered by a forecast: the views that each video is expected to get in the time ahead. Nobody pays for" +
-        " a rank, and nothing is known or stored about you: everybody in a country gets the same list.",
+      "A list is ordered by a forecast: the views that each video is expected to get in the time ahead. Nothing is known" +
+        " or stored about you: everybody in a country gets the same list.",
     ),
     h("h2", {}, "What counts, in the order of its weight"),
     h(

@@ -95,6 +95,13 @@ describe("a page for people, at the edge", () => {
     assert.match(headers.get("cache-status") ?? "", /^trendvault; hit/);
   });
 
+  test("says at /about how lists are made, under the same policy, and takes no parameters", async () => {
+    const { status, headers } = await stack.edge.fetch("/about");
+    assert.deepEqual([status, headers.get("content-location")], [200, "/about"]);
+    assert.match(headers.get("content-security-policy") ?? "", /; frame-ancestors 'none'$/);
+    assert.equal((await stack.edge.fetch("/about?region=ES")).status, 400);
+  });
+
   test("of a generation that is gone is 410 with the page to start again, as the origin says", async () => {
     const target = "/?region=ES&lang=en&cursor=999-24";
     const [edge, origin] = [await stack.edge.fetch(target), await stack.origin.fetch(target)];
