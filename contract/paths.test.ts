@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { videoIdAt, videoPath } from "./paths.ts";
+import { explainedIdAt, explanationPath, videoIdAt, videoPath } from "./paths.ts";
 
 test.each([
   ["/api/videos/dQw4w9WgXcQ", "dQw4w9WgXcQ"],
@@ -22,4 +22,16 @@ test.each([
 test("what a client makes of any id with encodeURIComponent names the same video", () => {
   const id = "Az09_-.~:";
   expect(videoIdAt(videoPath(encodeURIComponent(id)))).toBe(id);
+});
+
+test.each([
+  ["/api/videos/a%3Ab/explain", "a:b"],
+  ["/api/videos/explain", null],
+  ["/api/videos//explain", null],
+  ["/api/videos/a/explain/", null],
+  ["/api/videos/a/b/explain", null],
+  ["/api/videos/a", null],
+])("%s names the explained video %p", (path, id) => {
+  expect(explainedIdAt(path)).toBe(id);
+  if (id !== null) expect(explainedIdAt(explanationPath(id))).toBe(id);
 });

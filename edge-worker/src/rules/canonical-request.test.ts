@@ -1,5 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { canonicalize, isFrontPage, isList, isPage, redactedTarget } from "./canonical-request.ts";
+import {
+  canonicalize,
+  isFrontPage,
+  isList,
+  isPage,
+  mayBeMissing,
+  redactedTarget,
+} from "./canonical-request.ts";
 
 function read(search: string, country?: string) {
   return canonicalize({ pathname: "/api/trending", search }, country);
@@ -147,4 +154,24 @@ describe("a feed", () => {
     const { canonical } = feed("");
     expect(canonical?.query && [isFrontPage(canonical.query), isList(canonical)]).toEqual([false, false]);
   });
+});
+
+describe("the explanation of a rank", () => {
+  const canonicalOf = (pathname: string, search: string) => canonicalize({ pathname, search }, "PL");
+
+  test.each([
+    ["/api/videos/a%3Ab/explain", "?window=now&region=de", "/api/videos/a:b/explain?region=DE&window=now"],
+    ["/api/videos/x/explain", "?window=day&region=DE", "/api/videos/x/explain?region=DE"],
+    ["/api/videos/x/explain", "", "/api/videos/x/explain?region=PL"],
+  ])("%s%s has one key", (pathname, search, target) => {
+    const { canonical } = canonicalOf(pathname, search);
+    const regionFromCountry = search === "";
+    expect(canonical).toEqual({ target, query: null, regionFromCountry });
+    expect(canonical && mayBeMissing(canonical)).toBe(true);
+  });
+
+  test.each(["?limit=5", "?region=DE&region=DE", "?window=hour", "?category=Music", "?cursor=7-24"])(
+    "the query %s is refused",
+    (search) => expect(canonicalOf("/api/videos/x/explain", search).canonical).toBeNull(),
+  );
 });

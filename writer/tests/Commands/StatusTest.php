@@ -73,6 +73,19 @@ final class StatusTest extends TestCase
     }
 
     #[Test]
+    public function videos_that_only_a_catalogue_names_are_counted_too_each_once(): void
+    {
+        $installation = self::withOneGeneration();
+        $installation->execute(
+            "INSERT INTO catalogue SELECT region, video_id, 0 FROM velocity UNION ALL SELECT 'DE', id, 0 FROM videos",
+        );
+        $text = $installation->run(['status'])->output;
+
+        self::assertMatchesRegularExpression('/^GB +1  /m', $text);
+        self::assertMatchesRegularExpression('/^DE +1  never$/m', $text);
+    }
+
+    #[Test]
     public function a_generation_that_is_too_old_or_missing_has_an_exit_code_of_its_own(): void
     {
         $installation = self::withOneGeneration();
