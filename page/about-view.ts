@@ -1,22 +1,11 @@
+import type { About } from "@trendvault/contract/explanation";
 import { pagePath } from "@trendvault/contract/paths";
 import { formatsOf } from "../client/src/view/formats.ts";
 import { h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import { headStart } from "./head-start.ts";
 import type { Assets } from "./manifest.ts";
 
-/** What is in force; null is what is not known. */
-type Making = {
-  generated_at: string;
-  formula: string | null;
-  windows: readonly { name: string; hours: number }[];
-  channel_limit: { videos: number; within_ranks: number };
-  sources: readonly { kind: string; host: string | null }[] | null;
-  explore_share: number | null;
-  removed_videos: number | null;
-  looks_counted: boolean | null;
-};
-
-type AboutPage = { making: Making; assets: Assets; policy: string };
+type AboutPage = { making: About; assets: Assets; policy: string };
 
 const formats = formatsOf("en");
 
@@ -41,7 +30,7 @@ export function writeAbout(about: AboutPage): string {
   )}`;
 }
 
-function contentOf(making: Making): ViewElement[] {
+function contentOf(making: About): ViewElement[] {
   const { channel_limit: limit } = making;
   return [
     h("p", {}, h("a", { href: pagePath }, "Back to the list")),
@@ -82,7 +71,7 @@ function contentOf(making: Making): ViewElement[] {
   ];
 }
 
-function exploring({ explore_share: share, looks_counted }: Making): ViewElement[] {
+function exploring({ explore_share: share, looks_counted }: About): ViewElement[] {
   if (!looks_counted || share === null || share === 0) return [];
   const percent = new Intl.NumberFormat("en-GB", { style: "percent" }).format(share);
   return [
@@ -93,7 +82,7 @@ function exploring({ explore_share: share, looks_counted }: Making): ViewElement
   ];
 }
 
-function facts(making: Making): ViewElement {
+function facts(making: About): ViewElement {
   const { windows, sources, removed_videos: removed } = making;
   const ahead = windows.map(({ name, hours }) => `${name}: ${formats.whole(hours)} hours`).join(", ");
   return h(

@@ -20,6 +20,7 @@ import type { VideoRecord } from "./video-rows.ts";
 export class ListReader {
   readonly #watcher: GenerationWatcher;
   readonly #firstPages = new WeakMap<Generation, Map<string, ListPage>>();
+  readonly #makings = new WeakMap<Generation, MakingRow>();
   readonly #categories = new WeakMap<Generation, ReadonlySet<string>>();
 
   constructor(watcher: GenerationWatcher) {
@@ -50,9 +51,13 @@ export class ListReader {
   }
 
   /** How a generation was made. @throws DatabaseUnreadable */
-  readMaking({ id }: Generation): MakingRow {
+  readMaking(generation: Generation): MakingRow {
+    const known = this.#makings.get(generation);
+    if (known !== undefined) return known;
+    const { id } = generation;
     const making = this.#watcher.read((store) => store.readMaking(id));
     if (making === null) throw new DatabaseUnreadable(`Generation ${id} was deleted while it is served`);
+    this.#makings.set(generation, making);
     return making;
   }
 
@@ -97,6 +102,7 @@ export class ListReader {
       for (const { category } of lists) if (category !== "") categories.add(category);
     }
     this.#categories.set(generation, categories);
+    this.readMaking(generation); // pages of people depend on it
   }
 
   // In one transaction: titles change between two, and all slices of this page have to be of one moment.

@@ -15,6 +15,7 @@ type Input = {
   assets: Assets;
   thumbHosts: readonly string[];
   policy: string;
+  sendsViews: boolean;
 };
 
 /** Writes a page as HTML, but for the token in its data. */
@@ -23,7 +24,7 @@ export function writeHtmlPage({ query, json, ...others }: Input): WrittenPage {
   const language = languages.find((known) => known === wanted) ?? "en";
   const html = writePage({
     ...{ query, language, words: allWords[language], formats: formatsOf(language) },
-    ...{ json, list: JSON.parse(json), sendsViews: false },
+    ...{ json, list: JSON.parse(json) },
     ...others,
   });
   // No title can hold the beginning of this block: its "<" is escaped. In a title's JSON, quotes are escaped.

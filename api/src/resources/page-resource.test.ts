@@ -183,12 +183,44 @@ test(`a title of any kind is text in the page and in its data (seed ${random.see
   expect(named(elements, "script").length).toBe(3);
 });
 
-test("how the lists are made is told from what is in force, and takes no parameters", async () => {
-  builder.publish([{ region: "GB", videos: videos(3) }]);
-  await open();
-  const text = textOf(named(await elementsOf("/about"), "main")[0] as Element);
-  expect(text).toContain("at most 3 videos of one channel are within the first 24 ranks");
-  expect(text).toContain("now: 6 hours, day: 24 hours, week: 168 hours");
-  expect(text).not.toMatch(/null|undefined|NaN/);
-  expect((await origin.ask("/about?region=GB")).status).toBe(400);
+describe("how the lists are made", () => {
+  type Recorded = { sources?: object[]; removed_videos?: number };
+
+  /** The page's text, when the writer has recorded this of its generation. */
+  async function read({ sources, removed_videos }: Recorded): Promise<string> {
+    builder.publish([{ region: "GB", videos: videos(3) }]);
+    const values = [sources === undefined ? null : JSON.stringify(sources), removed_videos ?? null];
+    builder.database.run("UPDATE generations SET sources = ?, removed_videos = ?", values);
+    await open();
+    return textOf(named(await elementsOf("/about"), "main")[0] as Element);
+  }
+
+  test("is told from what is in force, and takes no parameters", async () => {
+    const sources = [
+      { kind: "youtube", host: "www.googleapis.com" },
+      { kind: "edge", host: null },
+    ];
+    const text = await read({ sources, removed_videos: 1234 });
+    expect(text).toContain("at most 3 videos of one channel are within the first 24 ranks");
+    expect(text).toContain("now: 6 hours, day: 24 hours, week: 168 hours");
+    expect(text).toContain("YouTube's charts (www.googleapis.com), looks and openings of these lists");
+    expect(text).toContain("1,234");
+    expect((await origin.ask("/about?region=GB")).status).toBe(400);
+  });
+
+  test("does not say what is not known", async () => {
+    expect(await read({})).not.toMatch(/null|undefined|NaN/);
+  });
+
+  test("decides whether the page tells what was looked at: where the writer asks the edge for it", async () => {
+    const tells = async () => {
+      const list = named(await elementsOf("/?region=GB"), "trendvault-list")[0];
+      return list !== undefined && attribute(list, "views") !== null;
+    };
+    await read({ sources: [{ kind: "ndjson", host: null }] });
+    expect(await tells()).toBe(false);
+    origin.watcher.close();
+    await read({ sources: [{ kind: "edge", host: "trending.example" }] });
+    expect(await tells()).toBe(true);
+  });
 });

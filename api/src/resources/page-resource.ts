@@ -5,6 +5,7 @@ import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
 import type { TokenList } from "@trendvault/contract/token-subject";
 import { type TrendingQuery, trendingUrl } from "@trendvault/contract/trending-query";
 import type { Generation } from "../database/generation.ts";
+import { readAbout } from "./about-resource.ts";
 import type { Body } from "./body.ts";
 import type { PageAssets } from "./page-assets.ts";
 import { Refusal } from "./refusal.ts";
@@ -32,7 +33,9 @@ function readPage(
   const content = list instanceof Refusal ? list : list.read(generation);
   if (content instanceof Refusal) return restartAtPage(content, query);
   const categories = [...sources.lists.categoriesOf(generation)].sort();
-  return new PageContent(content, { query, categories, sources });
+  const made = readAbout(generation, sources.lists).sources ?? [];
+  const sendsViews = made.some(({ kind }) => kind === "edge"); // whose looks the writer pulls
+  return new PageContent(content, { query, categories, sendsViews, sources });
 }
 
 function searchOfList({ lang: _, ...query }: TrendingQuery & PageQuery): string {
@@ -46,7 +49,12 @@ function restartAtPage(refusal: Refusal, { cursor: _, ...query }: PageQuery): Re
     : new Refusal(kind, detail, { ...extras, restart: pageUrl(query) });
 }
 
-type PageOptions = { query: PageQuery; categories: readonly string[]; sources: HtmlSources };
+type PageOptions = {
+  query: PageQuery;
+  categories: readonly string[];
+  sendsViews: boolean;
+  sources: HtmlSources;
+};
 
 /** Keeps the list until the first rendering, and then what was written of it. */
 class PageContent implements Content {
@@ -54,20 +62,13 @@ class PageContent implements Content {
   readonly #fields: Record<string, string>;
   #page: WrittenPage | (() => WrittenPage);
 
-  constructor(content: Content, { query, categories, sources: { assets, thumbHosts } }: PageOptions) {
+  constructor(content: Content, { sources: { assets, thumbHosts }, ...page }: PageOptions) {
     this.list = content.list;
     const policy = contentPolicy(thumbHosts);
     this.#fields = pageFields({ policy });
     this.#page = () => {
       const json = new TextDecoder().decode(content.render("").bytes);
-      return loadRendering().writeHtmlPage({
-        query,
-        json,
-        categories,
-        assets: assets.paths,
-        thumbHosts,
-        policy,
-      });
+      return loadRendering().writeHtmlPage({ ...page, json, assets: assets.paths, thumbHosts, policy });
     };
   }
 
