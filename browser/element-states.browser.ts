@@ -123,6 +123,13 @@ describe("in a browser, the element as time passes", () => {
       await page.getByText("Title 1 of list 2").waitFor();
     }));
 
+  test("says why a video is where it is when a visitor asks", () =>
+    open(element(), async (page) => {
+      await page.locator("trendvault-list summary").nth(1).click();
+      await page.getByText("Why video-2 is there in DE.").waitFor();
+      assert.equal(await page.getByText("Why video-1").count(), 0);
+    }));
+
   test("a picture that cannot be loaded is replaced by ours", () =>
     open(element(), async (page) => {
       await page.locator("trendvault-list svg.placeholder").first().waitFor();

@@ -42,6 +42,10 @@ export class ScriptedEdge {
       this.told.push(JSON.parse(request.postData() ?? ""));
       return route.fulfill({ status: 204, headers: cors });
     }
+    if (pathname.endsWith("/explain")) {
+      const sentences = [`Why ${pathname.split("/")[3]} is there in ${searchParams.get("region")}.`];
+      return route.fulfill({ headers: cors, json: { sentences } });
+    }
     if (pathname !== "/api/trending") return route.fulfill({ status: 404, headers: cors });
     this.asked.push(searchParams.toString());
     const answer = this.list(searchParams);

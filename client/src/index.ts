@@ -1,5 +1,13 @@
 export type { Client } from "../generated/client/index.ts";
-export { countViews, listPublicKeys, listRegions, listTrending, readVideo } from "../generated/sdk.gen.ts";
+export {
+  countViews,
+  explainRank,
+  listPublicKeys,
+  listRegions,
+  listTrending,
+  readMaking,
+  readVideo,
+} from "../generated/sdk.gen.ts";
 export type * from "../generated/types.gen.ts";
 export { type AllOptions, allItems, allPages } from "./all-pages.ts";
 export { connect } from "./connect.ts";

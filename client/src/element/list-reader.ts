@@ -1,4 +1,4 @@
-import { restartOf } from "../problem-error.ts";
+import { readJson, restartOf } from "../problem-error.ts";
 import { baseOf, type Connection, connectionSend } from "../requests/connection.ts";
 import type { Send } from "../requests/retrying-send.ts";
 import { type List, type ReadList, readList } from "./read-list.ts";
@@ -40,14 +40,23 @@ export class ListReader {
     }
   }
 
+  /** Anything else of the same server, verified like lists. @throws ProblemError, or what fetch() throws */
+  async json(path: string): Promise<unknown> {
+    const send = await this.#send;
+    return readJson(await send(this.#request(path)));
+  }
+
   end(): void {
     this.#end.abort();
   }
 
   async #read(path: string, isAgain = false): Promise<ReadList> {
-    const send = await this.#send;
+    return readList(await this.#send, this.#request(path, isAgain));
+  }
+
+  #request(path: string, isAgain = false): Request {
     const options: RequestInit = { signal: this.#end.signal, ...(isAgain && { cache: "no-cache" }) };
-    return readList(send, new Request(baseOf(this.#connection) + path, options));
+    return new Request(baseOf(this.#connection) + path, options);
   }
 }
 

@@ -14,6 +14,12 @@ export type ReadList = { list: List; state: ListState; ageSeconds: number; fresh
 /** Why nothing new could be read. */
 export type Failure = "offline" | "unavailable" | "unverified";
 
+/** The list that the server rendered into the page, from the data block in the element; null when it did not. */
+export function readGivenList(element: Element): List | null {
+  const block = element.querySelector(':scope > script[type="application/json"]');
+  return block === null ? null : (JSON.parse(block.textContent ?? "") as List);
+}
+
 /** Reads a page of a list. @throws ProblemError, VerificationError, or what fetch() throws */
 export async function readList(send: Send, request: Request): Promise<ReadList> {
   const response = await send(request);

@@ -1,11 +1,12 @@
 import { ProblemError, restartOf } from "../problem-error.ts";
 import type { Connection } from "../requests/connection.ts";
+import { explain } from "./explaining.ts";
 import { type ListAttributes, observedAttributes, readAttributes } from "./list-attributes.ts";
 import { dispatch } from "./list-events.ts";
 import { ListPresenter } from "./list-presenter.ts";
 import { ListReader } from "./list-reader.ts";
 import { announceOpening } from "./opening.ts";
-import { describeAge, failureOf, type List, type ReadList } from "./read-list.ts";
+import { describeAge, failureOf, type List, type ReadList, readGivenList } from "./read-list.ts";
 import { refreshDelay } from "./refresh-delay.ts";
 import { ShownLooks } from "./shown-looks.ts";
 import { VisibleTimer } from "./visible-timer.ts";
@@ -43,7 +44,7 @@ export class TrendvaultList extends Base {
 
   connectedCallback(): void {
     if (this.#presenter === null) this.#prepareRoot();
-    const given = this.hasAttribute("verify") ? null : this.#givenList();
+    const given = this.hasAttribute("verify") ? null : readGivenList(this);
     if (this.#pages.length > 0) this.#setTimer(null);
     else if (given !== null) this.#adopt(given);
     else if (!this.#isManual) void this.load();
@@ -121,21 +122,20 @@ export class TrendvaultList extends Base {
     this.#presenter = new ListPresenter(root);
     if (this.hasAttribute("verify")) this.#presenter.clear(); // what the server rendered was not verified
     for (const name of ["click", "auxclick"]) root.addEventListener(name, this.#onOpen);
+    root.addEventListener("toggle", this.#onToggle, true); // it does not bubble
   }
 
   readonly #onOpen = (event: Event): void => announceOpening(this, this.#pages, event);
+
+  readonly #onToggle = (event: Event): void => {
+    if (this.list !== null) void explain(event, this.list, (path) => this.#currentReader().json(path));
+  };
 
   #currentReader(): ListReader {
     const { src, path } = this.#attributes;
     const verify = this.hasAttribute("verify");
     this.#reader ??= new ListReader({ src, path, verify, connection: this.connection });
     return this.#reader;
-  }
-
-  /** The list that the server rendered into the page, from the data block beside it. */
-  #givenList(): List | null {
-    const block = this.querySelector(':scope > script[type="application/json"]');
-    return block === null ? null : (JSON.parse(block.textContent ?? "") as List);
   }
 
   #adopt(list: List): void {
