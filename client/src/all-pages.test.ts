@@ -57,6 +57,39 @@ test("a 410 that does not say where to start again is thrown", async () => {
   expect(Array.fromAsync(allItems({ client }))).rejects.toThrow();
 });
 
+test("a 410 that names another list restarts the one that was asked for", async () => {
+  let isGone = true;
+  const { client, paths } = clientOf((path) => {
+    if (cursorOf(path) === null || !isGone)
+      return Response.json(pageOf({ offset: cursorOf(path)?.[1] ?? 0 }));
+    isGone = false;
+    return problem(410, "generation-gone", { restart: "/api/trending?region=PL" });
+  });
+  await Array.fromAsync(allPages({ client, region: "DE", window: "now", limit: 2 }));
+  expect(
+    paths().filter((path) => !path.includes("region=DE&window=now&limit=2") && cursorOf(path) === null),
+  ).toEqual([]);
+});
+
+const elsewhere = [
+  "@other.example/x",
+  ".other.example/x",
+  "//other.example/x",
+  "/\\other.example",
+  "/\t/other.example",
+  "https://other.example/x",
+  "",
+  ":1/x",
+];
+
+test.each(elsewhere)("a `next` that would lead to another server is not followed: %j", async (next) => {
+  const { fetch, requests } = fakeServer(() => Response.json({ ...pageOf(), next }));
+  const client = connect({ baseUrl, fetch, retries: 0 });
+  const error = await Array.fromAsync(allPages({ client })).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(TypeError);
+  expect(requests).toHaveLength(1);
+});
+
 test("a `next` that leads in a circle ends with an error", async () => {
   const { client } = clientOf((path) => Response.json(pageOf({ offset: cursorOf(path)?.[1] === 2 ? 0 : 2 })));
   expect(Array.fromAsync(allPages({ client }))).rejects.toThrow("Cannot follow `next`");

@@ -30,9 +30,10 @@ export async function* allPages<F extends Fields = undefined>({
     try {
       page = await trendingAt<F>(page.next, options);
     } catch (error) {
-      const restart = restartOf(error);
-      if (restart === null || left-- === 0) throw error;
-      page = await trendingAt<F>(restart, options);
+      if (restartOf(error) === null || left-- === 0) throw error;
+      // Not at the address that the problem names: problems are not signed, and it could be that of another list.
+      const { cursor: _, ...first } = options as TrendingOptions<F>;
+      page = await trending(first as TrendingOptions<F>);
       followed.clear();
     }
   }

@@ -10,6 +10,7 @@ import type {
 } from "../generated/types.gen.ts";
 import { connect } from "./connect.ts";
 import { answerOf } from "./problem-error.ts";
+import { ownPath } from "./requests/own-path.ts";
 
 export type RequestOptions = {
   /** What connect() gave. Default: the site of the page. */
@@ -49,12 +50,13 @@ export function trending<F extends Fields = undefined>(options: TrendingOptions<
  * The page of an address that an answer gave: `next`, or the `restart` of a problem. It is of the same shape.
  *
  * @throws ProblemError for a problem, /problems/generation-gone among them; TypeError when the network failed
+ * or the address is of another server
  */
-export function trendingAt<F extends Fields = undefined>(
+export async function trendingAt<F extends Fields = undefined>(
   path: string,
   { client = ownSite(), signal }: RequestOptions = {},
 ): Promise<PageOf<F>> {
-  const request = { url: path, ...(signal && { signal }) };
+  const request = { url: ownPath(path), ...(signal && { signal }) };
   const answer = client.get<ListTrendingResponses, ListTrendingErrors>(request);
   return answerOf(answer) as Promise<PageOf<F>>;
 }

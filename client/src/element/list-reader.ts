@@ -1,5 +1,6 @@
 import { readJson, restartOf } from "../problem-error.ts";
 import { baseOf, type Connection, connectionSend } from "../requests/connection.ts";
+import { ownPath } from "../requests/own-path.ts";
 import type { Send } from "../requests/retrying-send.ts";
 import { type List, type ReadList, readList } from "./read-list.ts";
 
@@ -56,7 +57,7 @@ export class ListReader {
 
   #request(path: string, isAgain = false): Request {
     const options: RequestInit = { signal: this.#end.signal, ...(isAgain && { cache: "no-cache" }) };
-    return new Request(baseOf(this.#connection) + path, options);
+    return new Request(baseOf(this.#connection) + ownPath(path), options);
   }
 }
 
