@@ -37,8 +37,13 @@ test.each([
     { date: at(1000) },
     { state: "stale", ageSeconds: 1000, freshSeconds: 0 },
   ],
+  ...["x", "-5", "1e999", "9".repeat(400), "5, 6"].map((age) => [
+    `with the age ${age.slice(0, 9)}`,
+    { date: at(20), age },
+    { state: "live", ageSeconds: 20, freshSeconds: 0 },
+  ]),
   ["of a server whose clock is behind", { date: at(-60) }, { state: "live", ageSeconds: 0, freshSeconds: 0 }],
-])("a list %s is described as it is", (_, headers, described) => {
+] as [string, object, object][])("a list %s is described as it is", (_, headers, described) => {
   expect(describeAge(list, new Headers(headers as Record<string, string>))).toEqual(
     described as ReturnType<typeof describeAge>,
   );

@@ -32,8 +32,10 @@ const staleSeconds = 900; // the edge serves a list for 12 minutes, and longer o
 /** By the server's clock where it tells it: the visitor's may be wrong. */
 export function describeAge(list: List, headers: Headers): Omit<ReadList, "list"> {
   const now = Date.parse(headers.get("date") ?? "") || Date.now();
-  const age = Number(headers.get("age") ?? 0);
-  const ageSeconds = Math.max(0, age, Math.round((now - Date.parse(list.generated_at)) / 1000));
+  const field = headers.get("age") ?? "";
+  const age = /^\d{1,9}$/.test(field) ? Number(field) : 0; // RFC 9111, section 1.2.2
+  const sinceMade = Math.round((now - Date.parse(list.generated_at)) / 1000) || 0;
+  const ageSeconds = Math.max(0, age, sinceMade);
   const maxAge = Number(/\bmax-age=(\d+)/.exec(headers.get("cache-control") ?? "")?.[1] ?? 0);
   return {
     state: stateOf(headers.get("cache-status"), ageSeconds),
