@@ -84,6 +84,9 @@ describe("a tree", () => {
   test("has no address of another scheme, host or script", () => {
     for (const href of [
       "javascript:alert(1)",
+      "/\t/other.example",
+      "\t//other.example",
+      "/\n\\other.example",
       "//x.example",
       "/\\x.example",
       "data:text/html,x",

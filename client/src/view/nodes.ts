@@ -48,13 +48,13 @@ export function toHtml(node: ViewNode): string {
   return `${html}</${tag}>`;
 }
 
-const addresses = new Set(["href", "src", "action"]);
+const addresses = new Set(["href", "src", "action", "formaction", "data", "poster", "xlink:href"]);
 const voidElements = new Set(["br", "img", "input", "link", "meta"]);
 
 // Of this site: a path that does not begin with two slashes (or a backslash, which browsers take for one), a query, a
-// fragment.
+// fragment. Browsers drop tabs and line feeds, wherever they are: two slashes could be left.
 function isSafeAddress(text: string): boolean {
-  return /^(https?:\/\/|\/(?![/\\])|[?#]|\/$)/.test(text);
+  return !/[\t\n]/.test(text) && /^(https?:\/\/|\/(?![/\\])|[?#]|\/$)/.test(text);
 }
 
 // A parser drops U+0000 and makes a line feed of a carriage return: then the two trees would differ.
