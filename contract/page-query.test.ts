@@ -13,6 +13,7 @@ test.each([
     "/?region=BE&window=now&category=Kids%27%20TV&lang=fr&cursor=7-24",
   ],
   ["window=day&region=DE", "/?region=DE"],
+  ["utm_source=x&region=DE&fbclid=1&limit=5&limit=6&fields=chart", "/?region=DE"],
 ])("the page of %p is %s", (search, url) => {
   const { query } = parsePageQuery(search);
   expect(query && pageUrl(query)).toBe(url);
@@ -21,20 +22,12 @@ test.each([
   );
 });
 
-test.each([
-  "lang=xx",
-  "lang=",
-  "lang=EN",
-  "lang=en&lang=de",
-  "limit=5",
-  "fields=chart",
-  "region=XX",
-  "category=",
-  "cursor=7-5",
-  "x=1",
-])("a page of %p is refused, with what is allowed", (search) => {
-  expect(parsePageQuery(search).invalid?.[0]?.detail).toStartWith("expected");
-});
+test.each(["lang=xx", "lang=", "lang=EN", "lang=en&lang=de", "region=XX", "category=", "cursor=7-5"])(
+  "a page of %p is refused, with what is allowed",
+  (search) => {
+    expect(parsePageQuery(search).invalid?.[0]?.detail).toStartWith("expected");
+  },
+);
 
 test("there is a language of the page for every region", () => {
   expect([...pageLanguages]).toEqual(["en", "de", "fr", "es", "it", "nl", "pl", "sv", "pt", "da", "cs"]);

@@ -7,22 +7,23 @@ export type ParsedPageQuery =
   | { query: TrendingQuery & PageQuery; invalid: null }
   | { query: null; invalid: [InvalidParameter, ...InvalidParameter[]] };
 
-/** Reads the query string of a page, as strictly as that of a list: a page is a list of one length and form. */
+const names = new Set(["region", "window", "category", "lang", "cursor"]);
+
+/**
+ * Reads the query string of a page: its own parameters as strictly as those of a list. Others are left out, since sites
+ * and mail programs add theirs to the links that people share; the canonical URL has none of them.
+ */
 export function parsePageQuery(search: string): ParsedPageQuery {
   const parameters = new URLSearchParams(search);
   const [lang, ...more] = parameters.getAll("lang");
   parameters.delete("lang");
-  if (parameters.has("limit") || parameters.has("fields")) return { query: null, invalid: [unexpected] };
+  for (const name of [...parameters.keys()]) if (!names.has(name)) parameters.delete(name);
   const isLanguage = lang === undefined || pageLanguages.has(lang);
   if (!isLanguage || more.length > 0) return { query: null, invalid: [unknownLanguage] };
   const parsed = parseTrendingQuery(parameters.toString());
   return parsed.query === null ? parsed : { query: { ...parsed.query, lang }, invalid: null };
 }
 
-const unexpected: InvalidParameter = {
-  name: "(unknown)",
-  detail: "expected only region, window, category, lang, cursor",
-};
 const unknownLanguage: InvalidParameter = {
   name: "lang",
   detail: `expected one of ${[...pageLanguages].join(", ")}`,

@@ -102,16 +102,25 @@ describe("a page for people, at the edge", () => {
     assert.equal((await stack.edge.fetch("/about?region=ES")).status, 400);
   });
 
-  test("of a generation that is gone is 410 with the page to start again, as the origin says", async () => {
-    const target = "/?region=ES&lang=en&cursor=999-24";
-    const [edge, origin] = [await stack.edge.fetch(target), await stack.origin.fetch(target)];
-    assert.deepEqual([edge.status, origin.status], [410, 410]);
-    const problem = (await edge.json()) as { restart: string };
-    assert.equal(problem.restart, "/?region=ES&lang=en");
-    assert.deepEqual(problem, await origin.json());
+  test("of a generation or category that is gone leads to the nearest page that there is", async () => {
+    for (const [target, nearest] of [
+      ["/?region=ES&lang=en&cursor=999-24", "/?region=ES&lang=en"],
+      ["/?region=ES&category=Gone&window=now&cursor=999-24", "/?region=ES&window=now&category=Gone"],
+      ["/?region=ES&category=Gone&window=now", "/?region=ES&window=now"],
+    ]) {
+      const { status, headers } = await stack.edge.fetch(target ?? "", { redirect: "manual" });
+      assert.deepEqual([status, headers.get("location")], [303, nearest]);
+    }
+    const origin = await stack.origin.fetch("/?region=ES&lang=en&cursor=999-24");
+    assert.equal(((await origin.json()) as { restart: string }).restart, "/?region=ES&lang=en");
   });
 
-  for (const target of ["/?x=1", "/?limit=5", "/?lang=xx", "/?region=XX"]) {
+  test("is the same with what sites add to the links that people share", async () => {
+    const { status, headers } = await stack.edge.fetch("/?region=ES&utm_source=mail&fbclid=x&fbclid=y");
+    assert.deepEqual([status, headers.get("content-location")], [200, "/?region=ES"]);
+  });
+
+  for (const target of ["/?lang=xx", "/?region=XX", "/?region=ES&region=PL"]) {
     test(`at ${target} is refused, without asking the origin`, async () => {
       stack.proxy.targets = [];
       assert.equal((await stack.edge.fetch(target)).status, 400);

@@ -1,7 +1,7 @@
 import type { ListRefusal } from "@trendvault/contract/list-refusals";
 import { pageUrl } from "@trendvault/contract/page-url";
 import { viewsPath } from "@trendvault/contract/paths";
-import { describeProblem, type Problem } from "@trendvault/contract/problem";
+import { describeProblem } from "@trendvault/contract/problem";
 import type { InvalidParameter } from "@trendvault/contract/trending-query";
 import type { EdgeServices } from "../cache/edge-services.ts";
 import { type CachedResponse, readThrough, type UnavailableReason } from "../cache/read-through.ts";
@@ -37,7 +37,7 @@ export async function handleRequest(
         views.served.count(canonical, services.clock(), context);
       return respondFromCache(result, { canonical, request, now: services.clock() });
     case "refused":
-      return problemResponse(describeRefusal(result.refusal, canonical));
+      return describeRefusal(result.refusal, canonical);
     case "unavailable":
       return refuseForNow(result.reason);
   }
@@ -50,11 +50,13 @@ function isShown({ response, cacheStatus: { detail } }: CachedResponse, { method
   );
 }
 
-function describeRefusal({ kind, detail, extras }: ListRefusal, canonical: CanonicalRequest): Problem {
+// People follow old links: they get the page that is nearest to what is gone.
+function describeRefusal({ kind, detail, extras }: ListRefusal, canonical: CanonicalRequest): Response {
   const { query } = canonical;
-  const isOfPage = extras.restart !== undefined && query !== null && isPage(canonical);
-  const restart = isOfPage ? { restart: pageUrl({ ...query, cursor: undefined }) } : null;
-  return describeProblem(kind, detail, { ...extras, ...restart });
+  if (query === null || !isPage(canonical)) return problemResponse(describeProblem(kind, detail, extras));
+  const { category, ...others } = { ...query, cursor: undefined };
+  const nearest = pageUrl(kind === "generation-gone" ? { ...others, category } : others);
+  return new Response(null, { status: 303, headers: { location: nearest, "cache-control": "no-store" } });
 }
 
 function refuseParameters(invalid: InvalidParameter[]): Response {

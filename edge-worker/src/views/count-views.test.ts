@@ -39,7 +39,8 @@ function createServices(batchSeconds = 0) {
   const add = async (region: string, increments: Increments) => {
     if (failing) throw new Error("overloaded");
     added.push([region, increments]);
-    return full ? [0] : [];
+    const isRefused = ({ window }: { window: string }) => full && window === list.window;
+    return increments.looks.flatMap((block, position) => (isRefused(block) ? [position] : []));
   };
   const read = async (_: TokenList, block: number) => {
     listsRead++;
