@@ -57,6 +57,18 @@ describe("the page, when something changes or fails,", () => {
       { errors: [/ERR_INTERNET_DISCONNECTED/] },
     ));
 
+  test("says so when the edge has only its fallback", () =>
+    openPage("/?region=DK&lang=en", async ({ page }) => {
+      await page.route("**/api/trending?*", async (route) => {
+        const response = await route.fetch();
+        const headers = { ...response.headers(), "cache-status": "trendvault; fwd=miss; detail=kv-fallback" };
+        await route.fulfill({ response, headers });
+      });
+      await page.locator("nav.windows a").first().click();
+      await notice(page).getByText("The site cannot reach its data").waitFor();
+      await assertAccessible(page);
+    }));
+
   test("keeps its list when another cannot be loaded, says so, and tries again", () =>
     openPage(
       "/?region=BE&lang=en",

@@ -85,7 +85,7 @@ function beam({ light, accent, dark, between, times }: Brush): string {
 }
 
 function plate({ light, accent, dark, between, times }: Brush): string {
-  const x = between(110, 210);
+  const x = between(126, 194);
   const slice = (index: number) => {
     const [angle, distance] = [between(0, 6.28), between(8, 32)];
     const [cx, cy] = [x + distance * Math.cos(angle), 90 + distance * Math.sin(angle)];
@@ -93,8 +93,8 @@ function plate({ light, accent, dark, between, times }: Brush): string {
   };
   return `<circle cx="${x}" cy="90" r="76" fill="${light}"/>
 <circle cx="${x}" cy="90" r="56" fill="none" stroke="${dark}" stroke-width="2" opacity=".35"/>${times(7, slice)}
-<path d="M${x - 112} 40v100M${x + 112} 40v100" stroke="${light}" stroke-width="9" stroke-linecap="round"/>
-<ellipse cx="${x + 112}" cy="46" rx="11" ry="18" fill="${light}"/>`;
+<path d="M${x - 104} 40v100M${x + 104} 40v100" stroke="${light}" stroke-width="9" stroke-linecap="round"/>
+<ellipse cx="${x + 104}" cy="46" rx="11" ry="18" fill="${light}"/>`;
 }
 
 /** A figure of squares, the same on both sides. */
