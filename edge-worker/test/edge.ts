@@ -38,6 +38,7 @@ type ClientOptions = {
   country?: string | undefined;
   headers?: Record<string, string>;
   method?: string;
+  redirect?: "manual";
   signal?: AbortSignal;
 };
 
