@@ -1,4 +1,13 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import type { Assets } from "./manifest.ts";
 
@@ -11,7 +20,8 @@ const folder = import.meta.dir;
 const dist = join(folder, "dist");
 const assetsFolder = join(dist, "public/assets");
 const elementName = "trendvault-list.js";
-const keptMs = 30 * 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
+const keptMs = 30 * dayMs;
 
 const scripts = await buildScripts();
 const assets: Assets = {
@@ -94,9 +104,12 @@ function addFile(name: string, text: string): string {
   return `/assets/${name}`;
 }
 
-// By a rename: an origin may read it meanwhile.
+// By a rename: an origin may read it meanwhile. What is the same stays as it is, because wrangler starts the edge anew when
+// a file changes; its date is renewed once a day, so that what is in use is not deleted.
 function write(path: string, text: string): void {
   mkdirSync(join(path, ".."), { recursive: true });
+  const known = existsSync(path) ? statSync(path).mtimeMs : null;
+  if (known !== null && known > Date.now() - dayMs && readFileSync(path, "utf8") === text) return;
   writeFileSync(`${path}.new`, text);
   renameSync(`${path}.new`, path);
 }
