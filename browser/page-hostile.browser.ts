@@ -88,8 +88,18 @@ describe(`a hostile catalogue (seed ${random.seed})`, () => {
         await page.locator("#foot").scrollIntoViewIfNeeded();
         await page.locator('trendvault-list li[data-rank="48"]').waitFor();
         await assertAccessible(page);
-        const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.equal(tooWide, 0);
+        const tooWide = await page.evaluate(() => {
+          const root = document.querySelector("trendvault-list")?.shadowRoot;
+          return [...document.querySelectorAll("*"), ...(root?.querySelectorAll("*") ?? [])]
+            .filter(
+              (element) =>
+                document.documentElement.scrollWidth > innerWidth && element.scrollWidth > innerWidth,
+            )
+            .map(
+              (element) => `${element.localName}.${element.className}: ${element.textContent?.slice(0, 80)}`,
+            );
+        });
+        assert.deepEqual(tooWide, []);
         assert.equal(await page.title(), "Trending: Ireland");
       },
       { stack, viewport: { width: 320, height: 640 } },
