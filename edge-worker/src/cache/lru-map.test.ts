@@ -17,3 +17,16 @@ test("replacing a value removes no other", () => {
   map.set("b", 3);
   expect([map.get("a"), map.get("b")]).toEqual([1, 3]);
 });
+
+test("where values are weighed, as many of the oldest go as make room", () => {
+  const map = new LruMap<string>(10, ({ length }) => length);
+  for (const value of ["aaaa", "bbbb", "cc"]) map.set(value[0] ?? "", value);
+  map.set("b", "b");
+  map.set("d", "dddddd");
+  expect(["a", "b", "c", "d"].map((key) => map.get(key))).toEqual([null, "b", "cc", "dddddd"]);
+  map.delete("d");
+  map.set("e", "eeeeeee");
+  expect(["b", "c", "e"].map((key) => map.get(key))).toEqual(["b", "cc", "eeeeeee"]);
+  map.set("f", "f".repeat(11));
+  expect(["b", "c", "e", "f"].map((key) => map.get(key))).toEqual([null, null, null, null]);
+});

@@ -7,12 +7,12 @@ import { SingleFlight } from "./single-flight.ts";
 
 type SharedCache = Pick<DataCentreCache, "match" | "put">;
 
-const memoryCapacity = 512; // responses of some 10 KB each; an isolate has 128 MB
+const memoryCapacity = 40_000_000; // bytes; an isolate has 128 MB
 const readTimeoutSeconds = 1;
 
 /** Two tiers: this isolate's memory, and the data centre's cache, which its isolates share. */
 export class TieredCache {
-  readonly #memory = new LruMap<StoredResponse>(memoryCapacity);
+  readonly #memory = new LruMap<StoredResponse>(memoryCapacity, weigh);
   readonly #reads = new SingleFlight<StoredResponse | null>(readTimeoutSeconds);
   readonly #dataCentre: SharedCache;
   readonly #log: Logger;
@@ -43,4 +43,9 @@ export class TieredCache {
     this.#memory.set(response.target, response);
     await this.#dataCentre.put(response);
   }
+}
+
+// A page is some 60 KB, a list 10 KB. A text with an emoji takes two bytes for each character; the fields take the rest.
+function weigh({ body }: StoredResponse): number {
+  return body.length * 2 + 4096;
 }
