@@ -13,7 +13,7 @@ export const jsonFeedExample = {
   },
   items: [
     {
-      id: "https://site.example/watch/GJ5N-98zdlw",
+      id: "urn:uuid:b288b8c4-5301-5f65-936f-681b0777b377",
       url: "https://site.example/watch/GJ5N-98zdlw",
       title: "How a lighthouse works",
       content_text: "1. 67,431 views an hour",
@@ -33,7 +33,7 @@ export const atomFeedExample = `<?xml version="1.0" encoding="utf-8"?>
   <updated>2026-11-20T10:00:00Z</updated>
   <link rel="self" href="/feeds/GB.atom" type="application/atom+xml"/>
   <entry>
-    <id>https://site.example/watch/GJ5N-98zdlw</id>
+    <id>urn:uuid:b288b8c4-5301-5f65-936f-681b0777b377</id>
     <title type="text">How a lighthouse works</title>
     <updated>2026-11-20T08:07:48Z</updated>
     <published>2026-11-20T08:07:48Z</published>

@@ -28,7 +28,7 @@ const JsonFeed = z
     }),
     items: z.array(
       z.object({
-        id: z.string().meta({ description: "The video's address, or a urn:uuid that stays the same" }),
+        id: z.string().meta({ description: "A urn:uuid of the video's id, which stays the same" }),
         url: z.url().optional(),
         title: z.string(),
         content_text: z.string(),

@@ -575,7 +575,7 @@ export type JsonFeed = {
     };
     items: Array<{
         /**
-         * The video's address, or a urn:uuid that stays the same
+         * A urn:uuid of the video's id, which stays the same
          */
         id: string;
         url?: string;

@@ -122,6 +122,17 @@ describe("a feed", () => {
     for (const link of feed.link) expect((await origin.ask(link["@href"] ?? "")).status).toBe(200);
   });
 
+  test("has an id for each video, also where the catalogue gives two of them one address", async () => {
+    origin.watcher.close();
+    const url = "https://site.example/watch/other";
+    builder.publish([{ region: "PL", videos: videos(3).map((video) => ({ ...video, url })) }], 1_795_171_260);
+    await open();
+    const { items } = JSON.parse(await textOf("/feeds/PL.json")) as JsonFeed;
+    const ids = (await atomOf("/feeds/PL.atom")).entry.map(({ id }) => id);
+    expect(items.map(({ id, url }) => [id, url])).toEqual(ids.map((id) => [id, url]));
+    expect(new Set(ids).size).toBe(3);
+  });
+
   test("is as stable, typed and signed as a list", async () => {
     const response = await origin.ask("/feeds/PL.atom?category=Kids'+TV&window=now");
     expect(response.headers.get("content-type")).toBe("application/atom+xml");

@@ -26,12 +26,12 @@ export function writeFeed(query: FeedQuery, list: TrendingPage): Body {
 type Item = TrendingPage["items"][number];
 type Feed = { title: string; language: string; entries: Entry[] };
 
-/** What both forms say of a video. `id` is an absolute IRI that stays the same as the list changes. */
+/** What both forms say of a video. `id` is an absolute IRI that no other video has, and that stays the same whatever changes. */
 type Entry = { id: string; summary: string; item: Item };
 
 function describeEntry(item: Item, words: Words, formats: Formats): Entry {
   const rate = `${formats.whole(item.velocity.views_per_hour)} ${words.viewsAnHour}`;
-  return { id: item.url ?? nameId(`video:${item.id}`), summary: `${item.rank}. ${rate}`, item };
+  return { id: nameId(`video:${item.id}`), summary: `${item.rank}. ${rate}`, item };
 }
 
 /** A name as a URN (RFC 9562, version 5): the origin does not know the host that it is asked through. */
