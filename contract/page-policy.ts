@@ -17,6 +17,9 @@ export function contentPolicy(thumbHosts: readonly string[]): string {
 export const docsPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
 
+/** The policy of the service worker's script, wherever it comes from: what it may load is what the pages of all visitors can. */
+export const workerPolicy = "default-src 'none'; connect-src 'self'";
+
 /** The hosts of a comma-separated list; null when one of them is no host name or address with an optional port. */
 export function readThumbHosts(text: string): string[] | null {
   const hosts = text.split(",").flatMap((part) => part.trim().toLowerCase() || []);

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { workerPolicy } from "@trendvault/contract/page-policy";
 import type { Assets } from "./manifest.ts";
 
 /**
@@ -135,6 +136,6 @@ function headerRules(): string {
 /service-worker.js
   Cache-Control: no-cache
   X-Content-Type-Options: nosniff
-  Content-Security-Policy: default-src 'none'; connect-src 'self'
+  Content-Security-Policy: ${workerPolicy}
 `;
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { docsPolicy } from "@trendvault/contract/page-policy";
+import { docsPolicy, workerPolicy } from "@trendvault/contract/page-policy";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
 import { root } from "./edge.ts";
 import { keySet } from "./keys.ts";
@@ -44,6 +44,19 @@ describe("a page for people, at the edge", () => {
     const etag = again.headers.get("etag") ?? "";
     assert.equal((await stack.edge.fetch(target, { headers: { "if-none-match": etag } })).status, 304);
     assert.equal(await (await stack.edge.fetch(target, { method: "HEAD" })).text(), "");
+  });
+
+  test("has whatever was built for it, where the static assets lack it: a rolling deployment has two versions", async () => {
+    const names = readdirSync(join(root, "page/dist/public/assets"));
+    const paths = ["/service-worker.js", ...names.map((name) => `/assets/${name}`)];
+    for (const path of paths) {
+      const response = await stack.edge.fetch(path, { headers: { "accept-encoding": "identity" } });
+      assert.deepEqual([path, response.status], [path, 200]);
+      assert.equal(await response.text(), readFileSync(join(root, "page/dist/public", path), "utf8"));
+      const policy =
+        path === "/service-worker.js" ? workerPolicy : "default-src 'none'; frame-ancestors 'none'";
+      assert.equal(response.headers.get("content-security-policy"), policy); // without connect-src, a worker is offline for ever
+    }
   });
 
   test("has feeds, byte by byte the origin's, which count from the list's time like a list", async () => {

@@ -1,6 +1,8 @@
 import { feedTypes } from "@trendvault/contract/feed-url";
 import { lifetimesField } from "@trendvault/contract/lifetimes";
 import { pageFields, readPageHead } from "@trendvault/contract/page-head";
+import { workerPolicy } from "@trendvault/contract/page-policy";
+import { serviceWorkerPath } from "@trendvault/contract/paths";
 import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import { verifySignature } from "@trendvault/contract/response-signature";
 import { type CanonicalRequest, mayBeMissing } from "../rules/canonical-request.ts";
@@ -43,7 +45,8 @@ export async function readAnswer(
   if (content === null) return "it is not JSON";
   const generatedAt = content.generated_at === undefined ? null : Date.parse(content.generated_at) / 1000;
   if (Number.isNaN(generatedAt)) return "it has no date that can be read";
-  const headers = { ...content.fields, ...fields, ...linkTo(content.next), ...signatureFields };
+  const policy = request.target === serviceWorkerPath ? { "content-security-policy": workerPolicy } : null;
+  const headers = { ...content.fields, ...policy, ...fields, ...linkTo(content.next), ...signatureFields };
   return { status, body, headers, lifetimes, generatedAt, created };
 }
 
