@@ -6,6 +6,12 @@ import type { InvalidParameter } from "./trending-query.ts";
 /** Characters of path and query together; a longer request target is 414. */
 export const longestTarget = 2048;
 
+/**
+ * Bytes of the longest body before content coding: the edge reads no more of one. The script of /docs has 1.7 MB; a feed or
+ * a page of the longest texts and addresses that the writer takes has less than a MB.
+ */
+export const longestBody = 2 * 1024 * 1024;
+
 /** The value of Allow, on every path. */
 export const allowedMethods = "GET, HEAD, OPTIONS";
 

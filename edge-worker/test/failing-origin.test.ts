@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { longestBody } from "@trendvault/contract/http-rules";
 import { regionCodes } from "@trendvault/contract/regions";
 import { trendingUrl, windows } from "@trendvault/contract/trending-query";
 import type { Exchange } from "./exchanges.ts";
@@ -55,6 +56,21 @@ test("when it is back, the first response that is good lets all lists be fetched
     await askAll();
     expect(await askAll()).toBe(targets.length);
   });
+});
+
+test("an answer that is too large is a failure of its target, and of no other", async () => {
+  const now = Math.floor(Date.now() / 1000);
+  const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);
+  const answers = await healthy();
+  const good = targets.at(-1) ?? "";
+  const tooLarge: Exchange = { status: 200, headers: [], body: "x".repeat(longestBody + 1) };
+  await withFetch(
+    (target) => (target === good ? answers(target) : tooLarge),
+    async () => {
+      for (const target of targets.slice(0, 5)) expect(await edge.ask(target)).toStartWith("[503");
+      expect(await edge.ask(good)).toStartWith("[200");
+    },
+  );
 });
 
 test("a failing origin is asked far less often than a healthy one", async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { longestBody } from "@trendvault/contract/http-rules";
 import { Random } from "@trendvault/contract/test-support/random";
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
 import { hostileText } from "../../../client/test-support/hostile-text.ts";
@@ -180,6 +181,31 @@ test(`a title of any kind is text in the page and in its data (seed ${random.see
   expect(list.items.map(({ title }) => title)).toEqual(titles);
   expect(list.token).toStartWith("eyJ");
   expect(named(elements, "script").length).toBe(3);
+});
+
+test("however long the catalogue's texts and however many its categories, the edge reads pages and feeds whole", async () => {
+  const long = { title: `"`.repeat(300), channel: `"`.repeat(200), category: "\u0141".repeat(60) };
+  const url = "https://videos.example/?".padEnd(2000, "&");
+  const listed = Array.from({ length: 50 }, (_, n) => ({ id: `video-${n}`.padEnd(64, "-"), ...long, url }));
+  const categories = Array.from({ length: 300 }, (_, n) => String(n).padEnd(60, "\u0141"));
+  const shown = categories.at(-1) ?? "";
+  builder.publish([
+    { region: "GB", videos: listed },
+    ...categories.map((category) => ({ region: "GB", category, videos: listed.slice(0, 1) })),
+  ]);
+  builder.database.run("UPDATE videos SET thumb_base = ?", ["https://videos.example/".padEnd(500, "&")]);
+  await open({ THUMB_HOSTS: "videos.example" });
+  for (const target of [
+    "/",
+    `/?category=${encodeURIComponent(shown)}`,
+    "/feeds/GB.atom",
+    "/feeds/GB.json",
+    "/api/trending?limit=50&fields=chart",
+  ]) {
+    const response = await origin.ask(target);
+    const { length } = await response.text();
+    expect([target, response.status, length < longestBody / 2]).toEqual([target, 200, true]);
+  }
 });
 
 describe("how the lists are made", () => {

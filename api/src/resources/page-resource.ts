@@ -32,11 +32,19 @@ function readPage(
   const list = trendingResource(searchOfList(query), sources);
   const content = list instanceof Refusal ? list : list.read(generation);
   if (content instanceof Refusal) return restartAtPage(content, query);
-  const categories = [...sources.lists.categoriesOf(generation)].sort();
+  const categories = namedCategories(sources.lists.categoriesOf(generation), query.category);
   const made = readAbout(generation, sources.lists).sources ?? [];
   const sendsViews = made.some(({ kind }) => kind === "edge"); // whose looks the writer pulls
   return new PageContent(content, { query, categories, sendsViews, sources });
 }
+
+/** Those that a page links to, in order: all, unless there are very many. A catalogue decides how many there are. */
+function namedCategories(all: ReadonlySet<string>, shown: string | undefined): string[] {
+  const named = [...all].sort().slice(0, mostNamedCategories);
+  return shown === undefined || named.includes(shown) ? named : [shown, ...named];
+}
+
+const mostNamedCategories = 100;
 
 function searchOfList({ lang: _, ...query }: TrendingQuery & PageQuery): string {
   return trendingUrl({ ...query, fields: "chart" }).replace(/^[^?]*\?/, "");

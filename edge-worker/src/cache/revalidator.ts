@@ -184,7 +184,9 @@ export class Revalidator {
     log({ level: "error", event: "origin_failed", message, target: redactedTarget(request), reason });
     const status = received?.status ?? null;
     const retryAfter = readRetryAfter(received?.headers.get("retry-after") ?? null, clock());
-    this.#breaker.fail({ retryAfter, isRefusal: status !== null && refusals.includes(status) });
+    // What is too large is so for this target only: a catalogue decides how large a list is.
+    const isRefusal = reason === "too-large" || (status !== null && refusals.includes(status));
+    this.#breaker.fail({ retryAfter, isRefusal });
     const fallback = await this.#fallbackFor(request, stored);
     const result: RevalidationResult = { kind: "failure", status, fallback };
     this.#backoff.record(request.target, result, retryAfter);

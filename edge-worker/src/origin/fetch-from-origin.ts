@@ -1,4 +1,5 @@
 import { type EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
+import { longestBody } from "@trendvault/contract/http-rules";
 
 /** A response of the origin, whole; nothing in it has been validated. */
 export type OriginResponse = { status: number; headers: Headers; body: Uint8Array<ArrayBuffer> };
@@ -7,8 +8,6 @@ export type OriginError = "timed-out" | "unreachable" | "too-large";
 
 /** `timeoutSeconds` is for everything together: both tries and the body. */
 export type OriginOptions = { url: URL; signer: EdgeSigner; timeoutSeconds: number };
-
-const largestBody = 512 * 1024; // bytes; 50 items with the longest titles take a tenth of it
 
 /** With these statuses Cloudflare tells a Worker that it had no connection to the origin. */
 const connectionErrorStatuses = new Set([521, 522, 523, 525, 526, 530]);
@@ -51,7 +50,7 @@ async function readBody({ body }: Response): Promise<Uint8Array<ArrayBuffer> | n
   let length = 0;
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array<ArrayBuffer>>) {
     length += chunk.length;
-    if (length > largestBody) return null; // leaving the loop cancels the body
+    if (length > longestBody) return null; // leaving the loop cancels the body
     chunks.push(chunk);
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
