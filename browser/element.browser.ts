@@ -47,6 +47,16 @@ describe("in a browser, the element on another site", () => {
       await assertAccessible(page);
     }));
 
+  test("is readable in a dark browser on a page that is light only", () =>
+    open(
+      '<trendvault-list region="PL" limit="5"></trendvault-list>',
+      async (page) => {
+        await isShown(page);
+        await assertAccessible(page);
+      },
+      { colorScheme: "dark" },
+    ));
+
   test("shows another list when an attribute changes", () =>
     open('<trendvault-list region="PL"></trendvault-list>', async (page) => {
       await isShown(page);
