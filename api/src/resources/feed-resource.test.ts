@@ -18,6 +18,7 @@ type AtomEntry = {
   updated: string;
   author: { name: string };
   link?: { "@href": string };
+  content?: unknown;
 };
 type AtomFeed = {
   id: string;
@@ -109,7 +110,7 @@ describe("a feed", () => {
     const feed = await atomOf("/feeds/PL.atom?window=day");
     expect(feed.id).toMatch(absolute);
     expect(feed.updated).toMatch(rfc3339);
-    expect(feed.link.map((link) => link["@rel"])).toEqual(["self", "alternate"]);
+    expect(feed.link.map((link) => link["@rel"])).toEqual(["self", "alternate", "alternate"]);
     expect(new Set(feed.entry.map(({ id }) => id)).size).toBe(50);
     for (const { id, title, updated, author } of feed.entry) {
       expect([id, updated, title["@type"]]).toEqual([
@@ -168,6 +169,7 @@ test(`a title of any kind is text in both forms (seed ${random.seed})`, async ()
   expect(items.map(({ title }) => title)).toEqual(titles);
   expect(items.every((item) => String(item.id).startsWith("urn:uuid:") && !("url" in item))).toBe(true);
   const { entry } = await atomOf("/feeds/GB.atom");
+  expect(entry.every(({ link, content }) => link === undefined && content !== undefined)).toBe(true); // section 4.1.2
   // biome-ignore lint/suspicious/noControlCharactersInRegex: XML has no way to write these
   const writable = (title: string) => title.replace(/[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "\ufffd");
   const asRead = (title: string) => writable(title).replaceAll("\r\n", "\n").replaceAll("\r", "\n");

@@ -1,6 +1,7 @@
 import type { FeedQuery } from "@trendvault/contract/feed-query";
 import { feedTypes, feedUrl } from "@trendvault/contract/feed-url";
 import { mainLanguage } from "@trendvault/contract/languages";
+import { pageUrl } from "@trendvault/contract/page-url";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { titleOf } from "@trendvault/page/parts-view";
 import Builder from "fast-xml-builder";
@@ -77,6 +78,7 @@ function atomFeed(query: FeedQuery, { generated_at }: TrendingPage, feed: Feed):
       updated: generated_at,
       link: [
         { "@rel": "self", "@href": address, "@type": feedTypes.atom },
+        { "@rel": "alternate", "@href": pageUrl(query), "@type": "text/html" },
         { "@rel": "alternate", "@href": address.replace(/\.atom/, ".json"), "@type": feedTypes.json },
       ],
       entry: feed.entries.map((entry) => atomEntry(entry, generated_at)),
@@ -93,7 +95,8 @@ function atomEntry({ id, summary, item }: Entry, generatedAt: string) {
     author: { name: xmlText(item.channel) },
     ...(item.category !== null && { category: { "@term": xmlText(item.category) } }),
     ...(item.url !== null && { link: { "@rel": "alternate", "@href": xmlText(item.url) } }),
-    summary: { "@type": "text", "#text": xmlText(summary) },
+    // an entry without a link needs content (section 4.1.2)
+    [item.url === null ? "content" : "summary"]: { "@type": "text", "#text": xmlText(summary) },
   };
 }
 
