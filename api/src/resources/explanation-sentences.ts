@@ -10,12 +10,24 @@ export function explanationSentences(facts: Facts): string[] {
   );
 }
 
-function placeSentence({ title, place, region, window, counts }: Facts): string {
+function placeSentence(facts: Facts): string {
+  const { title, place, region, window } = facts;
   const list = `the list of ${nameOf(region)} for the next ${periods[window]}`;
   if (place === null) return `“${title}” is not in ${list}.`;
   const { rank, total, score } = place;
-  const views = `${number(score)} ${counts === null ? "" : "more "}views there in that time`;
-  return `“${title}” is at rank ${rank} of ${total} in ${list}: it is expected to get ${views}.`;
+  return `“${title}” is at rank ${rank} of ${total} in ${list}: ${scoreText(score, facts)}.`;
+}
+
+/** A score in which looks weigh is no number of views: it is a mean of two (docs/ranking.md). */
+function scoreText(score: number, { counts, looks }: Facts): string {
+  if (looks === null || looks.weight === 0) {
+    return `it is expected to get ${number(score)} ${counts === null ? "" : "more "}views there in that time`;
+  }
+  const weight = number(100 * looks.weight);
+  return (
+    `its score of ${number(score)} is a mean of the views expected in that time and of those that the first rank of ` +
+    `the list would bring it, which weigh ${weight} %`
+  );
 }
 
 function countsSentence({ counts, forecast, generated_at }: Facts): string {
