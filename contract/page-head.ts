@@ -10,7 +10,7 @@ export function readPageHead(html: string): PageHead | null {
     .slice(0, longestHead)
     .split('content="')
     .slice(1, 3)
-    .map((part) => part.slice(0, part.indexOf('"')));
+    .map((part) => (part.includes('"') ? part.slice(0, part.indexOf('"')) : undefined)); // a part of a policy is none
   return policy === undefined ? null : { generatedAt, policy };
 }
 

@@ -22,6 +22,11 @@ test("the fields of a page come from its first elements", () => {
   expect(readPageHead(html)).toEqual(head);
   expect(pageFields(head)["content-security-policy"]).toBe(`${head.policy}; frame-ancestors 'none'`);
   expect(readPageHead("<h1>another page</h1>")).toBeNull();
+  const hosts = readThumbHosts(Array.from({ length: 100 }, (_, n) => `thumbs-${n}.example`).join()) ?? [];
+  const many = { ...head, policy: contentPolicy(hosts) };
+  const long = (policy: string) => `<meta content="${head.generatedAt}"><meta content="${policy}">`;
+  expect([hosts.length, readPageHead(long(many.policy))]).toEqual([100, many]);
+  expect(readPageHead(long(many.policy.repeat(3)))).toBeNull(); // a policy that is cut would allow what its end forbids
 });
 
 test.each([
@@ -32,6 +37,7 @@ test.each([
   ["img.example/path", null],
   ["img.example; script-src *", null],
   ["*", null],
+  ["img.example,".repeat(200), null],
   ["'unsafe-inline'", null],
 ])("THUMB_HOSTS of %p are %p", (text, hosts) => {
   expect(readThumbHosts(text)).toEqual(hosts);

@@ -20,8 +20,14 @@ export const docsPolicy =
 /** The policy of the service worker's script, wherever it comes from: what it may load is what the pages of all visitors can. */
 export const workerPolicy = "default-src 'none'; connect-src 'self'";
 
-/** The hosts of a comma-separated list; null when one of them is no host name or address with an optional port. */
+/**
+ * The hosts of a comma-separated list; null when one of them is no host name or address with an optional port, or when they
+ * are too long for a policy that the edge reads from the head of a page.
+ */
 export function readThumbHosts(text: string): string[] | null {
   const hosts = text.split(",").flatMap((part) => part.trim().toLowerCase() || []);
+  if (hosts.join(" ").length > longestHosts) return null;
   return hosts.every((host) => /^[\w.-]+(:\d+)?$/.test(host)) ? hosts : null;
 }
+
+const longestHosts = 2000; // characters

@@ -141,7 +141,8 @@ function hostName() {
 }
 
 function thumbHosts() {
-  const error = "expected hosts, with a port where it is not the usual one, comma-separated";
+  const error =
+    "expected hosts, with a port where it is not the usual one, comma-separated, of at most 2000 characters";
   return z.string().check(z.refine((value) => readThumbHosts(value) !== null, { error }));
 }
 
