@@ -1,4 +1,4 @@
-const burst = 128; // builds: some 60 ms
+const burst = 128; // lists: some 60 ms
 const perSecond = 10; // less than a hundredth of the time: those who wait for it are not among the 99 %
 
 /**
@@ -18,13 +18,13 @@ export class BuildBudget {
     this.#refilledAt = now();
   }
 
-  /** Whether a build may be done at once. */
-  take(): boolean {
+  /** Whether a build may be done at once that takes as long as `lists` of a list. */
+  take(lists = 1): boolean {
     const now = this.#now();
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#refilledAt) / 1000) * perSecond);
     this.#refilledAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens--;
+    if (this.#tokens < lists) return false;
+    this.#tokens -= lists;
     return true;
   }
 }
