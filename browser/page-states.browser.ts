@@ -57,6 +57,31 @@ describe("the page, when something changes or fails,", () => {
       { errors: [/ERR_INTERNET_DISCONNECTED/] },
     ));
 
+  test("keeps a shared link without what others have added to it, and shows it offline", () =>
+    openPage(
+      "/?region=IT&window=now&fbclid=somebody",
+      async ({ page, context }) => {
+        await page.evaluate(() => navigator.serviceWorker.ready);
+        await page.reload();
+        const kept = await page.evaluate(async () => {
+          for (;;) {
+            const [name = ""] = await caches.keys();
+            const cache = await caches.open(name);
+            const keys = await cache.keys();
+            const answers = await Promise.all(keys.map((key) => cache.match(key)));
+            const addresses = [...keys, ...answers].map((one) => one?.url ?? "");
+            if (addresses.some((url) => url.includes("/?region=IT&window=now"))) return addresses;
+            await new Promise((resume) => setTimeout(resume, 20));
+          }
+        });
+        assert.doesNotMatch(kept.join(), /somebody/);
+        await context.setOffline(true);
+        await page.reload();
+        await page.locator('trendvault-list [data-id^="it-"]').first().waitFor();
+      },
+      { errors: [/ERR_INTERNET_DISCONNECTED/] },
+    ));
+
   test("says so when the edge has only its fallback", () =>
     openPage("/?region=DK&lang=en", async ({ page }) => {
       await page.route("**/api/trending?*", async (route) => {

@@ -8,6 +8,8 @@ export const publicKeysPath = "/.well-known/jwks.json"; // RFC 8615, RFC 7517
 
 /** What people look at: the page of a list, how lists are made, the reference of the API, and what their browsers load for it. */
 export const pagePath = "/";
+/** The parameters of `pagePath`. Sites and mail programs add others to links, which may name who got them. */
+export const pageParameters: readonly string[] = ["region", "window", "category", "lang", "cursor"];
 export const aboutPath = "/about";
 export const docsPath = "/docs";
 export const serviceWorkerPath = "/service-worker.js";

@@ -1,4 +1,4 @@
-import { offlineCache } from "./service-worker-names.ts";
+import { keptAddress, offlineCache } from "./service-worker-names.ts";
 
 // Keeps the last pages, for when there is no network or no answer. It changes nothing while there is one.
 
@@ -52,7 +52,7 @@ async function answerPage(event: Fetched): Promise<Response> {
 }
 
 async function kept(request: Request): Promise<Response | undefined> {
-  return (await caches.open(offlineCache)).match(request);
+  return (await caches.open(offlineCache)).match(keptAddress(request.url));
 }
 
 function keep(event: Fetched, response: Response): Response {
@@ -62,8 +62,9 @@ function keep(event: Fetched, response: Response): Response {
 
 async function store(request: Request, response: Response): Promise<void> {
   const cache = await caches.open(offlineCache);
-  await cache.delete(request); // so that it is the newest key
-  await cache.put(request, response);
+  const address = keptAddress(request.url);
+  await cache.delete(address); // so that it is the newest key
+  await cache.put(address, new Response(response.body, response)); // which has no address of its own
   const keys = await cache.keys();
   for (const key of keys.slice(0, Math.max(0, keys.length - mostKept))) await cache.delete(key);
 }

@@ -1,5 +1,5 @@
 import { serviceWorkerPath } from "@trendvault/contract/paths";
-import { offlineCache } from "../service-worker-names.ts";
+import { keptAddress, offlineCache } from "../service-worker-names.ts";
 
 type Policy = { createScriptURL(url: string): string };
 type Factory = { createPolicy(name: string, rules: Policy): Policy };
@@ -14,7 +14,7 @@ export async function keepOffline(): Promise<void> {
   const cache = await caches.open(offlineCache);
   const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
   const assets = loaded.filter((url) => url.startsWith(`${location.origin}/assets/`));
-  for (const url of new Set([location.href.replace(location.hash, ""), ...assets])) {
+  for (const url of new Set([keptAddress(location.href), ...assets])) {
     if ((await cache.match(url)) === undefined) await cache.add(url);
   }
 }
