@@ -138,8 +138,8 @@ export const explanationExample: Explanation = {
   channel_limit: { videos: 3, within_ranks: 24 },
   looks: null,
   sentences: [
-    "“How a lighthouse works” is at rank 1 of 200 in the list of Germany for the next 24 hours: it is expected to get 182,341 more views there in that time.",
-    "It had 104,233 views when they were counted at 2026-11-21T09:58:00Z, gaining 9,120 an hour; it is 15.5 hours old, and growth slows with age.",
+    "“How a lighthouse works” is at rank 1 of 200 in the list of Germany for the next 24 hours, over all categories: it is expected to get 182,341 more views there in that time.",
+    "It had 104,233 views when they were counted on 21 Nov 2026, 09:58 UTC, gaining 9,120 an hour; it is 15.5 hours old, and growth slows with age.",
   ],
 };
 

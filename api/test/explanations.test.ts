@@ -159,7 +159,7 @@ test("a video that is known but not listed is said to be so; what is unknown or 
   const explanation = Explanation.parse(await (await fresh.ask("/api/videos/v1/explain?region=gb")).json());
   expect(explanation).toMatchObject({ place: null, forecast: null, counts: { views: 24 } });
   expect(explanation.sentences[0]).toBe(
-    "“Title 1” is not in the list of United Kingdom for the next 24 hours.",
+    "“Title 1” is not in the list of United Kingdom for the next 24 hours, over all categories.",
   );
   expect((await fresh.ask("/api/videos/v1/explain?region=FR")).status).toBe(404);
   expect((await fresh.ask("/api/videos/v5/explain?region=GB")).status).toBe(404);

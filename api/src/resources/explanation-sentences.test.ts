@@ -7,6 +7,10 @@ const looks = {
   ...{ expected_appeal: 0.5, tried_appeal: 0.4, is_held: false },
 };
 
+test("the sentences of the example are what is written of its facts", () => {
+  expect(explanationSentences(example)).toEqual(example.sentences);
+});
+
 test.each([
   ["no looks are counted", null, "it is expected to get 182,341 more views there in that time."],
   ["looks weigh nothing yet", { ...looks, weight: 0 }, "it is expected to get 182,341 more views there"],

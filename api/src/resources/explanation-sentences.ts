@@ -12,7 +12,7 @@ export function explanationSentences(facts: Facts): string[] {
 
 function placeSentence(facts: Facts): string {
   const { title, place, region, window } = facts;
-  const list = `the list of ${nameOf(region)} for the next ${periods[window]}`;
+  const list = `the list of ${nameOf(region)} for the next ${periods[window]}, over all categories`;
   if (place === null) return `“${title}” is not in ${list}.`;
   const { rank, total, score } = place;
   return `“${title}” is at rank ${rank} of ${total} in ${list}: ${scoreText(score, facts)}.`;
@@ -35,7 +35,7 @@ function countsSentence({ counts, forecast, generated_at }: Facts): string {
   if (counts === null) return `Its views there are not counted elsewhere${age && `; it is ${age}`}.`;
   const { views, counted_at, views_per_hour } = counts;
   const growth = `gaining ${number(views_per_hour)} an hour`;
-  return `It had ${number(views)} views when they were counted at ${counted_at}, ${growth}${age && `; it is ${age}, and growth slows with age`}.`;
+  return `It had ${number(views)} views when they were counted on ${timeText(counted_at)}, ${growth}${age && `; it is ${age}, and growth slows with age`}.`;
 }
 
 function ageText({ age_starts_at, is_age_assumed }: NonNullable<Facts["forecast"]>, now: string): string {
@@ -63,6 +63,11 @@ const periods: Record<string, string> = { now: "6 hours", day: "24 hours", week:
 
 function nameOf(region: string): string {
   return regions.find(({ code }) => code === region)?.name ?? region;
+}
+
+function timeText(time: string): string {
+  const format = { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" } as const;
+  return `${new Date(time).toLocaleString("en-GB", format)} UTC`;
 }
 
 function number(value: number): string {
