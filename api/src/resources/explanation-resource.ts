@@ -20,7 +20,7 @@ export function explanationResource(
   search: string,
   reader: ExplanationReader,
 ): Resource | Refusal {
-  const { query, invalid } = parseExplainQuery(search);
+  const { query, invalid } = parseExplainQuery(`?${search}`);
   if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
   const key = { id, region: query.region, window: query.window };
   return {

@@ -149,6 +149,8 @@ describe("a feed", () => {
     ["/feeds/PL.json?limit=5", 400],
     ["/feeds/PL.json?region=DE", 400],
     ["/feeds/PL.json?category=None", 400],
+    ["/feeds/PL.json??window=now", 400], // a second "?" is part of a name, as at the edge
+    ["/api/videos/video1/explain??region=PL", 400],
     ["/feeds/XX.json", 404],
     ["/feeds/PL.rss", 404],
   ])("%s is a problem of status %d", async (target, status) => {

@@ -9,7 +9,7 @@ import { type PageSources, summarize, trendingResource } from "./trending-resour
 
 /** The feed of a list that a query string (without its "?") selects, or why it selects none. */
 export function feedResource(address: FeedAddress, search: string, sources: PageSources): Resource | Refusal {
-  const { query, invalid } = parseFeedQuery(address, search);
+  const { query, invalid } = parseFeedQuery(address, `?${search}`);
   if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
   return { url: feedUrl(query), route: "feed", read: (generation) => readFeed(query, generation, sources) };
 }

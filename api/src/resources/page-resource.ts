@@ -18,7 +18,7 @@ export type HtmlSources = PageSources & { assets: PageAssets; thumbHosts: readon
 
 /** The HTML page that a query string (without its "?") selects, or why it selects none. */
 export function pageResource(search: string, sources: HtmlSources): Resource | Refusal {
-  const { query, invalid } = parsePageQuery(search);
+  const { query, invalid } = parsePageQuery(`?${search}`);
   if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
   return { url: pageUrl(query), route: "page", read: (generation) => readPage(query, generation, sources) };
 }
