@@ -78,6 +78,17 @@ describe("in a browser, the element on another site", () => {
       );
     }));
 
+  test("that is to verify from now on shows nothing that it did not", () =>
+    open('<trendvault-list region="PL" lang="en"></trendvault-list>', async (page) => {
+      await isShown(page);
+      const left = await page.locator("trendvault-list").evaluate((element) => {
+        element.setAttribute("verify", "");
+        return element.shadowRoot?.querySelectorAll("li").length;
+      });
+      assert.equal(left, 0);
+      await isShown(page);
+    }));
+
   test("shows what it verified", () =>
     open('<trendvault-list region="PL" lang="en" verify></trendvault-list>', isShown));
 

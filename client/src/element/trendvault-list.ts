@@ -57,7 +57,8 @@ export class TrendvaultList extends Base {
     this.#looks.end();
   }
 
-  attributeChangedCallback(_name: string, before: string | null, after: string | null): void {
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    if (name === "verify" && before === null && after !== null) this.#forget(); // what is shown was not verified
     if (this.#presenter === null || this.#isManual || before === after || this.#isReloadDue) return;
     this.#isReloadDue = true;
     queueMicrotask(() => {
@@ -102,6 +103,16 @@ export class TrendvaultList extends Base {
   /** Shows the newer list that refresh() has found. */
   showNewer(): void {
     if (this.#newer !== null) void this.#show(this.#currentReader(), this.#newer, { again: false });
+  }
+
+  #forget(): void {
+    this.#looks.end();
+    this.#presenter?.clear();
+    this.#reader?.end();
+    this.#reader = null;
+    this.#pages = [];
+    this.#shown = null;
+    this.#newer = null;
   }
 
   get #isManual(): boolean {
