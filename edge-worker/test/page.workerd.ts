@@ -123,6 +123,7 @@ describe("a page for people, at the edge", () => {
     ]) {
       const { status, headers } = await stack.edge.fetch(target ?? "", { redirect: "manual" });
       assert.deepEqual([status, headers.get("location")], [303, nearest]);
+      assert.equal(headers.get("referrer-policy"), "no-referrer");
     }
     const origin = await stack.origin.fetch("/?region=ES&lang=en&cursor=999-24");
     assert.equal(((await origin.json()) as { restart: string }).restart, "/?region=ES&lang=en");

@@ -7,6 +7,7 @@ import type { EdgeServices } from "../cache/edge-services.ts";
 import { type CachedResponse, readThrough, type UnavailableReason } from "../cache/read-through.ts";
 import { type CanonicalRequest, canonicalize, isList, isPage } from "../rules/canonical-request.ts";
 import type { ViewServices } from "../views/view-services.ts";
+import { baseHeaders } from "./base-headers.ts";
 import { problemResponse, refuse } from "./problem-response.ts";
 import { respondFromCache } from "./respond-from-cache.ts";
 import { type MessageContext, respondToViews } from "./respond-to-views.ts";
@@ -56,7 +57,8 @@ function describeRefusal({ kind, detail, extras }: ListRefusal, canonical: Canon
   if (query === null || !isPage(canonical)) return problemResponse(describeProblem(kind, detail, extras));
   const { category, ...others } = { ...query, cursor: undefined };
   const nearest = pageUrl(kind === "generation-gone" ? { ...others, category } : others);
-  return new Response(null, { status: 303, headers: { location: nearest, "cache-control": "no-store" } });
+  const headers = { ...baseHeaders, location: nearest, "cache-control": "no-store" };
+  return new Response(null, { status: 303, headers });
 }
 
 function refuseParameters(invalid: InvalidParameter[]): Response {
