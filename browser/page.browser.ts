@@ -134,7 +134,7 @@ describe("another site, with one script tag from the edge,", () => {
   test("shows the list of PL, with pictures", async () => {
     const { edge, pictures } = await sharedStack();
     const tags = `<script type="module" src="${edge.url}/assets/trendvault-list.js"></script>
-<trendvault-list region="PL" limit="10" thumb-hosts="${pictures.host}"></trendvault-list>`;
+<trendvault-list region="PL" limit="10"></trendvault-list>`;
     const body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>A partner</title>${tags}`;
     const partner = await serveSite("partner", { "/": { body } });
     const hosts = [new URL(edge.url).host, pictures.host];

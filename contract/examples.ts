@@ -156,6 +156,7 @@ export const aboutExample: About = {
   sources: [{ kind: "youtube", host: "www.googleapis.com" }],
   explore_share: 0.25,
   removed_videos: 2,
+  thumb_hosts: ["thumbs.example"],
   looks_counted: false,
 };
 

@@ -513,6 +513,10 @@ export type About = {
      */
     removed_videos: number | null;
     /**
+     * Hosts whose pictures this site shows, beside its own; the element asks for them
+     */
+    thumb_hosts: Array<string>;
+    /**
      * Whether looks took part in any market
      */
     looks_counted: boolean;

@@ -40,7 +40,7 @@ export function createRoutes({ documents, ...sources }: ResourceSources): FindRo
     [aboutPath, { name: "page", resolve: withoutParameters(() => aboutPage(sources)) }],
     [docsPath, { name: "page", resolve: withoutParameters(() => docsResource(sources.assets)) }],
     [regionsPath, { name: "regions", resolve: withoutParameters(() => regionsResource(sources.lists)) }],
-    [aboutApiPath, { name: "about", resolve: withoutParameters(() => aboutResource(sources.lists)) }],
+    [aboutApiPath, { name: "about", resolve: withoutParameters(() => aboutResource(sources)) }],
     ...[...documents].map(([path, document]): [string, Route] => [
       path,
       { name: document.route, resolve: withoutParameters(() => document) },

@@ -7,20 +7,23 @@ import { jsonBody } from "./body.ts";
 import { fixedContent, type Resource } from "./resource.ts";
 import { formatTime } from "./time-text.ts";
 
-type MakingReader = { readMaking(generation: Generation): MakingRow };
+type AboutSources = {
+  lists: { readMaking(generation: Generation): MakingRow };
+  thumbHosts: readonly string[];
+};
 
 /** How the lists are made. */
-export function aboutResource(reader: MakingReader): Resource {
+export function aboutResource(sources: AboutSources): Resource {
   return {
     url: aboutApiPath,
     route: "about",
-    read: (generation) => fixedContent(jsonBody(JSON.stringify(readAbout(generation, reader)))),
+    read: (generation) => fixedContent(jsonBody(JSON.stringify(readAbout(generation, sources)))),
   };
 }
 
 /** The same as an object, for the page that says it to people. @throws DatabaseUnreadable */
-export function readAbout(generation: Generation, reader: MakingReader): About {
-  const making = reader.readMaking(generation);
+export function readAbout(generation: Generation, { lists, thumbHosts }: AboutSources): About {
+  const making = lists.readMaking(generation);
   const sources: About["sources"] = JSON.parse(making.sources ?? "[]");
   return {
     generation: generation.id,
@@ -31,6 +34,7 @@ export function readAbout(generation: Generation, reader: MakingReader): About {
     sources: sources?.length === 0 ? null : sources,
     explore_share: making.explore_share,
     removed_videos: making.removed_videos,
+    thumb_hosts: [...thumbHosts],
     looks_counted: making.looks_counted === 1,
   };
 }

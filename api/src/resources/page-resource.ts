@@ -33,7 +33,7 @@ function readPage(
   const content = list instanceof Refusal ? list : list.read(generation);
   if (content instanceof Refusal) return restartAtPage(content, query);
   const categories = namedCategories(sources.lists.categoriesOf(generation), query.category);
-  const made = readAbout(generation, sources.lists).sources ?? [];
+  const made = readAbout(generation, sources).sources ?? [];
   const sendsViews = made.some(({ kind }) => kind === "edge"); // whose looks the writer pulls
   return new PageContent(content, { query, categories, sendsViews, sources });
 }

@@ -8,7 +8,8 @@ test("without attributes it is the list of the visitor's region, of the page's o
   expect(read({})).toEqual({
     src: "",
     path: "/api/trending?fields=chart&limit=10",
-    thumbHosts: ["partner.example"],
+    thumbHosts: null,
+    ownHost: "partner.example",
   });
 });
 
@@ -17,14 +18,14 @@ test("attributes name the list, in the order of its canonical address", () => {
   expect(read(attributes).path).toBe("/api/trending?region=PL&window=now&category=News+%26+Politics&limit=5");
 });
 
-test("the server is that of `src`, else that of the script; its pictures are shown, or those of other hosts", () => {
+test("the server is that of `src`, else that of the script; its pictures are shown, or those of the hosts that are named", () => {
   expect(read({}, "https://edge.example")).toMatchObject({
     src: "https://edge.example",
-    thumbHosts: ["edge.example"],
+    ownHost: "edge.example",
   });
   expect(read({ src: "https://other.example:8443/" }, "https://edge.example")).toMatchObject({
     src: "https://other.example:8443",
-    thumbHosts: ["other.example:8443"],
+    ownHost: "other.example:8443",
   });
   expect(read({ "thumb-hosts": "a.example b.example:444" }).thumbHosts).toEqual([
     "a.example",

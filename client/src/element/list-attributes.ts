@@ -4,8 +4,10 @@ export type ListAttributes = {
   src: string;
   /** The path and query of the list's first page. */
   path: string;
-  /** Hosts (with their port, when it is not the scheme's) whose pictures are shown. */
-  thumbHosts: string[];
+  /** Hosts (with their port, when it is not the scheme's) whose pictures are shown; null: those that the server names. */
+  thumbHosts: string[] | null;
+  /** The server's own host. */
+  ownHost: string;
 };
 
 const parameters = ["region", "window", "category", "fields", "limit"];
@@ -24,6 +26,10 @@ export function readAttributes(
     const value = read(name) ?? defaults[name] ?? "";
     if (value !== "") query.append(name, value);
   }
-  const hosts = read("thumb-hosts") ?? new URL(src || pageUrl, pageUrl).host;
-  return { src, path: `/api/trending?${query}`, thumbHosts: hosts.split(/[\s,]+/).filter(Boolean) };
+  const thumbHosts =
+    read("thumb-hosts")
+      ?.split(/[\s,]+/)
+      .filter(Boolean) ?? null;
+  const ownHost = new URL(src || pageUrl, pageUrl).host;
+  return { src, path: `/api/trending?${query}`, thumbHosts, ownHost };
 }

@@ -27,6 +27,7 @@ type Language = { words: Words; formats: Formats };
 export class ListPresenter {
   readonly #root: ListRoot;
   #language: Language | null = null;
+  #thumbHosts: readonly string[] = [];
 
   constructor(root: ShadowRoot) {
     this.#root = new ListRoot(root);
@@ -37,10 +38,11 @@ export class ListPresenter {
     return this.#root.items;
   }
 
-  /** Loads the words of the language that the page wants, else that of the list's region. */
-  async prepare({ lang }: Look, region: string | null): Promise<void> {
+  /** What is shown next has this look. Loads the words of the language that the page wants, else that of the region. */
+  async prepare({ lang, thumbHosts }: Look, region: string | null): Promise<void> {
     const known = regions.find(({ code }) => code === region?.toUpperCase());
     const language = languageOf(lang === null ? (known?.languages ?? []) : [lang.split("-")[0] ?? ""]);
+    this.#thumbHosts = thumbHosts;
     this.#language = { words: await loadWords(language), formats: formatsOf(language) };
   }
 
@@ -50,13 +52,13 @@ export class ListPresenter {
   }
 
   /** Shows a list in place of what is shown. */
-  show(list: List, { thumbHosts }: Look): void {
-    this.#root.show(list as ShownList, { ...this.#prepared, thumbHosts });
+  show(list: List): void {
+    this.#root.show(list as ShownList, { ...this.#prepared, thumbHosts: this.#thumbHosts });
   }
 
   /** Adds the items of a further page. */
-  append(list: List, { thumbHosts }: Look): void {
-    this.#root.append(list as ShownList, { ...this.#prepared, thumbHosts });
+  append(list: List): void {
+    this.#root.append(list as ShownList, { ...this.#prepared, thumbHosts: this.#thumbHosts });
   }
 
   /** Says it, with a button for what has an action; `ageSeconds` is that of the list that is shown. */

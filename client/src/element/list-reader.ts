@@ -1,3 +1,4 @@
+import type { About } from "../../generated/types.gen.ts";
 import { readJson, restartOf } from "../problem-error.ts";
 import { baseOf, type Connection, connectionSend } from "../requests/connection.ts";
 import { ownPath } from "../requests/own-path.ts";
@@ -12,6 +13,7 @@ export class ListReader {
   readonly #connection: Connection;
   readonly #send: Promise<Send>;
   readonly #end = new AbortController();
+  #thumbHosts: readonly string[] | null = null;
 
   constructor({ src, path, verify, connection }: ReaderOptions) {
     this.#path = path;
@@ -45,6 +47,16 @@ export class ListReader {
   async json(path: string): Promise<unknown> {
     const send = await this.#send;
     return readJson(await send(this.#request(path)));
+  }
+
+  /** The hosts whose pictures the server shows beside its own; none while it cannot be asked, which the next list does. */
+  async thumbHosts(): Promise<readonly string[]> {
+    try {
+      this.#thumbHosts ??= ((await this.json("/api/about")) as About).thumb_hosts;
+      return this.#thumbHosts;
+    } catch {
+      return [];
+    }
   }
 
   end(): void {

@@ -124,8 +124,10 @@ export class TrendvaultList extends Base {
     return readAttributes((name) => this.getAttribute(name), { pageUrl: location.href, defaultSrc });
   }
 
-  get #look() {
-    return { lang: this.getAttribute("lang"), thumbHosts: this.#attributes.thumbHosts };
+  async #prepare(reader: ListReader, region: string | null): Promise<void> {
+    const { thumbHosts: named, ownHost } = this.#attributes;
+    const thumbHosts = named ?? [ownHost, ...(this.#isManual ? [] : await reader.thumbHosts())];
+    await this.#presenter?.prepare({ lang: this.getAttribute("lang"), thumbHosts }, region);
   }
 
   #prepareRoot(): void {
@@ -164,10 +166,10 @@ export class TrendvaultList extends Base {
     if (result === null) return false;
     if (result.isRestart) return this.#show(reader, result.read, { again: false });
     const { list, state, ageSeconds } = result.read;
-    await this.#presenter?.prepare(this.#look, list.region);
+    await this.#prepare(reader, list.region);
     if (reader.isEnded) return false;
     const before = this.#presenter?.items.length ?? 0;
-    this.#presenter?.append(list, this.#look);
+    this.#presenter?.append(list);
     this.#pages.push(list);
     this.#looks.begin(list, this.#presenter?.items.slice(before) ?? [], { src: this.#attributes.src });
     dispatch(this, "trendvault-list", { list, age: ageSeconds, state });
@@ -175,10 +177,10 @@ export class TrendvaultList extends Base {
   }
 
   async #show(reader: ListReader, read: ReadList, options: { again: boolean }): Promise<boolean> {
-    await this.#presenter?.prepare(this.#look, read.list.region);
+    await this.#prepare(reader, read.list.region);
     if (reader.isEnded) return false;
     this.#looks.end();
-    this.#presenter?.show(read.list, this.#look);
+    this.#presenter?.show(read.list);
     this.#opened(read, options);
     return true;
   }
@@ -223,7 +225,10 @@ export class TrendvaultList extends Base {
     dispatch(this, "trendvault-failure", { state, error, ...(restart !== null && { restart }) });
     if (this.#isManual) return;
     const ageSeconds = this.#shown === null ? 0 : describeAge(this.#shown.list, new Headers()).ageSeconds;
-    await this.#presenter?.prepare(this.#look, this.getAttribute("region"));
+    await this.#presenter?.prepare(
+      { lang: this.getAttribute("lang"), thumbHosts: [] },
+      this.getAttribute("region"),
+    );
     if (state === "unverified") this.#presenter?.notice("unverified");
     else if (this.#shown === null) this.#presenter?.notice("failed", { run: () => void this.load() });
     else this.#presenter?.notice(state === "offline" ? "offline" : "stale", { ageSeconds });
