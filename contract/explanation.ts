@@ -106,11 +106,9 @@ export const About = z
       .min(0)
       .nullable()
       .meta({ description: "Videos that were taken down and are in no list" }),
-    thumb_hosts: z
-      .array(z.string())
-      .meta({
-        description: "Hosts whose pictures this site shows, beside its own; the element asks for them",
-      }),
+    thumb_hosts: z.array(z.string()).meta({
+      description: "Hosts whose pictures this site shows, beside its own; the element asks for them",
+    }),
     looks_counted: z.boolean().meta({ description: "Whether looks took part in any market" }),
   })
   .meta({ id: "About", description: "What is in force: how the lists of this generation were made" });

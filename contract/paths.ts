@@ -17,7 +17,7 @@ const assetPrefix = "/assets/";
 
 /** Whether a path is one of an asset, which has its hash in its name. */
 export function isAssetPath(path: string): boolean {
-  return path.startsWith(assetPrefix) && /^[\w-]+\.(css|js|svg)$/.test(path.slice(assetPrefix.length));
+  return path.startsWith(assetPrefix) && /^[\w-]{1,60}\.(css|js|svg)$/.test(path.slice(assetPrefix.length));
 }
 
 /** The paths that only the edge answers: what browsers tell, and what the writer pulls of it. */

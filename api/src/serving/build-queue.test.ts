@@ -29,6 +29,19 @@ test("jobs that wait take a part of the time, and one alone does not wait", asyn
   expect(performance.now() - started).toBeGreaterThanOrEqual(49 * 0.9); // a millisecond each
 });
 
+test("the pause after a job is twice its time, within bounds", async () => {
+  const pauses: number[] = [];
+  const queue = new BuildQueue(100, { pause: async (milliseconds) => void pauses.push(milliseconds) });
+  const busy = (milliseconds: number) => async () => {
+    const end = performance.now() + milliseconds;
+    while (performance.now() < end);
+  };
+  await Promise.all([0, 5, 50, 0].map((milliseconds, key) => queue.run(`${key}`, busy(milliseconds))));
+  expect([pauses.length, pauses[2]]).toEqual([3, 20]);
+  expect(pauses[0]).toBeGreaterThanOrEqual(1);
+  expect(pauses[1]).toBeGreaterThanOrEqual(10);
+});
+
 test("requests for the same key share one job, also while it runs", async () => {
   const queue = new BuildQueue(10);
   const { promise, resolve } = Promise.withResolvers<number>();

@@ -1,22 +1,26 @@
 import { afterPause, afterSockets, type NextTurn } from "./next-turn.ts";
 
-const pauseMs = 1; // a build takes half of one, and a collection of what builds leave behind more than one
+const shortestPauseMs = 1; // a collection of what builds leave behind takes more
+const longestPauseMs = 20; // a build that took longer has waited for others
 
-type Turns = { nextTurn?: NextTurn; pause?: NextTurn };
+type Turns = { nextTurn?: NextTurn; pause?: (milliseconds: number) => Promise<void> };
 
 /**
- * Does the expensive work one job at a time, with a pause after each, and a job a step at a time (see signed-build.ts), so
+ * Does the expensive work one job at a time, with a pause of twice its time after each, and a job a step at a time (see signed-build.ts), so
  * that a flood of cold requests cannot make the warm ones wait for more than one step, and takes a third of the time at
  * most. A key that is already waiting, or being worked on, is not queued again (single-flight).
  */
 export class BuildQueue {
   readonly #capacity: number;
   readonly #nextTurn: NextTurn;
-  readonly #pause: NextTurn;
+  readonly #pause: NonNullable<Turns["pause"]>;
   readonly #waiting = new Map<string, { run: () => Promise<void>; result: Promise<unknown> }>();
 
   /** `nextTurn` comes before the first of several jobs, `pause` between two. */
-  constructor(capacity: number, { nextTurn = afterSockets, pause = afterPause(pauseMs) }: Turns = {}) {
+  constructor(
+    capacity: number,
+    { nextTurn = afterSockets, pause = (milliseconds) => afterPause(milliseconds)() }: Turns = {},
+  ) {
     this.#capacity = capacity;
     this.#nextTurn = nextTurn;
     this.#pause = pause;
@@ -36,9 +40,12 @@ export class BuildQueue {
   async #drain(): Promise<void> {
     await this.#nextTurn();
     for (const [key, { run }] of this.#waiting) {
+      const started = performance.now();
       await run();
+      const pauseMs = 2 * (performance.now() - started);
       this.#waiting.delete(key);
-      if (this.#waiting.size > 0) await this.#pause();
+      if (this.#waiting.size > 0)
+        await this.#pause(Math.min(longestPauseMs, Math.max(shortestPauseMs, pauseMs)));
     }
   }
 }
