@@ -227,7 +227,7 @@ describe("how the lists are made", () => {
     ];
     const text = await read({ sources, removed_videos: 1234 });
     expect(text).toContain("at most 3 videos of one channel are within the first 24 ranks");
-    expect(text).toContain("now: 6 hours, day: 24 hours, week: 168 hours");
+    expect(text).toContain("now: 6 hours, day: 24 hours, week: 7 days");
     expect(text).toContain("YouTube's charts (www.googleapis.com), looks and openings of these lists");
     expect(text).toContain("1,234");
     expect((await origin.ask("/about?region=GB")).status).toBe(400);
