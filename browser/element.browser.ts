@@ -8,10 +8,13 @@ import { type VisitOptions, visit } from "./test-support/visit.ts";
 
 describe("in a browser, the element on another site", () => {
   let edge: string;
+  let pictures: Site;
   let partner: Site | undefined;
 
   before(async () => {
-    edge = (await sharedStack()).edge.url;
+    const stack = await sharedStack();
+    edge = stack.edge.url;
+    pictures = stack.pictures;
   });
   afterEach(async () => {
     await partner?.stop();
@@ -22,11 +25,11 @@ describe("in a browser, the element on another site", () => {
   async function open(markup: string, run: (page: Page) => Promise<void>, options: VisitOptions = {}) {
     const html = `<!doctype html><html lang="en"><title>A partner</title>
       <script type="module" src="${edge}/assets/trendvault-list.js"></script><main><h1>A partner</h1>${markup}</main>`;
-    const policy = `default-src 'none'; script-src ${edge}; connect-src ${edge}; require-trusted-types-for 'script'`;
+    const policy = `default-src 'none'; script-src ${edge}; connect-src ${edge}; img-src ${pictures.url}; require-trusted-types-for 'script'`;
     partner = await serveSite("partner", {
       "/": { body: html, headers: { "content-security-policy": policy } },
     });
-    await visit(partner.url, { hosts: [new URL(edge).host], ...options }, async ({ page }) => {
+    await visit(partner.url, { hosts: [new URL(edge).host, pictures.host], ...options }, async ({ page }) => {
       await page.goto("/");
       await run(page);
     });

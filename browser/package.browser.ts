@@ -14,8 +14,11 @@ import { visit } from "./test-support/visit.ts";
 
 describe("in a browser, the packed package", () => {
   let edge: string;
+  let hosts: string[];
   before(async () => {
-    edge = (await sharedStack()).edge.url;
+    const stack = await sharedStack();
+    edge = stack.edge.url;
+    hosts = [new URL(exampleAddress).host, stack.pictures.host];
   });
 
   type Options = { script?: string; change?: (body: Buffer) => Buffer };
@@ -32,7 +35,7 @@ describe("in a browser, the packed package", () => {
       "/app.js": { body: script, headers: { "content-type": "text/javascript" } },
     });
     try {
-      await visit(partner.url, { hosts: [new URL(exampleAddress).host] }, async ({ page, context }) => {
+      await visit(partner.url, { hosts }, async ({ page, context }) => {
         const printed: string[] = [];
         page.on("console", (message) => printed.push(message.text()));
         await serveExamples(context, { edge, ...options });

@@ -33,7 +33,9 @@ describe("the page, by keyboard and screen reader,", () => {
     openPage("/?region=GB", async ({ page }) => {
       await page.keyboard.press("Tab");
       assert.equal(await focused(page), "a #list");
+      await page.waitForFunction(() => customElements.get("trendvault-list") !== undefined);
       await page.keyboard.press("Enter");
+      await page.waitForURL(/#list$/);
       await page.keyboard.press("Tab");
       assert.match(await focused(page), /^a https:\/\/videos\.example\//);
     }));
