@@ -9,7 +9,7 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { supportedSchemaVersion } from "../src/database/store.ts";
+import { supportedSchemaVersion } from "../src/database/schema-version.ts";
 import { formatTime } from "../src/resources/time-text.ts";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../test-support/load.ts";

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { DatabaseBuilder, listMigrations, videos } from "../../test-support/database-builder.ts";
 import { DatabaseUnusable } from "./errors.ts";
-import { Store, supportedSchemaVersion } from "./store.ts";
+import { supportedSchemaVersion } from "./schema-version.ts";
+import { Store } from "./store.ts";
 
 let builder: DatabaseBuilder;
 beforeEach(() => {

@@ -17,11 +17,9 @@ import {
   readGeneration,
 } from "./generation.ts";
 import { type ListPage, prepareListPageQuery } from "./list-page.ts";
+import { supportedSchemaVersion } from "./schema-version.ts";
 import { type WalkedTable, walk } from "./table-walk.ts";
 import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
-
-/** The migrations this code was written for. A test compares it with db/migrations. */
-export const supportedSchemaVersion = 18;
 
 const pageCacheKilobytes = 1024; // a page of 50 is read in half of the time that it takes with 256
 const startBusyTimeoutMs = 2000; // the writer may be recovering the log
