@@ -1,8 +1,8 @@
 import { fromBase64url } from "./base64url.ts";
 
 /**
- * The public keys at /.well-known/jwks.json (RFC 7517, RFC 8037). Each is for one thing: the signatures of responses
- * (RFC 9421), or the tokens in lists. A key without `purpose` signs responses.
+ * Public keys (RFC 7517, RFC 8037), as at /.well-known/jwks.json. Each is for one thing: the signatures of responses
+ * (RFC 9421), the tokens in lists, or the pointers of a store (pointer.ts). A key without `purpose` signs responses.
  */
 export type PublicKey = {
   kty: "OKP";
@@ -13,15 +13,21 @@ export type PublicKey = {
   alg?: "EdDSA";
   purpose?: KeyPurpose;
 };
-export type KeyPurpose = "responses" | "tokens";
+export type KeyPurpose = AnswerKeyPurpose | "publications";
+/** What an origin has keys for. A writer has those for publications. */
+export type AnswerKeyPurpose = "responses" | "tokens";
 export type PublicKeySet = { keys: PublicKey[] };
 
 export function isTokenKey({ purpose }: PublicKey): boolean {
   return purpose === "tokens";
 }
 
-export function isResponseKey(key: PublicKey): boolean {
-  return !isTokenKey(key);
+export function isResponseKey({ purpose = "responses" }: PublicKey): boolean {
+  return purpose === "responses";
+}
+
+export function isPublicationKey({ purpose }: PublicKey): boolean {
+  return purpose === "publications";
 }
 
 /** Whether the owner of a key signed the text (ed25519, RFC 8032). */

@@ -1,9 +1,15 @@
 import { expect, test } from "bun:test";
 import { readSettings } from "./settings.ts";
 
+function jwks(...keys: object[]): string {
+  return JSON.stringify({
+    keys: keys.map((key) => ({ kty: "OKP", crv: "Ed25519", kid: "s1", x: "AAAA", ...key })),
+  });
+}
+
 const good = {
   ORIGIN_URL: "https://origin.example.com",
-  ORIGIN_JWKS: '{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"s1","x":"AAAA"}]}',
+  ORIGIN_JWKS: jwks({}),
   EDGE_KEYS: `e1:${"B".repeat(43)}`,
   ORIGIN_TIMEOUT_SECONDS: "2.5",
   ORIGIN_BACKOFF_SECONDS: "5",
@@ -21,7 +27,7 @@ test("good settings are read", () => {
 
 const counting = {
   ...good,
-  ORIGIN_JWKS: '{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"t1","x":"AAAA","purpose":"tokens"}]}',
+  ORIGIN_JWKS: jwks({}, { kid: "t1", purpose: "tokens" }),
   VIEWS_KEYS: `v1:${"D".repeat(43)}`,
   VIEWS: { getByName: () => null },
   VIEWS_RATE_LIMITER: { limit: () => null },
@@ -44,8 +50,14 @@ test.each([
   ["VIEWS", undefined],
   ["VIEWS_RATE_LIMITER", undefined],
   ["ORIGIN_JWKS", good.ORIGIN_JWKS],
+  ["ORIGIN_JWKS", jwks({}, { purpose: "publications" })],
 ])("for counting %s is not %p", (name, value) => {
   expect(() => readSettings({ ...counting, [name]: value })).toThrow(new RegExp(`^${name}: `, "m"));
+});
+
+test("keys of purposes that this version does not know are passed over", () => {
+  const keys = jwks({ purpose: "publications" }, { purpose: "new" }, {});
+  expect(readSettings({ ...good, ORIGIN_JWKS: keys }).originKeys.keys).toHaveLength(3);
 });
 
 test("everything that is missing is named at once", () => {
@@ -60,6 +72,7 @@ test.each([
   ["ORIGIN_JWKS", "https://origin.example.com/.well-known/jwks.json"],
   ["ORIGIN_JWKS", '{"keys":[]}'],
   ["ORIGIN_JWKS", '{"keys":[{"kty":"RSA","kid":"s1","n":"AAAA"}]}'],
+  ["ORIGIN_JWKS", jwks({ purpose: "tokens" }, { purpose: "publications" })],
   ["EDGE_KEYS", "e1:short"],
   ["EDGE_KEYS", `e1:${"A".repeat(43)}`],
   ["ORIGIN_TIMEOUT_SECONDS", "0"],

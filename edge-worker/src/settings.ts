@@ -1,6 +1,11 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
-import { isTokenKey, type PublicKeySet } from "@trendvault/contract/public-keys";
+import {
+  isResponseKey,
+  isTokenKey,
+  type PublicKey,
+  type PublicKeySet,
+} from "@trendvault/contract/public-keys";
 import { mostShards } from "@trendvault/contract/view-limits";
 import { parseJson } from "./rules/parse-json.ts";
 import type { ShardNamespace } from "./views/view-shards.ts";
@@ -17,8 +22,8 @@ const checks = {
     "expected an http or https URL without a path, like https://origin.example.com",
   ),
   ORIGIN_JWKS: text(
-    hasEd25519Key,
-    "expected the JSON of the origin's /.well-known/jwks.json, with an Ed25519 key",
+    (json) => hasKey(json, isResponseKey),
+    "expected the JSON of the origin's /.well-known/jwks.json, with an Ed25519 key that signs responses",
   ),
   EDGE_KEYS: keyRingError,
   ORIGIN_TIMEOUT_SECONDS: seconds,
@@ -35,7 +40,10 @@ const viewChecks = {
   VIEWS_RATE_LIMITER: binding("limit", "expected a rate limiter: see [[ratelimits]] in wrangler.toml"),
   VIEWS_SHARDS: text(isShardCount, `expected a whole number from 1 to ${mostShards}`),
   VIEWS_BATCH_SECONDS: text(isBatchTime, "expected seconds, at most 10, like 1 or 0.5"),
-  ORIGIN_JWKS: text(hasTokenKey, 'expected a key with the purpose "tokens", too, to verify tokens with'),
+  ORIGIN_JWKS: text(
+    (json) => hasKey(json, isTokenKey),
+    'expected a key with the purpose "tokens", too, to verify tokens with',
+  ),
 } satisfies Record<string, Check>;
 
 type Settings = Record<Exclude<keyof typeof checks, "FALLBACK">, string> & { FALLBACK: KVNamespace } & Record<
@@ -121,13 +129,13 @@ function isOriginUrl(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "";
 }
 
-function hasEd25519Key(text: string): boolean {
+function hasKey(text: string, isWanted: (key: PublicKey) => boolean): boolean {
   const keys = (parseJson(text) as Partial<PublicKeySet> | null)?.keys;
-  return keys?.some?.(({ kty, crv, kid, x }) => kty === "OKP" && crv === "Ed25519" && kid && x) ?? false;
+  return keys?.some?.((key) => isEd25519(key) && isWanted(key)) ?? false;
 }
 
-function hasTokenKey(text: string): boolean {
-  return (parseJson(text) as Partial<PublicKeySet> | null)?.keys?.some?.(isTokenKey) ?? false;
+function isEd25519({ kty, crv, kid, x }: PublicKey): boolean {
+  return kty === "OKP" && crv === "Ed25519" && Boolean(kid && x);
 }
 
 // Never quotes the keys: they are secret.

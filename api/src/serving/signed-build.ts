@@ -1,9 +1,9 @@
-import type { KeyPurpose } from "@trendvault/contract/public-keys";
+import type { AnswerKeyPurpose } from "@trendvault/contract/public-keys";
 import type { SigningKeys } from "../signing/signing-keys.ts";
 import type { NextTurn } from "./next-turn.ts";
 
 /** Bytes that a key has to sign. */
-type SigningRequest = { purpose: KeyPurpose; bytes: Uint8Array<ArrayBuffer> };
+type SigningRequest = { purpose: AnswerKeyPurpose; bytes: Uint8Array<ArrayBuffer> };
 type Signature = Uint8Array<ArrayBuffer>;
 
 /** The end of a step: whoever waits for what is in the cache may be answered before the next one. */

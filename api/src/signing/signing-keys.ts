@@ -1,8 +1,8 @@
-import type { KeyPurpose, PublicKey, PublicKeySet } from "@trendvault/contract/public-keys";
+import type { AnswerKeyPurpose, PublicKey, PublicKeySet } from "@trendvault/contract/public-keys";
 import { type KeySigner, keySigner } from "./key-signer.ts";
 
 /** What the origin signs with: a key for the signatures of responses (RFC 9421), another one for tokens (RFC 7515). */
-export type SigningKeys = Record<KeyPurpose, SigningKey> & {
+export type SigningKeys = Record<AnswerKeyPurpose, SigningKey> & {
   publicKeys: PublicKeySet;
   /** Loads what signing at once needs. */
   prepare(): void;
@@ -16,7 +16,7 @@ const tokenKidLength = 8; // of a thumbprint: each token repeats it
  * The first seed of each purpose signs. The keys of the others stay published, for what was signed before a change of
  * keys. @throws Error when two keys have the same id
  */
-export async function createSigningKeys(seeds: Record<KeyPurpose, Uint8Array[]>): Promise<SigningKeys> {
+export async function createSigningKeys(seeds: Record<AnswerKeyPurpose, Uint8Array[]>): Promise<SigningKeys> {
   const responses = await signersOf(seeds.responses, ({ thumbprint }) => thumbprint);
   const tokens = await signersOf(seeds.tokens, ({ thumbprint }) => thumbprint.slice(0, tokenKidLength));
   const described = [
@@ -44,6 +44,6 @@ async function signersOf(
   return [first, ...others];
 }
 
-function describe({ kid, x }: SigningKey, purpose: KeyPurpose): PublicKey {
+function describe({ kid, x }: SigningKey, purpose: AnswerKeyPurpose): PublicKey {
   return { kty: "OKP", crv: "Ed25519", kid, x, use: "sig", alg: "EdDSA", purpose };
 }

@@ -1,0 +1,145 @@
+import { describe, expect, test } from "bun:test";
+import {
+  hashPointer,
+  longestPointer,
+  type PointerVerdict,
+  type UnsignedBundlePointer,
+  type UnsignedPointer,
+  verifyBundlePointer,
+  verifyPointer,
+} from "./pointer.ts";
+import vectorFile from "./pointer-vectors.json";
+import type { PublicKeySet } from "./public-keys.ts";
+import { verifyResponse } from "./response-signature.ts";
+import {
+  bundleName,
+  bundlePointerName,
+  currentName,
+  generationName,
+  packName,
+  pointerName,
+} from "./store-names.ts";
+import { drawsOf, Random } from "./test-support/random.ts";
+import { TestPublicationSigner } from "./test-support/test-publication-signer.ts";
+import { TestSigner } from "./test-support/test-signer.ts";
+import { TestTokenSigner } from "./test-support/test-token-signer.ts";
+import { claimsOf, verifyToken } from "./token.ts";
+
+/** What is valid has what was signed, without its signature, and the SHA-256 of its bytes. */
+type Vector<Unsigned> = {
+  name: string;
+  text: string;
+  expect: PointerVerdict;
+  pointer?: Unsigned;
+  sha256?: string;
+};
+const pointers = vectorFile.pointers as Vector<UnsignedPointer>[];
+const bundlePointers = vectorFile.bundle_pointers as Vector<UnsignedBundlePointer>[];
+const keys = { keys: vectorFile.keys } as PublicKeySet;
+const signers = await Promise.all(
+  vectorFile.seeds.map((seed) => TestPublicationSigner.create(Buffer.from(seed, "base64url"))),
+);
+const random = new Random();
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
+}
+
+function signerOf(kid: string): TestPublicationSigner {
+  return signers.find(({ publicKey }) => publicKey.kid === kid) as TestPublicationSigner;
+}
+
+describe("pointer vector", () => {
+  test.each(pointers)("$name", async ({ text, expect: verdict, pointer, sha256 }) => {
+    const read = await verifyPointer(bytesOf(text), keys);
+    expect(read.verdict).toBe(verdict);
+    if (pointer === undefined) return;
+    expect(read).toEqual({ verdict: "valid", pointer: { ...JSON.parse(text), ...pointer, version: 1 } });
+    expect(await hashPointer(bytesOf(text))).toBe(sha256 as string);
+    expect(await signerOf(pointer.kid).signPointer(pointer)).toEqual(bytesOf(text));
+    expect(text.length).toBeLessThanOrEqual(longestPointer);
+  });
+
+  test.each(bundlePointers)("of a bundle: $name", async ({ text, expect: verdict, pointer, sha256 }) => {
+    const read = await verifyBundlePointer(bytesOf(text), keys);
+    expect(read.verdict).toBe(verdict);
+    if (pointer === undefined) return;
+    expect(read).toEqual({ verdict: "valid", pointer: { ...JSON.parse(text), ...pointer, version: 1 } });
+    expect(await hashPointer(bytesOf(text))).toBe(sha256 as string);
+    expect(await signerOf(pointer.kid).signBundlePointer(pointer)).toEqual(bytesOf(text));
+  });
+
+  test("every verdict has one", () => {
+    const verdicts = new Set(pointers.map((vector) => vector.expect));
+    expect([...verdicts].sort()).toEqual(["malformed", "other-version", "tampered", "unknown-key", "valid"]);
+  });
+});
+
+test("objects are called as the vectors say", () => {
+  const { names } = vectorFile;
+  const { generation, sha256 } = names;
+  expect(currentName).toBe("current.json");
+  expect(pointerName(generation)).toBe(names.pointer);
+  expect(packName(names.day)).toBe(names.pack);
+  expect(generationName({ generation, sha256 })).toBe(names.generation_file);
+  expect(bundlePointerName(generation)).toBe(names.bundle_pointer);
+  expect(bundleName({ generation, sha256 })).toBe(names.bundle);
+});
+
+test("a pointer's members may come in any order when it is signed", async () => {
+  const [{ pointer, text }] = pointers.filter((vector) => vector.pointer?.previous) as [
+    Required<Vector<UnsignedPointer>>,
+  ];
+  const { file, previous, ...others } = pointer;
+  const shuffled = {
+    previous: previous && { sha256: previous.sha256, generation: previous.generation },
+    file: { bytes: file.bytes, sha256: file.sha256 },
+    ...others,
+  };
+  expect(await signerOf(pointer.kid).signPointer(shuffled)).toEqual(bytesOf(text));
+});
+
+test("bytes that are not UTF-8 are malformed", async () => {
+  const bytes = bytesOf((pointers[1] as Vector<UnsignedPointer>).text);
+  bytes[40] = 0xff;
+  expect((await verifyPointer(bytes, keys)).verdict).toBe("malformed");
+});
+
+test("of two keys with one id, the one that signed is found", async () => {
+  const [first, second] = signers as [TestPublicationSigner, TestPublicationSigner];
+  const other = { ...second.publicKey, kid: first.publicKey.kid };
+  const { text } = pointers[1] as Vector<UnsignedPointer>;
+  const verified = await verifyPointer(bytesOf(text), { keys: [other, first.publicKey] });
+  expect(verified.verdict).toBe("valid");
+});
+
+test(`one character changed anywhere is refused (TEST_SEED=${random.seed})`, async () => {
+  const valid = pointers.filter(({ pointer }) => pointer !== undefined);
+  for (let draw = 0; draw < drawsOf({ usual: 500, long: 20_000 }); draw++) {
+    const { text } = random.pick(valid);
+    const at = random.below(text.length);
+    const character = random.pick([...'aZ09-_"{}:, \\u\n', ""]);
+    const changed = text.slice(0, at) + character + text.slice(at + 1);
+    if (changed === text) continue;
+    const { verdict } = await verifyPointer(bytesOf(changed), keys);
+    if (verdict === "valid") expect({ changed }).toBeNull();
+  }
+});
+
+test("a key of publications verifies no response, and no token", async () => {
+  const signer = await TestSigner.create();
+  const body = bytesOf("{}");
+  const response = { status: 200, headers: new Headers(await signer.sign(body)), body };
+  const asPurpose = (purpose: "responses" | "publications", { keys }: PublicKeySet): PublicKeySet => ({
+    keys: keys.map((key) => ({ ...key, purpose })),
+  });
+  expect(await verifyResponse(response, asPurpose("responses", signer.publicKeys))).toBe("valid");
+  expect(await verifyResponse(response, asPurpose("publications", signer.publicKeys))).toBe("unknown-key");
+
+  const tokens = await TestTokenSigner.create();
+  const list = { region: "GB", window: "day", category: "", generation: 1, offset: 0, count: 1 } as const;
+  const token = await tokens.sign(claimsOf(list, 1));
+  expect((await verifyToken(token, tokens.publicKeys, { now: 60 })).verdict).toBe("valid");
+  const republished = asPurpose("publications", tokens.publicKeys);
+  expect((await verifyToken(token, republished, { now: 60 })).verdict).toBe("unknown-key");
+});

@@ -1,0 +1,153 @@
+import { fromBase64url, toBase64url } from "./base64url.ts";
+import { isPublicationKey, isSignedBy, type PublicKeySet } from "./public-keys.ts";
+
+/**
+ * The signed document that names the newest object of a store. One line of JSON, written in one form only, so that it
+ * has one hash:
+ *
+ *     {"version":1,"generation":4711,"published_at":"2026-11-22T03:40:00Z","file":{"sha256":"…","bytes":4123456},
+ *      "previous":{"generation":4710,"sha256":"…"},"kid":"Ab3_x-9Z","signature":"…"}
+ *
+ * (without the line break). `previous` is null in the first one, and else has the SHA-256 of the bytes of the pointer
+ * before: nobody can rewrite one in between. Signed with Ed25519 (RFC 8032) is a line that says which document this is,
+ * then the text before `,"signature":`. Hashes, `kid` and `signature` are base64url without padding.
+ */
+export type Pointer = UnsignedPointer & { version: 1; signature: string };
+export type UnsignedPointer = {
+  generation: number;
+  /** When it was signed: RFC 3339, UTC, in seconds. */
+  published_at: string;
+  /** The object as stored: after gzip. */
+  file: { sha256: string; bytes: number };
+  previous: { generation: number; sha256: string } | null;
+  /** The first 8 characters of the key's JWK thumbprint (RFC 7638). */
+  kid: string;
+};
+
+/** The pointer to the newest bundle of rendered documents. It has no `previous`. */
+export type BundlePointer = UnsignedBundlePointer & { version: 1; signature: string };
+export type UnsignedBundlePointer = Pick<UnsignedPointer, "generation" | "published_at" | "kid"> & {
+  /** The last `index_bytes` are its index, and `index_sha256` their hash: what a reader of parts reads first. */
+  bundle: { sha256: string; bytes: number; index_bytes: number; index_sha256: string };
+};
+
+/** `other-version`: a later program wrote it, which this one cannot read. */
+export type PointerVerdict = "valid" | "malformed" | "other-version" | "unknown-key" | "tampered";
+export type VerifiedPointer<Kind> =
+  | { verdict: "valid"; pointer: Kind }
+  | { verdict: Exclude<PointerVerdict, "valid"> };
+
+export const longestPointer = 500; // bytes
+
+const number = "[1-9][0-9]{0,14}";
+const time = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z";
+// The last character of base64url has bits that stand for nothing: an encoder leaves them 0.
+const sha256 = "[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]";
+const ending = `"kid":"[A-Za-z0-9_-]{8}","signature":"[A-Za-z0-9_-]{85}[AQgw]"`;
+const beginning = `"version":1,"generation":${number},"published_at":"${time}"`;
+const file = `"file":{"sha256":"${sha256}","bytes":${number}}`;
+const previous = `"previous":(?:null|{"generation":${number},"sha256":"${sha256}"})`;
+const bundle = `"bundle":{"sha256":"${sha256}","bytes":${number},"index_bytes":${number},"index_sha256":"${sha256}"}`;
+const otherVersionPattern = /^\{"version":(?!1,)[0-9]{1,9},/;
+
+/** What a document begins with when it is signed, and what it may be. */
+type Form<Kind> = { context: string; pattern: RegExp; isPossible(pointer: Kind): boolean };
+
+const pointerForm: Form<Pointer> = {
+  context: "trendvault pointer v1\n",
+  pattern: new RegExp(`^{${beginning},${file},${previous},${ending}}$`),
+  isPossible: (pointer) => (pointer.previous?.generation ?? 0) < pointer.generation,
+};
+const bundlePointerForm: Form<BundlePointer> = {
+  context: "trendvault bundle pointer v1\n",
+  pattern: new RegExp(`^{${beginning},${bundle},${ending}}$`),
+  isPossible: (pointer) => pointer.bundle.index_bytes <= pointer.bundle.bytes,
+};
+
+/** Reads a pointer and verifies its signature with the keys whose purpose is `publications`. */
+export function verifyPointer(
+  bytes: Uint8Array<ArrayBuffer>,
+  keys: PublicKeySet,
+): Promise<VerifiedPointer<Pointer>> {
+  return verifyDocument(bytes, pointerForm, keys);
+}
+
+/** The same for the pointer to a bundle. */
+export function verifyBundlePointer(
+  bytes: Uint8Array<ArrayBuffer>,
+  keys: PublicKeySet,
+): Promise<VerifiedPointer<BundlePointer>> {
+  return verifyDocument(bytes, bundlePointerForm, keys);
+}
+
+/** The text that is signed. */
+export function pointerSigningInput(unsigned: UnsignedPointer): string {
+  return pointerForm.context + writeUnsigned(unsigned);
+}
+
+export function bundlePointerSigningInput(unsigned: UnsignedBundlePointer): string {
+  return bundlePointerForm.context + writeUnsigned(unsigned);
+}
+
+/** The document of a text that was signed. */
+export function formatPointer(signingInput: string, signature: Uint8Array): string {
+  const unsigned = signingInput.slice(signingInput.indexOf("\n") + 1);
+  return `${unsigned},"signature":"${toBase64url(signature)}"}`;
+}
+
+/** What `previous` of the next pointer has. */
+export async function hashPointer(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return toBase64url(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // keeps a byte order mark, which the pattern refuses
+
+async function verifyDocument<Kind extends Pointer | BundlePointer>(
+  bytes: Uint8Array<ArrayBuffer>,
+  form: Form<Kind>,
+  keys: PublicKeySet,
+): Promise<VerifiedPointer<Kind>> {
+  const text = bytes.length > longestPointer ? "" : decoder.decode(bytes);
+  const pointer = readDocument(text, form);
+  if (pointer === null) return { verdict: otherVersionPattern.test(text) ? "other-version" : "malformed" };
+  const known = keys.keys.filter((key) => key.kid === pointer.kid && isPublicationKey(key));
+  if (known.length === 0) return { verdict: "unknown-key" };
+  const input = form.context + text.slice(0, text.lastIndexOf(',"signature":'));
+  const signature = fromBase64url(pointer.signature) as Uint8Array<ArrayBuffer>; // the pattern has seen it
+  for (const key of known) if (await isSignedBy(key, input, signature)) return { verdict: "valid", pointer };
+  return { verdict: "tampered" };
+}
+
+function readDocument<Kind extends Pointer | BundlePointer>(text: string, form: Form<Kind>): Kind | null {
+  if (!form.pattern.test(text)) return null;
+  const pointer = JSON.parse(text) as Kind; // of that pattern, it has this type
+  return isTime(pointer.published_at) && form.isPossible(pointer) ? pointer : null;
+}
+
+/** The document's text before its signature, with the members in their order. */
+function writeUnsigned(unsigned: UnsignedPointer | UnsignedBundlePointer): string {
+  const { generation, published_at, kid } = unsigned;
+  const object =
+    "file" in unsigned
+      ? { file: pick(unsigned.file), previous: unsigned.previous && pickPrevious(unsigned.previous) }
+      : { bundle: { ...pick(unsigned.bundle), ...pickIndex(unsigned.bundle) } };
+  return JSON.stringify({ version: 1, generation, published_at, ...object, kid }).slice(0, -1);
+}
+
+function pick({ sha256, bytes }: { sha256: string; bytes: number }) {
+  return { sha256, bytes };
+}
+
+function pickIndex({ index_bytes, index_sha256 }: UnsignedBundlePointer["bundle"]) {
+  return { index_bytes, index_sha256 };
+}
+
+function pickPrevious({ generation, sha256 }: { generation: number; sha256: string }) {
+  return { generation, sha256 };
+}
+
+/** Whether there is such a time; 2026-02-30 is none. */
+function isTime(text: string): boolean {
+  const milliseconds = Date.parse(text);
+  return !Number.isNaN(milliseconds) && new Date(milliseconds).toISOString() === text.replace("Z", ".000Z");
+}
