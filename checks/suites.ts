@@ -20,7 +20,7 @@ const nodeTest = (part: string, name: string, files: string): Suite => ({
     "node",
     "--test",
     "--experimental-test-isolation=none",
-    "--test-reporter=junit",
+    "--test-reporter=./checks/junit-with-hooks.ts",
     "--test-reporter-destination=REPORT",
     "--test-reporter=spec",
     "--test-reporter-destination=stdout",

@@ -113,7 +113,7 @@ export const table: readonly SourceRoot[] = [
     layers: [
       ["main.ts"],
       ["options.ts", "report.ts"],
-      ["run-suite.ts"],
+      ["junit-with-hooks.ts", "run-suite.ts"],
       ["layers"],
       ["count.ts", "suites.ts", "tracked-files.ts"],
     ],
