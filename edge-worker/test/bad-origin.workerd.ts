@@ -4,7 +4,7 @@ import { defaultLimit } from "@trendvault/contract/trending-query";
 import { badResponses, type OtherResponses } from "./bad-responses.ts";
 import { withLifetimes } from "./lifetimes.ts";
 import type { WholeResponse } from "./origin-proxy.ts";
-import { originServes, startTestStack, type TestStack } from "./test-stack.ts";
+import { edgeServes, startTestStack, type TestStack } from "./test-stack.ts";
 
 const vars = { ORIGIN_TIMEOUT_SECONDS: "3", ORIGIN_BACKOFF_SECONDS: "0.001" };
 const good = withLifetimes({ maxAge: 0, staleWhileRevalidate: 0, staleIfError: 600 }); // expired at once
@@ -33,7 +33,7 @@ describe("when the origin answers with", () => {
     others.missing = await record("/api/videos/none");
     others.nextPage = await record("/api/trending?region=IT&cursor=1-24");
     stack.proxy.behaviour = good;
-    for (const index of bad.keys()) stored.push(await (await stack.edge.fetch(storedTarget(index))).text());
+    for (const index of bad.keys()) stored.push(await (await fetchGood(storedTarget(index))).text());
   });
   after(() => stack.close());
 
@@ -45,6 +45,15 @@ describe("when the origin answers with", () => {
     };
     await stack.edge.fetch(target);
     return promise;
+  }
+
+  /** What the edge gives when the origin is good. A busy machine may take longer than its timeout. */
+  async function fetchGood(target: string) {
+    for (;;) {
+      const response = await stack.edge.fetch(target);
+      if (response.status === 200) return response;
+      assert.equal(response.status, 503);
+    }
   }
 
   for (const [index, [name, behaviour]] of bad.entries()) {
@@ -63,8 +72,7 @@ describe("when the origin answers with", () => {
       assert.equal(refused.headers.get("content-type"), "application/problem+json");
       assert.ok(refused.headers.get("retry-after"));
       stack.proxy.behaviour = good;
-      const response = await stack.edge.fetch(coldTarget(index));
-      assert.equal(response.status, 200);
+      const response = await fetchGood(coldTarget(index));
       assert.match(response.headers.get("cache-status") ?? "", /; fwd=miss; fwd-status=200; stored; /);
       assert.ok(stack.proxy.bodies.get(coldTarget(index))?.has(await response.text()));
     });
@@ -73,8 +81,7 @@ describe("when the origin answers with", () => {
   test("an older generation than the stored one, the newer is served and stays stored", async () => {
     stack.proxy.behaviour = good;
     stack.database.publish();
-    await originServes(stack, 2);
-    await stack.edge.fetch("/api/trending?region=PL"); // expired: asks the origin
+    await edgeServes(stack, 2, ["/api/trending?region=PL"]);
     stack.proxy.behaviour = () => older.PL;
     const response = await stack.edge.fetch("/api/trending?region=PL");
     assert.equal(JSON.parse(await response.text()).generation, 2);
@@ -88,11 +95,9 @@ describe("when the origin answers with", () => {
       staleWhileRevalidate: 0,
       staleIfError: 0,
     });
-    const newer = await stack.edge.fetch(target);
-    assert.equal(JSON.parse(await newer.text()).generation, 2);
+    await edgeServes(stack, 2, [target]);
     stack.proxy.behaviour = () => older.PT;
-    const response = await stack.edge.fetch(target);
-    assert.equal(response.status, 200);
+    const response = await fetchGood(target);
     assert.equal(JSON.parse(await response.text()).generation, 1);
   });
 

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { unstable_readConfig as readConfig } from "wrangler";
 import { root } from "./edge.ts";
-import { withLifetimes } from "./lifetimes.ts";
-import { passOn } from "./origin-proxy.ts";
+import { longLifetimes, withLifetimes } from "./lifetimes.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
 describe("cache-busting", () => {
   let stack: TestStack;
   before(async () => {
     stack = await startTestStack();
+    stack.proxy.behaviour = withLifetimes(longLifetimes);
     await stack.edge.fetch("/api/trending?region=DE&window=week&limit=10");
     stack.proxy.targets = [];
   });
@@ -65,6 +65,7 @@ describe("cache-busting", () => {
 
   test("with categories and generations that never were: the origin is asked what there is, and nothing else", async () => {
     stack.proxy.targets = [];
+    const began = performance.now();
     for (let n = 0; n < 20; n++) {
       const response = await stack.edge.fetch(`/api/trending?region=DE&category=Nonsense${n}`);
       assert.equal(response.status, 400);
@@ -75,7 +76,8 @@ describe("cache-busting", () => {
       assert.equal(gone.status, 410);
     }
     assert.ok(stack.proxy.targets.every((target) => target === "/api/regions"));
-    assert.ok(stack.proxy.targets.length < 5, `${stack.proxy.targets.length} requests`);
+    const most = 5 + (performance.now() - began) / 10_000; // a statement is trusted for 10 s
+    assert.ok(stack.proxy.targets.length < most, `${stack.proxy.targets.length} requests`);
   });
 
   test("with cursors that are no page's: 400, and the origin sees nothing of it", async () => {
@@ -116,7 +118,7 @@ describe("cache-busting", () => {
       { target, headers, allowed: false },
       { target, headers },
     ]);
-    stack.proxy.behaviour = passOn;
+    stack.proxy.behaviour = withLifetimes(longLifetimes);
     assert.deepEqual(
       recordings.map(({ status, limiterKeys }) => [status, ...limiterKeys]),
       [

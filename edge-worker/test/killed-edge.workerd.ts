@@ -96,7 +96,7 @@ describe("an edge that is killed", () => {
     return { messages: ranks.reduce((sum, [, , , views]) => sum + views, 0), closed: last_closed };
   }
 
-  /** Sends messages, and kills the edge at the first answer if it is to be killed. How many were answered, and not. */
+  /** Sends messages, and kills the edge at the first answer if it is to be killed. How many were acknowledged, and not. */
   async function round(
     token: string,
     isKilled: boolean,
@@ -108,8 +108,16 @@ describe("an edge that is killed", () => {
     }
     const answers = await Promise.all(sent);
     if (isKilled) await edge.start();
-    const count = (kind: boolean | null) => answers.filter((answer) => answer === kind).length;
-    return [count(true), count(null)];
+    const acknowledged = answers.filter((answer) => answer === true).length;
+    return [acknowledged, answers.length - acknowledged];
+  }
+
+  async function readToken(): Promise<string> {
+    for (;;) {
+      const page = await fetch(`${edge.url}/api/trending?region=CZ`);
+      const { token } = (await page.json()) as { token?: string };
+      if (token !== undefined) return token;
+    }
   }
 
   /** Everything that was counted; it waits until the minute is over. */
@@ -122,10 +130,12 @@ describe("an edge that is killed", () => {
   }
 
   test(`has counted every message that it has acknowledged, once (TEST_SEED=${random.seed})`, async () => {
-    const page = await fetch(`${edge.url}/api/trending?region=CZ`);
-    const { token } = (await page.json()) as { token: string };
-    let [acknowledged, unanswered] = await round(token, false);
-    assert.equal(acknowledged, messagesBetween);
+    const token = await readToken();
+    let [acknowledged, unanswered] = [1, 0];
+    while (!(await send(token, 1))) unanswered++; // until the edge has read the list, on a busy machine
+    const [all] = await round(token, false);
+    assert.equal(all, messagesBetween);
+    acknowledged += all;
     for (let kill = 0; kill < kills; kill++) {
       const [answered, others] = await round(token, true);
       acknowledged += answered;

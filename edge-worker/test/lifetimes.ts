@@ -1,6 +1,9 @@
 import { signAgain } from "./keys.ts";
 import type { Behaviour } from "./origin-proxy.ts";
 
+/** For tests that nothing is revalidated in, however busy the machine is. */
+export const longLifetimes = { maxAge: 3600, staleWhileRevalidate: 3600, staleIfError: 43_200 };
+
 /**
  * Passes responses on with other lifetimes, in seconds, signed with the origin's key: the edge takes them from the
  * origin, so tests need not wait. A lifetime of 0 is over at once.

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { longLifetimes, withLifetimes } from "./lifetimes.ts";
 import type { RecordedRequest, Recording } from "./recording-worker.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 import { counting, readList, signPullAt } from "./view-messages.ts";
@@ -26,6 +27,7 @@ describe("of a request the edge reads", () => {
   let stack: TestStack;
   before(async () => {
     stack = await startTestStack(counting);
+    stack.proxy.behaviour = withLifetimes(longLifetimes);
   });
   after(() => stack.close());
 

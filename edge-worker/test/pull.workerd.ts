@@ -13,31 +13,29 @@ describe("a pull of counts", () => {
   let stack: TestStack;
   before(async () => {
     stack = await startTestStack(counting);
+    const begun = thisMinute(); // what is really counted comes in this minute, or in a later one
     const { token } = await readList(stack.edge, "/api/trending?region=FR");
     await send(stack.edge, { token, seen: 3, opened: [1] });
-    await fill("FR-0");
+    await fill("FR-0", begun);
   });
   after(() => stack.close());
 
-  /** Adds counts of the last hours to a shard, as if they had been counted then. */
-  async function fill(shard: string): Promise<void> {
+  /** Adds counts of the hours before a minute to a shard, as if they had been counted then. */
+  async function fill(shard: string, begun: number): Promise<void> {
+    const [looks, served]: unknown[][] = [[], []];
     for (let ago = 180; ago > 0; ago -= 1 + random.below(5)) {
       const blocks = 1 + random.below(5);
       for (let block = 0; block < blocks; block++) {
         const ranks = JSON.stringify([[block * 50 + 1, `fr-${block}`, 1 + random.below(9), 1]]);
-        const key = [thisMinute() - ago, "day", "", 1, block];
-        await stack.edge.query(shard, "INSERT INTO looks VALUES (?, ?, ?, ?, ?, ?)", ...key, ranks);
+        looks?.push([begun - ago, "day", "", 1, block, ranks]);
       }
-      const pages = JSON.stringify([[0, 24, 1 + random.below(9)]]);
-      await stack.edge.query(
-        shard,
-        "INSERT INTO served VALUES (?, ?, ?, ?)",
-        thisMinute() - ago,
-        "day",
-        "",
-        pages,
-      );
+      served?.push([begun - ago, "day", "", JSON.stringify([[0, 24, 1 + random.below(9)]])]);
     }
+    const columns = (count: number) => Array.from({ length: count }, (_, n) => `value ->> ${n}`).join(", ");
+    const insert = (table: string, count: number) =>
+      `INSERT INTO ${table} SELECT ${columns(count)} FROM json_each(?)`;
+    await stack.edge.query(shard, insert("looks", 6), JSON.stringify(looks));
+    await stack.edge.query(shard, insert("served", 4), JSON.stringify(served));
   }
 
   test(`gives each row of the closed minutes once, in pages of any length (TEST_SEED=${random.seed})`, async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { countries, europeByRegion } from "./countries.ts";
+import { longLifetimes, withLifetimes } from "./lifetimes.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
 const regionOf = new Map(
@@ -13,6 +14,7 @@ describe("the region of a visitor", () => {
   let stack: TestStack;
   before(async () => {
     stack = await startTestStack();
+    stack.proxy.behaviour = withLifetimes(longLifetimes);
   });
   after(() => stack.close());
 

@@ -30,11 +30,25 @@ export async function startTestStack(
   return { database, origin, proxy, edge, close };
 }
 
-/** Resolves when the origin serves a generation, which it does soon after it was published. */
-export async function originServes({ origin }: TestStack, generation: number): Promise<void> {
-  for (;;) {
-    const response = await origin.fetch("/api/regions");
-    if (((await response.json()) as { generation: number }).generation >= generation) return;
-    await new Promise((resume) => setTimeout(resume, 20));
+/** Resolves when the origin serves each target of a generation, which it does soon after it was published. */
+export function originServes({ origin }: TestStack, generation: number, targets: string[]): Promise<void> {
+  return serves((target) => origin.fetch(target), generation, targets);
+}
+
+/** Resolves when the edge does, for lists that are expired at once. */
+export function edgeServes({ edge }: TestStack, generation: number, targets: string[]): Promise<void> {
+  return serves((target) => edge.fetch(target), generation, targets);
+}
+
+type Fetch = (target: string) => Promise<{ status: number; text: () => Promise<string> }>;
+
+async function serves(fetch: Fetch, generation: number, targets: string[]): Promise<void> {
+  for (const target of targets) {
+    for (;;) {
+      const response = await fetch(target);
+      const text = await response.text();
+      if (response.status === 200 && JSON.parse(text).generation >= generation) break;
+      await new Promise((resume) => setTimeout(resume, 20));
+    }
   }
 }

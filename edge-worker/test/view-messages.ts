@@ -28,6 +28,7 @@ export async function readList(
   target: string,
 ): Promise<{ token: string; ids: Map<number, string> }> {
   const response = await edge.fetch(target);
+  if (response.status !== 200) throw new Error(`${target} is ${response.status}: ${await response.text()}`);
   const { token, items } = (await response.json()) as {
     token: string;
     items: { id: string; rank: number }[];

@@ -139,7 +139,7 @@ describe("a message about a list", () => {
 
   test("is taken until half an hour after the edge may have served its list, and counts in its own market", async () => {
     const before = await countedIn(stack.edge, "GB-0");
-    const old = signToken({ ...list, region: "SE" }, now() - viewsAcceptedSeconds + 60);
+    const old = signToken({ ...list, region: "SE" }, now() - viewsAcceptedSeconds + 120); // a minute is whole
     assert.equal((await send(stack.edge, { token: old, seen: 2, opened: [] })).status, 204);
     assert.equal((await countedIn(stack.edge, "SE-0")).length, 2);
     assert.deepEqual(await countedIn(stack.edge, "GB-0"), before);
@@ -154,9 +154,12 @@ describe("a message about a list", () => {
       const opened = [...new Set(Array.from({ length: random.below(4) }, () => 1 + random.below(reach)))];
       return { token, seen, opened: seen === 0 && opened.length === 0 ? [1] : opened };
     });
-    const [first = { token, seen: 1, opened: [] }, ...others] = messages;
-    const known = await send(stack.edge, first); // the edge has the list's ranks now, on a busy machine too
-    const responses = [known, ...(await Promise.all(others.map((message) => send(stack.edge, message))))];
+    const responses = [];
+    for (let at = 0; at < messages.length; at += 40) {
+      // a busy machine takes longer than a message waits, for all
+      const group = messages.slice(at, at + 40).map((message) => send(stack.edge, message));
+      responses.push(...(await Promise.all(group)));
+    }
     for (const [index, { seen, opened }] of messages.entries()) {
       assert.equal(responses[index]?.status, 204);
       for (let rank = 1; rank <= seen; rank++) looks.set(rank, (looks.get(rank) ?? 0) + 1);
