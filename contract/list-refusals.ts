@@ -4,6 +4,13 @@ import { type TrendingQuery, trendingUrl } from "./trending-query.ts";
 /** Why there is no such list, in the words that origin and edge share. */
 export type ListRefusal = { kind: ProblemKind; detail: string; extras: ProblemExtras };
 
+/** Why something does not exist, in the words that origin and edge share. */
+export const missing = {
+  page: "The list ends before this page.",
+  video: "No such video.",
+  explanation: "Nothing is known of this video in this market.",
+} as const;
+
 /** `categories` are those that there are now. */
 export function unknownCategory(categories: Iterable<string>): ListRefusal {
   const known = [...categories].sort().join(", ");

@@ -1,6 +1,7 @@
 import { explanationUrl, parseExplainQuery } from "@trendvault/contract/explain-query";
 import type { Explanation } from "@trendvault/contract/explanation";
 import { windowHours } from "@trendvault/contract/list-bounds";
+import { missing } from "@trendvault/contract/list-refusals";
 import type { ExplanationKey, ExplanationRecord } from "../database/explanation-rows.ts";
 import type { Generation } from "../database/generation.ts";
 import { jsonBody } from "./body.ts";
@@ -34,7 +35,7 @@ export function explanationResource(
   };
 }
 
-const unknown = new Refusal("not-found", "Nothing is known of this video in this market.");
+const unknown = new Refusal("not-found", missing.explanation);
 
 function describe(record: ExplanationRecord, { region, window }: ExplanationKey, generation: Generation) {
   const { video, made } = record;

@@ -1,10 +1,6 @@
+import { nextPageUrl } from "@trendvault/contract/list-page";
 import type { TrendingChartPage, TrendingPage, TrendingSnippetPage } from "@trendvault/contract/responses";
-import {
-  readCursor,
-  type TrendingQuery,
-  trendingUrl,
-  writeCursor,
-} from "@trendvault/contract/trending-query";
+import type { TrendingQuery } from "@trendvault/contract/trending-query";
 import type { ListPage, ListRow } from "../database/list-page.ts";
 import { sparklineOf } from "./sparkline.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
@@ -51,17 +47,8 @@ function describePage(query: TrendingQuery, list: ListPage, linkOf: VideoLinks):
     total: list.total,
     token: "",
     items: describeItems(query, list, linkOf),
-    next: nextPageUrl(query, list),
+    next: nextPageUrl(query, { generation: generation.id, total: list.total }),
   };
-}
-
-/** The URL of the next page, or null on the last. */
-export function nextPageUrl(query: TrendingQuery, list: ListPage): string | null {
-  const start = query.cursor === undefined ? 0 : readCursor(query.cursor).afterRank;
-  const afterRank = start + query.limit; // by rank, also when a rank is missing: pages begin at multiples of limit
-  if (afterRank >= list.total) return null;
-  const cursor = writeCursor({ generation: list.generation.id, afterRank });
-  return trendingUrl({ ...query, cursor });
 }
 
 function describeItems(

@@ -1,4 +1,5 @@
-import { generationGone, unknownCategory } from "@trendvault/contract/list-refusals";
+import { nextPageUrl, pageInToken } from "@trendvault/contract/list-page";
+import { generationGone, missing, unknownCategory } from "@trendvault/contract/list-refusals";
 import { type TokenList, tokenCategory } from "@trendvault/contract/token-subject";
 import {
   parseTrendingQuery,
@@ -12,7 +13,7 @@ import type { ListReader } from "../database/list-reader.ts";
 import { type Body, jsonContentType } from "./body.ts";
 import { Refusal } from "./refusal.ts";
 import type { Content, Resource } from "./resource.ts";
-import { insertToken, nextPageUrl, type WrittenPage, writeTrendingPage } from "./trending-page.ts";
+import { insertToken, type WrittenPage, writeTrendingPage } from "./trending-page.ts";
 import type { VideoLinks } from "./video-links.ts";
 
 /** What pages are made from. */
@@ -54,8 +55,9 @@ class PageContent implements Content {
   #page: WrittenPage | (() => WrittenPage);
 
   constructor(query: TrendingQuery, list: ListPage, linkOf: VideoLinks) {
-    this.list = pageInToken(query, list);
-    this.#next = nextPageUrl(query, list);
+    const extent = { generation: list.generation.id, total: list.total };
+    this.list = pageInToken(query, extent, tokenCategory(query.category ?? "", sha256));
+    this.#next = nextPageUrl(query, extent);
     this.#page = () => writeTrendingPage(query, list, linkOf);
   }
 
@@ -73,21 +75,6 @@ class PageContent implements Content {
   }
 }
 
-function pageInToken(
-  { region, window, category = "", cursor, limit }: TrendingQuery,
-  page: ListPage,
-): TokenList {
-  const offset = cursor === undefined ? 0 : readCursor(cursor).afterRank;
-  return {
-    region,
-    window,
-    category: tokenCategory(category, sha256),
-    generation: page.generation.id,
-    offset,
-    count: Math.min(limit, page.total - offset),
-  };
-}
-
 function sha256(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("base64url");
 }
@@ -97,4 +84,4 @@ export function summarize(invalid: { name: string; detail: string }[]): string {
   return invalid.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
 }
 
-const pastTheEnd = new Refusal("not-found", "The list ends before this page.");
+const pastTheEnd = new Refusal("not-found", missing.page);

@@ -1,3 +1,4 @@
+import { missing } from "@trendvault/contract/list-refusals";
 import { videoPath } from "@trendvault/contract/paths";
 import type { Video } from "@trendvault/contract/responses";
 import type { Generation } from "../database/generation.ts";
@@ -55,5 +56,5 @@ function describe(
 }
 
 function unknownVideo(): Refusal {
-  return new Refusal("not-found", "No such video.");
+  return new Refusal("not-found", missing.video);
 }

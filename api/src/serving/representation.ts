@@ -1,4 +1,5 @@
 import { crossOriginFields } from "@trendvault/contract/cross-origin";
+import { entityTag } from "@trendvault/contract/entity-tag";
 import { lifetimesField, missingLifetimes } from "@trendvault/contract/lifetimes";
 import { describeProblem, problemContentType, problems } from "@trendvault/contract/problem";
 import {
@@ -78,7 +79,7 @@ export class RepresentationFactory {
     const encoding = encodings[index] ?? "identity";
     const isOnceOnly = encoding !== "br" || body.bytes.length > largestCompressedWell; // the others are fast enough
     const compression = isOnceOnly ? "small" : wanted.compression;
-    const etag = entityTag(digest, compression === "fast" ? `${encoding}-fast` : encoding);
+    const etag = entityTag(digest, formOf(encoding, compression));
     const validators = { ...validity, etag, "content-location": url };
     const fields = {
       "content-type": body.contentType,
@@ -115,7 +116,7 @@ export class RepresentationFactory {
     const fields = {
       "content-type": problemContentType,
       "unencoded-digest": `sha-256=:${digest.toString("base64")}:`,
-      etag: entityTag(digest, "identity"),
+      etag: entityTag(digest),
       "content-location": url,
       [lifetimesField]: missingLifetimes,
     };
@@ -151,10 +152,9 @@ const validity = {
   ...crossOriginFields,
 };
 
-// Strong, so that each coding needs its own, and so do other bytes of the same coding (RFC 9110, section 8.8.3.3).
-function entityTag(digest: Buffer, form: string): string {
-  const tag = digest.toString("base64url", 0, 16);
-  return form === "identity" ? `"${tag}"` : `"${tag}-${form}"`;
+function formOf(encoding: Encoding, compression: Compression): string | undefined {
+  if (encoding === "identity") return undefined;
+  return compression === "fast" ? `${encoding}-fast` : encoding;
 }
 
 function linkTo(next: string | null): { link?: string } {
