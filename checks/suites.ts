@@ -9,6 +9,8 @@ export type Suite = {
   command: readonly string[];
   /** Patterns for `git ls-files`, for FILES. */
   files?: readonly string[];
+  /** Has tests that need the S3 server of toolchain/versitygw.sh; where there is none, they are skipped and say why. */
+  needsStore?: true;
 };
 
 /** In one process, so that what tests share is made once: the edge's bundle, the browser. */
@@ -45,6 +47,7 @@ export const suites: readonly Suite[] = [
     part: "writer",
     name: "tests",
     counting: "junit",
+    needsStore: true,
     command: [
       "phpunit",
       "--configuration",
@@ -79,6 +82,7 @@ export const suites: readonly Suite[] = [
   bunTest("client", "client"),
   bunTest("page", "page"),
   bunTest("local", "local"),
+  { ...bunTest("store", "store"), needsStore: true },
   bunTest("checks", "checks"),
   { part: "toolchain", name: "tests", counting: "closing-line", command: ["toolchain/test"] },
   {

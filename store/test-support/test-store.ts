@@ -1,0 +1,48 @@
+import { FaultProxy } from "./fault-proxy.ts";
+import { S3Server } from "./s3-server.ts";
+
+const bucket = "trendvault";
+const prefix = "lists";
+
+/**
+ * A real S3 server and a proxy in front of it that misbehaves as it is told. Writers and readers under test get
+ * `settings`; `direct` passes the proxy by, for what somebody does to the bucket by hand.
+ */
+export class TestStore {
+  /** Like s3://trendvault/lists: what PUBLISH and bin/follow take. */
+  readonly address = `s3://${bucket}/${prefix}`;
+  readonly prefix = `${prefix}/`;
+
+  private constructor(
+    readonly server: S3Server,
+    readonly proxy: FaultProxy,
+  ) {}
+
+  /** `folder` is where the buckets are (default: a new one). @throws Error when there is no S3 server here */
+  static async start({ folder }: { folder?: string } = {}): Promise<TestStore> {
+    const server = await S3Server.start({ bucket, ...(folder === undefined ? {} : { folder }) });
+    return new TestStore(server, await FaultProxy.start(server.url));
+  }
+
+  /** The settings of writers and readers that reach the store through the proxy. */
+  get settings(): Record<string, string> {
+    const { accessKeyId, secretAccessKey, region } = this.server.credentials;
+    return {
+      S3_ENDPOINT: this.proxy.url,
+      S3_REGION: region,
+      S3_ACCESS_KEY_ID: accessKeyId,
+      S3_SECRET_ACCESS_KEY: secretAccessKey,
+    };
+  }
+
+  /** Options of Bun's S3Client, past the proxy; keys begin with `prefix`. */
+  get direct() {
+    const { url, credentials } = this.server;
+    return { endpoint: url, bucket, ...credentials };
+  }
+
+  async remove(): Promise<void> {
+    await this.proxy.stop();
+    await this.server.remove();
+  }
+}
