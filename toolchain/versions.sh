@@ -20,6 +20,6 @@ PHP_PACKAGES='php8.4-cli php8.4-curl php8.4-intl php8.4-mbstring php8.4-sqlite3 
 PHP_LIBRARIES='php-symfony-console php-symfony-http-client php-psr-log php-psr-clock composer'
 PHPUNIT_MINIMUM=11.5.0
 # What a PHP must have to be used: the writer's extensions, its libraries' (intl), then PHPUnit's.
-PHP_EXTENSIONS='curl mbstring intl pcntl posix sqlite3 zlib ctype dom tokenizer xml xmlwriter'
+PHP_EXTENSIONS='curl mbstring intl pcntl posix sodium sqlite3 zlib ctype dom tokenizer xml xmlwriter'
 
 PYTHON_MINIMUM=3.11 # locust needs it

@@ -33,6 +33,8 @@ final class Application extends ConsoleApplication
         'rank' => Commands\Rank::class,
         'prune' => Commands\Prune::class,
         'cron' => Commands\Cron::class,
+        'publish' => Commands\Publish::class,
+        'publication-keys' => Commands\PublicationKeys::class,
         'repair' => Commands\Repair::class,
         'remove' => Commands\Remove::class,
         'allow' => Commands\Allow::class,

@@ -14,7 +14,7 @@ enum ExitCode: int
     case Usage = 2;
     /** Another writer holds the lock. */
     case AlreadyRunning = 3;
-    /** A source is missing, unreachable, empty or stopped midway. What it gave is stored. */
+    /** A source is missing, unreachable, empty or stopped midway: what it gave is stored. Or the store of PUBLISH or BACKUP failed. */
     case SourceFailed = 4;
     /** The database file cannot be opened or written. */
     case DatabaseUnavailable = 5;

@@ -16,6 +16,7 @@ use TrendVault\Writer\Sources\RejectStoreFailure;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Simulation\UnknownWorld;
 use TrendVault\Writer\Sources\Stopped;
+use TrendVault\Writer\Store\StoreFailure;
 
 /** The one map from an exception to an exit code. What is not in it is a bug. */
 final readonly class ExitCodes
@@ -28,7 +29,10 @@ final readonly class ExitCodes
             $error instanceof ExceptionInterface
                 => ExitCode::Usage,
             $error instanceof AlreadyRunning => ExitCode::AlreadyRunning,
-            $error instanceof SourceFailure, $error instanceof RejectStoreFailure => ExitCode::SourceFailed,
+            $error instanceof SourceFailure,
+            $error instanceof RejectStoreFailure,
+            $error instanceof StoreFailure
+                => ExitCode::SourceFailed,
             $error instanceof DatabaseFailure => self::ofDatabase($error->fault),
             $error instanceof SchemaMismatch => ExitCode::SchemaMismatch,
             $error instanceof ClockBackwards => ExitCode::ClockBackwards,

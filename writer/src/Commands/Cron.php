@@ -9,6 +9,7 @@ use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\PublishSettings;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Run;
@@ -33,9 +34,12 @@ final class Cron extends WriterCommand
             $exitCode = new IngestStep($context, $database, $run)->run($context->settings->sources);
             $refusal = self::rank($context, $database);
             new PruneStep($context, $database)->run();
+            $unpublished = PublishSettings::isSet($context->settings)
+                ? new PublishStep($context, $database)->run()
+                : null;
             $damage = new CheckStep($context, $database)->run();
 
-            return $refusal === null ? $damage ?? $exitCode : throw $refusal;
+            return $refusal === null ? $damage ?? ($unpublished ?? $exitCode) : throw $refusal;
         };
 
         return new WriteSession('cron', $context, lockTimeoutSeconds: 0)->migrateAndRun($work);

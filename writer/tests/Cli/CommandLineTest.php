@@ -107,7 +107,7 @@ final class CommandLineTest extends TestCase
     public function every_command_explains_itself(): void
     {
         $installation = new Installation();
-        preg_match_all('/^  ([a-z]+)  +[A-Z]/m', $installation->run(['--help'])->output, $commands);
+        preg_match_all('/^  ([a-z-]+)  +[A-Z]/m', $installation->run(['--help'])->output, $commands);
 
         self::assertSame(
             [
@@ -122,6 +122,8 @@ final class CommandLineTest extends TestCase
                 'list',
                 'migrate',
                 'prune',
+                'publication-keys',
+                'publish',
                 'rank',
                 'remove',
                 'repair',

@@ -1,0 +1,69 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Cli;
+
+use TrendVault\Writer\Publication\SigningKeys;
+use TrendVault\Writer\Store\StoreAddress;
+
+/** What the environment says about publishing into object storage. */
+final readonly class PublishSettings
+{
+    private const int TIMEOUT_SECONDS = 50;
+    private const int RETENTION_HOURS = 24;
+    private const int MOST_RETENTION_HOURS = 720;
+
+    /** @param list<string> $renderCommand words; none when no bundle is wanted */
+    private function __construct(
+        public StoreAddress $store,
+        public SigningKeys $keys,
+        /** For a generation; and as much again for its bundle. */
+        public int $timeoutSeconds,
+        public int $retentionHours,
+        public array $renderCommand,
+    ) {}
+
+    public static function isSet(Settings $settings): bool
+    {
+        return $settings->sourceText('PUBLISH') !== null;
+    }
+
+    /** @throws UsageError */
+    public static function of(Settings $settings): self
+    {
+        $url =
+            $settings->sourceText('PUBLISH') ??
+            throw UsageError::because(
+                'PUBLISH is not set. Expected ' .
+                    StoreAddress::URL_EXPECTED .
+                    '; docs/operations.md says what else.',
+            );
+
+        return new self(
+            StoreSettings::address($settings, 'PUBLISH', $url),
+            self::keys($settings),
+            $settings->sourceInteger('PUBLISH_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 3600),
+            $settings->sourceInteger(
+                'PUBLISH_RETENTION_HOURS',
+                self::RETENTION_HOURS,
+                1,
+                self::MOST_RETENTION_HOURS,
+            ),
+            preg_split('/\s+/', $settings->sourceText('RENDER_COMMAND') ?? '', -1, PREG_SPLIT_NO_EMPTY),
+        );
+    }
+
+    /** @throws UsageError that does not quote the key */
+    public static function keys(Settings $settings): SigningKeys
+    {
+        $expected =
+            "base64url of exactly 32 random bytes, comma-separated when there are several; the first signs. Make one with: openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
+        $text =
+            KeyFile::text($settings, 'PUBLISH_SIGNING_KEY') ??
+            throw UsageError::because("PUBLISH_SIGNING_KEY is not set. Expected $expected.");
+
+        return SigningKeys::read($text) ??
+            throw UsageError::because("Cannot read PUBLISH_SIGNING_KEY: expected $expected.");
+    }
+}

@@ -1,0 +1,53 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Publication;
+
+use TrendVault\Writer\Time\Rfc3339;
+
+/** The signed document that names the newest bundle of rendered documents; contract/pointer.ts describes it. */
+final readonly class BundlePointer
+{
+    private const string CONTEXT = "trendvault bundle pointer v1\n";
+    private const string FORM = '~^\{"version":1,"generation":([1-9][0-9]{0,14}),"published_at":"([0-9TZ:-]{20})","bundle":\{"sha256":"([A-Za-z0-9_-]{43})","bytes":[1-9][0-9]{0,14},"index_bytes":[1-9][0-9]{0,14},"index_sha256":"[A-Za-z0-9_-]{43}"\},"kid":"[A-Za-z0-9_-]{8}","signature":"[A-Za-z0-9_-]{86}"\}$~D';
+
+    private function __construct(
+        public int $generation,
+        /** Of the bundle; base64url. */
+        public string $bundleHash,
+        public string $text,
+    ) {}
+
+    /** @param int $now UTC seconds */
+    public static function sign(SigningKeys $keys, RenderedBundle $bundle, int $now): self
+    {
+        $text = SignedText::of($keys, self::CONTEXT, [
+            'version' => 1,
+            'generation' => $bundle->generation,
+            'published_at' => Rfc3339::format($now),
+            'bundle' => [
+                'sha256' => $bundle->hash,
+                'bytes' => $bundle->bytes,
+                'index_bytes' => $bundle->indexBytes,
+                'index_sha256' => $bundle->indexHash,
+            ],
+        ]);
+
+        return new self($bundle->generation, $bundle->hash, $text);
+    }
+
+    public static function read(string $text, PublicKeys $keys): self|PointerVerdict
+    {
+        $isOne = strlen($text) <= SignedText::MOST_BYTES && preg_match(self::FORM, $text, $match) === 1;
+
+        return $isOne
+            ? SignedText::verdict($text, self::CONTEXT, $keys) ?? new self((int) $match[1], $match[3], $text)
+            : SignedText::whyNotRead($text);
+    }
+
+    public function key(): string
+    {
+        return "bundles/$this->generation.json";
+    }
+}

@@ -1,0 +1,161 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Publication;
+
+use Psr\Log\LoggerInterface;
+use TrendVault\Writer\Store\CheckedStore;
+use TrendVault\Writer\Store\Condition;
+use TrendVault\Writer\Store\StoreFailure;
+
+/**
+ * The pointers of a store, each with the hash of the one before it. A pointer is first written under its own name and
+ * then as current.json, on the condition that this is still the one that it follows: of two writers one succeeds, and a
+ * run that died in between is carried on with.
+ */
+final readonly class Chain
+{
+    public function __construct(
+        private CheckedStore $store,
+        private PublicKeys $keys,
+        private Publications $publications,
+        private LoggerInterface $log,
+    ) {}
+
+    /**
+     * The store's current pointer, after what is left to do of earlier runs.
+     *
+     * @throws StoreFailure
+     */
+    public function settle(): CurrentPointer
+    {
+        $current = CurrentPointer::read($this->store, $this->keys);
+        $newest = $this->publications->newest();
+        if ($newest !== null && $newest->generation > $current->generation()) {
+            $current = $this->putBack($current, $newest);
+        }
+        $pending = $this->publications->pending();
+        if ($pending !== null) {
+            $current = $this->finish($current, $pending);
+        }
+
+        return $current->pointer === null ? $this->adopt($current) : $current;
+    }
+
+    /**
+     * Makes a pointer the current one.
+     *
+     * @throws StoreFailure when another writer was first
+     */
+    public function append(CurrentPointer $current, Pointer $next): void
+    {
+        $this->publications->begin($next);
+        if ($this->store->putText($next->key(), $next->text, Condition::isNew()) === null) {
+            $this->replaceAbandoned($current, $next);
+        }
+        if ($current->replacedBy($next) === null) {
+            $this->giveUp($next);
+        }
+    }
+
+    /** Somebody has put an older pointer back, or deleted it: readers must not be led backwards. */
+    private function putBack(CurrentPointer $current, Pointer $newest): CurrentPointer
+    {
+        $found = $current->pointer === null ? 'was gone' : "was of generation {$current->generation()}";
+        $this->store->putText($newest->key(), $newest->text, Condition::isNew());
+        $replaced = $current->replacedBy($newest) ?? throw $this->raced();
+        $this->log->warning(
+            "current.json in the store $found, although generation $newest->generation was published: it is put back. Look at who else writes there.",
+            [
+                'event' => 'pointer_restored',
+                'generation' => $newest->generation,
+                'found' => $current->generation(),
+            ],
+        );
+
+        return $replaced;
+    }
+
+    /** A run died after it had noted this pointer. */
+    private function finish(CurrentPointer $current, Pointer $pending): CurrentPointer
+    {
+        if ($current->pointer?->text === $pending->text) {
+            $this->publications->published($pending, null);
+
+            return $current;
+        }
+        if (
+            $pending->follows($current->pointer) &&
+            CurrentPointer::stored($this->store, $pending->generation, $this->keys)?->text === $pending->text
+        ) {
+            $replaced = $current->replacedBy($pending) ?? throw $this->raced();
+            $this->publications->published($pending, null);
+            $this->log->info(
+                "Finished what an earlier run began: generation $pending->generation is published.",
+                [
+                    'event' => 'publication_finished',
+                    'generation' => $pending->generation,
+                ],
+            );
+
+            return $replaced;
+        }
+        $this->publications->giveUpPending();
+
+        return $current;
+    }
+
+    /** Without a current.json, and without a record of it here, the newest pointer of all is the one to follow. */
+    private function adopt(CurrentPointer $current): CurrentPointer
+    {
+        $newest = 0;
+        foreach ($this->store->client->list('pointers/') as $object) {
+            if (preg_match('~^pointers/([0-9]{1,15})\.json$~D', $object->key, $match) === 1) {
+                $newest = max($newest, (int) $match[1]);
+            }
+        }
+        $pointer = $newest === 0 ? null : CurrentPointer::stored($this->store, $newest, $this->keys);
+
+        return $pointer === null ? $current : $this->putBack($current, $pointer);
+    }
+
+    /** Another run has written a pointer of this generation and has not made it the current one. */
+    private function replaceAbandoned(CurrentPointer $current, Pointer $next): void
+    {
+        $other = CurrentPointer::stored($this->store, $next->generation, $this->keys);
+        if ($other === null || ($other->previousGeneration ?? 0) > $current->generation()) {
+            throw $this->raced();
+        }
+        if ($other->follows($current->pointer)) {
+            $current->replacedBy($other);
+            $this->publications->giveUpPending();
+            throw $this->raced();
+        }
+        // It follows a pointer that was replaced by another one, and so will never be the current one.
+        $this->store->putText($next->key(), $next->text, Condition::none()) ?? throw $this->raced();
+    }
+
+    /** Another writer was first: takes the own pointer away again, if that one is in its place in the chain. */
+    private function giveUp(Pointer $next): never
+    {
+        $winner = CurrentPointer::read($this->store, $this->keys)->pointer;
+        $isFork = $winner !== null && $winner->previousHash === $next->previousHash;
+        if (
+            $isFork &&
+            $winner->generation !== $next->generation &&
+            CurrentPointer::stored($this->store, $next->generation, $this->keys)?->text === $next->text
+        ) {
+            $this->store->client->delete($next->key());
+        }
+        $this->publications->giveUpPending();
+        throw $this->raced();
+    }
+
+    private function raced(): StoreFailure
+    {
+        return StoreFailure::because(
+            "Another writer publishes to {$this->store->client->address->name()} at this moment, and was first: nothing of it was overwritten. A store is for one writer: stop one of the two, or give it a prefix of its own.",
+        );
+    }
+}

@@ -1,0 +1,149 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Store;
+
+use RuntimeException;
+use TrendVault\Writer\Tests\Support\TemporaryFolder;
+
+/** An object store that speaks S3, on a port of its own; faults included. */
+final class FakeStore
+{
+    public const string ADDRESS = 's3://lists/production';
+    public const string SIGNING_KEY = 'MRZQXbCkdY7RCNvJY15Kh3t5bXU9L1z6DcETQ1dz2pk';
+    /** What an answer can be in place of the right one; store.php says what each does. */
+    public const array FAULTS = [
+        '500',
+        '503',
+        '403 AccessDenied',
+        '507 QuotaExceeded',
+        '409 ConditionalRequestConflict',
+        'garbage',
+        'truncated',
+        'lying-etag',
+        'half',
+        'lost',
+        'unanswered',
+    ];
+
+    public readonly string $url;
+    private readonly TemporaryFolder $folder;
+    /** @var resource */
+    private readonly mixed $process;
+
+    /** @param int $page how many objects a page of a list has at most */
+    public function __construct(int $page = 1000)
+    {
+        $this->folder = new TemporaryFolder();
+        mkdir("{$this->folder->path}/objects");
+        $this->process = proc_open(
+            [PHP_BINARY, '-d', 'post_max_size=1G', '-S', '127.0.0.1:0', __DIR__ . '/store.php'],
+            [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['pipe', 'w']],
+            $pipes,
+            null,
+            [
+                'STORE_FOLDER' => $this->folder->path,
+                'STORE_PAGE' => (string) $page,
+                'PATH' => (string) getenv('PATH'),
+            ],
+        );
+        while (($line = fgets($pipes[2])) !== false) {
+            if (preg_match('~http://127\.0\.0\.1:\d+~', $line, $match) === 1) {
+                $this->url = $match[0];
+                fclose($pipes[2]); // a pipe that is not read fills, and the server would wait in the middle of its log
+
+                return;
+            }
+        }
+        throw new RuntimeException('the fake store did not start');
+    }
+
+    public function __destruct()
+    {
+        proc_terminate($this->process, SIGKILL);
+        proc_close($this->process);
+    }
+
+    /** @return array<string, string> the settings of a writer that publishes here */
+    public function settings(): array
+    {
+        return [
+            'PUBLISH' => self::ADDRESS,
+            'S3_ENDPOINT' => $this->url,
+            'S3_ACCESS_KEY_ID' => 'AKIDTEST',
+            'S3_SECRET_ACCESS_KEY' => 'not-to-be-logged',
+            'PUBLISH_SIGNING_KEY' => self::SIGNING_KEY,
+        ];
+    }
+
+    /** @param list<array{fault: string, method?: string, key?: string, for_ever?: true}> $rules each is used up by a request */
+    public function fail(array $rules): void
+    {
+        $path = $this->folder->write('faults.new', json_encode($rules, JSON_THROW_ON_ERROR));
+        rename($path, "{$this->folder->path}/faults.json");
+    }
+
+    /** @return list<string> keys relative to the prefix */
+    public function keys(string $prefix = ''): array
+    {
+        $keys = array_map(
+            static fn(string $path): string => substr(rawurldecode(basename($path)), strlen('production/')),
+            glob("{$this->folder->path}/objects/*") ?: [],
+        );
+
+        return array_values(
+            array_filter($keys, static fn(string $key): bool => str_starts_with($key, $prefix)),
+        );
+    }
+
+    public function content(string $key): ?string
+    {
+        $content = @file_get_contents($this->path($key));
+
+        return $content === false ? null : $content;
+    }
+
+    public function put(string $key, string $content): void
+    {
+        file_put_contents($this->path($key), $content);
+    }
+
+    public function delete(string $key): void
+    {
+        unlink($this->path($key));
+    }
+
+    /** @param int $seconds how long ago the object was written */
+    public function age(string $key, int $seconds): void
+    {
+        touch($this->path($key), time() - $seconds);
+    }
+
+    /** @return list<string> every content that an object has had since the store began */
+    public function history(string $key): array
+    {
+        $lines = @file("{$this->folder->path}/history.txt", FILE_IGNORE_NEW_LINES) ?: [];
+        $start = "production/$key ";
+
+        return array_values(
+            array_map(
+                static fn(string $line): string => substr($line, strlen($start)),
+                array_filter($lines, static fn(string $line): bool => str_starts_with($line, $start)),
+            ),
+        );
+    }
+
+    /** @return list<string> such as "PUT current.json" */
+    public function requests(): array
+    {
+        $lines = @file("{$this->folder->path}/requests.txt", FILE_IGNORE_NEW_LINES) ?: [];
+
+        return array_map(static fn(string $line): string => str_replace(' production/', ' ', $line), $lines);
+    }
+
+    private function path(string $key): string
+    {
+        return "{$this->folder->path}/objects/" . rawurlencode("production/$key");
+    }
+}
