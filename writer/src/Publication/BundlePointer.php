@@ -10,7 +10,7 @@ use TrendVault\Writer\Time\Rfc3339;
 final readonly class BundlePointer
 {
     private const string CONTEXT = "trendvault bundle pointer v1\n";
-    private const string FORM = '~^\{"version":1,"generation":([1-9][0-9]{0,14}),"published_at":"([0-9TZ:-]{20})","bundle":\{"sha256":"([A-Za-z0-9_-]{43})","bytes":[1-9][0-9]{0,14},"index_bytes":[1-9][0-9]{0,14},"index_sha256":"[A-Za-z0-9_-]{43}"\},"kid":"[A-Za-z0-9_-]{8}","signature":"[A-Za-z0-9_-]{86}"\}$~D';
+    private const string FORM = '~^\{"version":1,"generation":([1-9][0-9]{0,14}),"published_at":"([0-9TZ:-]{20})","bundle":\{"sha256":"([A-Za-z0-9_-]{43})","bytes":([1-9][0-9]{0,14}),"index_bytes":([1-9][0-9]{0,14}),"index_sha256":"([A-Za-z0-9_-]{43})"\},"kid":"[A-Za-z0-9_-]{8}","signature":"[A-Za-z0-9_-]{86}"\}$~D';
 
     private function __construct(
         public int $generation,
@@ -39,11 +39,27 @@ final readonly class BundlePointer
 
     public static function read(string $text, PublicKeys $keys): self|PointerVerdict
     {
-        $isOne = strlen($text) <= SignedText::MOST_BYTES && preg_match(self::FORM, $text, $match) === 1;
+        $pointer = self::parse($text);
 
-        return $isOne
-            ? SignedText::verdict($text, self::CONTEXT, $keys) ?? new self((int) $match[1], $match[3], $text)
-            : SignedText::whyNotRead($text);
+        return $pointer === null
+            ? SignedText::whyNotRead($text)
+            : SignedText::verdict($text, self::CONTEXT, $keys) ?? $pointer;
+    }
+
+    /** Null when it is not such a pointer. The signature is not verified. */
+    private static function parse(string $text): ?self
+    {
+        if (strlen($text) > SignedText::MOST_BYTES || preg_match(self::FORM, $text, $match) !== 1) {
+            return null;
+        }
+        [, $generation, $publishedAt, $hash, $bytes, $indexBytes, $indexHash] = $match;
+        $isPossible =
+            SignedText::isTime($publishedAt) &&
+            Base64Url::decode($hash) !== null &&
+            Base64Url::decode($indexHash) !== null &&
+            (int) $indexBytes <= (int) $bytes;
+
+        return $isPossible ? new self((int) $generation, $hash, $text) : null;
     }
 
     public function key(): string

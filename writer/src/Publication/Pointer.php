@@ -74,19 +74,17 @@ final readonly class Pointer
         if (strlen($text) > SignedText::MOST_BYTES || preg_match(self::FORM, $text, $match) !== 1) {
             return null;
         }
-        $publishedAt = Rfc3339::parse($match[2]);
         $previous = $match[5] ?? null;
         $hashes = [$match[3], ...$previous === null ? [] : [$match[6]]];
         $isPossible =
-            $publishedAt !== null &&
-            Rfc3339::format($publishedAt) === $match[2] &&
+            SignedText::isTime($match[2]) &&
             array_all($hashes, static fn(string $hash): bool => Base64Url::decode($hash) !== null) &&
             (int) $previous < (int) $match[1];
 
         return $isPossible
             ? new self(
                 (int) $match[1],
-                $publishedAt,
+                (int) Rfc3339::parse($match[2]),
                 $match[3],
                 (int) $match[4],
                 $previous === null ? null : (int) $previous,

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Publication;
 
+use TrendVault\Writer\Time\Rfc3339;
+
 /**
  * Documents of one line of JSON that end with a key's id and a signature of what stands before it, after a line that
  * says which kind of document it is.
@@ -41,6 +43,14 @@ final readonly class SignedText
             $keys->isSignedBy($kid, $context . substr($text, 0, $end), $signature) => null,
             default => PointerVerdict::Tampered,
         };
+    }
+
+    /** Whether it is a time as we write it, of a day that exists. */
+    public static function isTime(string $text): bool
+    {
+        $time = Rfc3339::parse($text);
+
+        return $time !== null && Rfc3339::format($time) === $text;
     }
 
     public static function whyNotRead(string $text): PointerVerdict
