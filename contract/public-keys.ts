@@ -12,6 +12,8 @@ export type PublicKey = {
   use?: "sig";
   alg?: "EdDSA";
   purpose?: KeyPurpose;
+  /** The origin names a key that is not its own: an edge signs with it what it makes of the origin's documents. */
+  delegated_to?: "edge";
 };
 export type KeyPurpose = AnswerKeyPurpose | "publications";
 /** What an origin has keys for. A writer has those for publications. */

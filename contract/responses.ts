@@ -180,6 +180,9 @@ export const PublicKeys = z
         purpose: z
           .enum(["responses", "tokens"])
           .meta({ description: "What it signs: responses (RFC 9421), or the tokens in lists" }),
+        delegated_to: z.literal("edge").optional().meta({
+          description: "An edge without an origin signs with it what it makes of the origin's lists",
+        }),
       }),
     ),
   })

@@ -1,22 +1,15 @@
+import { assembleAnswers } from "./answers.ts";
 import type { Generation } from "./database/generation.ts";
 import { GenerationWatcher } from "./database/generation-watcher.ts";
-import { ListReader } from "./database/list-reader.ts";
+import type { ListReader } from "./database/list-reader.ts";
 import { edgeGuard } from "./http/edge-guard.ts";
 import { reportFailure } from "./http/failure.ts";
 import { RequestHandler } from "./http/request-handler.ts";
-import { createRoutes } from "./http/routes.ts";
 import type { Logger } from "./logging/logger.ts";
-import { createDocuments } from "./resources/documents.ts";
-import { readOpenapi } from "./resources/openapi-text.ts";
-import { PageAssets } from "./resources/page-assets.ts";
-import { videoLinks } from "./resources/video-links.ts";
-import { Builder } from "./serving/builder.ts";
 import { Counters, type CounterValues } from "./serving/counters.ts";
-import { RepresentationFactory } from "./serving/representation.ts";
 import { ResponseCache } from "./serving/response-cache.ts";
 import { SnapshotScheduler } from "./serving/snapshot-scheduler.ts";
 import type { Settings } from "./settings.ts";
-import { createSigningKeys } from "./signing/signing-keys.ts";
 
 type Environment = { log: Logger; clock?: () => number };
 
@@ -115,25 +108,12 @@ export async function assembleOrigin(
   { log, clock = Date.now }: Environment,
 ): Promise<OriginParts> {
   const watcher = new GenerationWatcher(settings.databasePath);
-  const lists = new ListReader(watcher);
-  const keys = await createSigningKeys({
-    responses: settings.signingSeeds,
-    tokens: settings.tokenSigningSeeds,
-  });
   const counters = new Counters();
-  const factory = new RepresentationFactory(keys.responses.kid, () => Math.floor(clock() / 1000));
-  const builder = new Builder(keys, { factory, onBuilt: (seconds) => counters.countBuild(seconds) });
+  const onBuilt = (seconds: number) => counters.countBuild(seconds);
+  const { lists, findRoute, builder } = await assembleAnswers(settings, { watcher, clock, onBuilt });
   const cache = new ResponseCache(builder, counters);
   const scheduler = new SnapshotScheduler({ watcher, cache, builder, lists, log });
   scheduler.tick(clock());
-  const documents = createDocuments(keys.publicKeys, readOpenapi);
-  const findRoute = createRoutes({
-    lists,
-    documents,
-    linkOf: videoLinks(settings.videoUrl),
-    assets: new PageAssets(settings.pageFolder),
-    thumbHosts: settings.thumbHosts,
-  });
   const guard = settings.edgeKeys === null ? null : edgeGuard(settings.edgeKeys, clock);
   const handler = new RequestHandler({ cache, counters, findRoute, guard, log });
   return { watcher, lists, counters, cache, scheduler, handler, log };

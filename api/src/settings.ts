@@ -1,4 +1,4 @@
-import { fromBase64url } from "@trendvault/contract/base64url";
+import { fromBase64url, toBase64url } from "@trendvault/contract/base64url";
 import { isOneByteRepeated, type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
 import { readThumbHosts } from "@trendvault/contract/page-policy";
 import * as z from "zod/mini";
@@ -17,6 +17,7 @@ const environment = z.object({
   TOKEN_SIGNING_KEYS: secret(parseSeeds),
   SIGNING_KEY: secret(parseSeeds),
   EDGE_KEYS: z.optional(secret(parseKeyRing)),
+  EDGE_SIGNING_PUBLIC_KEYS: z.optional(publicKeys()),
   VIDEO_URL: z.optional(
     z.string().check(
       z.refine(isVideoUrlTemplate, {
@@ -44,6 +45,7 @@ const examples: Record<string, string> = {
   SIGNING_KEY: `<32 random bytes as base64url: ${makeBytes}>`,
   EDGE_KEYS_FILE: "/etc/trendvault/edge-keys",
   EDGE_KEYS: `e1:<32 random bytes as base64url: ${makeBytes}>`,
+  EDGE_SIGNING_PUBLIC_KEYS: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
   VIDEO_URL: "https://site.example/watch/{id}",
   THUMB_HOSTS: "img.example.com,127.0.0.1:8787",
   PAGE_FOLDER: "/srv/trendvault/page/dist",
@@ -63,6 +65,8 @@ export type Settings = {
   signingSeeds: Uint8Array[];
   /** Null: requests need no signature of the edge. */
   edgeKeys: KeyRing | null;
+  /** The public halves (`x` of a JWK) of the keys that an edge without an origin signs with. */
+  edgeSigningKeys: string[];
   /** Where a video is watched, with `{id}` once; null: only videos whose data say so have a link. */
   videoUrl: string | null;
   /** Whose pictures the page shows. */
@@ -93,6 +97,7 @@ export function readSettings(env: Environment, files: KeyFiles = readKeyFiles(en
     tokenSigningSeeds: values.TOKEN_SIGNING_KEYS,
     signingSeeds: values.SIGNING_KEY,
     edgeKeys: values.EDGE_KEYS ?? null,
+    edgeSigningKeys: values.EDGE_SIGNING_PUBLIC_KEYS ?? [],
     videoUrl: values.VIDEO_URL ?? null,
     thumbHosts: readThumbHosts(values.THUMB_HOSTS) ?? [],
     pageFolder: values.PAGE_FOLDER ?? null,
@@ -144,6 +149,22 @@ function thumbHosts() {
   const error =
     "expected hosts, with a port where it is not the usual one, comma-separated, of at most 2000 characters";
   return z.string().check(z.refine((value) => readThumbHosts(value) !== null, { error }));
+}
+
+function publicKeys() {
+  const error = "expected public keys of ed25519, each base64url of 32 bytes, comma-separated";
+  return z.pipe(
+    z.pipe(
+      z.string(),
+      z.transform((text) => text.split(",").flatMap((part) => part.trim() || [])),
+    ),
+    z.array(z.string().check(z.refine(isPublicKey, { error }))),
+  );
+}
+
+function isPublicKey(x: string): boolean {
+  const bytes = fromBase64url(x);
+  return bytes?.length === 32 && toBase64url(bytes) === x; // its id is made of the text
 }
 
 /** `parse` throws an Error that does not repeat the value. */

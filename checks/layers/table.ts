@@ -17,9 +17,10 @@ export const table: readonly SourceRoot[] = [
   {
     root: "api/src",
     layers: [
-      ["main.ts"],
-      ["process"],
+      ["main.ts", "render.ts"],
+      ["process", "bundle"],
       ["origin.ts"],
+      ["answers.ts"],
       ["http"],
       ["serving"],
       ["resources"],

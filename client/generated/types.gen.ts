@@ -620,6 +620,10 @@ export type PublicKeys = {
          * What it signs: responses (RFC 9421), or the tokens in lists
          */
         purpose: 'responses' | 'tokens';
+        /**
+         * An edge without an origin signs with it what it makes of the origin's lists
+         */
+        delegated_to?: 'edge';
     }>;
 };
 

@@ -17,6 +17,7 @@ import {
   readGeneration,
 } from "./generation.ts";
 import { type ListPage, prepareListPageQuery } from "./list-page.ts";
+import { type ListedVideo, readListedVideos } from "./listed-videos.ts";
 import { supportedSchemaVersion } from "./schema-version.ts";
 import { type WalkedTable, walk } from "./table-walk.ts";
 import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
@@ -90,6 +91,11 @@ export class Store {
 
   readVideo(id: string, generation: number): VideoRecord | null {
     return this.#inTransaction(() => this.#readVideo(id, generation));
+  }
+
+  /** The videos of all lists of a generation, in order. */
+  readListedVideos(generation: number): ListedVideo[] {
+    return this.#inTransaction(() => readListedVideos(this.#database, generation));
   }
 
   /** Why a video is where it is, or null when nothing is known of it in that region. */

@@ -66,11 +66,22 @@ function nameOf(region: string): string {
 }
 
 function timeText(time: string): string {
-  const format = { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" } as const;
-  return `${new Date(time).toLocaleString("en-GB", format)} UTC`;
+  formats ??= makeFormats();
+  return `${formats.time.format(new Date(time))} UTC`;
 }
 
 function number(value: number): string {
-  const digits = value < 100 ? 1 : 0;
-  return value.toLocaleString("en", { maximumFractionDigits: digits });
+  formats ??= makeFormats();
+  return (value < 100 ? formats.tenths : formats.whole).format(value);
+}
+
+let formats: ReturnType<typeof makeFormats> | undefined;
+
+/** Made with the first sentence: Intl takes longer to make them than all sentences of an explanation. */
+function makeFormats() {
+  return {
+    time: new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" }),
+    tenths: new Intl.NumberFormat("en", { maximumFractionDigits: 1 }),
+    whole: new Intl.NumberFormat("en", { maximumFractionDigits: 0 }),
+  };
 }

@@ -23,9 +23,8 @@ export async function keySigner(seed: Uint8Array): Promise<KeySigner> {
   const isExtractable = true; // the public half is read from it
   const key = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", isExtractable, ["sign"]);
   const { x = "" } = await crypto.subtle.exportKey("jwk", key);
-  const canonical = `{"crv":"Ed25519","kty":"OKP","x":"${x}"}`;
   const signer: KeySigner = {
-    thumbprint: toBase64url(new Bun.CryptoHasher("sha256").update(canonical).digest()),
+    thumbprint: thumbprintOf(x),
     x,
     sign: async (bytes) => new Uint8Array(await crypto.subtle.sign("Ed25519", key, bytes)),
     signNow: null,
@@ -34,6 +33,12 @@ export async function keySigner(seed: Uint8Array): Promise<KeySigner> {
     },
   };
   return signer;
+}
+
+/** The JWK thumbprint (RFC 7638) of a public key by its `x`. */
+export function thumbprintOf(x: string): string {
+  const canonical = `{"crv":"Ed25519","kty":"OKP","x":"${x}"}`;
+  return toBase64url(new Bun.CryptoHasher("sha256").update(canonical).digest());
 }
 
 function createSign(pkcs8: Uint8Array): (bytes: Uint8Array) => Uint8Array<ArrayBuffer> {

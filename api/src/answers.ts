@@ -1,0 +1,43 @@
+import type { GenerationWatcher } from "./database/generation-watcher.ts";
+import { ListReader } from "./database/list-reader.ts";
+import { createRoutes, type FindRoute } from "./http/routes.ts";
+import { createDocuments } from "./resources/documents.ts";
+import { readOpenapi } from "./resources/openapi-text.ts";
+import { PageAssets } from "./resources/page-assets.ts";
+import { videoLinks } from "./resources/video-links.ts";
+import { Builder } from "./serving/builder.ts";
+import { RepresentationFactory } from "./serving/representation.ts";
+import type { Settings } from "./settings.ts";
+import { createSigningKeys } from "./signing/signing-keys.ts";
+
+/** What answers are made of: the same for the origin, which serves them, and for bundles, which hold them. */
+export type AnswerParts = { lists: ListReader; findRoute: FindRoute; builder: Builder };
+
+type AnswerOptions = {
+  watcher: GenerationWatcher;
+  /** Unix time in milliseconds, for signatures. */
+  clock: () => number;
+  onBuilt: (seconds: number) => void;
+};
+
+/** Loads the keys of the settings and puts readers, resources and signatures together. */
+export async function assembleAnswers(
+  settings: Settings,
+  { watcher, clock, onBuilt }: AnswerOptions,
+): Promise<AnswerParts> {
+  const lists = new ListReader(watcher);
+  const keys = await createSigningKeys({
+    responses: settings.signingSeeds,
+    tokens: settings.tokenSigningSeeds,
+    edges: settings.edgeSigningKeys,
+  });
+  const factory = new RepresentationFactory(keys.responses.kid, () => Math.floor(clock() / 1000));
+  const findRoute = createRoutes({
+    lists,
+    documents: createDocuments(keys.publicKeys, readOpenapi),
+    linkOf: videoLinks(settings.videoUrl),
+    assets: new PageAssets(settings.pageFolder),
+    thumbHosts: settings.thumbHosts,
+  });
+  return { lists, findRoute, builder: new Builder(keys, { factory, onBuilt }) };
+}

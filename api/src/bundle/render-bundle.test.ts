@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { BundleDocument } from "@trendvault/contract/bundle-format";
+import { windows } from "@trendvault/contract/list-bounds";
+import { pageUrl } from "@trendvault/contract/page-url";
+import { regionCodes } from "@trendvault/contract/regions";
+import { coveredFields } from "@trendvault/contract/signature-base";
+import { trendingUrl } from "@trendvault/contract/trending-query";
+import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { type OpenBundle, openBundle } from "../../test-support/read-bundle.ts";
+import {
+  openTestOrigin,
+  type TestOrigin,
+  testEnvironment,
+  testTime,
+} from "../../test-support/test-origin.ts";
+import { listen } from "../origin.ts";
+import { readSettings } from "../settings.ts";
+import { type RenderedBundle, renderBundle } from "./render-bundle.ts";
+
+const edgeKey = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+const env = { VIDEO_URL: "https://site.example/watch/{id}", EDGE_SIGNING_PUBLIC_KEYS: edgeKey };
+
+let builder: DatabaseBuilder;
+let origin: TestOrigin;
+let server: ReturnType<typeof listen>;
+let rendered: RenderedBundle;
+let bundle: OpenBundle;
+
+beforeAll(async () => {
+  builder = new DatabaseBuilder();
+  builder.publish([{ region: "GB", videos: videos(3, "old") }], 1_795_171_100);
+  builder.publish([
+    { region: "GB", videos: videos(130) },
+    { region: "GB", category: "Kids' TV", videos: videos(30) },
+    { region: "PL", window: "now", category: "Kids' TV", videos: videos(60, "other") },
+    { region: "PL", window: "now", videos: videos(3) },
+  ]);
+  builder.observe("video1", "GB", [
+    [1_795_160_000, 7],
+    [1_795_170_000, 900],
+  ]);
+  builder.takeDown("video", "video2");
+  origin = await openTestOrigin(builder.path, env);
+  server = listen(origin.origin, { host: "127.0.0.1", port: 0 });
+  const path = join(builder.folder, "rendered.bundle");
+  rendered = await render(path);
+  bundle = await openBundle(path, rendered);
+});
+
+afterAll(async () => {
+  await server.stop(true);
+  origin.watcher.close();
+  builder.remove();
+});
+
+async function render(output: string, database = builder.path): Promise<RenderedBundle> {
+  const settings = readSettings({ ...testEnvironment, ...env, DB_PATH: database });
+  return renderBundle({ settings, output, now: testTime, onProgress() {} });
+}
+
+/** What the origin answers by HTTP, in the form of a document. */
+async function ask(target: string): Promise<BundleDocument> {
+  const response = await fetch(new URL(target, server.url), { headers: { "accept-encoding": "identity" } });
+  const names = [...coveredFields, "signature-input", "signature"];
+  const fields = Object.fromEntries(names.map((name) => [name, response.headers.get(name) ?? ""]));
+  return {
+    target,
+    status: response.status,
+    fields: fields as BundleDocument["fields"],
+    body: new Uint8Array(await response.arrayBuffer()),
+  };
+}
+
+/** What pages, lists and feeds link to at this site: in attributes of HTML and Atom, in members of JSON. */
+function linksOf({ body }: BundleDocument): string[] {
+  const text = new TextDecoder().decode(body);
+  const links = [...text.matchAll(/(?: href="|"next":")(\/[^"]*)"/g)].map(([, link = ""]) => link);
+  return links.map((link) => link.replaceAll("&amp;", "&")).filter((link) => !/^\/(assets\/|$)/.test(link));
+}
+
+/** The bundle's documents that links lead to, from the first pages of all regions on. */
+async function* crawl(): AsyncGenerator<BundleDocument | { target: string; missing: true }> {
+  const lists = regionCodes.flatMap((region) => windows.map((window) => ({ region, window })));
+  const known = new Set(lists.map(pageUrl));
+  for (const list of lists) for (const limit of [24, 50]) known.add(trendingUrl({ ...list, limit }));
+  for (const target of known) {
+    const document = await bundle.read(target);
+    yield document ?? { target, missing: true };
+    for (const link of document === null ? [] : linksOf(document)) known.add(link);
+  }
+}
+
+test("what is in the bundle is what the origin answers by HTTP, with the same fields and bytes", async () => {
+  let compared = 0;
+  for await (const found of crawl()) {
+    if ("missing" in found) continue;
+    expect(found).toEqual(await ask(found.target));
+    compared++;
+  }
+  expect(compared).toBeGreaterThan(500);
+});
+
+test("every link of every document leads to a document, but for further pages in a further language", async () => {
+  const missing: string[] = [];
+  for await (const found of crawl()) if ("missing" in found) missing.push(found.target);
+  const others = missing.filter((target) => !/^\/\?(.*category=.*lang=|.*lang=.*cursor=)/.test(target));
+  expect(others).toEqual([]);
+});
+
+test.each([
+  "/api/trending?region=DE&window=week&category=Kids%27%20TV&fields=snippet&limit=50",
+  "/api/trending?region=GB&fields=chart&limit=50&cursor=2-100",
+  "/api/trending?region=GB&fields=snippet&cursor=2-120",
+  "/?region=GB&cursor=2-120",
+  "/?region=PL&window=now&category=Kids%27%20TV&cursor=2-48",
+  "/feeds/PL.atom?window=now&category=Kids%27%20TV",
+  "/api/videos/video1",
+  "/api/videos/video1/explain?region=GB",
+  "/api/videos/other60/explain?region=PL&window=now",
+  "/api/regions",
+  "/api/about",
+  "/about",
+  "/docs",
+  "/openapi.json",
+  "/.well-known/jwks.json",
+  "/problems/not-found",
+])("%s is in it", async (target) => {
+  expect(await bundle.read(target)).toEqual(await ask(target));
+});
+
+test.each([
+  ["a video that was taken down", "/api/videos/video2"],
+  ["its explanation", "/api/videos/video2/explain?region=GB"],
+  ["a video that is in no list", "/api/videos/old1"],
+  ["a page after the last", "/api/trending?region=GB&cursor=2-144"],
+  ["a page of another generation", "/api/trending?region=GB&cursor=1-0"],
+  ["another limit", "/api/trending?region=GB&limit=7"],
+  ["an asset", "/service-worker.js"],
+])("%s is not in it", async (_, target) => {
+  expect(await bundle.read(target)).toBeNull();
+});
+
+test("the manifest says what it was made of", () => {
+  const { buckets_at: _, ...manifest } = bundle.manifest;
+  expect(manifest).toEqual({
+    version: 1,
+    generation: 2,
+    generated_at: "2026-11-20T10:40:00Z",
+    signed_at: testTime / 1000,
+    documents: rendered.documents,
+    bucket_bits: expect.any(Number),
+    limits: [24, 50],
+  });
+});
+
+test("the keys name the edge's, for responses and for tokens", async () => {
+  const keys = JSON.parse(new TextDecoder().decode((await bundle.read("/.well-known/jwks.json"))?.body)).keys;
+  const kid = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"; // RFC 8037, appendix A.3
+  const delegated = {
+    kty: "OKP",
+    crv: "Ed25519",
+    x: edgeKey,
+    use: "sig",
+    alg: "EdDSA",
+    delegated_to: "edge",
+  };
+  expect(keys.slice(2)).toEqual([
+    { ...delegated, kid, purpose: "responses" },
+    { ...delegated, kid: kid.slice(0, 8), purpose: "tokens" },
+  ]);
+});
+
+test("at the same time the same generation gives the same file", async () => {
+  expect(await render(join(builder.folder, "again.bundle"))).toEqual(rendered);
+});
+
+test("nothing is left of a bundle that cannot be finished", async () => {
+  const output = join(builder.folder, "broken.bundle");
+  builder.database.run("DELETE FROM trending WHERE region = 'PL' AND rank = 2 AND category <> ''");
+  const settings = readSettings({ ...testEnvironment, DB_PATH: builder.path });
+  const rendering = renderBundle({ settings, output, now: testTime, onProgress() {} });
+  await expect(rendering).rejects.toThrow("gaps");
+  expect(existsSync(output)).toBe(false);
+});

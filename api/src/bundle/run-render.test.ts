@@ -1,0 +1,75 @@
+import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { openBundle } from "../../test-support/read-bundle.ts";
+import { testEnvironment } from "../../test-support/test-origin.ts";
+import { runRender } from "./run-render.ts";
+
+const builder = new DatabaseBuilder();
+builder.publish([{ region: "GB", videos: videos(3) }]);
+const output = join(builder.folder, "a.bundle");
+
+afterAll(() => builder.remove());
+
+async function run(args: string[], env: Record<string, string> = testEnvironment) {
+  const lines: string[] = [];
+  const progress: string[] = [];
+  const code = await runRender(args, env, {
+    line: (text) => lines.push(text),
+    progress: (text) => progress.push(text),
+  });
+  return { code, lines, said: progress.join("\n") };
+}
+
+test("the one line is what the pointer has to say", async () => {
+  const { code, lines } = await run(["--database", builder.path, "--output", output]);
+  expect([code, lines.length]).toEqual([0, 1]);
+  const { seconds, ...file } = JSON.parse(lines[0] ?? "");
+  expect(seconds).toBeGreaterThan(0);
+  expect(file.bytes).toBe(Bun.file(output).size);
+  expect(new Bun.CryptoHasher("sha256").update(await Bun.file(output).bytes()).digest("base64url")).toBe(
+    file.sha256,
+  );
+  const { manifest } = await openBundle(output, file);
+  expect(manifest).toMatchObject({ generation: file.generation, documents: file.documents });
+});
+
+test("an argument or a key that is missing is said, with what is expected, and gives 2", async () => {
+  expect(await run([])).toMatchObject({ code: 2, said: "--database: missing, expected a file" });
+  expect(await run(["--database", builder.path])).toMatchObject({
+    code: 2,
+    said: expect.stringMatching(/--output/),
+  });
+  const { SIGNING_KEY: _, ...env } = testEnvironment;
+  const keyless = await run(["--database", builder.path, "--output", output], env);
+  expect(keyless).toMatchObject({
+    code: 2,
+    said: expect.stringMatching(/^SIGNING_KEY: missing.*Example: SIGNING_KEY=/),
+  });
+  const wrong = { ...testEnvironment, EDGE_SIGNING_PUBLIC_KEYS: "short" };
+  const keyed = await run(["--database", builder.path, "--output", output], wrong);
+  expect(keyed).toMatchObject({
+    code: 2,
+    said: expect.stringMatching(/^EDGE_SIGNING_PUBLIC_KEYS: expected public keys/),
+  });
+});
+
+test("a database that is not there, and one without a generation, give 5", async () => {
+  const missing = join(builder.folder, "missing.db");
+  expect(await run(["--database", missing, "--output", output])).toMatchObject({
+    code: 5,
+    said: expect.stringMatching(/missing.db/),
+  });
+  const empty = new DatabaseBuilder();
+  const nothing = await run(["--database", empty.path, "--output", output]);
+  expect(nothing).toMatchObject({ code: 5, said: expect.stringMatching(/nothing was published yet/) });
+  empty.remove();
+});
+
+test("a file that cannot be written gives 1", async () => {
+  const nowhere = join(builder.folder, "no/such/folder");
+  expect(await run(["--database", builder.path, "--output", nowhere])).toMatchObject({
+    code: 1,
+    said: expect.stringMatching(/ENOENT/),
+  });
+});
