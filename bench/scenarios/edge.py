@@ -13,7 +13,8 @@ _MOST_US = 500
 
 def measure_edge(_bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
     """Processor time that workerd uses per cache hit, with an origin and a client of its own."""
-    command = ["node", str(ROOT / "edge-worker/bench/hit-cost.ts")]
+    quiet = ["env", "WRANGLER_LOG=error"]  # else its notes are printed before the figures
+    command = [*quiet, "node", str(ROOT / "edge-worker/bench/hit-cost.ts")]
     printed = [json.loads(run_tool(command, "the packages of bin/setup")) for _ in range(rounds.count)]
     costs = [one["processor_microseconds_per_hit"] for one in printed]
     result = ScenarioResult("edge", ("CPU us", "+- %"), [("workerd", (median(costs), spread_percent(costs)))])

@@ -33,6 +33,11 @@ export class WorkerReporter {
       this.#lagMs = Math.max(this.#lagMs, now - this.#lastTick - this.#options.tickIntervalMs);
     }
     this.#lastTick = now;
+    this.reportIfDue(now);
+  }
+
+  /** Sends a report when the last one is a second old, or no longer true (`now` in milliseconds). */
+  reportIfDue(now: number): void {
     const isDue = now - this.#reportedAt >= reportIntervalMs;
     if (!isDue && this.#describe() === this.#reported) return;
     this.#reportedAt = now;

@@ -32,10 +32,15 @@ export async function runWorker(
   const guard = new TaskGuard(log);
   const sendReport = (report: WorkerReport) => send({ type: "report", report });
   const reporter = new WorkerReporter(origin, { guard, tickIntervalMs, send: sendReport });
+  const follow = () => guard.run("follow the database", () => origin.tick(Date.now()));
   setInterval(() => {
-    guard.run("follow the database", () => origin.tick(Date.now()));
+    follow();
     guard.run("report", () => reporter.tick(performance.now()));
   }, tickIntervalMs);
+  origin.onManyAnswers = () => {
+    follow();
+    guard.run("report", () => reporter.reportIfDue(performance.now()));
+  };
   stopOnSignal(async () => {
     origin.drain();
     for (let turn = 0; turn < drainTurns; turn++) await Bun.sleep(drainTurnMs);
