@@ -5,7 +5,11 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Cli;
 
 use TrendVault\Writer\Publication\SigningKeys;
+use TrendVault\Writer\Store\CheckedStore;
+use TrendVault\Writer\Store\Deadline;
+use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\StoreAddress;
+use TrendVault\Writer\Store\Transport;
 
 /** What the environment says about publishing into object storage. */
 final readonly class PublishSettings
@@ -51,6 +55,14 @@ final readonly class PublishSettings
                 self::MOST_RETENTION_HOURS,
             ),
             preg_split('/\s+/', $settings->sourceText('RENDER_COMMAND') ?? '', -1, PREG_SPLIT_NO_EMPTY),
+        );
+    }
+
+    /** The store, with all the time that PUBLISH_TIMEOUT_SECONDS gives. */
+    public function open(): CheckedStore
+    {
+        return new CheckedStore(
+            new S3Client($this->store, new Transport($this->store), new Deadline($this->timeoutSeconds)),
         );
     }
 

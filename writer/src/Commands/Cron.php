@@ -34,15 +34,21 @@ final class Cron extends WriterCommand
             $exitCode = new IngestStep($context, $database, $run)->run($context->settings->sources);
             $refusal = self::rank($context, $database);
             new PruneStep($context, $database)->run();
-            $unpublished = PublishSettings::isSet($context->settings)
-                ? new PublishStep($context, $database)->run()
-                : null;
+            $unpublished = self::publish($context, $database);
             $damage = new CheckStep($context, $database)->run();
 
             return $refusal === null ? $damage ?? ($unpublished ?? $exitCode) : throw $refusal;
         };
 
         return new WriteSession('cron', $context, lockTimeoutSeconds: 0)->migrateAndRun($work);
+    }
+
+    /** Null when the store has everything, or none is set. */
+    private static function publish(Context $context, Database $database): ?ExitCode
+    {
+        $step = PublishSettings::isSet($context->settings) ? new PublishStep($context, $database) : null;
+
+        return $step?->isDue() === true ? $step->run() : null;
     }
 
     /** Why nothing was published, if that is so: what is too old is deleted all the same. */

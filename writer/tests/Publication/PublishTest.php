@@ -4,16 +4,13 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Publication;
 
+use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
-use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Publication\Pointer;
-use TrendVault\Writer\Publication\SigningKeys;
 use TrendVault\Writer\Tests\Store\FakeStore;
 use TrendVault\Writer\Tests\Support\Installation;
-use TrendVault\Writer\Tests\Support\NdjsonLine;
 
-final class PublishTest extends TestCase
+final class PublishTest extends PublicationTestCase
 {
     #[Test]
     public function a_generation_is_an_object_then_a_pointer_then_the_current_pointer(): void
@@ -25,35 +22,149 @@ final class PublishTest extends TestCase
         self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
         $pointer = self::current($store);
         self::assertSame(1, $pointer->generation);
-        self::assertSame($pointer->text, $store->content('pointers/1.json'));
-        $object = (string) $store->content($pointer->fileKey());
-        self::assertSame($pointer->fileBytes, strlen($object));
-        $writes = preg_grep('/^PUT/', $store->requests());
         self::assertSame(
             ["PUT {$pointer->fileKey()}", 'PUT pointers/1.json', 'PUT current.json'],
-            array_values($writes),
+            array_values(preg_grep('/^PUT/', $store->requests())),
         );
         self::assertSame(1, $result->events('stored')[0]['generation']);
-        self::assertStringNotContainsString('not-to-be-logged', $result->errors);
+        self::assertWholeChain($store);
+        self::assertDirectoryDoesNotExist("$installation->database.publication");
     }
 
-    private static function current(FakeStore $store): Pointer
+    #[Test]
+    public function each_pointer_has_the_hash_of_the_one_before(): void
     {
-        $keys = SigningKeys::read(FakeStore::SIGNING_KEY)->publicKeys;
-        $pointer = Pointer::read((string) $store->content('current.json'), $keys);
-        self::assertInstanceOf(Pointer::class, $pointer);
+        $store = new FakeStore();
+        $installation = self::installation($store);
+        for ($run = 1; $run <= 3; $run++) {
+            $installation->run(['cron']);
+        }
 
-        return $pointer;
-    }
-
-    private static function installation(FakeStore $store): Installation
-    {
-        $installation = new Installation($store->settings());
-        $installation->environment['SOURCES'] = $installation->folder->write(
-            'views.ndjson',
-            NdjsonLine::many([['observed_at' => NdjsonLine::ago(60)]]),
+        self::assertSame(
+            [3, 2],
+            [self::current($store)->generation, self::current($store)->previousGeneration],
         );
+        self::assertWholeChain($store);
+        self::assertNeverBackwards($store);
+    }
 
-        return $installation;
+    #[Test]
+    public function what_is_published_already_is_left_alone(): void
+    {
+        $store = new FakeStore();
+        $installation = self::installation($store);
+        $installation->run(['cron']);
+        $requests = count($store->requests());
+        $result = $installation->run(['publish']);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        self::assertSame(['GET current.json'], array_slice($store->requests(), $requests));
+    }
+
+    #[Test]
+    public function a_generation_that_was_not_published_is_left_out_of_the_chain(): void
+    {
+        $store = new FakeStore();
+        $installation = self::installation($store);
+        $installation->run(['cron']);
+        $installation->run(['rank']);
+        $installation->run(['rank']);
+        $installation->run(['publish']);
+
+        self::assertSame(
+            [3, 1],
+            [self::current($store)->generation, self::current($store)->previousGeneration],
+        );
+    }
+
+    #[Test]
+    public function nothing_of_a_key_is_in_a_log_an_error_or_a_table(): void
+    {
+        $store = new FakeStore();
+        $installation = self::installation($store);
+        $said = '';
+        foreach (['', '403 AccessDenied', '500', 'garbage', 'lost'] as $fault) {
+            $store->fail($fault === '' ? [] : [['fault' => $fault, 'for_ever' => true]]);
+            $result = $installation->run(['cron', '-vvv']);
+            $said .= $result->errors . $result->output;
+        }
+        $said .=
+            $installation->run(['status', '--json'])->output . file_get_contents($installation->database);
+
+        foreach (['not-to-be-logged', FakeStore::SIGNING_KEY, 'AKIDTEST', 'AKIDSECRET'] as $secret) {
+            self::assertStringNotContainsString($secret, $said);
+        }
+    }
+
+    /** @param array<string, string> $environment */
+    #[Test]
+    #[DataProvider('mistakes')]
+    public function a_setting_that_is_wrong_or_missing_is_said(array $environment, string $expected): void
+    {
+        $settings = [
+            'PUBLISH' => FakeStore::ADDRESS,
+            'S3_ENDPOINT' => 'http://127.0.0.1:1',
+            'S3_ACCESS_KEY_ID' => 'a',
+            'S3_SECRET_ACCESS_KEY' => 'b',
+            'PUBLISH_SIGNING_KEY' => FakeStore::SIGNING_KEY,
+        ];
+        $result = Installation::migrated(
+            array_filter([...$settings, ...$environment], static fn(string $value): bool => $value !== ''),
+        )->run(['publish']);
+
+        self::assertSame(ExitCode::Usage, $result->exitCode, $result->errors);
+        self::assertStringContainsString($expected, $result->message());
+        self::assertStringNotContainsString(substr(FakeStore::SIGNING_KEY, 0, 20), $result->errors);
+    }
+
+    /** @return iterable<array{array<string, string>, string}> */
+    public static function mistakes(): iterable
+    {
+        yield [['PUBLISH' => ''], 'PUBLISH is not set. Expected s3://'];
+        yield [['PUBLISH' => 'https://lists/x'], 'expected s3://, a bucket and perhaps a prefix'];
+        yield [['PUBLISH' => 's3://lists/../x'], 'expected s3://, a bucket and perhaps a prefix'];
+        yield [['S3_ENDPOINT' => ''], 'PUBLISH is set, but S3_ENDPOINT is not'];
+        yield [['S3_ENDPOINT' => 'ftp://x'], 'expected scheme, host and perhaps a port'];
+        yield [['S3_ENDPOINT' => 'https://key:secret@x'], 'expected scheme, host and perhaps a port'];
+        yield [['S3_REGION' => 'a b'], 'expected a region of the store'];
+        yield [['S3_ACCESS_KEY_ID' => ''], 'S3_ACCESS_KEY_ID is not'];
+        yield [['S3_SECRET_ACCESS_KEY_FILE' => '/no/such/file'], 'S3_SECRET_ACCESS_KEY is set as well'];
+        yield [
+            ['S3_SECRET_ACCESS_KEY' => '', 'S3_SECRET_ACCESS_KEY_FILE' => '/no/such/file'],
+            'Cannot read S3_SECRET_ACCESS_KEY_FILE=/no/such/file: it is missing',
+        ];
+        yield [
+            ['S3_SECRET_ACCESS_KEY' => '', 'S3_SECRET_ACCESS_KEY_FILE' => '/etc/passwd'],
+            'it is open to every user: chmod o= /etc/passwd',
+        ];
+        yield [
+            ['PUBLISH_SIGNING_KEY' => ''],
+            'PUBLISH_SIGNING_KEY is not set. Expected base64url of exactly 32',
+        ];
+        yield [
+            ['PUBLISH_SIGNING_KEY' => substr(FakeStore::SIGNING_KEY, 1)],
+            'Cannot read PUBLISH_SIGNING_KEY: expected base64url of exactly 32',
+        ];
+        yield [
+            ['PUBLISH_SIGNING_KEY' => str_repeat('A', 43)],
+            'expected base64url of exactly 32 random bytes',
+        ];
+        yield [['PUBLISH_TIMEOUT_SECONDS' => '0'], 'expected a whole number from 1 to 3600'];
+        yield [['PUBLISH_RETENTION_HOURS' => '721'], 'expected a whole number from 1 to 720'];
+    }
+
+    #[Test]
+    public function the_public_keys_verify_what_was_published(): void
+    {
+        $store = new FakeStore();
+        $installation = self::installation($store);
+        $installation->run(['cron']);
+        $jwks = json_decode($installation->run(['publication-keys'])->output, true);
+
+        self::assertSame(['publications'], array_column($jwks['keys'], 'purpose'));
+        self::assertStringContainsString(
+            "\"kid\":\"{$jwks['keys'][0]['kid']}\"",
+            self::current($store)->text,
+        );
     }
 }

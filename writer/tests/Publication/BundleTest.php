@@ -1,0 +1,98 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Publication;
+
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Publication\BundlePointer;
+use TrendVault\Writer\Tests\Store\FakeStore;
+use TrendVault\Writer\Tests\Support\Installation;
+
+final class BundleTest extends PublicationTestCase
+{
+    #[Test]
+    public function a_bundle_is_rendered_and_published_after_its_generation(): void
+    {
+        $store = new FakeStore();
+        $installation = self::rendering($store);
+        $result = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        $pointer = BundlePointer::read((string) $store->content('bundle.json'), self::keys());
+        self::assertInstanceOf(BundlePointer::class, $pointer);
+        self::assertSame($pointer->text, $store->content('bundles/1.json'));
+        self::assertSame('bundle of 1', $store->content("bundles/1-$pointer->bundleHash.bundle"));
+        $writes = array_values(preg_grep('/^PUT/', $store->requests()));
+        self::assertSame(
+            [
+                'PUT current.json',
+                "PUT bundles/1-$pointer->bundleHash.bundle",
+                'PUT bundles/1.json',
+                'PUT bundle.json',
+            ],
+            array_slice($writes, 2),
+        );
+    }
+
+    #[Test]
+    #[DataProvider('faults')]
+    public function when_rendering_fails_the_generation_is_published_and_the_next_run_renders(
+        string $fault,
+        string $expected,
+    ): void {
+        $store = new FakeStore();
+        $installation = self::rendering($store);
+        $installation->environment['RENDER_FAULT'] = $fault;
+        $result = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode, $result->errors);
+        self::assertStringContainsString($expected, $result->message('store_failed'));
+        self::assertSame(1, self::current($store)->generation);
+        self::assertNull($store->content('bundle.json'));
+
+        $installation->environment['RENDER_FAULT'] = '';
+        self::assertSame(ExitCode::Ok, $installation->run(['publish'])->exitCode);
+        self::assertNotNull($store->content('bundles/1.json'));
+    }
+
+    /** @return array<string, array{string, string}> */
+    public static function faults(): array
+    {
+        return [
+            'a crash' => ['crash', 'it ended with exit code 7: no such font'],
+            'no description' => ['silent', 'does not describe a bundle'],
+            'another file' => ['another file', 'wrote another file than it said'],
+            'too slow' => ['slow', 'it took longer than PUBLISH_TIMEOUT_SECONDS=2'],
+        ];
+    }
+
+    #[Test]
+    public function a_bundle_is_never_replaced_by_an_older_one(): void
+    {
+        $store = new FakeStore();
+        $installation = self::rendering($store);
+        $installation->run(['cron']);
+        $older = (string) $store->content('bundle.json');
+        $installation->run(['cron']);
+        $newer = (string) $store->content('bundle.json');
+        $installation->execute('UPDATE publications SET bundle_generation = 1');
+        $installation->execute('DELETE FROM generations WHERE id = 2');
+        $installation->execute('DELETE FROM pointers WHERE generation = 2');
+        $result = $installation->run(['publish']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertSame($newer, $store->content('bundle.json'));
+        self::assertNotSame($older, $newer);
+    }
+
+    private static function rendering(FakeStore $store): Installation
+    {
+        return self::installation($store, [
+            'RENDER_COMMAND' => PHP_BINARY . ' ' . __DIR__ . '/render.php',
+            'PUBLISH_TIMEOUT_SECONDS' => '2',
+        ]);
+    }
+}
