@@ -8,7 +8,7 @@ import { videoLinks } from "./resources/video-links.ts";
 import { Builder } from "./serving/builder.ts";
 import { RepresentationFactory } from "./serving/representation.ts";
 import type { Settings } from "./settings.ts";
-import { createSigningKeys } from "./signing/signing-keys.ts";
+import { createSigningKeys, type SigningKeys } from "./signing/signing-keys.ts";
 
 /** What answers are made of: the same for the origin, which serves them, and for bundles, which hold them. */
 export type AnswerParts = { lists: ListReader; findRoute: FindRoute; builder: Builder };
@@ -26,11 +26,7 @@ export async function assembleAnswers(
   { watcher, clock, onBuilt }: AnswerOptions,
 ): Promise<AnswerParts> {
   const lists = new ListReader(watcher);
-  const keys = await createSigningKeys({
-    responses: settings.signingSeeds,
-    tokens: settings.tokenSigningSeeds,
-    edges: settings.edgeSigningKeys,
-  });
+  const keys = await signingKeysOf(settings);
   const factory = new RepresentationFactory(keys.responses.kid, () => Math.floor(clock() / 1000));
   const findRoute = createRoutes({
     lists,
@@ -40,4 +36,13 @@ export async function assembleAnswers(
     thumbHosts: settings.thumbHosts,
   });
   return { lists, findRoute, builder: new Builder(keys, { factory, onBuilt }) };
+}
+
+/** @throws Error when the edge's key is the origin's own */
+export function signingKeysOf(settings: Settings): Promise<SigningKeys> {
+  return createSigningKeys({
+    responses: settings.signingSeeds,
+    tokens: settings.tokenSigningSeeds,
+    edges: settings.edgeSigningKeys,
+  });
 }

@@ -34,6 +34,15 @@ test("the one line is what the pointer has to say", async () => {
   expect(manifest).toMatchObject({ generation: file.generation, documents: file.documents });
 });
 
+test("--keys prints the public keys without a database, and says what is wrong with a setting", async () => {
+  const { code, lines } = await run(["--keys"]);
+  expect([code, lines.length]).toEqual([0, 1]);
+  const purposes = JSON.parse(lines[0] ?? "").keys.map(({ purpose }: { purpose: string }) => purpose);
+  expect(purposes).toEqual(["responses", "tokens"]);
+  const { SIGNING_KEY: _, ...env } = testEnvironment;
+  expect(await run(["--keys"], env)).toMatchObject({ code: 2, said: expect.stringMatching(/^SIGNING_KEY/) });
+});
+
 test("an argument or a key that is missing is said, with what is expected, and gives 2", async () => {
   expect(await run([])).toMatchObject({ code: 2, said: "--database: missing, expected a file" });
   expect(await run(["--database", builder.path])).toMatchObject({

@@ -1,3 +1,4 @@
+import { signingKeysOf } from "../answers.ts";
 import { DatabaseUnreadable, DatabaseUnusable } from "../database/errors.ts";
 import { readSettings } from "../settings.ts";
 import { Progress } from "./progress.ts";
@@ -15,6 +16,7 @@ export async function runRender(args: readonly string[], env: Environment, outpu
     output.line(renderUsage);
     return 0;
   }
+  if (args.includes("--keys")) return printKeys(env, output);
   const started = performance.now();
   const prepared = prepare(args, env);
   if (prepared instanceof Error) {
@@ -33,6 +35,17 @@ export async function runRender(args: readonly string[], env: Environment, outpu
   } catch (error) {
     output.progress((error as Error).message);
     return error instanceof DatabaseUnusable || error instanceof DatabaseUnreadable ? 5 : 1;
+  }
+}
+
+/** What an origin with these settings has at /.well-known/jwks.json. */
+async function printKeys(env: Environment, output: Output): Promise<number> {
+  try {
+    output.line(JSON.stringify((await signingKeysOf(readSettings(env))).publicKeys));
+    return 0;
+  } catch (error) {
+    output.progress((error as Error).message);
+    return 2;
   }
 }
 
