@@ -69,6 +69,11 @@ final readonly class PublishSettings
     /** @throws UsageError that does not quote the key */
     public static function keys(Settings $settings): SigningKeys
     {
+        if (!extension_loaded('sodium') || !extension_loaded('curl')) {
+            throw UsageError::because(
+                "Publishing needs PHP's extensions sodium and curl, which this PHP does not have. docs/operations.md says more.",
+            );
+        }
         $expected =
             "base64url of exactly 32 random bytes, comma-separated when there are several; the first signs. Make one with: openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
         $text =

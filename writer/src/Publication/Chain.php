@@ -16,6 +16,9 @@ use TrendVault\Writer\Store\StoreFailure;
  */
 final readonly class Chain
 {
+    /** How many of the newest pointers may be damaged. */
+    private const int MOST_DAMAGED = 10;
+
     public function __construct(
         private CheckedStore $store,
         private PublicKeys $keys,
@@ -62,7 +65,11 @@ final readonly class Chain
     /** Somebody has put an older pointer back, or deleted it: readers must not be led backwards. */
     private function putBack(CurrentPointer $current, Pointer $newest): CurrentPointer
     {
-        $found = $current->pointer === null ? 'was gone' : "was of generation {$current->generation()}";
+        $found = match (true) {
+            $current->damage !== null => 'was damaged',
+            $current->pointer === null => 'was gone',
+            default => "was of generation {$current->generation()}",
+        };
         $this->store->putText($newest->key(), $newest->text, Condition::isNew());
         $replaced = $current->replacedBy($newest) ?? throw $this->raced();
         $this->log->warning(
@@ -85,10 +92,7 @@ final readonly class Chain
 
             return $current;
         }
-        if (
-            $pending->follows($current->pointer) &&
-            CurrentPointer::stored($this->store, $pending->generation, $this->keys)?->text === $pending->text
-        ) {
+        if ($pending->follows($current->pointer) && $this->isStored($pending)) {
             $replaced = $current->replacedBy($pending) ?? throw $this->raced();
             $this->publications->published($pending, null);
             $this->log->info(
@@ -106,33 +110,56 @@ final readonly class Chain
         return $current;
     }
 
+    /** Whether a run came to write this pointer. One that the store did not keep whole is written again. */
+    private function isStored(Pointer $pending): bool
+    {
+        $stored = CurrentPointer::stored($this->store, $pending->generation, $this->keys);
+        if ($stored instanceof PointerVerdict) {
+            $stored =
+                $this->store->putText($pending->key(), $pending->text, Condition::none()) === null
+                    ? null
+                    : $pending;
+        }
+
+        return $stored?->text === $pending->text;
+    }
+
     /** Without a current.json, and without a record of it here, the newest pointer of all is the one to follow. */
     private function adopt(CurrentPointer $current): CurrentPointer
     {
-        $newest = 0;
+        $generations = [];
         foreach ($this->store->client->list('pointers/') as $object) {
             if (preg_match('~^pointers/([0-9]{1,15})\.json$~D', $object->key, $match) === 1) {
-                $newest = max($newest, (int) $match[1]);
+                $generations[] = (int) $match[1];
             }
         }
-        $pointer = $newest === 0 ? null : CurrentPointer::stored($this->store, $newest, $this->keys);
+        rsort($generations);
+        foreach (array_slice($generations, 0, self::MOST_DAMAGED) as $generation) {
+            $pointer = CurrentPointer::stored($this->store, $generation, $this->keys);
+            if ($pointer instanceof Pointer) {
+                return $this->putBack($current, $pointer);
+            }
+        }
 
-        return $pointer === null ? $current : $this->putBack($current, $pointer);
+        return $current->damage === null
+            ? $current
+            : throw CurrentPointer::notOurs(CurrentPointer::KEY, $current->damage);
     }
 
     /** Another run has written a pointer of this generation and has not made it the current one. */
     private function replaceAbandoned(CurrentPointer $current, Pointer $next): void
     {
         $other = CurrentPointer::stored($this->store, $next->generation, $this->keys);
-        if ($other === null || ($other->previousGeneration ?? 0) > $current->generation()) {
+        $isAhead = $other instanceof Pointer && ($other->previousGeneration ?? 0) > $current->generation();
+        if ($other === null || $isAhead) {
             throw $this->raced();
         }
-        if ($other->follows($current->pointer)) {
+        if ($other instanceof Pointer && $other->follows($current->pointer)) {
             $current->replacedBy($other);
             $this->publications->giveUpPending();
             throw $this->raced();
         }
-        // It follows a pointer that was replaced by another one, and so will never be the current one.
+        // It is damaged, or follows a pointer that was replaced by another one: it will never be the current one.
         $this->store->putText($next->key(), $next->text, Condition::none()) ?? throw $this->raced();
     }
 
@@ -141,10 +168,12 @@ final readonly class Chain
     {
         $winner = CurrentPointer::read($this->store, $this->keys)->pointer;
         $isFork = $winner !== null && $winner->previousHash === $next->previousHash;
+        $own = CurrentPointer::stored($this->store, $next->generation, $this->keys);
         if (
             $isFork &&
             $winner->generation !== $next->generation &&
-            CurrentPointer::stored($this->store, $next->generation, $this->keys)?->text === $next->text
+            $own instanceof Pointer &&
+            $own->text === $next->text
         ) {
             $this->store->client->delete($next->key());
         }

@@ -15,35 +15,43 @@ final readonly class CurrentPointer
     /** More than a pointer may have, so that what is no pointer can be said. */
     private const int MOST_BYTES = 4096;
 
+    /** @param ?PointerVerdict $damage what is wrong with an object that is no pointer */
     private function __construct(
         private CheckedStore $store,
         public ?Pointer $pointer,
         private string $etag,
+        public ?PointerVerdict $damage = null,
     ) {}
 
-    /** @throws StoreFailure when it is something else than a pointer of ours */
+    /** @throws StoreFailure when somebody else's pointer is there */
     public static function read(CheckedStore $store, PublicKeys $keys): self
     {
         $object = $store->client->get(self::KEY, self::MOST_BYTES);
         if ($object === null) {
             return new self($store, null, '');
         }
+        $found = self::judged($object->content, self::KEY, $keys);
 
-        return new self($store, self::verified($object->content, self::KEY, $keys), $object->etag);
+        return $found instanceof Pointer
+            ? new self($store, $found, $object->etag)
+            : new self($store, null, $object->etag, $found);
     }
 
     /**
-     * A pointer under its own name, which nobody may replace.
+     * A pointer under its own name.
      *
-     * @return ?Pointer null when there is none
-     * @throws StoreFailure when it is something else than a pointer of ours
+     * @return Pointer|PointerVerdict|null null when there is none; a verdict when it is damaged
+     * @throws StoreFailure when somebody else's pointer is there
      */
-    public static function stored(CheckedStore $store, int $generation, PublicKeys $keys): ?Pointer
-    {
+    public static function stored(
+        CheckedStore $store,
+        int $generation,
+        PublicKeys $keys,
+    ): Pointer|PointerVerdict|null {
         $key = Pointer::keyOf($generation);
         $object = $store->client->get($key, self::MOST_BYTES);
 
-        return $object === null ? null : self::verified($object->content, $key, $keys);
+        return $object === null ? null : self::judged($object->content, $key, $keys);
     }
 
     public function generation(): int
@@ -57,21 +65,26 @@ final readonly class CurrentPointer
      */
     public function replacedBy(Pointer $next): ?self
     {
-        $condition = $this->pointer === null ? Condition::isNew() : Condition::matches($this->etag);
+        $condition = $this->etag === '' ? Condition::isNew() : Condition::matches($this->etag);
         $written = $this->store->putText(self::KEY, $next->text, $condition);
 
         return $written === null ? null : new self($this->store, $next, $written->etag);
     }
 
+    public static function notOurs(string $key, PointerVerdict $verdict): StoreFailure
+    {
+        return StoreFailure::because(
+            "Nothing was written to the store: $key there is not ours, {$verdict->sentence()}. If PUBLISH is right, add the key that signed it to PUBLISH_SIGNING_KEY; if not, give this writer a bucket or prefix of its own.",
+        );
+    }
+
     /** @throws StoreFailure */
-    private static function verified(string $text, string $key, PublicKeys $keys): Pointer
+    private static function judged(string $text, string $key, PublicKeys $keys): Pointer|PointerVerdict
     {
         $found = Pointer::read($text, $keys);
 
-        return $found instanceof Pointer
-            ? $found
-            : throw StoreFailure::because(
-                "Nothing was written to the store: $key there is not ours, {$found->sentence()}. If PUBLISH is right, add the key that signed it to PUBLISH_SIGNING_KEY; if not, give this writer a bucket or prefix of its own.",
-            );
+        return $found === PointerVerdict::UnknownKey || $found === PointerVerdict::OtherVersion
+            ? throw self::notOurs($key, $found)
+            : $found;
     }
 }

@@ -56,6 +56,7 @@ final readonly class StatusReport
         private array $exitCodeLabels,
         private ?Pause $youTubePause,
         private ?PullReport $pull,
+        private PublicationReport $publications,
     ) {}
 
     /**
@@ -87,6 +88,7 @@ final readonly class StatusReport
             $labels,
             $pause,
             PullReport::of($database),
+            PublicationReport::of($database, $now),
         );
     }
 
@@ -131,6 +133,7 @@ final readonly class StatusReport
                 'future_videos' => $this->futureVideos,
                 'youtube_pause' => $this->youTubePause?->facts(),
                 'pulled' => $this->pull?->facts(),
+                'stores' => $this->publications->facts(),
             ],
             JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         ) . "\n";
@@ -153,6 +156,7 @@ final readonly class StatusReport
             'History     ' . $this->historyText(),
             ...$this->youTubePause === null ? [] : ["YouTube     {$this->youTubePause->text()}"],
             ...$this->pull === null ? [] : ["Pulled      {$this->pull->text()}"],
+            ...$this->publications->lines(),
             '',
             'Region   Videos  Newest observation',
         ];

@@ -71,13 +71,11 @@ abstract class PublicationTestCase extends TestCase
         self::assertSame($pointer->text, $store->content($pointer->key()));
     }
 
-    /** current.json was never replaced by an older pointer. */
+    /** current.json was never replaced by an older pointer. A half of one, which the store kept, is none. */
     protected static function assertNeverBackwards(FakeStore $store): void
     {
-        $generations = array_map(
-            static fn(string $text): int => (int) Pointer::parse($text)?->generation,
-            $store->history('current.json'),
-        );
+        $pointers = array_filter(array_map(Pointer::parse(...), $store->history('current.json')));
+        $generations = array_column($pointers, 'generation');
         $sorted = $generations;
         sort($sorted);
         self::assertSame($sorted, $generations);

@@ -167,4 +167,30 @@ final class PublishTest extends PublicationTestCase
             self::current($store)->text,
         );
     }
+
+    #[Test]
+    public function status_says_what_was_published_and_how_the_last_run_failed(): void
+    {
+        $store = new FakeStore();
+        $installation = self::installation($store);
+        $installation->run(['cron']);
+        $store->fail([['fault' => '403 AccessDenied', 'for_ever' => true]]);
+        $installation->run(['cron']);
+        $text = $installation->run(['status'])->output;
+        [$facts] = json_decode($installation->run(['status', '--json'])->output, true)['stores'];
+
+        self::assertMatchesRegularExpression('~^Store +s3://lists/production: generation 1, ~m', $text);
+        self::assertStringContainsString(
+            'ago: The store refuses current.json (status 403, AccessDenied)',
+            $text,
+        );
+        self::assertSame([FakeStore::ADDRESS, 1], [$facts['store'], $facts['generation']]);
+        self::assertGreaterThan(0, $facts['seconds']);
+        self::assertSame(self::current($store)->fileBytes, $facts['file_bytes']);
+        self::assertStringContainsString('AccessDenied', $facts['failure']);
+
+        $store->fail([]);
+        $installation->run(['cron']);
+        self::assertStringNotContainsString('ago: The store', $installation->run(['status'])->output);
+    }
 }
