@@ -1,5 +1,4 @@
-import type { GenerationWatcher } from "./database/generation-watcher.ts";
-import { ListReader } from "./database/list-reader.ts";
+import type { ListReader } from "./database/list-reader.ts";
 import { createRoutes, type FindRoute } from "./http/routes.ts";
 import { createDocuments } from "./resources/documents.ts";
 import { readOpenapi } from "./resources/openapi-text.ts";
@@ -11,10 +10,10 @@ import type { Settings } from "./settings.ts";
 import { createSigningKeys, type SigningKeys } from "./signing/signing-keys.ts";
 
 /** What answers are made of: the same for the origin, which serves them, and for bundles, which hold them. */
-export type AnswerParts = { lists: ListReader; findRoute: FindRoute; builder: Builder };
+export type AnswerParts = { findRoute: FindRoute; builder: Builder };
 
 type AnswerOptions = {
-  watcher: GenerationWatcher;
+  lists: ListReader;
   /** Unix time in milliseconds, for signatures. */
   clock: () => number;
   onBuilt: (seconds: number) => void;
@@ -23,9 +22,8 @@ type AnswerOptions = {
 /** Loads the keys of the settings and puts readers, resources and signatures together. */
 export async function assembleAnswers(
   settings: Settings,
-  { watcher, clock, onBuilt }: AnswerOptions,
+  { lists, clock, onBuilt }: AnswerOptions,
 ): Promise<AnswerParts> {
-  const lists = new ListReader(watcher);
   const keys = await signingKeysOf(settings);
   const factory = new RepresentationFactory(keys.responses.kid, () => Math.floor(clock() / 1000));
   const findRoute = createRoutes({
@@ -35,7 +33,7 @@ export async function assembleAnswers(
     assets: new PageAssets(settings.pageFolder),
     thumbHosts: settings.thumbHosts,
   });
-  return { lists, findRoute, builder: new Builder(keys, { factory, onBuilt }) };
+  return { findRoute, builder: new Builder(keys, { factory, onBuilt }) };
 }
 
 /** @throws Error when the edge's key is the origin's own */

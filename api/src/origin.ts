@@ -1,7 +1,7 @@
 import { assembleAnswers } from "./answers.ts";
 import type { Generation } from "./database/generation.ts";
 import { GenerationWatcher } from "./database/generation-watcher.ts";
-import type { ListReader } from "./database/list-reader.ts";
+import { ListReader } from "./database/list-reader.ts";
 import { edgeGuard } from "./http/edge-guard.ts";
 import { reportFailure } from "./http/failure.ts";
 import { RequestHandler } from "./http/request-handler.ts";
@@ -117,9 +117,10 @@ export async function assembleOrigin(
   { log, clock = Date.now }: Environment,
 ): Promise<OriginParts> {
   const watcher = new GenerationWatcher(settings.databasePath);
+  const lists = new ListReader(watcher);
   const counters = new Counters();
   const onBuilt = (seconds: number) => counters.countBuild(seconds);
-  const { lists, findRoute, builder } = await assembleAnswers(settings, { watcher, clock, onBuilt });
+  const { findRoute, builder } = await assembleAnswers(settings, { lists, clock, onBuilt });
   const cache = new ResponseCache(builder, counters);
   const scheduler = new SnapshotScheduler({ watcher, cache, builder, lists, log });
   scheduler.tick(clock());

@@ -1,12 +1,8 @@
 import type { BundleDocument } from "@trendvault/contract/bundle-format";
-import { readSignedFields } from "@trendvault/contract/signature-base";
 import { splitTarget } from "../http/request-target.ts";
 import type { FindRoute } from "../http/routes.ts";
-import { identity } from "../resources/encodings.ts";
 import { Refusal } from "../resources/refusal.ts";
 import type { Builder } from "../serving/builder.ts";
-import { CacheEntry } from "../serving/cache-entry.ts";
-import { Counters } from "../serving/counters.ts";
 import type { Snapshot } from "../serving/snapshot.ts";
 
 /** `next` is the URL of the list's next page, null on the last and for what is no list. */
@@ -17,7 +13,6 @@ type Parts = { findRoute: FindRoute; builder: Builder; snapshot: Snapshot };
 /** Answers targets as the origin does in one snapshot: by its routes, its resources and its signatures. */
 export class DocumentRenderer {
   readonly #parts: Parts;
-  readonly #counters = new Counters();
 
   constructor(parts: Parts) {
     parts.builder.prepare();
@@ -37,21 +32,12 @@ export class DocumentRenderer {
     const resource = findRoute(splitTarget(target).path)?.resolve(splitTarget(target)) ?? unknownPath;
     if (resource instanceof Refusal) return resource;
     if (resource.url !== target) throw new Error(`Cannot render ${target}: it is ${resource.url}`);
-    const entry = new CacheEntry(resource, this.#counters.byRoute[resource.route]);
-    const set = builder.finishNow(builder.build(entry, snapshot, asSigned));
-    if (set instanceof Refusal) return set;
-    const answer = set?.representations[identity]?.ok;
-    const body = set?.content?.render(set.token);
-    if (answer === undefined || body === undefined) throw new Error(`Cannot render ${target}: not prepared`);
-    const headers = answer.headers as Headers;
-    const signature = {
-      "signature-input": headers.get("signature-input") ?? "",
-      signature: headers.get("signature") ?? "",
-    };
-    const fields = { ...readSignedFields(headers), ...signature };
+    const signed = builder.finishNow(builder.sign(resource, snapshot));
+    if (signed instanceof Refusal) return signed;
+    if (signed === null) throw new Error(`Cannot render ${target}: the keys are not prepared`);
+    const { body, fields } = signed;
     return { document: { target, status: 200, fields, body: body.bytes }, next: body.next };
   }
 }
 
-const asSigned = { codings: [identity], compression: "fast" } as const;
 const unknownPath = new Refusal("not-found", "there is no such path");

@@ -7,6 +7,7 @@ import type { Settings } from "../settings.ts";
 import { packBlocks } from "./block-packer.ts";
 import { BundleFileWriter, type WrittenBundle } from "./bundle-file.ts";
 import { DocumentRenderer } from "./document-renderer.ts";
+import { SharedLists } from "./shared-lists.ts";
 import { bundledLimits, walk } from "./walk.ts";
 
 type RenderOptions = {
@@ -32,15 +33,14 @@ export async function renderBundle(options: RenderOptions): Promise<RenderedBund
   if (generation === null)
     throw new DatabaseUnusable(`Cannot render ${settings.databasePath}: nothing was published yet`);
   const clock = () => now;
-  const { lists, findRoute, builder } = await assembleAnswers(settings, {
-    watcher,
-    clock,
-    onBuilt: () => {},
-  });
+  const lists = new SharedLists(watcher);
+  const { findRoute, builder } = await assembleAnswers(settings, { lists, clock, onBuilt: () => {} });
   for (const _ of lists.load(generation));
   const snapshot = { generation, minute: tokenMinute(now) };
   const renderer = new DocumentRenderer({ findRoute, builder, snapshot });
+  watcher.read((store) => store.expectManyExplanations());
   const inventory = {
+    regions: generation.regions,
     categories: lists.categoriesOf(generation),
     videos: watcher.read((store) => store.readListedVideos(generation.id)),
   };

@@ -1,5 +1,5 @@
 import type { BundleDocument } from "@trendvault/contract/bundle-format";
-import { explanationUrl } from "@trendvault/contract/explain-query";
+import { type ExplainQuery, explanationUrl } from "@trendvault/contract/explain-query";
 import { type FeedForm, feedTypes, feedUrl } from "@trendvault/contract/feed-url";
 import { mainLanguage, pageLanguages } from "@trendvault/contract/languages";
 import { windows } from "@trendvault/contract/list-bounds";
@@ -30,7 +30,12 @@ import type { DocumentRenderer, Rendered } from "./document-renderer.ts";
 export const bundledLimits = [defaultLimit, largestLimit];
 
 /** What there is in a generation. */
-export type Inventory = { categories: ReadonlySet<string>; videos: readonly ListedVideo[] };
+export type Inventory = {
+  /** Those that lists were made of. */
+  regions: ReadonlyMap<string, unknown>;
+  categories: ReadonlySet<string>;
+  videos: readonly ListedVideo[];
+};
 
 /** One of `of` shares of the work, from 0. */
 export type Share = { index: number; of: number };
@@ -45,12 +50,17 @@ type Related = Generator<BundleDocument>;
 export function* walk(renderer: DocumentRenderer, inventory: Inventory, share: Share): Related {
   const isMine = (number: number) => number % share.of === share.index;
   if (isMine(0)) yield* documents(renderer, fixedTargets);
-  for (const [number, list] of [...listsOf(inventory.categories)].entries()) {
+  for (const [number, list] of [...listsOf(inventory)].entries()) {
     if (isMine(number)) yield* listDocuments(renderer, list);
   }
-  const videos = Map.groupBy(inventory.videos, ({ id }) => id);
-  for (const [number, [id, places]] of [...videos].entries()) {
-    if (isMine(number)) yield* videoDocuments(renderer, id, places);
+  const ids = new Set(inventory.videos.map(({ id }) => id));
+  for (const [number, id] of [...ids].entries()) {
+    if (isMine(number)) yield* existing(renderer, [videoPath(id)]);
+  }
+  const byRegion = Map.groupBy(inventory.videos, ({ region }) => region);
+  for (const [number, listed] of [...byRegion.values()].entries()) {
+    const targets = listed.map(({ id, ...place }) => explanationUrl(id, place as ExplainQuery));
+    if (isMine(number)) yield* existing(renderer, targets);
   }
 }
 
@@ -62,8 +72,8 @@ const fixedTargets = [
 type List = Pick<TrendingQuery, "region" | "window" | "category">;
 
 /** Every list that there is; where a category has no videos, it is empty. */
-function* listsOf(categories: ReadonlySet<string>): Generator<List> {
-  for (const region of regionCodes) {
+function* listsOf({ regions, categories }: Inventory): Generator<List> {
+  for (const region of regionCodes.filter((code) => regions.has(code))) {
     for (const window of windows) {
       yield { region, window };
       for (const category of categories) yield { region, window, category };
@@ -71,24 +81,21 @@ function* listsOf(categories: ReadonlySet<string>): Generator<List> {
   }
 }
 
-function* listDocuments(renderer: DocumentRenderer, list: List): Related {
-  for (const limit of bundledLimits) yield* pageDocuments(renderer, list, limit);
-  for (const form of Object.keys(feedTypes) as FeedForm[]) {
-    yield renderer.render(feedUrl({ ...list, form })).document;
-  }
-  if (list.category === undefined) yield* documents(renderer, otherLanguages(list));
-}
-
 /** Each page of a list in every shape; those of people have the default length. */
-function* pageDocuments(renderer: DocumentRenderer, list: List, limit: number): Related {
-  for (let cursor: string | undefined, isLast = false; !isLast; ) {
-    const query = { ...list, limit, cursor };
-    const page = renderer.render(trendingUrl(query));
-    yield page.document;
-    for (const fields of fieldSets) yield renderer.render(trendingUrl({ ...query, fields })).document;
-    if (limit === defaultLimit) yield renderer.render(pageUrl(query)).document;
-    cursor = cursorOf(page);
-    isLast = cursor === undefined;
+function* listDocuments(renderer: DocumentRenderer, list: List): Related {
+  for (const limit of bundledLimits) {
+    for (let cursor: string | undefined, isLast = false; !isLast; ) {
+      const query = { ...list, limit, cursor };
+      const page = renderer.render(trendingUrl(query));
+      yield page.document;
+      yield* documents(
+        renderer,
+        fieldSets.map((fields) => trendingUrl({ ...query, fields })),
+      );
+      yield* documents(renderer, limit === defaultLimit ? pagesOf(query) : feedsOf(query));
+      cursor = cursorOf(page);
+      isLast = cursor === undefined;
+    }
   }
 }
 
@@ -96,20 +103,26 @@ function cursorOf({ next }: Rendered): string | undefined {
   return new URLSearchParams(next?.split("?")[1]).get("cursor") ?? undefined;
 }
 
-function otherLanguages(list: List): string[] {
-  const others = [...pageLanguages].filter((lang) => lang !== mainLanguage(list.region));
-  return others.map((lang) => pageUrl({ ...list, lang }));
+/** In the main language of the region; a list's first page over all categories in the others, too. */
+function pagesOf(query: TrendingQuery): string[] {
+  const isFirst = query.category === undefined && query.cursor === undefined;
+  const others = [...pageLanguages].filter((lang) => isFirst && lang !== mainLanguage(query.region));
+  return [pageUrl(query), ...others.map((lang) => pageUrl({ ...query, lang }))];
 }
 
-function* videoDocuments(renderer: DocumentRenderer, id: string, places: readonly ListedVideo[]): Related {
-  const targets = [videoPath(id), ...places.map((place) => explanationUrl(id, place as ExplainedPlace))];
+/** A feed is of a first page. */
+function feedsOf({ cursor, ...list }: TrendingQuery): string[] {
+  return cursor === undefined ? feedForms.map((form) => feedUrl({ ...list, form })) : [];
+}
+
+const feedForms = Object.keys(feedTypes) as FeedForm[];
+
+function* existing(renderer: DocumentRenderer, targets: readonly string[]): Related {
   for (const target of targets) {
     const rendered = renderer.tryToRender(target);
     if (!(rendered instanceof Refusal)) yield rendered.document;
   }
 }
-
-type ExplainedPlace = Pick<TrendingQuery, "region" | "window">;
 
 function* documents(renderer: DocumentRenderer, targets: readonly string[]): Related {
   for (const target of targets) yield renderer.render(target).document;

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Explanation } from "@trendvault/contract/explanation";
 import type { Window } from "@trendvault/contract/trending-query";
+import type { ReadParts, StoredParts } from "./explanation-parts.ts";
 import { isRemovedSql } from "./removals.ts";
 
 /** Why a video is where it is, as the writer stored it. Times are Unix seconds. */
@@ -43,9 +44,7 @@ type Parts = {
 
 type Looks = NonNullable<Explanation["looks"]>;
 
-type PartsRow = {
-  parts: string | null;
-  limited: string | null;
+type RankedRow = {
   look_weight: number | null;
   views: number;
   views_per_hour: number;
@@ -79,12 +78,9 @@ const placeSql = `SELECT t.rank, round(t.score, 1) AS score,
   LEFT JOIN explored_ranks AS e USING (generation, region, window, category, rank)
   WHERE t.generation = ?1 AND t.region = ?2 AND t.video_id = ?3 AND t.window = ?4 AND t.category = ''`;
 
-// The characters of an id need no escaping within the quotes of a path.
-const partsSql = `SELECT json_extract(e.parts, '$."' || ?3 || '"') AS parts, json_extract(e.limited, '$.' || ?4) AS limited,
-    look_weight, t.views, t.views_per_hour, t.previous_views_per_hour
-  FROM explanations AS e
+const rankedSql = `SELECT look_weight, t.views, t.views_per_hour, t.previous_views_per_hour
+  FROM trending AS t INDEXED BY trending_by_video
   JOIN generation_regions USING (generation, region)
-  JOIN trending AS t INDEXED BY trending_by_video USING (generation, region)
   WHERE generation = ?1 AND region = ?2 AND t.video_id = ?3 AND t.category = '' LIMIT 1`;
 
 const velocitySql = `SELECT views, last_observed_at AS counted_at, views_per_hour, rated_at, previous_views_per_hour
@@ -94,7 +90,7 @@ const velocitySql = `SELECT views, last_observed_at AS counted_at, views_per_hou
 export function readExplanation(
   database: Database,
   generation: number,
-  { id, region, window }: ExplanationKey,
+  { id, region, window, readParts }: ExplanationKey & { readParts: ReadParts },
 ): ExplanationRecord | null {
   const video = database
     .query<ExplanationRecord["video"], [string, string, number]>(videoSql)
@@ -103,12 +99,13 @@ export function readExplanation(
   if (video === null || made === null) return null;
   const key: [number, string, string] = [generation, region, id];
   const place = database.query<PlaceRow, [...typeof key, string]>(placeSql).get(...key, window);
-  const row = database.query<PartsRow, [...typeof key, string]>(partsSql).get(...key, window);
-  if (row?.parts == null) {
+  const ranked = database.query<RankedRow, typeof key>(rankedSql).get(...key);
+  const stored = ranked === null ? null : readParts(generation, { id, region, window });
+  if (ranked === null || stored === null) {
     const counts = database.query<CountsRow, [string, string]>(velocitySql).get(id, region);
     return { video, made, place, counts, parts: null };
   }
-  return { video, made, place, ...readParts(row, JSON.parse(row.parts)) };
+  return { video, made, place, ...describeParts(ranked, stored) };
 }
 
 // The order is that of the writer's ExplainedVideo.php.
@@ -121,15 +118,15 @@ type PartValues = [
 ];
 type LookValues = [] | [number, number, number, number, number, boolean];
 
-function readParts(
-  row: PartsRow,
-  [counted_at, , rated_at, ageStartsAt, ...looks]: PartValues,
+function describeParts(
+  { views, views_per_hour, previous_views_per_hour, look_weight }: RankedRow,
+  { parts, limited }: StoredParts,
 ): Pick<ExplanationRecord, "counts" | "parts"> {
-  const { views, views_per_hour, previous_views_per_hour, look_weight } = row;
+  const [counted_at, , rated_at, ageStartsAt, ...looks]: PartValues = JSON.parse(parts);
   const counts =
     counted_at === null ? null : { views, counted_at, views_per_hour, rated_at, previous_views_per_hour };
-  const limited = JSON.parse(row.limited ?? "{}");
-  return { counts, parts: { ageStartsAt, limited, looks: readLooks(looks, look_weight) } };
+  const places = JSON.parse(limited ?? "{}");
+  return { counts, parts: { ageStartsAt, limited: places, looks: readLooks(looks, look_weight) } };
 }
 
 function readLooks([looks, ...more]: LookValues, weight: number | null): Looks | null {

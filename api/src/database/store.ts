@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
 import { requireFile } from "./database-files.ts";
 import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
+import { extractParts, keepParts, type ReadParts } from "./explanation-parts.ts";
 import {
   type ExplanationKey,
   type ExplanationRecord,
@@ -33,6 +34,7 @@ export class Store {
   readonly #readListPage: ReturnType<typeof prepareListPageQuery>;
   readonly #readVideo: ReturnType<typeof prepareVideoQuery>;
   readonly #readDataVersion: () => number;
+  #readParts: ReadParts;
 
   /** `timeoutMs` is how long to wait for a lock. @throws DatabaseUnusable with a message of one sentence */
   static open(path: string, timeoutMs = startBusyTimeoutMs): Store {
@@ -57,6 +59,7 @@ export class Store {
     requireSchema(database, path);
     this.#readListPage = prepareListPageQuery(database);
     this.#readVideo = prepareVideoQuery(database);
+    this.#readParts = extractParts(database);
     const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
     this.#readDataVersion = () => dataVersion.get()?.data_version ?? 0;
     database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
@@ -100,7 +103,13 @@ export class Store {
 
   /** Why a video is where it is, or null when nothing is known of it in that region. */
   readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null {
-    return this.#inTransaction(() => readExplanation(this.#database, generation, key));
+    const readParts = this.#readParts;
+    return this.#inTransaction(() => readExplanation(this.#database, generation, { ...key, readParts }));
+  }
+
+  /** From now on, explanations of a region that are read one after another take less time, and more memory. */
+  expectManyExplanations(): void {
+    this.#readParts = keepParts(this.#database);
   }
 
   /** How a generation was made, or null when it is gone. */

@@ -1,6 +1,7 @@
+import type { SignatureFields, SignedFields } from "@trendvault/contract/signature-base";
 import { claimsOf, formatToken, tokenSigningInput } from "@trendvault/contract/token";
 import { DatabaseUnreadable } from "../database/errors.ts";
-import { digestOf } from "../resources/body.ts";
+import { type Body, digestOf } from "../resources/body.ts";
 import { Refusal } from "../resources/refusal.ts";
 import type { Content, Resource } from "../resources/resource.ts";
 import type { SigningKeys } from "../signing/signing-keys.ts";
@@ -21,6 +22,9 @@ type BuilderOptions = {
   onBuilt: (seconds: number) => void;
   nextTurn?: NextTurn;
 };
+
+/** A body, and the fields that are signed with it. */
+export type SignedBody = { body: Body; fields: SignedFields & SignatureFields };
 
 /** How a body is compressed: at once for the request that waits for it, or as small as is worth it. */
 export type BuildOptions = { codings: readonly number[]; compression: Compression };
@@ -95,6 +99,15 @@ export class Builder {
     if (set.snapshot === null || set.content === null) throw new Error("Cannot extend an empty set");
     const body = set.content.render(set.token);
     return yield* this.#add(set, { url, body, digest: set.digest, encoding, compression: "fast" });
+  }
+
+  /** What a resource is in a snapshot, for who keeps it elsewhere: the plain body, and its signed fields. */
+  *sign(resource: Resource, snapshot: Snapshot): SignedBuild<SignedBody | Refusal> {
+    const content = resource.read(snapshot.generation);
+    if (content instanceof Refusal) return content;
+    const body = content.render(yield* this.#signToken(content, snapshot));
+    const fields = yield* this.#factory.sign({ url: resource.url, body, digest: digestOf(body) });
+    return { body, fields };
   }
 
   /** The answer that a resource does not exist, signed unless there is a flood of them. */

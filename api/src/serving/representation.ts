@@ -5,6 +5,7 @@ import { describeProblem, problemContentType, problems } from "@trendvault/contr
 import {
   readSignedFields,
   type SignatureFields,
+  type SignedFields,
   type SignedMessage,
   serializeParameters,
   signatureBase,
@@ -79,20 +80,14 @@ export class RepresentationFactory {
     const encoding = encodings[index] ?? "identity";
     const isOnceOnly = encoding !== "br" || body.bytes.length > largestCompressedWell; // the others are fast enough
     const compression = isOnceOnly ? "small" : wanted.compression;
-    const etag = entityTag(digest, formOf(encoding, compression));
-    const validators = { ...validity, etag, "content-location": url };
-    const fields = {
-      "content-type": body.contentType,
-      "unencoded-digest": `sha-256=:${digest.toString("base64")}:`,
-    };
+    const { validators, fields, message } = describe({ url, body, digest }, formOf(encoding, compression));
     const coding = encoding === "identity" ? {} : { "content-encoding": encoding };
     const signedAt = this.#now();
-    const message = { status: 200, fields: { ...validators, ...fields } };
     // A Blob is shared by all connections; bytes would be copied for each (12 stalled readers of 16 MB: 202 MB).
     const blob = new Blob([encode(body.bytes, encoding, compression)]);
     const signature = yield* this.#sign(message, signedAt);
     return {
-      etag,
+      etag: validators.etag,
       ok: new Response(blob, {
         headers: { ...validators, ...linkTo(body.next), ...body.fields, ...fields, ...coding, ...signature },
       }),
@@ -101,6 +96,12 @@ export class RepresentationFactory {
       signedAt,
       compression,
     };
+  }
+
+  /** The signed fields of a 200 whose body is not coded, with their signature. */
+  *sign(input: Described): SignedBuild<SignedFields & SignatureFields> {
+    const { message } = describe(input);
+    return { ...message.fields, ...(yield* this.#sign(message, this.#now())) };
   }
 
   /**
@@ -143,6 +144,20 @@ export class RepresentationFactory {
     const bytes = new TextEncoder().encode(signatureBase(message, parameters));
     return signatureFields(parameters, yield { purpose: "responses", bytes });
   }
+}
+
+type Described = Pick<RepresentationInput, "url" | "body" | "digest">;
+
+/** The fields of a 200: those that a 304 has, too, those of its body, and what is signed of both. */
+function describe({ url, body, digest }: Described, form?: string) {
+  const validators = { ...validity, etag: entityTag(digest, form), "content-location": url };
+  const fields = {
+    "content-type": body.contentType,
+    "unencoded-digest": `sha-256=:${digest.toString("base64")}:`,
+  };
+  const { etag, [lifetimesField]: lifetimes } = validators;
+  const signed = { ...fields, etag, "content-location": url, [lifetimesField]: lifetimes };
+  return { validators, fields, message: { status: 200, fields: signed } };
 }
 
 // A 304 has these, too: a cache updates its stored answer with them (RFC 9110, section 15.4.5).
