@@ -82,6 +82,7 @@ final readonly class PublishStep
                     $folder,
                 );
             }
+            new TidyStep($this->context, $this->settings, $this->publications)->run();
         } finally {
             $folder->remove();
         }

@@ -14,6 +14,17 @@ final readonly class Publications
     private const string ADD_POINTER = <<<'SQL'
     INSERT OR REPLACE INTO pointers (store, generation, published_at, text) VALUES (?, ?, ?, ?)
     SQL;
+    private const string OLDEST = <<<'SQL'
+    SELECT min(published_at) FROM pointers
+    WHERE store = ?1 AND published_at < ?2 AND generation < (SELECT max(generation) FROM pointers WHERE store = ?1)
+    SQL;
+    private const string OF_DAY = <<<'SQL'
+    SELECT text FROM pointers
+    WHERE store = ?1 AND published_at >= ?2 AND published_at < ?3
+      AND generation < (SELECT max(generation) FROM pointers WHERE store = ?1)
+    ORDER BY generation
+    SQL;
+    private const int DAY_SECONDS = 86_400;
     private const string NEWEST = 'SELECT text FROM pointers WHERE store = ? ORDER BY generation DESC LIMIT 1';
 
     /** @param string $store s3://bucket/prefix */
@@ -72,6 +83,48 @@ final readonly class Publications
             $pointer->generation,
             $pointer->publishedAt,
             $pointer->text,
+        ]);
+    }
+
+    /** @return list<int> of all pointers that are noted here */
+    public function generations(): array
+    {
+        return array_column(
+            $this->database->rows('SELECT generation FROM pointers WHERE store = ?', [$this->store]),
+            'generation',
+        );
+    }
+
+    /**
+     * The oldest day that has pointers other than the newest one.
+     *
+     * @param int $day UTC seconds, as the result
+     */
+    public function oldestDayBefore(int $day): ?int
+    {
+        $at = $this->database->value(self::OLDEST, [$this->store, $day]);
+
+        return $at === null ? null : (int) $at - ($at % self::DAY_SECONDS);
+    }
+
+    /**
+     * Those of a day without the newest of all.
+     *
+     * @param int $day UTC seconds
+     * @return list<Pointer> by generation
+     */
+    public function pointersOf(int $day): array
+    {
+        $rows = $this->database->rows(self::OF_DAY, [$this->store, $day, $day + self::DAY_SECONDS]);
+
+        return array_values(array_filter(array_map(Pointer::parse(...), array_column($rows, 'text'))));
+    }
+
+    public function forgetPointer(Pointer $pointer): void
+    {
+        $this->database->run('DELETE FROM pointers WHERE store = ? AND generation = ?', [
+            $this->store,
+            $pointer->generation,
         ]);
     }
 
