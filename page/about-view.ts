@@ -114,6 +114,7 @@ function describeSources(sources: readonly { kind: string; host: string | null }
 
 const kinds: Record<string, string> = {
   ndjson: "the operator's own counts",
+  http: "the operator's own counts, from another server",
   youtube: "YouTube's charts",
   edge: "looks and openings of these lists",
   demo: "made-up videos of a demonstration",

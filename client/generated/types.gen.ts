@@ -498,7 +498,7 @@ export type About = {
      * Where counts come from; null when that is not known
      */
     sources: Array<{
-        kind: 'ndjson' | 'youtube' | 'edge' | 'demo';
+        kind: 'ndjson' | 'http' | 'youtube' | 'edge' | 'demo';
         /**
          * Null when it is no other host's
          */

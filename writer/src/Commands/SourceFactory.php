@@ -6,12 +6,17 @@ namespace TrendVault\Writer\Commands;
 
 use Symfony\Component\HttpClient\HttpClient;
 use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\HttpSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\YouTubeSettings;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Demo\DemoSource;
 use TrendVault\Writer\Sources\FileName;
+use TrendVault\Writer\Sources\Http\Downloader;
+use TrendVault\Writer\Sources\Http\HttpSource;
+use TrendVault\Writer\Sources\Http\HttpUrl;
+use TrendVault\Writer\Sources\Http\KnownVersions;
 use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
@@ -38,6 +43,7 @@ final readonly class SourceFactory
         return match (true) {
             $name === 'demo' => [self::demo($context, $database)],
             $name === 'youtube' => self::youtube($context, $database),
+            str_starts_with($name, HttpUrl::PREFIX) => self::http(HttpUrl::read($name), $context, $database),
             $name === '-' => [new StandardInput(STDIN)],
             str_starts_with($name, self::SPOOL) => self::spool(substr($name, strlen(self::SPOOL)), $context),
             is_dir($name) => self::folder($name),
@@ -92,6 +98,33 @@ final readonly class SourceFactory
                 $context->clock,
             ),
         ];
+    }
+
+    /**
+     * @return list<HttpSource> none while the server wants to be left alone
+     * @throws UsageError
+     */
+    private static function http(HttpUrl $url, Context $context, Database $database): array
+    {
+        $versions = new KnownVersions($database);
+        $retryAt = $versions->retryAt($url->url);
+        if ($context->now() < $retryAt) {
+            $context->log->info(
+                "{$url->label()} is not asked before " . gmdate('Y-m-d\TH:i:s\Z', $retryAt) . '.',
+                [
+                    'event' => 'http_source_paused',
+                    'source' => $url->label(),
+                ],
+            );
+
+            return [];
+        }
+        $rules = HttpSettings::of($context->settings);
+        $folder = dirname($context->settings->databasePath);
+        $downloader = new Downloader(HttpClient::create(), $rules, $folder);
+        $readingSeconds = $context->settings->spoolFileTimeoutSeconds;
+
+        return [new HttpSource($url, $downloader, $versions, $context->clock, $readingSeconds)];
     }
 
     /** @return list<SpoolFile> may be empty */

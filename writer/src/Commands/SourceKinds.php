@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use TrendVault\Writer\Sources\Edge\EdgeUrl;
+use TrendVault\Writer\Sources\Http\HttpUrl;
 
 /** What may be said in public of where counts come from: kinds and hosts, without keys and paths. */
 final readonly class SourceKinds
@@ -29,6 +30,10 @@ final readonly class SourceKinds
             str_starts_with($source, EdgeUrl::PREFIX) => [
                 'kind' => 'edge',
                 'host' => parse_url(substr($source, strlen(EdgeUrl::PREFIX)), PHP_URL_HOST) ?: null,
+            ],
+            str_starts_with($source, HttpUrl::PREFIX) => [
+                'kind' => 'http',
+                'host' => parse_url(substr($source, strlen(HttpUrl::PREFIX)), PHP_URL_HOST) ?: null,
             ],
             default => ['kind' => 'ndjson', 'host' => null],
         };

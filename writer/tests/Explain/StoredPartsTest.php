@@ -111,6 +111,7 @@ final class StoredPartsTest extends TestCase
             [
                 ['kind' => 'ndjson', 'host' => null],
                 ['kind' => 'edge', 'host' => 'lists.example'],
+                ['kind' => 'http', 'host' => 'stats.example'],
                 ['kind' => 'youtube', 'host' => 'www.googleapis.com'],
                 ['kind' => 'demo', 'host' => null],
             ],
@@ -118,6 +119,7 @@ final class StoredPartsTest extends TestCase
                 'spool:/srv/secret',
                 '/data/views.ndjson',
                 'edge:https://key:word@lists.example:8443',
+                'http:https://stats.example:8443/views.ndjson?key=word',
                 'youtube',
                 'demo',
                 'demo',

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources\Edge;
 
+use TrendVault\Writer\Sources\Loopback;
 use TrendVault\Writer\Sources\SourceFailure;
 
 /** The address of the edge as SOURCES has it: `edge:https://lists.example`. */
@@ -13,8 +14,6 @@ final readonly class EdgeUrl
 
     /** Scheme, host and port, without anything behind: what is signed is the path, so there is none of the operator's. */
     private const string URL = '~^(https?)://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?/?$~Di';
-    /** Requests to other hosts are never sent without TLS. */
-    private const string LOOPBACK = '~^(localhost|127\.[0-9.]+|\[::1\])$~D';
 
     /** @throws SourceFailure */
     public static function read(string $name): string
@@ -26,7 +25,7 @@ final readonly class EdgeUrl
             );
         }
 
-        return strtolower($match[1]) === 'https' || preg_match(self::LOOPBACK, strtolower($match[2])) === 1
+        return Loopback::allows($match[1], $match[2])
             ? rtrim($url, '/')
             : throw SourceFailure::because(
                 "Cannot read $name: expected https. http is for this machine only: localhost, 127.0.0.1 and [::1].",

@@ -10,6 +10,7 @@ use Symfony\Component\HttpClient\RetryableHttpClient;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
+use TrendVault\Writer\Sources\RetryAfter;
 
 /**
  * videos.list with chart=mostPopular (https://developers.google.com/youtube/v3/docs/videos/list). Each request
@@ -80,7 +81,7 @@ final readonly class Api
                     $error,
                     $status,
                     $region,
-                    RetryPolicy::retryAfterSeconds($response->getHeaders(false)),
+                    RetryAfter::seconds($response->getHeaders(false)),
                 ),
         };
     }

@@ -8,6 +8,7 @@ use Override;
 use Symfony\Component\HttpClient\Response\AsyncContext;
 use Symfony\Component\HttpClient\Retry\GenericRetryStrategy;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
+use TrendVault\Writer\Sources\RetryAfter;
 
 /**
  * Which answers are worth another attempt, and for how long: a few attempts for each request, with delays that
@@ -19,7 +20,6 @@ final class RetryPolicy extends GenericRetryStrategy
 
     private const int DELAY_MILLISECONDS = 250;
     private const int LONGEST_DELAY_MILLISECONDS = 8000;
-    private const int LONGEST_RETRY_AFTER_SECONDS = 86_400;
 
     private readonly float $deadline;
 
@@ -54,20 +54,7 @@ final class RetryPolicy extends GenericRetryStrategy
             ($status >= 400 &&
                 ApiError::of($status, Body::unpacked((string) $responseContent)) === ApiError::Temporary);
 
-        return $temporary && self::retryAfterSeconds($context->getHeaders()) < $this->secondsLeft();
-    }
-
-    /**
-     * What the server asks for (RFC 9110, 10.2.3: seconds, or a date), at most a day; 0 when it does not.
-     *
-     * @param array<string, list<string>> $headers
-     */
-    public static function retryAfterSeconds(array $headers): int
-    {
-        $value = $headers['retry-after'][0] ?? '0';
-        $seconds = is_numeric($value) ? (float) $value : (float) strtotime($value) - time();
-
-        return (int) ceil(max(0.0, min($seconds, self::LONGEST_RETRY_AFTER_SECONDS)));
+        return $temporary && RetryAfter::seconds($context->getHeaders()) < $this->secondsLeft();
     }
 
     private static function now(): float

@@ -1,0 +1,23 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Sources\Http;
+
+use TrendVault\Writer\WriterException;
+
+/** A server that asks to be left alone for a while. */
+final class HttpPause extends WriterException
+{
+    public int $seconds = 0;
+
+    public static function because(HttpUrl $url, int $status, int $seconds): self
+    {
+        $pause = new self(
+            "Cannot read {$url->label()}: the server answers $status, and asks for a pause of $seconds s. It is not asked before.",
+        );
+        $pause->seconds = $seconds;
+
+        return $pause;
+    }
+}

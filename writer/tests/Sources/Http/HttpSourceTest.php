@@ -1,0 +1,186 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Sources\Http;
+
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
+use TrendVault\Writer\Tests\Support\ProcessResult;
+
+final class HttpSourceTest extends TestCase
+{
+    private const string TOKEN = 'Bearer nobody-may-see-this';
+
+    private static ?string $observedAt = null;
+    private FileServer $server;
+
+    protected function setUp(): void
+    {
+        $this->server = new FileServer();
+    }
+
+    #[Test]
+    public function a_file_is_stored_and_read_again_only_when_its_entity_tag_is_another(): void
+    {
+        $installation = Installation::migrated();
+        $this->server->answer(self::lines(2), ['ETag' => '"one"']);
+        self::assertSame(ExitCode::Ok, $this->ingest($installation)->exitCode);
+        $again = $this->ingest($installation);
+        self::assertSame([ExitCode::Ok, 0], [$again->exitCode, $again->events('ingested')[0]['unchanged']]);
+        $this->server->answer(self::lines(3), ['ETag' => '"two"']);
+        $third = $this->ingest($installation);
+
+        self::assertSame(
+            [1, 2],
+            [$third->events('ingested')[0]['accepted'], $third->events('ingested')[0]['unchanged']],
+        );
+        self::assertSame(3, $installation->value('SELECT count(*) FROM observations'));
+        $tags = array_map(
+            static fn(array $request): ?string => $request['headers']['If-None-Match'] ?? null,
+            $this->server->requests(),
+        );
+        self::assertSame([null, '"one"', '"one"'], $tags);
+    }
+
+    #[Test]
+    public function gzip_is_unpacked_whether_it_is_the_file_or_the_coding(): void
+    {
+        $installation = Installation::migrated();
+        foreach ([['Content-Encoding' => 'gzip'], ['Content-Type' => 'application/gzip']] as $headers) {
+            $this->server->answer((string) gzencode(self::lines(2)), $headers);
+            self::assertSame(ExitCode::Ok, $this->ingest($installation)->exitCode);
+        }
+        self::assertSame(2, $installation->value('SELECT count(*) FROM observations'));
+    }
+
+    #[Test]
+    public function credentials_are_sent_to_their_host_only_and_are_in_no_log_and_no_table(): void
+    {
+        $host =
+            parse_url($this->server->url, PHP_URL_HOST) . ':' . parse_url($this->server->url, PHP_URL_PORT);
+        $this->server->answer(self::lines(1), ['ETag' => '"one"']);
+        foreach ([$host => self::TOKEN, 'other.example' => null] as $name => $expected) {
+            $installation = Installation::migrated();
+            $installation->environment['HTTP_SOURCE_AUTHORIZATION'] = "$name " . self::TOKEN;
+            $result = $this->ingest($installation, '?key=secret-of-a-query');
+            $requests = $this->server->requests();
+
+            self::assertSame($expected, end($requests)['headers']['Authorization'] ?? null);
+            $database = (string) file_get_contents($installation->database);
+            foreach ([$result->output, $result->errors, $database] as $text) {
+                self::assertStringNotContainsString('nobody-may-see-this', $text);
+                self::assertStringNotContainsString('secret-of-a-query', $text);
+            }
+        }
+    }
+
+    #[Test]
+    public function a_server_that_asks_for_a_pause_gets_it(): void
+    {
+        $installation = Installation::migrated();
+        $this->server->answer('', ['Retry-After' => '600'], 429);
+        $first = $this->ingest($installation);
+        $second = $this->ingest($installation);
+
+        self::assertSame([ExitCode::SourceFailed, ExitCode::Ok], [$first->exitCode, $second->exitCode]);
+        self::assertStringContainsString('a pause of 600 s', $first->message('source_failed'));
+        self::assertStringContainsString('is not asked before', $second->message('http_source_paused'));
+        self::assertCount(1, $this->server->requests());
+    }
+
+    /** @param array{0: string, 1?: array<string, string>, 2?: int, 3?: array<string, mixed>} $answer */
+    #[Test]
+    #[DataProvider('faults')]
+    public function a_file_that_does_not_come_whole_is_asked_for_again(
+        array $answer,
+        string $message,
+        int $stored = 0,
+    ): void {
+        $installation = Installation::migrated();
+        $installation->environment += [
+            'HTTP_SOURCE_TIMEOUT_SECONDS' => '1',
+            'HTTP_SOURCE_MAX_MEGABYTES' => '1',
+        ];
+        $this->server->answer(...$answer);
+        $failed = $this->ingest($installation);
+        self::assertSame(ExitCode::SourceFailed, $failed->exitCode);
+        self::assertStringContainsString($message, $failed->message('source_failed'));
+        self::assertSame($stored, $installation->value('SELECT count(*) FROM observations'));
+        self::assertSame([], glob("{$installation->folder->path}/.download*"));
+
+        $this->server->answer(self::lines(2), ['ETag' => '"whole"']);
+        self::assertSame(ExitCode::Ok, $this->ingest($installation)->exitCode);
+        self::assertSame(2, $installation->value('SELECT count(*) FROM observations'));
+    }
+
+    /** @return array<string, array{0: array<mixed>, 1: string, 2?: int}> what is answered, said, and stored */
+    public static function faults(): array
+    {
+        $lines = self::lines(2);
+        $tag = ['ETag' => '"whole"'];
+
+        return [
+            'cut off' => [[$lines, [...$tag, 'Content-Length' => '9999']], 'Nothing of it is stored'],
+            'endless' => [[$lines, $tag, 200, ['seconds' => 30]], 'Nothing of it is stored'],
+            'too large' => [
+                [$lines, $tag, 200, ['seconds' => 30, 'chunk' => base64_encode(str_repeat(' ', 400_000))]],
+                'larger than HTTP_SOURCE_MAX_MEGABYTES',
+            ],
+            'empty' => [['', $tag], 'is empty'],
+            'damaged gzip, after its lines' => [
+                [substr((string) gzencode($lines), 0, -6), $tag],
+                'gzip data is damaged',
+                2,
+            ],
+            'refused' => [[$lines, $tag, 403], 'HTTP_SOURCE_AUTHORIZATION'],
+            'moved' => [[$lines, ['Location' => 'https://other.example/'], 302], 'It redirects'],
+            'not found' => [[$lines, $tag, 404], 'the server answers 404'],
+            'broken' => [[$lines, $tag, 500], 'the server answers 500'],
+            'not modified, without a reason' => [[$lines, [], 304], 'the server answers 304'],
+        ];
+    }
+
+    #[Test]
+    #[DataProvider('badNames')]
+    public function an_address_that_cannot_be_asked_safely_is_refused_without_its_secrets(
+        string $name,
+        string $message,
+    ): void {
+        $result = Installation::migrated()->run(['ingest', $name]);
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringContainsString($message, $result->message('source_failed'));
+        self::assertStringNotContainsString('hunter2', $result->message('source_failed'));
+    }
+
+    /** @return array<string, array{string, string}> */
+    public static function badNames(): array
+    {
+        return [
+            'no TLS' => ['http:http://stats.example/views.ndjson?key=hunter2', 'expected https'],
+            'a user' => ['http:https://me:hunter2@stats.example/views.ndjson', 'without a user'],
+            'another scheme' => ['http:ftp://stats.example/views.ndjson', 'expected http: and an address'],
+            'no address' => ['http:', 'expected http: and an address'],
+        ];
+    }
+
+    private function ingest(Installation $installation, string $query = ''): ProcessResult
+    {
+        return $installation->run(['ingest', "http:{$this->server->url}$query"]);
+    }
+
+    private static function lines(int $count): string
+    {
+        self::$observedAt ??= NdjsonLine::ago(60); // the same lines again are the same observations
+        $fields = array_map(
+            static fn(int $number): array => ['id' => "video-$number", 'observed_at' => self::$observedAt],
+            range(1, $count),
+        );
+
+        return NdjsonLine::many($fields);
+    }
+}
