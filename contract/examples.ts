@@ -172,6 +172,9 @@ export const regionListExample: RegionList = {
       languages: ["de"],
       video_count: 1840,
       newest_observed_at: "2026-11-21T09:58:00Z",
+      generation: 4711,
+      oldest_generation: 4687,
+      generated_at: "2026-11-21T10:00:00Z",
     },
   ],
 };

@@ -145,7 +145,10 @@ export type Video = Widened<z.infer<typeof Video>>;
 
 export const RegionList = z
   .strictObject({
-    generation,
+    generation: generation.meta({
+      description:
+        "The published ranking that is the newest; of all markets, unless they have rankings of their own",
+    }),
     oldest_generation: z
       .int()
       .min(1)
@@ -159,6 +162,18 @@ export const RegionList = z
         languages: z.array(z.string()).meta({ description: "BCP 47, the main one first" }),
         video_count: z.int().min(0),
         newest_observed_at: time.nullable(),
+        generation: generation.nullable().meta({
+          description:
+            "The newest ranking of this market: the same for all, unless several writers share the markets; null when there is none here",
+        }),
+        oldest_generation: z
+          .int()
+          .min(1)
+          .nullable()
+          .meta({ description: "The oldest ranking of this market that is kept" }),
+        generated_at: time
+          .nullable()
+          .meta({ description: "When the newest ranking of this market was published" }),
       }),
     ),
   })

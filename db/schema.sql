@@ -78,7 +78,7 @@ CREATE TABLE runs (
   unchanged INTEGER NOT NULL DEFAULT 0 CHECK (unchanged >= 0),
   late INTEGER NOT NULL DEFAULT 0 CHECK (late >= 0),
   conflicting INTEGER NOT NULL DEFAULT 0 CHECK (conflicting >= 0) -- other views than the first ones of that time; the first stay
-, removed INTEGER NOT NULL DEFAULT 0 CHECK (removed >= 0), announced INTEGER NOT NULL DEFAULT 0 CHECK (announced >= 0)) STRICT;
+, removed INTEGER NOT NULL DEFAULT 0 CHECK (removed >= 0), announced INTEGER NOT NULL DEFAULT 0 CHECK (announced >= 0), other_regions INTEGER NOT NULL DEFAULT 0 CHECK (other_regions >= 0)) STRICT;
 
 CREATE TABLE rejections (
   run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -302,3 +302,5 @@ CREATE TABLE http_sources (
   asked_at INTEGER NOT NULL,
   retry_at INTEGER NOT NULL -- nothing is asked before
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX generation_regions_by_region ON generation_regions (region, generation);

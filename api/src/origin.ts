@@ -1,6 +1,7 @@
 import { assembleAnswers } from "./answers.ts";
 import type { Generation } from "./database/generation.ts";
 import { GenerationWatcher } from "./database/generation-watcher.ts";
+import { type GenerationMark, markGeneration } from "./database/inspector.ts";
 import { ListReader } from "./database/list-reader.ts";
 import { edgeGuard } from "./http/edge-guard.ts";
 import { reportFailure } from "./http/failure.ts";
@@ -28,7 +29,7 @@ export type OriginParts = {
 export type OriginStatus = {
   counters: CounterValues;
   /** The one that is served; null until something was published. `publishedAt` is Unix time in seconds. */
-  generation: { id: number; publishedAt: number } | null;
+  generation: GenerationMark | null;
   /** Why the last good generation is served instead of the newest; null when the newest is served. */
   degradedReason: string | null;
 };
@@ -74,8 +75,7 @@ export class Origin {
 
   status(): OriginStatus {
     const { counters, scheduler } = this.#parts;
-    const { id, publishedAt } = this.generation ?? {};
-    const generation = id === undefined || publishedAt === undefined ? null : { id, publishedAt };
+    const generation = markGeneration(this.generation);
     return { counters: counters.read(), generation, degradedReason: scheduler.degradedReason };
   }
 

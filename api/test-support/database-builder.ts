@@ -35,6 +35,13 @@ export type ListSeed = {
   videos: VideoSeed[];
 };
 
+type PublishedRegions = {
+  codes: readonly string[];
+  id?: number | null;
+  publishedAt?: number;
+  previousAt?: number | null;
+};
+
 /** A real database file, made from the migrations in a folder of its own. */
 export class DatabaseBuilder {
   readonly folder: string;
@@ -59,13 +66,22 @@ export class DatabaseBuilder {
 
   /** Publishes a generation with these lists in one transaction and gives its id. */
   publish(lists: ListSeed[], publishedAt = 1_795_171_200, previousAt: number | null = null): number {
+    const codes = regions.map(({ code }) => code);
+    return this.publishRegions(lists, { codes, publishedAt, previousAt });
+  }
+
+  /** As one of several writers that share the regions: the generation has only these, and perhaps a number of its own. */
+  publishRegions(
+    lists: ListSeed[],
+    { codes, id = null, publishedAt = 1_795_171_200, previousAt = null }: PublishedRegions,
+  ): number {
     return this.database.transaction(() => {
       const { lastInsertRowid } = this.database.run(
-        "INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks, previous_at) VALUES (?, 'test-1', 0, 3, 24, ?)",
-        [publishedAt, previousAt],
+        "INSERT INTO generations (id, published_at, formula, video_count, max_per_channel, max_per_channel_ranks, previous_at) VALUES (?, ?, 'test-1', 0, 3, 24, ?)",
+        [id, publishedAt, previousAt],
       );
       const generation = Number(lastInsertRowid);
-      for (const { code } of regions) this.#addRegion(generation, code, lists, publishedAt);
+      for (const code of codes) this.#addRegion(generation, code, lists, publishedAt);
       for (const list of lists) this.#addList(generation, list, publishedAt);
       return generation;
     })();

@@ -524,7 +524,7 @@ export type About = {
 
 export type RegionList = {
     /**
-     * The published ranking that this answer was read from
+     * The published ranking that is the newest; of all markets, unless they have rankings of their own
      */
     generation: number;
     /**
@@ -548,6 +548,18 @@ export type RegionList = {
         languages: Array<string>;
         video_count: number;
         newest_observed_at: string | null;
+        /**
+         * The newest ranking of this market: the same for all, unless several writers share the markets; null when there is none here
+         */
+        generation: number | null;
+        /**
+         * The oldest ranking of this market that is kept
+         */
+        oldest_generation: number | null;
+        /**
+         * When the newest ranking of this market was published
+         */
+        generated_at: string | null;
     }>;
 };
 

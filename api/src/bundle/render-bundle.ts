@@ -42,7 +42,7 @@ export async function renderBundle(options: RenderOptions): Promise<RenderedBund
   const inventory = {
     regions: generation.regions,
     categories: lists.categoriesOf(generation),
-    videos: watcher.read((store) => store.readListedVideos(generation.id)),
+    videos: watcher.read((store) => generation.rankings.flatMap(({ id }) => store.readListedVideos(id))),
   };
   const file = new BundleFileWriter(output);
   try {

@@ -4,6 +4,16 @@ export class DatabaseUnusable extends Error {}
 /** Something could not be read from the database now; what is in memory may still be served. */
 export class DatabaseUnreadable extends Error {}
 
+/** As DatabaseUnreadable: what could not be read is of the generation with this id. */
+export class RankingUnreadable extends DatabaseUnreadable {
+  readonly id: number;
+
+  constructor(id: number, cause: DatabaseUnreadable) {
+    super(cause.message, { cause });
+    this.id = id;
+  }
+}
+
 /** Why SQLite failed, in words that say what to look at. */
 export function explainSqliteError(error: unknown): string {
   const { code = "", message } = error as { code?: string; message: string };

@@ -7,7 +7,7 @@ import {
   requireFile,
 } from "./database-files.ts";
 import { DatabaseUnreadable, DatabaseUnusable, explainSqliteError } from "./errors.ts";
-import type { Generation } from "./generation.ts";
+import { type Generation, isSameGeneration } from "./generation.ts";
 import { Store } from "./store.ts";
 
 const retryIntervalMs = 500; // between two attempts while the database cannot be read
@@ -122,9 +122,7 @@ export class GenerationWatcher {
     if (newest === null && this.#newest !== null) {
       throw new DatabaseUnusable(`Cannot serve ${this.#path}: it has no generation any more`);
     }
-    const members = ["id", "oldestId", "publishedAt", "removalsVersion"] as const;
-    const same = members.every((member) => newest?.[member] === this.#newest?.[member]);
-    if (!same || isOtherFile) this.#newest = newest;
+    if (isOtherFile || !isSameGeneration(newest, this.#newest)) this.#newest = newest;
   }
 
   // A removed file stays readable through the open connection; after anything else nothing can be trusted.

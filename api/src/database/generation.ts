@@ -1,15 +1,33 @@
 import type { Database } from "bun:sqlite";
 import { readRemovalsVersion } from "./removals.ts";
 
-/** What the origin knows of one published ranking. Times are Unix seconds. */
-export type Generation = {
+/** One published ranking of some regions; of all where there is one writer. Times are Unix seconds. */
+export type Ranking = {
   id: number;
-  /** The id of the oldest generation that is kept. */
-  oldestId: number;
   publishedAt: number;
   maxPerChannel: number;
   maxPerChannelRanks: number;
-  regions: ReadonlyMap<string, RegionFreshness>;
+};
+
+/** The newest ranking of a region. */
+export type RegionGeneration = Ranking & {
+  /** The id of the oldest one of this region that is kept. */
+  oldestId: number;
+  videoCount: number;
+  newestObservedAt: number | null;
+};
+
+/**
+ * What is served: the newest ranking of each region. Where several writers share the regions, these are several
+ * rankings, and the members beside `regions` are those of the one that was published last.
+ */
+export type Generation = Ranking & {
+  /** The smallest id that is kept. */
+  oldestId: number;
+  /** By code. A region that nobody has published is not among them. */
+  regions: ReadonlyMap<string, RegionGeneration>;
+  /** All of them, each once, by id: one, unless several writers share the regions. */
+  rankings: readonly Pick<Ranking, "id" | "publishedAt">[];
   /** Another one is another generation for a reader: its pages are not the same. */
   removalsVersion: number;
 };
@@ -17,56 +35,92 @@ export type Generation = {
 /** The number of ranks of a category's list; category '' is the list over all categories. */
 export type ListLength = { category: string; ranks: number };
 
-type RegionFreshness = { videoCount: number; newestObservedAt: number | null };
+/** The largest id that is read of each region; of those that are not named, any. */
+export type LargestIds = ReadonlyMap<string, number>;
 
-/** The newest generation with an id smaller than `before`, or null. Call it inside a transaction. */
-export function readGeneration(
-  database: Database,
-  before: number = Number.MAX_SAFE_INTEGER,
-): Generation | null {
-  const row = database.query<GenerationRow, [number]>(newestSql).get(before);
-  if (row === null) return null;
+/** The newest rankings that are not larger than `largestIds`, or null without any. Call it inside a transaction. */
+export function readGeneration(database: Database, largestIds: LargestIds = new Map()): Generation | null {
+  const rows = database
+    .query<RegionRow, [string]>(newestSql)
+    .all(JSON.stringify(Object.fromEntries(largestIds)));
+  const last = rows.reduce<RegionRow | null>(laterOf, null);
+  if (last === null) return null;
   return {
-    id: row.id,
-    oldestId: row.oldest_id,
-    publishedAt: row.published_at,
-    maxPerChannel: row.max_per_channel,
-    maxPerChannelRanks: row.max_per_channel_ranks,
-    regions: readRegions(database, row.id),
+    ...describeRanking(last),
+    oldestId: database.query<{ id: number }, []>("SELECT min(id) AS id FROM generations").get()?.id ?? 0,
+    regions: new Map(rows.map((row) => [row.region, describeRegion(row)])),
+    rankings: describeRankings(rows),
     removalsVersion: readRemovalsVersion(database),
   };
 }
 
-type GenerationRow = {
+/** Whether nothing of two generations differs. */
+export function isSameGeneration(left: Generation | null, right: Generation | null): boolean {
+  return left === right || (left !== null && right !== null && markOf(left) === markOf(right));
+}
+
+type RegionRow = {
+  region: string;
   id: number;
   oldest_id: number;
   published_at: number;
   max_per_channel: number;
   max_per_channel_ranks: number;
+  video_count: number;
+  newest_observed_at: number | null;
 };
 
-const newestSql = `SELECT id, (SELECT min(id) FROM generations) AS oldest_id, published_at, max_per_channel,
-  max_per_channel_ranks FROM generations WHERE id < ?1 ORDER BY id DESC LIMIT 1`;
+// For each region both ends of its part of an index: as fast with thousands of generations as with two.
+const newestSql = `SELECT r.region, g.id, g.published_at, g.max_per_channel, g.max_per_channel_ranks, r.video_count,
+    r.newest_observed_at, (SELECT min(generation) FROM generation_regions WHERE region = code) AS oldest_id
+  FROM regions CROSS JOIN generation_regions AS r ON r.region = code AND r.generation = (
+    SELECT max(generation) FROM generation_regions
+    WHERE region = code AND generation <= ifnull(?1 ->> code, ${Number.MAX_SAFE_INTEGER}))
+  JOIN generations AS g ON g.id = r.generation`;
 
-const regionsSql = `SELECT region, video_count, newest_observed_at
-  FROM generation_regions WHERE generation = ?`;
+function laterOf(last: RegionRow | null, row: RegionRow): RegionRow {
+  if (last === null || row.published_at > last.published_at) return row;
+  return row.published_at === last.published_at && row.id > last.id ? row : last;
+}
+
+function describeRanking(row: RegionRow): Ranking {
+  return {
+    id: row.id,
+    publishedAt: row.published_at,
+    maxPerChannel: row.max_per_channel,
+    maxPerChannelRanks: row.max_per_channel_ranks,
+  };
+}
+
+function describeRankings(rows: RegionRow[]): Generation["rankings"] {
+  const byId = new Map(rows.map(({ id, published_at }) => [id, { id, publishedAt: published_at }]));
+  return [...byId.values()].sort((left, right) => left.id - right.id);
+}
+
+function describeRegion(row: RegionRow): RegionGeneration {
+  return {
+    ...describeRanking(row),
+    oldestId: row.oldest_id,
+    videoCount: row.video_count,
+    newestObservedAt: row.newest_observed_at,
+  };
+}
+
+function markOf({ oldestId, removalsVersion, regions }: Generation): string {
+  const marks = [...regions].map(([code, { id, oldestId: oldest, publishedAt }]) => [
+    code,
+    id,
+    oldest,
+    publishedAt,
+  ]);
+  return `${oldestId} ${removalsVersion} ${marks.join(";")}`;
+}
 
 // Steps from list to list along the primary key: DISTINCT would read every row of the generation. The rank
 // makes each step a seek; without it SQLite would first read the whole list that it is to leave.
 const nextListSql = `SELECT region, window, category FROM trending
   WHERE generation = ?1 AND (region, window, category, rank) > (?2, ?3, ?4, ${Number.MAX_SAFE_INTEGER})
   ORDER BY region, window, category, rank LIMIT 1`;
-
-function readRegions(database: Database, generation: number): Map<string, RegionFreshness> {
-  type Row = { region: string; video_count: number; newest_observed_at: number | null };
-  const rows = database.query<Row, [number]>(regionsSql).all(generation);
-  return new Map(
-    rows.map((row) => [
-      row.region,
-      { videoCount: row.video_count, newestObservedAt: row.newest_observed_at },
-    ]),
-  );
-}
 
 // The sum makes SQLite read the rows, and not only count them.
 const ranksSql = `SELECT category, count(*) AS ranks, max(rank) AS last, sum(views) FROM trending

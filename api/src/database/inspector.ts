@@ -2,11 +2,15 @@ import { regionCodes } from "@trendvault/contract/regions";
 import { windows } from "@trendvault/contract/trending-query";
 import { describeContent } from "./database-files.ts";
 import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
+import type { Generation } from "./generation.ts";
 import { Store } from "./store.ts";
 import type { WalkedTable } from "./table-walk.ts";
 
+/** What is compared of a generation: which rankings are served, and which are the newest. */
+export type GenerationMark = Pick<Generation, "id" | "publishedAt" | "rankings">;
+
 /** What the file says; `reason` is why it cannot be served, or what of it is damaged. `publishedAt` is in Unix seconds. */
-export type Inspection = { newest: { id: number; publishedAt: number } | null; reason: string | null };
+export type Inspection = { newest: GenerationMark | null; reason: string | null };
 
 /** Milliseconds of CPU for a look: until all was read since the last change, and after that. */
 type Budget = { afterChangeMs: number; idleMs: number };
@@ -41,8 +45,7 @@ export class Inspector {
       const isChanged = content !== this.#wasWhole;
       const until = usedCpuMs() + (isChanged ? afterChangeMs : idleMs);
       store = Store.open(this.#path);
-      const { id, publishedAt } = store.newestGeneration() ?? {};
-      this.#newest = id === undefined || publishedAt === undefined ? null : { id, publishedAt };
+      this.#newest = markGeneration(store.newestGeneration());
       do this.#continue(store, content);
       while (usedCpuMs() < until && !(isChanged && content === this.#wasWhole));
       return { newest: this.#newest, reason: null };
@@ -67,24 +70,26 @@ export class Inspector {
   }
 
   *#walk(): Walk {
-    for (const table of ["videos", "velocity", "observations", "trending_by_video"] as const)
-      yield* this.#walkTable(table);
-    let generation = this.#newest?.id ?? null;
-    while (generation !== null) {
+    const newest = this.#newest?.rankings ?? [];
+    for (const table of ["videos", "velocity", "observations"] as const) yield* this.#walkTable(table);
+    for (const { id } of newest) yield* this.#walkTable("trending_by_video", id);
+    let generation = Number.MAX_SAFE_INTEGER;
+    for (;;) {
+      const later = generation;
+      const before = yield (store) => store.idBefore(later);
+      if (typeof before !== "number") return;
+      generation = before;
       for (const region of regionCodes) {
         for (const window of windows) yield readList(generation, region, window);
       }
-      const id: number = generation;
-      const before = yield (store) => store.newestGeneration(id)?.id ?? null;
-      generation = typeof before === "number" ? before : null;
     }
   }
 
-  *#walkTable(table: WalkedTable): Walk {
+  *#walkTable(table: WalkedTable, generation = 0): Walk {
     let after: string | number | null = null;
     do {
       const from: string | number | null = after;
-      after = yield (store) => store.walk(table, from);
+      after = yield (store) => store.walk(table, { after: from, generation });
     } while (after !== null);
   }
 
@@ -93,6 +98,13 @@ export class Inspector {
       ? error.message
       : `A part of ${this.#path} cannot be read: ${explainSqliteError(error)}`;
   }
+}
+
+/** What is compared of a generation; null without one. */
+export function markGeneration(generation: Generation | null): GenerationMark | null {
+  if (generation === null) return null;
+  const { id, publishedAt, rankings } = generation;
+  return { id, publishedAt, rankings };
 }
 
 // Not the time that passes: while other programs take the processor, next to nothing would be read.

@@ -40,7 +40,7 @@ export type ListPage = {
 const listWhere = "generation = ?1 AND trending.region = ?2 AND window = ?3 AND trending.category = ?4";
 
 const headSql = `SELECT published_at, previous_at, max_per_channel, max_per_channel_ranks, newest_observed_at FROM generations
-  LEFT JOIN generation_regions ON generation = id AND region = ?2 WHERE id = ?1`;
+  JOIN generation_regions ON generation = id AND region = ?2 WHERE id = ?1`;
 
 const totalSql = `SELECT rank AS total FROM trending WHERE ${listWhere} ORDER BY rank DESC LIMIT 1`;
 

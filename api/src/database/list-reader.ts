@@ -1,4 +1,3 @@
-import { regionCodes } from "@trendvault/contract/regions";
 import {
   largestLimit,
   type PageStart,
@@ -6,9 +5,9 @@ import {
   type Window,
   windows,
 } from "@trendvault/contract/trending-query";
-import { DatabaseUnreadable } from "./errors.ts";
+import { DatabaseUnreadable, RankingUnreadable } from "./errors.ts";
 import type { ExplanationKey, ExplanationRecord, MakingRow } from "./explanation-rows.ts";
-import type { Generation, ListLength } from "./generation.ts";
+import type { Generation, ListLength, RegionGeneration } from "./generation.ts";
 import type { GenerationWatcher } from "./generation-watcher.ts";
 import type { ListPage } from "./list-page.ts";
 import type { VideoRecord } from "./video-rows.ts";
@@ -20,14 +19,14 @@ import type { VideoRecord } from "./video-rows.ts";
 export class ListReader {
   readonly #watcher: GenerationWatcher;
   readonly #firstPages = new WeakMap<Generation, Map<string, ListPage>>();
-  readonly #makings = new WeakMap<Generation, MakingRow>();
+  readonly #makings = new WeakMap<Generation, Map<number, MakingRow>>();
   readonly #categories = new WeakMap<Generation, ReadonlySet<string>>();
 
   constructor(watcher: GenerationWatcher) {
     this.#watcher = watcher;
   }
 
-  /** The first ranks of a list of the generation that is served. @throws DatabaseUnreadable */
+  /** The first ranks of a list of the generation that is served, which has the region. @throws DatabaseUnreadable */
   readFirstPage(query: TrendingQuery, generation: Generation): ListPage {
     const isKept = query.category === undefined && query.fields !== "chart";
     if (!isKept) return this.#readFirstRanks(query, generation);
@@ -41,7 +40,7 @@ export class ListReader {
   }
 
   /** A video, or null when it is unknown. @throws DatabaseUnreadable */
-  readVideo(id: string, generation: number): VideoRecord | null {
+  readVideo(id: string, generation: Generation): VideoRecord | null {
     return this.#watcher.read((store) => store.readVideo(id, generation));
   }
 
@@ -50,59 +49,80 @@ export class ListReader {
     return this.#watcher.read((store) => store.readExplanation(key, generation));
   }
 
-  /** How a generation was made. @throws DatabaseUnreadable */
-  readMaking(generation: Generation): MakingRow {
-    const known = this.#makings.get(generation);
+  /** How one of a generation's rankings was made. @throws DatabaseUnreadable */
+  readMaking(generation: Generation, ranking: number): MakingRow {
+    const makings = this.#makings.get(generation) ?? new Map<number, MakingRow>();
+    this.#makings.set(generation, makings);
+    const known = makings.get(ranking);
     if (known !== undefined) return known;
-    const { id } = generation;
-    const making = this.#watcher.read((store) => store.readMaking(id));
-    if (making === null) throw new DatabaseUnreadable(`Generation ${id} was deleted while it is served`);
-    this.#makings.set(generation, making);
+    const making = this.#watcher.read((store) => store.readMaking(ranking));
+    if (making === null) throw isDeleted(ranking);
+    makings.set(ranking, making);
     return making;
   }
 
-  /** The newest generation before another one, or null. @throws DatabaseUnreadable */
-  readGenerationBefore({ id }: Generation): Generation | null {
-    return this.#watcher.read((store) => store.newestGeneration(id));
+  /**
+   * A generation with an older ranking in place of one that cannot be read; null when some of its regions have no older
+   * one. @throws DatabaseUnreadable
+   */
+  readGenerationWithout({ regions, rankings }: Generation, ranking: number): Generation | null {
+    const largestIds = new Map([...regions].map(([code, { id }]) => [code, id === ranking ? id - 1 : id]));
+    const older = this.#watcher.read((store) => store.newestGeneration(largestIds));
+    const isWhole = older?.regions.size === regions.size || rankings.length === 1;
+    return isWhole ? older : null;
   }
 
   /** The categories that have a list in a generation. @throws DatabaseUnreadable */
   categoriesOf(generation: Generation): ReadonlySet<string> {
     const known = this.#categories.get(generation);
     if (known !== undefined) return known;
-    const categories = this.#watcher.read((store) => store.readCategories(generation.id));
+    const categories = new Set<string>();
+    for (const { id } of generation.rankings) {
+      for (const category of this.#watcher.read((store) => store.readCategories(id)))
+        categories.add(category);
+    }
     this.#categories.set(generation, categories);
     return categories;
   }
 
   /** Whether everything that is kept of a generation is in memory. */
   isLoaded(generation: Generation): boolean {
-    const isWhole = this.#firstPages.get(generation)?.size === regionCodes.length * windows.length;
+    const isWhole = this.#firstPages.get(generation)?.size === generation.regions.size * windows.length;
     return isWhole && this.#categories.has(generation);
   }
 
   /**
    * Reads what is kept of a generation into memory, and every rank of its lists once: what was loaded is whole. A step
-   * reads one page or counts the ranks of a region and window. @throws DatabaseUnreadable
+   * reads one page or counts the ranks of a region and window. @throws RankingUnreadable
    */
   *load(generation: Generation): Generator<void, void> {
     const categories = new Set<string>();
-    for (const region of regionCodes) {
-      const lists: ListLength[] = [];
-      for (const window of windows) {
-        this.#firstPage(region, window, generation);
-        yield;
-        lists.push(...this.#watcher.read((store) => store.countRanks(generation.id, region, window)));
-        yield;
+    for (const [region, { id }] of generation.regions) {
+      try {
+        for (const { category } of yield* this.#loadRegion(region, generation)) {
+          if (category !== "") categories.add(category);
+        }
+        this.readMaking(generation, id); // pages of people depend on it
+      } catch (error) {
+        throw error instanceof DatabaseUnreadable ? new RankingUnreadable(id, error) : error;
       }
-      const promised = generation.regions.get(region)?.videoCount ?? 0;
-      if (lists.length === 0 && promised > 0) {
-        throw new DatabaseUnreadable(`Generation ${generation.id} has no list of ${region}`);
-      }
-      for (const { category } of lists) if (category !== "") categories.add(category);
     }
     this.#categories.set(generation, categories);
-    this.readMaking(generation); // pages of people depend on it
+  }
+
+  *#loadRegion(region: string, generation: Generation): Generator<void, ListLength[]> {
+    const { id, videoCount } = regionOf(generation, region);
+    const lists: ListLength[] = [];
+    for (const window of windows) {
+      this.#firstPage(region, window, generation);
+      yield;
+      lists.push(...this.#watcher.read((store) => store.countRanks(id, region, window)));
+      yield;
+    }
+    if (lists.length === 0 && videoCount > 0) {
+      throw new DatabaseUnreadable(`Generation ${id} has no list of ${region}`);
+    }
+    return lists;
   }
 
   // In one transaction: titles change between two, and all slices of this page have to be of one moment.
@@ -116,9 +136,20 @@ export class ListReader {
     return page;
   }
 
-  #readFirstRanks(query: TrendingQuery, { id }: Generation): ListPage {
+  #readFirstRanks(query: TrendingQuery, generation: Generation): ListPage {
+    const { id } = regionOf(generation, query.region);
     const page = this.readListPage(query, { generation: id, afterRank: 0 });
-    if (page === null) throw new DatabaseUnreadable(`Generation ${id} was deleted while it is served`);
+    if (page === null) throw isDeleted(id);
     return page;
   }
+}
+
+function regionOf({ regions }: Generation, code: string): RegionGeneration {
+  const region = regions.get(code);
+  if (region === undefined) throw new Error(`Cannot read a list of ${code}: nobody has published one`);
+  return region;
+}
+
+function isDeleted(id: number): DatabaseUnreadable {
+  return new DatabaseUnreadable(`Generation ${id} was deleted while it is served`);
 }

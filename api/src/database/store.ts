@@ -13,6 +13,7 @@ import {
 import {
   countRanks,
   type Generation,
+  type LargestIds,
   type ListLength,
   readCategories,
   readGeneration,
@@ -70,12 +71,18 @@ export class Store {
     return this.#readDataVersion();
   }
 
-  /** The newest generation of those with a smaller id, if one is given; null when there is none. */
-  newestGeneration(before?: number): Generation | null {
+  /** The newest rankings of those that are not larger, if limits are given; null when there are none. */
+  newestGeneration(largestIds?: LargestIds): Generation | null {
     return this.#inTransaction(() => {
       requireSchema(this.#database, this.path);
-      return readGeneration(this.#database, before);
+      return readGeneration(this.#database, largestIds);
     });
+  }
+
+  /** The largest id of a generation that is smaller than another one, whatever its regions; null when there is none. */
+  idBefore(id: number): number | null {
+    const sql = "SELECT max(id) AS id FROM generations WHERE id < ?";
+    return this.#database.query<{ id: number | null }, [number]>(sql).get(id)?.id ?? null;
   }
 
   readCategories(generation: number): ReadonlySet<string> {
@@ -92,7 +99,8 @@ export class Store {
     return this.#inTransaction(() => this.#readListPage(query, start));
   }
 
-  readVideo(id: string, generation: number): VideoRecord | null {
+  /** A video, with its ranks in the generation. */
+  readVideo(id: string, generation: Generation): VideoRecord | null {
     return this.#inTransaction(() => this.#readVideo(id, generation));
   }
 
@@ -117,12 +125,15 @@ export class Store {
     return this.#inTransaction(() => readMaking(this.#database, generation));
   }
 
-  /** Reads a slice of a table, so that damage shows. Gives the last key that was read, or null at the end. */
-  walk(table: WalkedTable, after: string | number | null): string | number | null {
-    return this.#inTransaction(() => {
-      const generation = readGeneration(this.#database)?.id ?? 0;
-      return walk(this.#database, table, { after, generation });
-    });
+  /**
+   * Reads a slice of a table, so that damage shows; of `trending_by_video` the rows of a generation. Gives the last key
+   * that was read, or null at the end.
+   */
+  walk(
+    table: WalkedTable,
+    from: { after: string | number | null; generation: number },
+  ): string | number | null {
+    return this.#inTransaction(() => walk(this.#database, table, from));
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import historySql from "../../../db/queries/video-history.sql" with { type: "text" };
+import type { Generation } from "./generation.ts";
 import { isRemovedSql } from "./removals.ts";
 
 export type VideoRow = {
@@ -37,13 +38,22 @@ export function prepareVideoQuery(database: Database) {
   const video = database.query<VideoRow, [string]>(videoSql);
   const places = database.query<ListPlace, [number, string]>(placesSql);
   const observations = database.query<Observation, [string, number, null]>(historySql);
-  return (id: string, generation: number): VideoRecord | null => {
+  return (id: string, generation: Generation): VideoRecord | null => {
     const found = video.get(id);
     if (found === null) return null;
     return {
       video: found,
-      places: places.all(generation, id),
+      places: joinPlaces(generation, (ranking) => places.all(ranking, id)),
       observations: observations.all(id, observationsPerRegion, null),
     };
   };
+}
+
+/** The ranks in the newest ranking of each region, in the order of one ranking's. */
+function joinPlaces({ rankings, regions }: Generation, read: (ranking: number) => ListPlace[]): ListPlace[] {
+  const [only, ...others] = rankings;
+  if (only !== undefined && others.length === 0) return read(only.id);
+  return rankings
+    .flatMap(({ id }) => read(id).filter(({ region }) => regions.get(region)?.id === id))
+    .sort((left, right) => Number(left.region > right.region) - Number(left.region < right.region));
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { generationMark } from "../../test-support/generation-mark.ts";
 import { Counters } from "../serving/counters.ts";
 import { adminHandler, readiness } from "./admin.ts";
 import type { WorkerReport } from "./messages.ts";
@@ -7,7 +8,7 @@ function report(changes: Partial<WorkerReport> = {}): WorkerReport {
   const counters = new Counters().read();
   return {
     counters,
-    generation: { id: 7, publishedAt: 0 },
+    generation: generationMark(7),
     degradedReason: null,
     eventLoopLagSeconds: 0,
     residentBytes: 1,
@@ -21,7 +22,7 @@ test.each([
   ["all workers serve the newest", [report(), report()], 200, { status: "ok", reasons: [], generation: 7 }],
   [
     "one is behind and cannot read",
-    [report(), report({ degradedReason: gone, generation: { id: 5, publishedAt: 0 } })],
+    [report(), report({ degradedReason: gone, generation: generationMark(5) })],
     200,
     { status: "degraded", reasons: [gone], generation: 5 },
   ],

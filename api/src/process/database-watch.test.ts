@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { generationMark } from "../../test-support/generation-mark.ts";
 import { until } from "../../test-support/until.ts";
 import type { Inspection } from "../database/inspector.ts";
 import { Counters } from "../serving/counters.ts";
@@ -15,7 +16,7 @@ function create() {
   const start = (onInspection: (inspection: Inspection) => void) => {
     const { promise: exited, resolve: exit } = Promise.withResolvers<void>();
     const inspect = (id: number | null, reason: string | null = null) =>
-      onInspection({ newest: id === null ? null : { id, publishedAt: 0 }, reason });
+      onInspection({ newest: id === null ? null : generationMark(id), reason });
     const inspector = { inspect, exit, wasKilled: false };
     inspectors.push(inspector);
     return {
@@ -47,7 +48,7 @@ function create() {
 }
 
 function serving(id: number | null, degradedReason: string | null = null): WorkerReport {
-  const generation = id === null ? null : { id, publishedAt: 0 };
+  const generation = id === null ? null : generationMark(id);
   return {
     counters: new Counters().read(),
     generation,

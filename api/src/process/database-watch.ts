@@ -70,8 +70,8 @@ export class DatabaseWatch {
     const reasons = reports
       .filter((report) => this.isBehind(report, now))
       .map(({ generation }) => {
-        const served = generation === null ? "no generation" : `generation ${generation.id}`;
-        return `A worker serves ${served}; the newest in the database is ${this.#inspection?.newest?.id}`;
+        const served = generation === null ? "no generation" : `generation ${idsOf(generation)}`;
+        return `A worker serves ${served}; the newest in the database is ${idsOf(this.#inspection?.newest)}`;
       });
     if (this.#inspection?.reason) reasons.push(this.#inspection.reason);
     if (this.#silence(now) > lateAfterMs)
@@ -115,5 +115,11 @@ export class DatabaseWatch {
 }
 
 function describe(generation: WorkerReport["generation"]): string {
-  return generation === null ? "none" : `${generation.id} ${generation.publishedAt}`;
+  if (generation === null) return "none";
+  return generation.rankings.map(({ id, publishedAt }) => `${id} ${publishedAt}`).join();
+}
+
+// Several, where writers share the regions.
+function idsOf(generation: WorkerReport["generation"] | undefined): string | undefined {
+  return generation?.rankings.map(({ id }) => id).join(" and ");
 }

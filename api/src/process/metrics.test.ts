@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { generationMark } from "../../test-support/generation-mark.ts";
 import { Counters } from "../serving/counters.ts";
 import type { WorkerReport } from "./messages.ts";
 import { sumExited, writeMetrics } from "./metrics.ts";
@@ -7,7 +8,7 @@ function report(requests: number, changes: Partial<WorkerReport> = {}): WorkerRe
   const counters = new Counters();
   counters.byRoute.trending.ok = requests;
   counters.observe(0.00002);
-  const generation = { id: 7, publishedAt: 1000 };
+  const generation = generationMark(7, 1000);
   return {
     counters: counters.read(),
     generation,
@@ -31,7 +32,7 @@ test("counters add up over the workers that run and those that have exited", asy
 });
 
 test("gauges say the oldest generation, how many workers are degraded, and each worker's memory", async () => {
-  const degraded = { degradedReason: "gone", generation: { id: 5, publishedAt: 900 } };
+  const degraded = { degradedReason: "gone", generation: generationMark(5, 900) };
   const { text } = await writeMetrics([report(1), report(1, degraded)], [], 1060);
   const lines = text.split("\n");
   expect(lines).toContain("trendvault_generation 5");

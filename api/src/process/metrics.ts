@@ -70,7 +70,9 @@ function describeLatency({ latency }: CounterValues): Metric {
 function describeWorker(report: WorkerReport, index: number, now: number): Metric[] {
   const { generation, degradedReason, eventLoopLagSeconds, residentBytes } = report;
   const id = generation === null ? [] : [{ labels: {}, value: generation.id }];
-  const age = generation === null ? [] : [{ labels: {}, value: now - generation.publishedAt }];
+  // Of the writer that has not published for longest: one that has stopped has to show.
+  const oldest = Math.min(...(generation?.rankings ?? []).map(({ publishedAt }) => publishedAt));
+  const age = generation === null ? [] : [{ labels: {}, value: now - oldest }];
   const ofWorker = (value: number) => [{ labels: { worker: index }, value }];
   const isDegraded = degradedReason === null ? 0 : 1;
   return [

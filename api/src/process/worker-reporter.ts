@@ -67,6 +67,7 @@ export class WorkerReporter {
 
   // What the supervisor has to know at once.
   #describe(): string {
-    return `${this.#origin.generation?.id} ${this.#degradedReason}`;
+    const ids = this.#origin.generation?.rankings.map(({ id }) => id);
+    return `${ids} ${this.#degradedReason}`;
   }
 }

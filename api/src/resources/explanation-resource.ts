@@ -3,10 +3,10 @@ import type { Explanation } from "@trendvault/contract/explanation";
 import { windowHours } from "@trendvault/contract/list-bounds";
 import { missing } from "@trendvault/contract/list-refusals";
 import type { ExplanationKey, ExplanationRecord } from "../database/explanation-rows.ts";
-import type { Generation } from "../database/generation.ts";
+import type { Ranking } from "../database/generation.ts";
 import { jsonBody } from "./body.ts";
 import { explanationSentences } from "./explanation-sentences.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal, unpublishedRegion } from "./refusal.ts";
 import { fixedContent, type Resource } from "./resource.ts";
 import { formatTime } from "./time-text.ts";
 import { summarize } from "./trending-resource.ts";
@@ -28,16 +28,18 @@ export function explanationResource(
     url: explanationUrl(id, query),
     route: "explanation",
     read(generation) {
-      const record = reader.readExplanation(key, generation.id);
+      const region = generation.regions.get(key.region);
+      if (region === undefined) return unpublishedRegion;
+      const record = reader.readExplanation(key, region.id);
       if (record === null) return unknown;
-      return fixedContent(jsonBody(JSON.stringify(describe(record, key, generation))));
+      return fixedContent(jsonBody(JSON.stringify(describe(record, key, region))));
     },
   };
 }
 
 const unknown = new Refusal("not-found", missing.explanation);
 
-function describe(record: ExplanationRecord, { region, window }: ExplanationKey, generation: Generation) {
+function describe(record: ExplanationRecord, { region, window }: ExplanationKey, generation: Ranking) {
   const { video, made } = record;
   const facts: Omit<Explanation, "sentences"> = {
     id: video.id,

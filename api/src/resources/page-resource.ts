@@ -5,7 +5,7 @@ import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
 import type { TokenList } from "@trendvault/contract/token-subject";
 import { type TrendingQuery, trendingUrl } from "@trendvault/contract/trending-query";
 import type { Generation } from "../database/generation.ts";
-import { readAbout } from "./about-resource.ts";
+import { sourcesOf } from "./about-resource.ts";
 import type { Body } from "./body.ts";
 import type { PageAssets } from "./page-assets.ts";
 import { Refusal } from "./refusal.ts";
@@ -33,8 +33,9 @@ function readPage(
   const content = list instanceof Refusal ? list : list.read(generation);
   if (content instanceof Refusal) return restartAtPage(content, query);
   const categories = namedCategories(sources.lists.categoriesOf(generation), query.category);
-  const made = readAbout(generation, sources).sources ?? [];
-  const sendsViews = made.some(({ kind }) => kind === "edge"); // whose looks the writer pulls
+  const ranking = generation.regions.get(query.region)?.id ?? generation.id;
+  const made = sourcesOf(sources.lists.readMaking(generation, ranking));
+  const sendsViews = made.some(({ kind }) => kind === "edge"); // whose looks the region's writer pulls
   return new PageContent(content, { query, categories, sendsViews, sources });
 }
 

@@ -34,6 +34,9 @@ function describe(generation: Generation, categories: ReadonlySet<string>): Regi
         languages,
         video_count: known?.videoCount ?? 0,
         newest_observed_at: formatTimeOrNull(known?.newestObservedAt ?? null),
+        generation: known?.id ?? null,
+        oldest_generation: known?.oldestId ?? null,
+        generated_at: formatTimeOrNull(known?.publishedAt ?? null),
       };
     }),
   };

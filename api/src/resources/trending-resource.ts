@@ -7,11 +7,11 @@ import {
   type TrendingQuery,
   trendingUrl,
 } from "@trendvault/contract/trending-query";
-import type { Generation } from "../database/generation.ts";
+import type { Generation, RegionGeneration } from "../database/generation.ts";
 import type { ListPage } from "../database/list-page.ts";
 import type { ListReader } from "../database/list-reader.ts";
 import { type Body, jsonContentType } from "./body.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal, unpublishedRegion } from "./refusal.ts";
 import type { Content, Resource } from "./resource.ts";
 import { insertToken, type WrittenPage, writeTrendingPage } from "./trending-page.ts";
 import type { VideoLinks } from "./video-links.ts";
@@ -36,14 +36,16 @@ function readPage(
   { lists, linkOf }: PageSources,
 ): Content | Refusal {
   const { category, cursor } = query;
+  const newest = generation.regions.get(query.region);
+  if (newest === undefined) return unpublishedRegion;
   const start = cursor === undefined ? null : readCursor(cursor);
-  const isOfAnother = start !== null && start.generation !== generation.id; // it may have had the category
+  const isOfAnother = start !== null && start.generation !== newest.id; // it may have had the category
   if (category !== undefined && !isOfAnother) {
     const categories = lists.categoriesOf(generation);
     if (!categories.has(category)) return Refusal.of(unknownCategory(categories));
   }
   const list = start === null ? lists.readFirstPage(query, generation) : lists.readListPage(query, start);
-  if (list === null) return Refusal.of(generationGone(query));
+  if (list === null) return refuseCursor(query, newest);
   if (start !== null && start.afterRank >= list.total) return pastTheEnd;
   return new PageContent(query, list, linkOf);
 }
@@ -84,4 +86,11 @@ export function summarize(invalid: { name: string; detail: string }[]): string {
   return invalid.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
 }
 
+// Where several writers share the regions, the numbers of one have gaps: no page ever had such a cursor.
+function refuseCursor(query: TrendingQuery, { id, oldestId }: RegionGeneration): Refusal {
+  const { generation } = readCursor(query.cursor ?? "");
+  return generation > oldestId && generation < id ? neverPublished : Refusal.of(generationGone(query));
+}
+
+const neverPublished = new Refusal("not-found", "This market never had a generation with this number.");
 const pastTheEnd = new Refusal("not-found", missing.page);

@@ -9,7 +9,7 @@ import { fixedContent, type Resource } from "./resource.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
 import type { VideoLinks } from "./video-links.ts";
 
-type VideoReader = { readVideo(id: string, generation: number): VideoRecord | null };
+type VideoReader = { readVideo(id: string, generation: Generation): VideoRecord | null };
 
 /** One video. */
 export function videoResource(
@@ -20,7 +20,7 @@ export function videoResource(
     url: videoPath(id),
     route: "video",
     read(generation) {
-      const record = reader.readVideo(id, generation.id);
+      const record = reader.readVideo(id, generation);
       if (record === null) return unknownVideo();
       return fixedContent(jsonBody(JSON.stringify(describe(record, generation, linkOf))));
     },

@@ -111,9 +111,8 @@ export class ResponseCache {
     return snapshot === this.#snapshot || snapshot === this.#replaced;
   }
 
-  // What does not exist is signed, because an edge stores it; a bad request has an answer of the edge's own.
   *#refuse(resource: Resource, refusal: Refusal): SignedBuild<Refusal | SignedRefusal> {
-    return refusal.kind === "not-found" ? yield* this.#builder.refuse(resource, refusal) : refusal;
+    return refusal.isSigned ? yield* this.#builder.refuse(resource, refusal) : refusal;
   }
 
   // A refusal is not kept: a flood of bad requests would fill the cache.

@@ -1,4 +1,5 @@
 import { tokenMinute } from "@trendvault/contract/token";
+import { RankingUnreadable } from "../database/errors.ts";
 import type { Generation } from "../database/generation.ts";
 import type { GenerationWatcher } from "../database/generation-watcher.ts";
 import type { ListReader } from "../database/list-reader.ts";
@@ -131,20 +132,35 @@ export class SnapshotScheduler {
     if (last === null || last.generation === generation || !isServed) {
       const again = last?.generation === generation ? last.retryMs * 2 : shortestRetryMs;
       const retryMs = Math.min(longestRetryMs, again);
-      const reason = `Generation ${generation.id} is damaged: ${(error as Error).message}`;
+      const id = error instanceof RankingUnreadable ? error.id : generation.id;
+      const reason = `Generation ${id} is damaged: ${(error as Error).message}`;
       this.#rejection = { generation, reason, retryMs, retryAt: this.#elapsed + retryMs };
     }
-    if (isServed) this.#fallBack(generation);
+    const older = this.#readOlder(generation, error);
+    if (older === null) return;
+    // After a start the newest one is served unread. What is rejected on the way to an older one is not the reason.
+    if (isServed) this.#begin({ generation: older, minute: tokenMinute(this.#now) });
+    else if (this.#hasNews(older)) this.#loadOthers(older);
   }
 
-  // After a start the newest one is served unread. What is rejected on the way to an older one is not the reason.
-  #fallBack(generation: Generation): void {
+  #readOlder(generation: Generation, error: unknown): Generation | null {
+    const damaged = error instanceof RankingUnreadable ? error.id : generation.id;
     try {
-      const older = this.#parts.lists.readGenerationBefore(generation);
-      if (older !== null) this.#begin({ generation: older, minute: tokenMinute(this.#now) });
+      return this.#parts.lists.readGenerationWithout(generation, damaged);
     } catch {
-      // It stays; the reason is known.
+      return null; // What is served stays; the reason is known.
     }
+  }
+
+  // What one writer has published does not wait for what another one has.
+  #hasNews({ regions }: Generation): boolean {
+    const served = this.#parts.cache.snapshot?.generation.regions;
+    return [...regions].some(([code, { id }]) => id > (served?.get(code)?.id ?? 0));
+  }
+
+  #loadOthers(generation: Generation): void {
+    const onLoaded = () => this.#replace({ generation, minute: tokenMinute(this.#now) });
+    this.#load(generation, { delayMs: 0, pauseMs: 0, onLoaded });
   }
 
   #prepareMinute({ generation, minute }: Snapshot, now: number): void {

@@ -43,3 +43,30 @@ test("a deleted generation stays deleted; the next one may be there at any time"
   expect([10, 11, 21].map((id) => isDeleted(ofGeneration(id), published))).toEqual([true, false, false]);
   expect([20, 21, 22].map((id) => mayBeNext(ofGeneration(id), published))).toEqual([false, true, false]);
 });
+
+describe("where several writers share the regions, the list's own region decides", () => {
+  const shared = readPublished(`{"generation":512,"oldest_generation":256,"categories":["Music"],"regions":[
+    {"code":"GB","generation":512,"oldest_generation":256},{"code":"DE","generation":70257,"oldest_generation":70001},
+    {"code":"FR","generation":null,"oldest_generation":null}]}`);
+  const cases: [string, Partial<TrendingQuery>, string | null, boolean][] = [
+    ["a page of its newest generation may exist", { region: "DE", cursor: "70257-24" }, null, false],
+    ["a page of its oldest may exist", { region: "DE", cursor: "70001-24" }, null, false],
+    ["one of another region's number is gone", { region: "DE", cursor: "512-24" }, "generation-gone", false],
+    ["one of a larger number is gone", { region: "GB", cursor: "70257-24" }, "generation-gone", false],
+    ["its next number may be there at any time", { region: "GB", cursor: "768-24" }, "generation-gone", true],
+    ["of a region that nobody has the origin decides", { region: "FR", cursor: "512-24" }, null, false],
+    [
+      "of a region that is not named, the newest of all decides",
+      { region: "ES", cursor: "513-24" },
+      "generation-gone",
+      true,
+    ],
+    ["a category of any region may be asked for", { region: "DE", category: "Music" }, null, false],
+    ["another category may not", { region: "DE", category: "Sport" }, "invalid-parameter", false],
+  ];
+  test.each(cases)("%s", (_, changed, kind, isNext) => {
+    const list = { ...query, ...changed };
+    expect(refuseList(list, shared)?.kind ?? null).toBe(kind as never);
+    expect(mayBeNext(list, shared)).toBe(isNext);
+  });
+});

@@ -2,8 +2,20 @@ import { generationGone, type ListRefusal, unknownCategory } from "@trendvault/c
 import { readCursor, type TrendingQuery } from "@trendvault/contract/trending-query";
 import { parseJson } from "./parse-json.ts";
 
-/** What the origin has published, as it says, signed, at /api/regions: which generations, and the newest one's categories. */
-export type Published = { generation: number; oldest_generation: number; categories: string[] };
+/**
+ * What the origin has published, as it says, signed, at /api/regions: which generations, and the categories now. Where
+ * several writers share the regions, each region has generations of its own; null: none.
+ */
+export type Published = {
+  generation: number;
+  oldest_generation: number;
+  categories: string[];
+  /** An origin of an earlier release does not say it by region. */
+  regions?: { code: string; generation?: number | null; oldest_generation?: number | null }[];
+};
+
+/** How much larger the next number of a region may be: of the only writer, or of one of several (docs/sharding.md). */
+const steps = [1, 256];
 
 export function readPublished(body: string): Published {
   return parseJson(body) as Published;
@@ -16,22 +28,36 @@ export function dependsOnPublished(query: TrendingQuery | null): query is Trendi
 
 /** Why there is no such list among the published ones, or null when there may be one. */
 export function refuseList(query: TrendingQuery, published: Published): ListRefusal | null {
-  const { generation: newest, oldest_generation, categories } = published;
-  const generation = generationOf(query) ?? newest;
-  if (generation < oldest_generation || generation > newest) return generationGone(query);
-  if (generation < newest) return null; // it may have had the category
+  const kept = keptOf(query, published);
+  if (kept === null) return null;
+  const generation = generationOf(query) ?? kept.newest;
+  if (generation < kept.oldest || generation > kept.newest) return generationGone(query);
+  if (generation < kept.newest) return null; // it may have had the category
   const { category } = query;
+  const { categories } = published;
   return category === undefined || categories.includes(category) ? null : unknownCategory(categories);
 }
 
 /** Whether the generation of a cursor was deleted, which no later statement can change. */
-export function isDeleted(query: TrendingQuery, { oldest_generation }: Published): boolean {
-  return (generationOf(query) ?? oldest_generation) < oldest_generation;
+export function isDeleted(query: TrendingQuery, published: Published): boolean {
+  const kept = keptOf(query, published);
+  const generation = generationOf(query);
+  return kept !== null && generation !== null && generation < kept.oldest;
 }
 
 /** Whether a cursor may be of a generation that was published just now. */
-export function mayBeNext(query: TrendingQuery, { generation }: Published): boolean {
-  return generationOf(query) === generation + 1;
+export function mayBeNext(query: TrendingQuery, published: Published): boolean {
+  const kept = keptOf(query, published);
+  const generation = generationOf(query);
+  return kept !== null && generation !== null && steps.includes(generation - kept.newest);
+}
+
+/** Which generations of a list's region there are; null without any. */
+function keptOf({ region }: TrendingQuery, published: Published): { newest: number; oldest: number } | null {
+  const own = published.regions?.find(({ code }) => code === region);
+  const newest = own?.generation === undefined ? published.generation : own.generation;
+  const oldest = own?.oldest_generation === undefined ? published.oldest_generation : own.oldest_generation;
+  return newest === null || oldest === null ? null : { newest, oldest };
 }
 
 function generationOf({ cursor }: TrendingQuery): number | null {

@@ -7,9 +7,10 @@ namespace TrendVault\Writer\Commands;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\ExitCodes;
+use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Regions;
+use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Ingest\BatchStore;
 use TrendVault\Writer\Ingest\Outcome;
@@ -34,7 +35,7 @@ final readonly class IngestStep
     {
         self::expectOneEdge($names);
         $parser = new ObservationParser(
-            array_fill_keys(Regions::codes($this->database), true),
+            RegionShare::ownership($this->database, RegionSettings::of($this->context->settings)),
             $this->context->now(),
             $shiftSeconds,
         );
@@ -103,6 +104,9 @@ final readonly class IngestStep
             $counts[$outcome->value] = $result->counts->of($outcome);
         }
         $counts['rejected'] = $result->counts->rejected();
+        if ($counts[Outcome::OtherRegion->value] === 0) {
+            unset($counts[Outcome::OtherRegion->value]); // as with one writer, which has all regions
+        }
         $this->context->log->info(self::sentence($result, $counts), [
             'event' => 'ingested',
             'source' => $result->source,

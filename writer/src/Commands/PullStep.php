@@ -8,6 +8,7 @@ use Symfony\Component\HttpClient\HttpClient;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\EdgeSettings;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Pull\Ceiling;
@@ -44,7 +45,7 @@ final readonly class PullStep
         );
         $result = new EdgePull(
             new ViewCounters($client, $this->context->clock),
-            new ShardStore($this->database),
+            new ShardStore($this->database, RegionSettings::of($this->context->settings)),
             $this->context->clock,
         )->run();
         $this->logPulled($name, $result, (hrtime(true) - $started) / 1e9);

@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\RegionSettings;
+use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\ClockRecord;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ranking\ClockBackwards;
@@ -21,7 +23,7 @@ final readonly class RankStep
     /**
      * @param ?int $at UTC seconds; null for now, if the clock can be believed
      * @param bool $allowsEmpty whether a list may become empty that is not
-     * @throws ClockBackwards|EmptyPublication
+     * @throws ClockBackwards|EmptyPublication|UsageError
      */
     public function run(?int $at = null, bool $allowsEmpty = false): void
     {
@@ -31,6 +33,7 @@ final readonly class RankStep
             $this->context->settings->maxUnobservedHours,
             $this->context->settings->exploreShare,
             SourceKinds::of($this->context->settings->sources),
+            RegionSettings::of($this->context->settings),
         );
         $now = $this->context->now();
         $fullSince = $allowsEmpty ? null : $this->fullSince($now);

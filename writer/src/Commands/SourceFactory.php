@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Commands;
 use Symfony\Component\HttpClient\HttpClient;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\HttpSettings;
+use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\YouTubeSettings;
 use TrendVault\Writer\Database\Database;
@@ -94,7 +95,7 @@ final readonly class SourceFactory
                 $api,
                 new KnownPages($database),
                 $schedule,
-                Regions::codes($database),
+                RegionSettings::of($context->settings)->codes ?? Regions::codes($database),
                 $context->clock,
             ),
         ];

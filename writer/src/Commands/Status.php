@@ -10,6 +10,7 @@ use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Cli\YouTubeSettings;
@@ -45,6 +46,7 @@ final class Status extends WriterCommand
             $context->now(),
             ExitCode::labels(),
             $schedule->pause($context->now()),
+            RegionSettings::of($context->settings),
         );
         $context->write($input->getOption('json') ? $report->json() : $report->text());
         $age = $report->generationAgeSeconds();

@@ -21,7 +21,7 @@ final readonly class BatchStore
 {
     private const string COUNT_RUN = <<<'SQL'
     UPDATE runs SET accepted = accepted + ?, unchanged = unchanged + ?, late = late + ?, conflicting = conflicting + ?, removed = removed + ?,
-      announced = announced + ?
+      announced = announced + ?, other_regions = other_regions + ?
     WHERE id = ?
     SQL;
     private const string COUNT_REJECTIONS = <<<'SQL'
@@ -52,7 +52,7 @@ final readonly class BatchStore
     {
         [$others, $removals, $announcements] = [new LineCounts(), [], []];
         $observations = $this->parse($batch, $rejects, $others, $removals, $announcements);
-        if ($others->rejected() > 0 || $removals !== []) {
+        if (!$others->isEmpty()) {
             $this->database->transaction(function () use ($others, $removals): void {
                 array_walk($removals, $this->remove(...));
                 $this->record($others);
@@ -114,13 +114,18 @@ final readonly class BatchStore
                     $counts->count(Outcome::Removed);
                     continue;
                 }
-                $announcement = $this->parser->parseAnnouncement($line);
-                if ($announcement !== null) {
-                    $announcements[$index] = $announcement;
+                $parsed = $this->parser->parseAnnouncement($line) ?? $this->parser->parse($line);
+                if ($parsed === null || ($parsed instanceof Announcement && $parsed->regions === [])) {
+                    $counts->count(Outcome::OtherRegion);
+                    $batch->release($index);
                     continue;
                 }
-                $observations[$index] = $this->parser->parse($line);
-                if ($observations[$index]->describesVideo()) {
+                if ($parsed instanceof Announcement) {
+                    $announcements[$index] = $parsed;
+                    continue;
+                }
+                $observations[$index] = $parsed;
+                if ($parsed->describesVideo()) {
                     $batch->release($index); // Storing it cannot reject it any more.
                 }
             } catch (RejectedLine $rejection) {

@@ -41,6 +41,12 @@ final class LineCounts
         return array_sum($this->rejections);
     }
 
+    /** Whether no line was counted. */
+    public function isEmpty(): bool
+    {
+        return $this->outcomes === [] && $this->rejections === [];
+    }
+
     public function add(self $other): void
     {
         foreach ($other->outcomes as $name => $count) {

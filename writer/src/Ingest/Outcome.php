@@ -19,4 +19,6 @@ enum Outcome: string
     case Removed = 'removed';
     /** The line said what a video is, without views. */
     case Announced = 'announced';
+    /** The line is about regions that other writers rank. */
+    case OtherRegion = 'other_region';
 }

@@ -36,7 +36,7 @@ final readonly class TimeShift
     private static function observedAt(string $line, ObservationParser $parser): ?int
     {
         try {
-            return $parser->parse($line)->observedAt;
+            return $parser->parse($line)?->observedAt;
         } catch (RejectedLine) {
             return null; // Ingesting rejects it.
         }

@@ -8,7 +8,7 @@ namespace TrendVault\Writer\Observations;
 final readonly class Announcement
 {
     /**
-     * @param list<string> $regions at least one
+     * @param list<string> $regions of this writer; none when all are other writers'
      * @param array<string, string|int|null> $description by column of videos; null for a field that the line does not have
      */
     public function __construct(public string $videoId, public array $regions, public array $description) {}

@@ -19,7 +19,7 @@ final readonly class ObservationParser
     private FieldReader $reader;
 
     /**
-     * @param array<string, true> $regions the known regions
+     * @param array<string, bool> $regions the known regions; true for those of this writer
      * @param int $now UTC seconds
      * @param int $shiftSeconds what every time is moved by, for archived data
      */
@@ -28,14 +28,23 @@ final readonly class ObservationParser
         $this->reader = new FieldReader($shiftSeconds);
     }
 
-    /** @throws RejectedLine */
-    public function parse(string $line): Observation
+    /**
+     * Null for a line about a region of another writer, which reads it in turn.
+     *
+     * @throws RejectedLine
+     */
+    public function parse(string $line): ?Observation
     {
         $fields = $this->decode($line);
+        $id = $this->id($fields);
+        $region = $this->region($fields);
+        if (!$this->regions[$region]) {
+            return null;
+        }
 
         return new Observation(
-            videoId: $this->id($fields),
-            region: $this->region($fields),
+            videoId: $id,
+            region: $region,
             observedAt: $this->observedAt($fields),
             views: $this->reader->count($fields, 'views') ??
                 throw self::missing('views', 'the cumulative views'),
@@ -53,7 +62,8 @@ final readonly class ObservationParser
     }
 
     /**
-     * A line that says what a video is and where it may be listed, without views. Null for every other line.
+     * A line that says what a video is and where it may be listed, without views. Null for every other line. Of its
+     * regions those of other writers are left out, so that none may be left.
      *
      * @throws RejectedLine
      */
@@ -143,7 +153,9 @@ final readonly class ObservationParser
                 $regions,
                 fn(mixed $region): bool => is_string($region) && isset($this->regions[$region]),
             )
-            ? array_values(array_unique($regions))
+            ? array_values(
+                array_filter(array_unique($regions), fn(string $region): bool => $this->regions[$region]),
+            )
             : throw new RejectedLine(
                 RejectionReason::UnknownRegion,
                 'regions: expected a list of one or more of ' . implode(', ', array_keys($this->regions)),

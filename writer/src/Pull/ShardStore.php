@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Pull;
 
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Sources\Edge\ClosedMinutes;
 
 /** The shards with their cursors. An answer and the cursor behind it are stored in one transaction, or neither. */
@@ -42,7 +43,8 @@ final readonly class ShardStore
       late_views = late_views + excluded.late_views
     SQL;
 
-    public function __construct(private Database $database) {}
+    /** @param ?RegionShare $share whose shards are asked: another writer asks the others; null for all */
+    public function __construct(private Database $database, private ?RegionShare $share = null) {}
 
     /**
      * Notes which shards there are; one of a region that is not ours is left out.
@@ -52,8 +54,9 @@ final readonly class ShardStore
      */
     public function list(array $shards, int $now): void
     {
-        $this->database->transaction(function () use ($shards, $now): void {
-            foreach ($shards as $shard) {
+        $own = array_filter($shards, $this->isOwn(...));
+        $this->database->transaction(function () use ($own, $now): void {
+            foreach ($own as $shard) {
                 $this->database->run(self::LIST, [$shard, $now]);
             }
         });
@@ -67,7 +70,13 @@ final readonly class ShardStore
      */
     public function toAsk(int $now): array
     {
-        return array_column($this->database->rows(self::ASK, [$now - self::KEPT_SECONDS]), 'after', 'shard');
+        $known = array_column(
+            $this->database->rows(self::ASK, [$now - self::KEPT_SECONDS]),
+            'after',
+            'shard',
+        );
+
+        return array_filter($known, $this->isOwn(...), ARRAY_FILTER_USE_KEY);
     }
 
     /** Before a shard is asked, so that one that does not answer does not keep the others waiting in the next run. */
@@ -111,6 +120,11 @@ final readonly class ShardStore
 
             return $counts;
         });
+    }
+
+    private function isOwn(string $shard): bool
+    {
+        return $this->share === null || $this->share->has(substr($shard, 0, 2));
     }
 
     private function addLists(ClosedMinutes $minutes, PulledCounts $counts): void

@@ -5,14 +5,16 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ranking;
 
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\RegionShare;
 
 /** Writes a generation: its lists, where their videos were an hour before, and how they grew. The caller holds the transaction. */
 final readonly class GenerationWriter
 {
     private const string ADD_GENERATION = <<<'SQL'
-    INSERT INTO generations (published_at, formula, video_count, max_per_channel, max_per_channel_ranks, previous_at, taper_hours, sources, explore_share, removed_videos, looks_counted)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO generations (id, published_at, formula, video_count, max_per_channel, max_per_channel_ranks, previous_at, taper_hours, sources, explore_share, removed_videos, looks_counted)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
+    private const string LAST_NUMBER = "SELECT seq FROM sqlite_sequence WHERE name = 'generations'";
     private const string ADD_REGION = 'INSERT INTO generation_regions (generation, region, video_count, newest_observed_at, look_weight) VALUES (?, ?, ?, ?, ?)';
     private const string ADD_RANK = <<<'SQL'
     INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour, previous_rank)
@@ -20,11 +22,15 @@ final readonly class GenerationWriter
     SQL;
     private const string ADD_EXPLORED = 'INSERT INTO explored_ranks (generation, region, window, category, rank) VALUES (?, ?, ?, ?, ?)';
 
-    /** @param list<array{kind: string, host: ?string}> $sources */
+    /**
+     * @param list<array{kind: string, host: ?string}> $sources
+     * @param ?RegionShare $share decides on the generation's number; null for the next one
+     */
     public function __construct(
         private Database $database,
         private float $exploreShare,
         private array $sources,
+        private ?RegionShare $share = null,
     ) {}
 
     /**
@@ -61,6 +67,7 @@ final readonly class GenerationWriter
     private function describe(RankedLists $lists, array $newestByRegion, int $now, ?int $comparedAt): int
     {
         $this->database->run(self::ADD_GENERATION, [
+            $this->share?->numberAfter((int) $this->database->value(self::LAST_NUMBER)),
             $now,
             $lists->formula,
             $lists->totalVideoCount(),

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ranking;
 
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\RegionShare;
 
 /** The regions that rank by more than the forecast: those with looks, and those with videos that nobody counts. */
 final class LookedRegions
@@ -23,9 +24,11 @@ final class LookedRegions
     private array $contenders = [];
     private bool $useLooks = false;
 
-    public function __construct(Database $database)
+    /** @param ?RegionShare $share whose regions are read; null for all */
+    public function __construct(Database $database, ?RegionShare $share = null)
     {
-        foreach ($database->rows(self::LOOKS) as $row) {
+        $isOwn = static fn(array $row): bool => $share === null || $share->has($row['region']);
+        foreach (array_filter($database->rows(self::LOOKS), $isOwn) as $row) {
             $this->evidence[$row['region']]["#{$row['video_id']}"][$row['rank_group']] = new Evidence(
                 $row['looks'],
                 $row['aged_looks'],
@@ -33,7 +36,7 @@ final class LookedRegions
                 $row['counted_at'],
             );
         }
-        foreach ($database->rows(self::CATALOGUE) as $row) {
+        foreach (array_filter($database->rows(self::CATALOGUE), $isOwn) as $row) {
             $this->catalogue[$row['region']]["#{$row['video_id']}"] = $row;
         }
     }

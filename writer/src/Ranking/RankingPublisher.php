@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ranking;
 
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
 
@@ -31,12 +32,14 @@ final readonly class RankingPublisher
      * @param int $maxUnobservedHours a video leaves when its region was observed for more hours without it
      * @param float $exploreShare of the looks may go to ranks that were not earned, see Exploration
      * @param list<array{kind: string, host: ?string}> $sources where counts come from, to be stored with the lists
+     * @param ?RegionShare $share nothing is ranked of other regions, also where videos of them are stored; null for all
      */
     public function __construct(
         private Database $database,
         private int $maxUnobservedHours,
         private float $exploreShare = 0.0,
         private array $sources = [],
+        private ?RegionShare $share = null,
     ) {}
 
     /**
@@ -69,10 +72,8 @@ final readonly class RankingPublisher
     public function publishAt(int $now, ?int $clock = null, ?int $fullSince = null): Generation
     {
         $latest = $clock === null ? PHP_INT_MAX : $clock + self::CLOCK_TOLERANCE_SECONDS;
-        $newestByRegion = array_column(
-            $this->database->rows(self::NEWEST_BY_REGION, [$latest]),
-            'newest',
-            'code',
+        $newestByRegion = $this->own(
+            array_column($this->database->rows(self::NEWEST_BY_REGION, [$latest]), 'newest', 'code'),
         );
         $lists = $this->collect($newestByRegion, $now, $latest);
         if ($fullSince !== null) {
@@ -84,14 +85,31 @@ final readonly class RankingPublisher
                 $this->database,
                 $this->exploreShare,
                 $this->sources,
+                $this->share,
             )->write($lists, $newestByRegion, $now),
         );
+    }
+
+    /**
+     * @template T
+     * @param array<string, T> $byRegion
+     * @return array<string, T> of the regions of this writer
+     */
+    private function own(array $byRegion): array
+    {
+        return $this->share === null
+            ? $byRegion
+            : array_intersect_key($byRegion, array_flip($this->share->codes));
     }
 
     /** @throws EmptyPublication */
     private function requireFilled(RankedLists $lists, int $fullSince): void
     {
-        $filled = array_column($this->database->rows(self::FILLED_REGIONS, [$fullSince]), 'region');
+        $filled = array_keys(
+            $this->own(
+                array_column($this->database->rows(self::FILLED_REGIONS, [$fullSince]), 'region', 'region'),
+            ),
+        );
         $lost = array_values(
             array_filter($filled, static fn(string $region): bool => $lists->isEmptyByAccident($region)),
         );
@@ -111,12 +129,15 @@ final readonly class RankingPublisher
             $newestByRegion,
         );
         $lists = new RankedLists($now);
-        $looked = new LookedRegions($this->database);
+        $looked = new LookedRegions($this->database, $this->share);
         $removals = new Removals($this->database);
         [$videos, $channels] = array_map($removals->names(...), [RemovalKind::Video, RemovalKind::Channel]);
         $velocities = $this->database->prepare(self::VELOCITIES)->execute();
         while (($row = $velocities->fetchArray(SQLITE3_ASSOC)) !== false) {
             $region = $row['region'];
+            if (!isset($leaveBefore[$region])) {
+                continue; // another writer's
+            }
             if ($row['last_observed_at'] > $latest) {
                 $lists->skipFuture();
             } elseif (isset($videos[$row['video_id']]) || isset($channels[$row['channel']])) {

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Status;
 
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Ranking\RankingPublisher;
@@ -15,14 +16,6 @@ final readonly class StatusReport
 {
     private const int REJECTIONS_PERIOD_SECONDS = 86_400;
 
-    private const string REGIONS = <<<'SQL'
-    WITH known (region, at) AS (
-      SELECT region, last_observed_at FROM velocity UNION ALL SELECT region, NULL FROM catalogue AS c
-      WHERE NOT EXISTS (SELECT 1 FROM velocity WHERE video_id = c.video_id AND region = c.region)
-    ), counted AS (SELECT region, count(*) AS videos, max(at) AS newest FROM known GROUP BY region)
-    SELECT r.code AS region, ifnull(c.videos, 0) AS videos, c.newest AS newest_observed_at
-    FROM regions AS r LEFT JOIN counted AS c ON c.region = r.code ORDER BY r.code
-    SQL;
     private const string REJECTIONS = <<<'SQL'
     SELECT reason, sum(line_count) AS lines FROM rejections JOIN runs ON runs.id = run_id
     WHERE started_at >= ? GROUP BY reason ORDER BY lines DESC, reason
@@ -34,7 +27,6 @@ final readonly class StatusReport
     /**
      * @param ?array<string, mixed> $lastRun
      * @param ?array<string, mixed> $generation
-     * @param list<array<string, mixed>> $regions
      * @param array<string, int> $rejections by reason
      * @param array{videos: int, channels: int} $removals
      * @param ?array{checked_at: int, result: string, detail: ?string} $lastCheck
@@ -47,7 +39,7 @@ final readonly class StatusReport
         private string $path,
         private ?array $lastRun,
         private ?array $generation,
-        private array $regions,
+        private RegionReport $regions,
         private array $rejections,
         private array $removals,
         private ?array $lastCheck,
@@ -63,14 +55,20 @@ final readonly class StatusReport
      * @param int $now UTC seconds
      * @param array<int, string> $labels what each exit code is called
      */
-    public static function of(Database $database, string $path, int $now, array $labels, ?Pause $pause): self
-    {
+    public static function of(
+        Database $database,
+        string $path,
+        int $now,
+        array $labels,
+        ?Pause $pause,
+        ?RegionShare $share = null,
+    ): self {
         return new self(
             $now,
             $path,
             $database->rows('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0] ?? null,
             $database->rows('SELECT * FROM generations ORDER BY id DESC LIMIT 1')[0] ?? null,
-            $database->rows(self::REGIONS),
+            RegionReport::of($database, $now, $share),
             array_column(
                 $database->rows(self::REJECTIONS, [$now - self::REJECTIONS_PERIOD_SECONDS]),
                 'lines',
@@ -116,16 +114,7 @@ final readonly class StatusReport
                             ...ReadableTime::inRow($this->generation),
                             'age_seconds' => $this->generationAgeSeconds(),
                         ],
-                'regions' => array_map(
-                    fn(array $region): array => [
-                        ...ReadableTime::inRow($region),
-                        'age_seconds' =>
-                            $region['newest_observed_at'] === null
-                                ? null
-                                : $this->now - $region['newest_observed_at'],
-                    ],
-                    $this->regions,
-                ),
+                ...$this->regions->facts(),
                 'rejected_last_day' => (object) $this->rejections,
                 'removed' => $this->removals,
                 'last_check' => $this->lastCheck === null ? null : ReadableTime::inRow($this->lastCheck),
@@ -147,6 +136,7 @@ final readonly class StatusReport
             "Database    $this->path ($size)",
             'Last run    ' . $this->runText(),
             'Generation  ' . $this->generationText(),
+            ...$this->regions->ranked(),
             'Rejected    ' .
             ($this->rejections === []
                 ? 'no line in the last day'
@@ -158,19 +148,8 @@ final readonly class StatusReport
             ...$this->pull === null ? [] : ["Pulled      {$this->pull->text()}"],
             ...$this->publications->lines(),
             '',
-            'Region   Videos  Newest observation',
+            ...$this->regions->lines(),
         ];
-        foreach (
-            $this->regions
-            as ['region' => $region, 'videos' => $videos, 'newest_observed_at' => $newest]
-        ) {
-            $lines[] = sprintf(
-                '%-6s %8d  %s',
-                $region,
-                $videos,
-                $newest === null ? 'never' : ReadableTime::age($this->now - $newest) . ' ago',
-            );
-        }
 
         return implode("\n", $lines) . "\n";
     }

@@ -82,6 +82,23 @@ final class EdgePullTest extends PullTestCase
     }
 
     #[Test]
+    public function with_regions_of_its_own_a_writer_asks_for_no_others(): void
+    {
+        $shards = ['GB-0' => ['last_closed' => $this->now], 'DE-0' => ['last_closed' => $this->now]];
+        $this->edge->hold($shards);
+        $this->installation->run(['cron']);
+        $before = count($this->edge->requests());
+        $this->installation->environment['REGIONS'] = 'DE,FR';
+
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+
+        self::assertSame(
+            ['/api/views/shards', "/api/views/minutes?shard=DE-0&after=$this->now&limit=1000"],
+            array_slice($this->edge->requests(), $before),
+        );
+    }
+
+    #[Test]
     public function minutes_that_the_edge_deleted_are_said_loudly(): void
     {
         $this->edge->hold(['GB-0' => ['last_closed' => $this->now - 4000]]);
