@@ -41,6 +41,8 @@ final readonly class Settings
         public float $exploreShare,
         /** What reading one file of a spool folder may take. */
         public int $spoolFileTimeoutSeconds,
+        /** Where cron leaves its metrics; null for nowhere. */
+        public ?string $metricsFile,
     ) {}
 
     /**
@@ -81,6 +83,7 @@ final readonly class Settings
                 1,
                 86_400,
             ),
+            metricsFile: self::text($environment, 'METRICS_FILE'),
         );
     }
 

@@ -40,7 +40,11 @@ final class Cron extends WriterCommand
             return $refusal === null ? $damage ?? ($unpublished ?? $exitCode) : throw $refusal;
         };
 
-        return new WriteSession('cron', $context, lockTimeoutSeconds: 0)->migrateAndRun($work);
+        try {
+            return new WriteSession('cron', $context, lockTimeoutSeconds: 0)->migrateAndRun($work);
+        } finally {
+            MetricsStep::run($context);
+        }
     }
 
     /** Null when the store has everything, or none is set. */

@@ -15,6 +15,7 @@ use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Cli\YouTubeSettings;
 use TrendVault\Writer\Sources\YouTube\Schedule;
+use TrendVault\Writer\Status\MetricsReport;
 use TrendVault\Writer\Status\StatusReport;
 
 #[AsCommand('status', 'Shows what is in the database, how old it is and how the last run ended')]
@@ -23,15 +24,17 @@ final class Status extends WriterCommand
     #[Override]
     protected function configure(): void
     {
-        $this->addOption(
-            'json',
-            mode: InputOption::VALUE_NONE,
-            description: 'Print one JSON object',
-        )->addOption(
-            'max-age',
-            mode: InputOption::VALUE_REQUIRED,
-            description: 'Exit with code 1 when there is no generation, or the newest one is older than this many seconds',
-        );
+        $this->addOption('json', mode: InputOption::VALUE_NONE, description: 'Print one JSON object')
+            ->addOption(
+                'prometheus',
+                mode: InputOption::VALUE_NONE,
+                description: 'Print metrics in the text format of Prometheus',
+            )
+            ->addOption(
+                'max-age',
+                mode: InputOption::VALUE_REQUIRED,
+                description: 'Exit with code 1 when there is no generation, or the newest one is older than this many seconds',
+            );
     }
 
     #[Override]
@@ -39,16 +42,23 @@ final class Status extends WriterCommand
     {
         $maxAge = self::seconds($input->getOption('max-age'));
         $database = ReadSession::open($context);
+        $path = $context->settings->databasePath;
         $schedule = new Schedule($database, YouTubeSettings::intervalSeconds($context->settings));
         $report = StatusReport::of(
             $database,
-            $context->settings->databasePath,
+            $path,
             $context->now(),
             ExitCode::labels(),
             $schedule->pause($context->now()),
             RegionSettings::of($context->settings),
         );
-        $context->write($input->getOption('json') ? $report->json() : $report->text());
+        $context->write(
+            match (true) {
+                $input->getOption('prometheus') => MetricsReport::text($database, $path, $context->now()),
+                $input->getOption('json') => $report->json(),
+                default => $report->text(),
+            },
+        );
         $age = $report->generationAgeSeconds();
 
         return $maxAge !== null && ($age === null || $age > $maxAge) ? ExitCode::Stale : ExitCode::Ok;

@@ -1,0 +1,173 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Status;
+
+use Closure;
+use TrendVault\Writer\Database\Database;
+
+/**
+ * The state of a database for node_exporter's textfile collector. Times are Unix seconds, not ages: a file that is not
+ * written any more would keep its ages. Only reads.
+ */
+final readonly class MetricsReport
+{
+    private const int DAY_SECONDS = 86_400;
+
+    private const string LAST_RUNS = <<<'SQL'
+    SELECT command, started_at, finished_at, exit_code FROM runs
+    WHERE id IN (SELECT max(id) FROM runs GROUP BY command) ORDER BY command
+    SQL;
+    private const string LINES = <<<'SQL'
+    SELECT ifnull(sum(accepted), 0) AS accepted, ifnull(sum(unchanged), 0) AS unchanged, ifnull(sum(late), 0) AS late,
+      ifnull(sum(conflicting), 0) AS conflicting, ifnull(sum(removed), 0) AS removed, ifnull(sum(announced), 0) AS announced
+    FROM runs WHERE started_at >= ?
+    SQL;
+    private const string REJECTIONS = <<<'SQL'
+    SELECT reason, sum(line_count) AS lines FROM rejections JOIN runs ON runs.id = run_id
+    WHERE started_at >= ? GROUP BY reason ORDER BY reason
+    SQL;
+    private const string REGIONS = <<<'SQL'
+    SELECT r.code AS region, max(v.last_observed_at) AS newest_observed_at, count(v.video_id) AS videos
+    FROM regions AS r LEFT JOIN velocity AS v ON v.region = r.code GROUP BY r.code ORDER BY r.code
+    SQL;
+    private const string PULLED = 'SELECT region, lists, looks, views, late_looks + late_views AS late FROM pull_regions ORDER BY region';
+    private const string STORES = <<<'SQL'
+    SELECT store, generation, published_at, seconds, file_bytes, bundle_published_at, backed_up_at,
+      failed_at IS NOT NULL AS failed
+    FROM publications ORDER BY store
+    SQL;
+
+    /** @param string $path of the database */
+    public static function text(Database $database, string $path, int $now): string
+    {
+        $metrics = new Metrics();
+        self::addFile($metrics, $path);
+        self::addGeneration($metrics, $database);
+        self::addRuns($metrics, $database->rows(self::LAST_RUNS));
+        self::addLines($metrics, $database, $now - self::DAY_SECONDS);
+        self::addSources($metrics, $database);
+        self::addStores($metrics, $database->rows(self::STORES));
+
+        return $metrics->text();
+    }
+
+    private static function addFile(Metrics $metrics, string $path): void
+    {
+        clearstatcache();
+        $metrics->gauge('database_bytes', 'Size of the database file.', [[(int) @filesize($path)]]);
+        $metrics->gauge('wal_bytes', 'Size of its write-ahead log.', [[(int) @filesize("$path-wal")]]);
+    }
+
+    private static function addGeneration(Metrics $metrics, Database $database): void
+    {
+        $newest = $database->rows(
+            'SELECT id, published_at, video_count FROM generations ORDER BY id DESC LIMIT 1',
+        );
+        [$id, $at, $videos] = array_values($newest[0] ?? [null, null, null]);
+        $metrics->gauge('generation', 'Number of the newest generation.', [[$id]]);
+        $metrics->gauge('generation_timestamp_seconds', 'When it was published.', [[$at]]);
+        $metrics->gauge('generation_videos', 'Videos in it.', [[$videos]]);
+    }
+
+    /** @param list<array<string, mixed>> $runs the last one of each command */
+    private static function addRuns(Metrics $metrics, array $runs): void
+    {
+        $samples = static fn(Closure $value): array => array_map(
+            static fn(array $run): array => [$value($run), ['command' => $run['command']]],
+            $runs,
+        );
+        $metrics->gauge(
+            'run_start_timestamp_seconds',
+            'When the last run of a command began.',
+            $samples(static fn(array $run): int => $run['started_at']),
+        );
+        $metrics->gauge(
+            'run_duration_seconds',
+            'How long it took; not there while it works, and when it was killed.',
+            $samples(
+                static fn(array $run): ?int => $run['finished_at'] === null
+                    ? null
+                    : $run['finished_at'] - $run['started_at'],
+            ),
+        );
+        $metrics->gauge(
+            'run_exit_code',
+            'Its exit code; 0 is good.',
+            $samples(static fn(array $run): ?int => $run['exit_code']),
+        );
+    }
+
+    private static function addLines(Metrics $metrics, Database $database, int $since): void
+    {
+        $samples = [];
+        foreach ($database->rows(self::LINES, [$since])[0] as $outcome => $lines) {
+            $samples[] = [$lines, ['outcome' => $outcome]];
+        }
+        $metrics->gauge(
+            'lines_last_day',
+            'Lines of the runs of the last 24 hours, by what became of them.',
+            $samples,
+        );
+        $rejected = array_map(
+            static fn(array $row): array => [$row['lines'], ['reason' => $row['reason']]],
+            $database->rows(self::REJECTIONS, [$since]),
+        );
+        $metrics->gauge(
+            'rejected_lines_last_day',
+            'Lines set aside in that time.',
+            $rejected ?: [[0, ['reason' => 'none']]],
+        );
+    }
+
+    private static function addSources(Metrics $metrics, Database $database): void
+    {
+        $regions = $database->rows(self::REGIONS);
+        $of = static fn(array $rows, string $column): array => array_map(
+            static fn(array $row): array => [$row[$column], ['region' => $row['region']]],
+            $rows,
+        );
+        $metrics->gauge(
+            'newest_observation_timestamp_seconds',
+            'The newest view count of a region.',
+            $of($regions, 'newest_observed_at'),
+        );
+        $metrics->gauge('videos', 'Videos with view counts in a region.', $of($regions, 'videos'));
+        $paused = $database->value('SELECT retry_at FROM youtube_schedule WHERE failure IS NOT NULL');
+        $metrics->gauge('youtube_retry_timestamp_seconds', 'YouTube fails, and is not asked before.', [
+            [$paused],
+        ]);
+        $pulled = $database->rows(self::PULLED);
+        foreach (['lists', 'looks', 'views', 'late'] as $what) {
+            $metrics->counter("pulled_{$what}_total", "Pulled from the edge: $what.", $of($pulled, $what));
+        }
+    }
+
+    /** @param list<array<string, mixed>> $stores */
+    private static function addStores(Metrics $metrics, array $stores): void
+    {
+        $help = [
+            'generation' => ['store_generation', 'The newest generation in a store.'],
+            'published_at' => ['store_timestamp_seconds', 'When it was published there.'],
+            'seconds' => ['store_duration_seconds', 'How long that took.'],
+            'file_bytes' => ['store_file_bytes', 'Size of its generation file.'],
+            'bundle_published_at' => [
+                'store_bundle_timestamp_seconds',
+                'When the newest bundle was published.',
+            ],
+            'backed_up_at' => ['store_backup_timestamp_seconds', 'When the newest backup was stored.'],
+            'failed' => ['store_failed', 'Whether the last run failed there.'],
+        ];
+        foreach ($help as $column => [$name, $text]) {
+            $metrics->gauge(
+                $name,
+                $text,
+                array_map(
+                    static fn(array $store): array => [$store[$column], ['store' => $store['store']]],
+                    $stores,
+                ),
+            );
+        }
+    }
+}

@@ -1,0 +1,95 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Commands;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Status\Metrics;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
+
+final class MetricsTest extends TestCase
+{
+    private const string SAMPLE = '/^(trendvault_writer_[a-z_]+)(\{[a-z]+="[^"\n]*"\})? -?[0-9.e+-]+$/D';
+
+    #[Test]
+    public function each_metric_has_help_and_type_once_and_then_its_samples(): void
+    {
+        $installation = self::withSource('spool');
+        $installation->run(['cron']);
+        $lines = explode("\n", rtrim($installation->run(['status', '--prometheus'])->output));
+        $described = [];
+        foreach ($lines as $line) {
+            if (preg_match('/^# (HELP|TYPE) (\S+) \S/', $line, $match) === 1) {
+                $described[$match[2]][] = $match[1];
+            } else {
+                self::assertSame(1, preg_match(self::SAMPLE, $line, $match), $line);
+                self::assertSame($match[1], array_key_last($described));
+            }
+        }
+        self::assertSame([['HELP', 'TYPE']], array_values(array_unique($described, SORT_REGULAR)));
+    }
+
+    #[Test]
+    public function cron_leaves_its_metrics_whatever_its_result(): void
+    {
+        $installation = self::withSource('spool');
+        $file = $installation->environment['METRICS_FILE'];
+        self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
+        $good = (string) file_get_contents($file);
+        $installation->environment['SOURCES'] = '/nowhere';
+        self::assertSame(ExitCode::SourceFailed, $installation->run(['cron'])->exitCode);
+        $bad = (string) file_get_contents($file);
+
+        self::assertStringContainsString('run_exit_code{command="cron"} 0', $good);
+        self::assertStringContainsString('lines_last_day{outcome="accepted"} 2', $good);
+        self::assertStringContainsString('rejected_lines_last_day{reason="not_json"} 1', $good);
+        self::assertMatchesRegularExpression(
+            '/newest_observation_timestamp_seconds\{region="GB"\} \d{10}\n/',
+            $good,
+        );
+        self::assertStringContainsString('run_exit_code{command="cron"} 4', $bad);
+        self::assertFileDoesNotExist("$file.new");
+    }
+
+    #[Test]
+    public function metrics_that_cannot_be_written_are_logged_and_end_no_run(): void
+    {
+        $installation = self::withSource('spool');
+        $installation->environment['METRICS_FILE'] = "{$installation->folder->path}/nowhere/writer.prom";
+        $result = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode);
+        self::assertStringContainsString('check its folder', $result->message('metrics_not_written'));
+    }
+
+    #[Test]
+    public function a_value_of_a_label_may_be_any_text(): void
+    {
+        $metrics = new Metrics();
+        $metrics->gauge('x', 'Y.', [[1, ['store' => "a\"b\\c\nd"]], [null, ['store' => 'none']]]);
+
+        self::assertStringEndsWith("trendvault_writer_x{store=\"a\\\"b\\\\c\\nd\"} 1\n", $metrics->text());
+    }
+
+    private static function withSource(string $folder): Installation
+    {
+        $installation = new Installation();
+        $path = "{$installation->folder->path}/$folder";
+        mkdir($path);
+        $lines = [
+            ['id' => 'video-1', 'observed_at' => NdjsonLine::ago(60)],
+            ['id' => 'video-2', 'observed_at' => NdjsonLine::ago(60)],
+        ];
+        file_put_contents("$path/views.ndjson", NdjsonLine::many($lines) . "no JSON\n");
+        $installation->environment = [
+            'SOURCES' => "spool:$path",
+            'METRICS_FILE' => "{$installation->folder->path}/writer.prom",
+        ];
+
+        return $installation;
+    }
+}
