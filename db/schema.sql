@@ -283,10 +283,7 @@ CREATE TABLE publications (
   bundle_bytes INTEGER,
   failed_at INTEGER, -- when the last run failed; null when it did not
   failure TEXT,
-  tidied_at INTEGER, -- when old objects were looked for
-  backed_up_at INTEGER,
-  backup_bytes INTEGER
-) STRICT, WITHOUT ROWID;
+  tidied_at INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE pointers (
   store TEXT NOT NULL REFERENCES publications (store) ON DELETE CASCADE,
@@ -304,3 +301,12 @@ CREATE TABLE http_sources (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX generation_regions_by_region ON generation_regions (region, generation);
+
+CREATE TABLE backups (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  store TEXT NOT NULL, -- s3://bucket/prefix
+  began_at INTEGER NOT NULL,
+  seconds REAL CHECK (seconds >= 0), -- null while it runs, and when it failed
+  bytes INTEGER, -- as stored
+  failure TEXT
+) STRICT;

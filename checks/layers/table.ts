@@ -59,7 +59,7 @@ export const table: readonly SourceRoot[] = [
       ["Commands"],
       ["Cli"],
       ["Backtest", "Explain", "Retention", "Simulation", "Status"],
-      ["Ingest", "Publication", "Pull"],
+      ["Backup", "Ingest", "Publication", "Pull"],
       ["Demo", "Ranking", "Sources/Edge", "Sources/YouTube"],
       ["Sources", "Store"],
       ["Observations"],

@@ -35,6 +35,8 @@ final class Application extends ConsoleApplication
         'cron' => Commands\Cron::class,
         'publish' => Commands\Publish::class,
         'publication-keys' => Commands\PublicationKeys::class,
+        'backup' => Commands\Backup::class,
+        'restore' => Commands\Restore::class,
         'repair' => Commands\Repair::class,
         'remove' => Commands\Remove::class,
         'allow' => Commands\Allow::class,

@@ -1,2 +1,2 @@
 /** The migrations that the origin was written for, and files that a follower takes. A test compares it with db/migrations. */
-export const supportedSchemaVersion = 21;
+export const supportedSchemaVersion = 22;

@@ -11,7 +11,7 @@ use TrendVault\Writer\Publication\GenerationFiles;
 use TrendVault\Writer\Publication\Publications;
 use TrendVault\Writer\Publication\RenderedBundle;
 use TrendVault\Writer\Publication\Renderer;
-use TrendVault\Writer\Publication\WorkFolder;
+use TrendVault\Writer\Store\WorkFolder;
 use TrendVault\Writer\Store\StoreFailure;
 
 /** Publishes the bundle of a generation, after the generation itself: rendering takes longer than a follower may wait. */

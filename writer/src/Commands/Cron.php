@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Commands;
 use Override;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
+use TrendVault\Writer\Cli\BackupSettings;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\PublishSettings;
@@ -35,9 +36,12 @@ final class Cron extends WriterCommand
             $refusal = self::rank($context, $database);
             new PruneStep($context, $database)->run();
             $unpublished = self::publish($context, $database);
+            $notBackedUp = self::backUp($context, $database);
             $damage = new CheckStep($context, $database)->run();
 
-            return $refusal === null ? $damage ?? ($unpublished ?? $exitCode) : throw $refusal;
+            return $refusal === null
+                ? $damage ?? ($unpublished ?? ($notBackedUp ?? $exitCode))
+                : throw $refusal;
         };
 
         try {
@@ -51,6 +55,14 @@ final class Cron extends WriterCommand
     private static function publish(Context $context, Database $database): ?ExitCode
     {
         $step = PublishSettings::isSet($context->settings) ? new PublishStep($context, $database) : null;
+
+        return $step?->isDue() === true ? $step->run() : null;
+    }
+
+    /** Null when there is one of today, or none is wanted. */
+    private static function backUp(Context $context, Database $database): ?ExitCode
+    {
+        $step = BackupSettings::isSet($context->settings) ? new BackupStep($context, $database) : null;
 
         return $step?->isDue() === true ? $step->run() : null;
     }

@@ -14,7 +14,7 @@ use TrendVault\Writer\Publication\GenerationFile;
 use TrendVault\Writer\Publication\GenerationFiles;
 use TrendVault\Writer\Publication\Publications;
 use TrendVault\Writer\Publication\StorePublisher;
-use TrendVault\Writer\Publication\WorkFolder;
+use TrendVault\Writer\Store\WorkFolder;
 use TrendVault\Writer\Store\StoreFailure;
 
 /** Publishes the newest generation into the store of PUBLISH and logs it. Whatever the store does, the generation stays here. */

@@ -9,6 +9,7 @@ use TrendVault\Writer\Store\CheckedStore;
 use TrendVault\Writer\Store\Condition;
 use TrendVault\Writer\Store\Payload;
 use TrendVault\Writer\Store\StoreFailure;
+use TrendVault\Writer\Store\WorkFolder;
 
 /** Publishes the bundle of a generation: the object, its pointer under its own name, and then bundle.json. */
 final readonly class BundlePublisher

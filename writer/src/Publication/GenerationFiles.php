@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Publication;
 
 use SQLite3Exception;
 use TrendVault\Writer\Store\StoreFailure;
+use TrendVault\Writer\Store\WorkFolder;
 
 /** The file of a generation, plain and packed, each made when it is needed first. */
 final class GenerationFiles

@@ -11,8 +11,8 @@ final readonly class PublicationReport
 {
     private const string STORES = <<<'SQL'
     SELECT store, generation, published_at, seconds, file_bytes, bundle_generation, bundle_published_at, bundle_seconds,
-      bundle_bytes, backed_up_at, backup_bytes, failed_at, failure
-    FROM publications ORDER BY max(ifnull(published_at, 0), ifnull(failed_at, 0), ifnull(backed_up_at, 0)) DESC
+      bundle_bytes, failed_at, failure
+    FROM publications ORDER BY max(ifnull(published_at, 0), ifnull(failed_at, 0)) DESC
     SQL;
 
     /**
@@ -58,13 +58,6 @@ final readonly class PublicationReport
                 $this->age($store['bundle_published_at']),
                 $store['bundle_bytes'] / 1e6,
                 $store['bundle_seconds'],
-            );
-        }
-        if ($store['backed_up_at'] !== null) {
-            $lines[] = sprintf(
-                '            backup %s ago, %.1f MB',
-                $this->age($store['backed_up_at']),
-                $store['backup_bytes'] / 1e6,
             );
         }
         if ($store['failure'] !== null) {

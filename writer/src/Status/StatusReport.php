@@ -49,6 +49,7 @@ final readonly class StatusReport
         private ?Pause $youTubePause,
         private ?PullReport $pull,
         private PublicationReport $publications,
+        private ?BackupReport $backups,
     ) {}
 
     /**
@@ -87,6 +88,7 @@ final readonly class StatusReport
             $pause,
             PullReport::of($database),
             PublicationReport::of($database, $now),
+            BackupReport::of($database, $now),
         );
     }
 
@@ -123,6 +125,7 @@ final readonly class StatusReport
                 'youtube_pause' => $this->youTubePause?->facts(),
                 'pulled' => $this->pull?->facts(),
                 'stores' => $this->publications->facts(),
+                'backup' => $this->backups?->facts(),
             ],
             JSON_PRETTY_PRINT | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         ) . "\n";
@@ -147,6 +150,7 @@ final readonly class StatusReport
             ...$this->youTubePause === null ? [] : ["YouTube     {$this->youTubePause->text()}"],
             ...$this->pull === null ? [] : ["Pulled      {$this->pull->text()}"],
             ...$this->publications->lines(),
+            ...$this->backups === null ? [] : ["Backup      {$this->backups->text()}"],
             '',
             ...$this->regions->lines(),
         ];

@@ -113,6 +113,7 @@ final class CommandLineTest extends TestCase
             [
                 'allow',
                 'backtest',
+                'backup',
                 'check',
                 'completion',
                 'cron',
@@ -127,6 +128,7 @@ final class CommandLineTest extends TestCase
                 'rank',
                 'remove',
                 'repair',
+                'restore',
                 'schema',
                 'simulate',
                 'status',

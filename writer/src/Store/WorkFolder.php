@@ -2,9 +2,7 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Publication;
-
-use TrendVault\Writer\Store\StoreFailure;
+namespace TrendVault\Writer\Store;
 
 /** A folder beside the database for files that are on their way to a store. What a run that was killed left there goes. */
 final readonly class WorkFolder

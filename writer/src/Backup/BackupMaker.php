@@ -1,0 +1,59 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Backup;
+
+use SQLite3Exception;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Store\CheckedStore;
+use TrendVault\Writer\Store\Payload;
+use TrendVault\Writer\Store\StoreFailure;
+use TrendVault\Writer\Store\WorkFolder;
+
+/** Copies the database into the store: a whole and consistent file (VACUUM INTO), packed, under a name with its hash. */
+final readonly class BackupMaker
+{
+    public function __construct(private Database $database, private CheckedStore $store) {}
+
+    /**
+     * @param int $now UTC seconds
+     * @return int bytes that were stored
+     * @throws StoreFailure
+     */
+    public function run(WorkFolder $folder, int $now): int
+    {
+        $path = $folder->file('backup.db');
+        try {
+            $this->database->run('VACUUM INTO ?', [$path]);
+        } catch (SQLite3Exception $failure) {
+            throw StoreFailure::because(
+                "Cannot make a backup in $folder->path: {$failure->getMessage()}. It needs as much space there as the database has.",
+            );
+        }
+        $payload = Payload::file($folder->gzip($path));
+        $this->store->putOnce(BackupName::of($now, $payload->name())->key, $payload);
+
+        return $payload->bytes;
+    }
+
+    /**
+     * Deletes backups that are older than so many days than the newest one, by the store's clock.
+     *
+     * @throws StoreFailure
+     */
+    public function deleteOld(int $days): int
+    {
+        $backups = BackupList::of($this->store->client);
+        $newestAt = max([0, ...array_column($backups, 'modifiedAt')]);
+        $deleted = 0;
+        foreach ($backups as $backup) {
+            if ($newestAt - $backup->modifiedAt > $days * 86_400) {
+                $this->store->client->delete($backup->key);
+                $deleted++;
+            }
+        }
+
+        return $deleted;
+    }
+}

@@ -1,0 +1,84 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Commands;
+
+use TrendVault\Writer\Backup\BackupMaker;
+use TrendVault\Writer\Backup\Backups;
+use TrendVault\Writer\Cli\BackupSettings;
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Store\StoreFailure;
+use TrendVault\Writer\Store\WorkFolder;
+
+/** Makes a backup in the store of BACKUP, deletes old ones there, and logs it. */
+final readonly class BackupStep
+{
+    private BackupSettings $settings;
+    private Backups $backups;
+
+    /** @throws UsageError */
+    public function __construct(private Context $context, private Database $database)
+    {
+        $this->settings = BackupSettings::of($context->settings);
+        $this->backups = new Backups($database, $this->settings->store->name());
+    }
+
+    public function isDue(): bool
+    {
+        return $this->backups->isDue($this->context->now());
+    }
+
+    /** @return ?ExitCode null when all went well */
+    public function run(): ?ExitCode
+    {
+        $id = $this->backups->begin($this->context->now());
+        $folder = null;
+        try {
+            $folder = WorkFolder::beside($this->context->settings->databasePath);
+            $this->backUp($folder, $id);
+
+            return null;
+        } catch (StoreFailure $failure) {
+            $this->backups->fail($id, $failure->getMessage());
+            $this->context->log->error("No backup was made: {$failure->getMessage()}", [
+                'event' => 'backup_failed',
+                'store' => $this->settings->store->name(),
+            ]);
+
+            return ExitCode::SourceFailed;
+        } finally {
+            $folder?->remove();
+        }
+    }
+
+    /** @throws StoreFailure */
+    private function backUp(WorkFolder $folder, int $id): void
+    {
+        $started = hrtime(true);
+        $maker = new BackupMaker($this->database, $this->settings->open());
+        $bytes = $maker->run($folder, $this->context->now());
+        $seconds = (hrtime(true) - $started) / 1e9;
+        $this->backups->finish($id, $bytes, $seconds);
+        $deleted = $maker->deleteOld($this->settings->retentionDays);
+        $this->context->log->info(
+            sprintf(
+                'Backed up into %s: %.1f MB, in %.1f s; %d old backups deleted.',
+                $this->settings->store->name(),
+                $bytes / 1e6,
+                $seconds,
+                $deleted,
+            ),
+            [
+                'event' => 'backed_up',
+                'store' => $this->settings->store->name(),
+                'bytes' => $bytes,
+                'seconds' => round($seconds, 3),
+                'deleted' => $deleted,
+            ],
+        );
+    }
+}

@@ -1,0 +1,118 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Commands;
+
+use Override;
+use Symfony\Component\Console\Attribute\AsCommand;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Input\InputOption;
+use TrendVault\Writer\Backup\Restoration;
+use TrendVault\Writer\Cli\BackupSettings;
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\PublishSettings;
+use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Cli\WriterCommand;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\DatabaseFile;
+use TrendVault\Writer\Database\WriterLock;
+use TrendVault\Writer\Publication\CurrentPointer;
+use TrendVault\Writer\Store\StoreFailure;
+use TrendVault\Writer\Store\WorkFolder;
+
+#[AsCommand('restore', 'Brings a backup back to where there is no database, and publishes a generation')]
+final class Restore extends WriterCommand
+{
+    private const string HELP = <<<'TEXT'
+    Only where there is no file at DB_PATH. The backup is downloaded from the store of BACKUP, compared with its hash and
+    checked for damage. Where PUBLISH is set, the next generation gets a number above the one that the store has, so that
+    no reader is led backwards, and is published. Other processes must not use the file until this command ends.
+    TEXT;
+
+    #[Override]
+    protected function configure(): void
+    {
+        $this->setHelp(self::HELP)->addOption(
+            'backup',
+            mode: InputOption::VALUE_REQUIRED,
+            description: 'The time in a backup\'s name, such as 2026-11-22T034000Z (default: the newest one)',
+        );
+    }
+
+    #[Override]
+    protected function handle(InputInterface $input, Context $context): ExitCode
+    {
+        $settings = BackupSettings::of($context->settings);
+        $path = DatabaseFile::resolve($context->settings->databasePath);
+        $lock = WriterLock::acquire($path, 'restore', 0);
+        try {
+            self::requireEmpty($path);
+            self::bringBack($settings, $input->getOption('backup'), $path, self::published($context));
+        } finally {
+            $lock->release();
+        }
+        $context->log->info("Restored $path from {$settings->store->name()}.", ['event' => 'restored']);
+
+        return new WriteSession('restore', $context)->migrateAndRun(
+            static fn(Database $database): ExitCode => self::publish($context, $database),
+        );
+    }
+
+    /** @throws UsageError */
+    private static function requireEmpty(string $path): void
+    {
+        foreach (["$path", "$path-wal", "$path-shm"] as $file) {
+            if (file_exists($file)) {
+                throw UsageError::because(
+                    "Nothing was restored: there is a file $file. Move it and its neighbours away, or set DB_PATH to another place.",
+                );
+            }
+        }
+    }
+
+    /**
+     * The number of the generation that readers have; 0 without PUBLISH, or without one.
+     *
+     * @throws UsageError|StoreFailure
+     */
+    private static function published(Context $context): int
+    {
+        if (!PublishSettings::isSet($context->settings)) {
+            return 0;
+        }
+        $settings = PublishSettings::of($context->settings);
+
+        return CurrentPointer::read($settings->open(), $settings->keys->publicKeys)->generation();
+    }
+
+    /** @throws StoreFailure */
+    private static function bringBack(
+        BackupSettings $settings,
+        ?string $time,
+        string $path,
+        int $published,
+    ): void {
+        $folder = WorkFolder::beside($path);
+        try {
+            $restored = new Restoration($settings->open()->client, $folder)->fetch($time);
+            Restoration::checkAndRaise($restored, $published);
+            if (!@rename($restored, $path)) {
+                throw WorkFolder::cannotWrite($path);
+            }
+        } finally {
+            $folder->remove();
+        }
+    }
+
+    /** A generation of what was restored, under a number that nobody has seen. */
+    private static function publish(Context $context, Database $database): ExitCode
+    {
+        new RankStep($context, $database)->run();
+
+        return PublishSettings::isSet($context->settings)
+            ? new PublishStep($context, $database)->run() ?? ExitCode::Ok
+            : ExitCode::Ok;
+    }
+}

@@ -1,0 +1,196 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Backup;
+
+use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\Test;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Publication\PublicationTestCase;
+use TrendVault\Writer\Tests\Store\FakeStore;
+use TrendVault\Writer\Tests\Support\Installation;
+
+final class BackupTest extends PublicationTestCase
+{
+    private const array ROWS = [
+        'SELECT * FROM observations ORDER BY observed_at, region, video_id',
+        'SELECT * FROM velocity ORDER BY video_id, region',
+        'SELECT * FROM videos ORDER BY id',
+        'SELECT * FROM removals ORDER BY kind, name',
+    ];
+
+    #[Test]
+    public function a_backup_comes_back_where_there_is_nothing_and_readers_are_led_forward(): void
+    {
+        $store = new FakeStore();
+        $lost = self::installation($store, ['BACKUP' => FakeStore::ADDRESS]);
+        $lost->run(['cron']);
+        $lost->run(['remove', 'video-GB-1', '--reason', 'a test']);
+        self::assertSame(ExitCode::Ok, $lost->run(['backup'])->exitCode);
+        for ($run = 0; $run < 5; $run++) {
+            $lost->run(['cron']);
+        }
+        $before = self::current($store);
+        $restored = new Installation($lost->environment);
+        $result = $restored->run(['restore']);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        foreach (self::ROWS as $rows) {
+            self::assertSame($lost->rows($rows), $restored->rows($rows));
+        }
+        self::assertSame('ok', $restored->value('PRAGMA integrity_check'));
+        $pointer = self::current($store);
+        self::assertSame([7, 6], [$pointer->generation, $pointer->previousGeneration]);
+        self::assertTrue($pointer->follows($before));
+        self::assertSame(ExitCode::Ok, $restored->run(['cron'])->exitCode);
+        self::assertWholeChain($store);
+        self::assertNeverBackwards($store);
+        self::assertDirectoryDoesNotExist("$restored->database.publication");
+    }
+
+    #[Test]
+    public function cron_makes_one_a_day_and_deletes_what_is_too_old(): void
+    {
+        $store = new FakeStore();
+        $installation = self::installation($store, [
+            'BACKUP' => FakeStore::ADDRESS,
+            'BACKUP_RETENTION_DAYS' => '3',
+        ]);
+        foreach ([1, 2, 3, 4, 5] as $days) {
+            $key =
+                'backups/' .
+                gmdate('Y-m-d\THis\Z', time() - $days * 86_400) .
+                '-' .
+                str_repeat('A', 43) .
+                '.db.gz';
+            $store->put($key, 'x');
+            $store->age($key, $days * 86_400 - 600);
+        }
+        $installation->run(['cron']);
+        $installation->run(['cron']);
+
+        self::assertCount(4, $store->keys('backups/'));
+        self::assertSame(1, $installation->value('SELECT count(*) FROM backups'));
+        $installation->execute('UPDATE backups SET began_at = began_at - 86400');
+        $installation->run(['cron']);
+        self::assertCount(5, $store->keys('backups/'));
+        $status = json_decode($installation->run(['status', '--json'])->output, true);
+        self::assertGreaterThan(1000, $status['backup']['made']['bytes']);
+        self::assertMatchesRegularExpression('~^Backup +\d+ s ago~m', $installation->run(['status'])->output);
+    }
+
+    #[Test]
+    public function a_backup_that_fails_is_said_is_not_tried_each_minute_and_costs_no_generation(): void
+    {
+        $store = new FakeStore();
+        $installation = self::installation($store, ['BACKUP' => FakeStore::ADDRESS]);
+        $store->fail([['fault' => '507 QuotaExceeded', 'key' => 'backups/', 'for_ever' => true]]);
+        $failed = $installation->run(['cron']);
+        $next = $installation->run(['cron']);
+
+        self::assertSame([ExitCode::SourceFailed, ExitCode::Ok], [$failed->exitCode, $next->exitCode]);
+        self::assertStringContainsString(
+            'No backup was made: The store is full',
+            $failed->message('backup_failed'),
+        );
+        self::assertStringContainsString('store is full', $installation->run(['status'])->output);
+        self::assertSame(2, self::current($store)->generation);
+        $store->fail([]);
+        $installation->execute('UPDATE backups SET began_at = began_at - 3600');
+        self::assertCount(1, $installation->run(['cron'])->events('backed_up'));
+    }
+
+    /** @param callable(FakeStore, Installation): void $prepare */
+    #[Test]
+    #[DataProvider('refusals')]
+    public function what_cannot_be_restored_is_refused_and_nothing_is_left(
+        callable $prepare,
+        ExitCode $exitCode,
+        string $expected,
+    ): void {
+        $store = new FakeStore();
+        $installation = self::installation($store, ['BACKUP' => FakeStore::ADDRESS]);
+        $installation->run(['cron']);
+        $target = new Installation($installation->environment);
+        $prepare($store, $target);
+        $before = glob("{$target->folder->path}/*");
+        $result = $target->run([
+            'restore',
+            ...is_file("{$target->folder->path}/time") ? ['--backup', '2020-01-01T000000Z'] : [],
+        ]);
+
+        self::assertSame($exitCode, $result->exitCode, $result->errors);
+        self::assertStringContainsString($expected, $result->message());
+        self::assertSame(
+            $before,
+            array_values(array_diff(glob("{$target->folder->path}/*"), ["$target->database.lock"])),
+        );
+        self::assertSame(1, self::current($store)->generation);
+    }
+
+    /** @return array<string, array{callable(FakeStore, Installation): void, ExitCode, string}> */
+    public static function refusals(): array
+    {
+        $backup = static fn(FakeStore $store): string => $store->keys('backups/')[0];
+
+        return [
+            'a file is there' => [
+                static fn(FakeStore $store, Installation $target) => $target->folder->write('test.db', 'x'),
+                ExitCode::Usage,
+                'Nothing was restored: there is a file',
+            ],
+            'a log is there' => [
+                static fn(FakeStore $store, Installation $target) => $target->folder->write(
+                    'test.db-wal',
+                    'x',
+                ),
+                ExitCode::Usage,
+                'test.db-wal',
+            ],
+            'none' => [
+                static fn(FakeStore $store) => $store->delete($backup($store)),
+                ExitCode::SourceFailed,
+                'There is no backup in s3://lists/production/backups/.',
+            ],
+            'none of that time' => [
+                static fn(FakeStore $store, Installation $target) => $target->folder->write('time', 'x'),
+                ExitCode::SourceFailed,
+                'There is no backup of 2020-01-01T000000Z in s3://lists/production/backups/, only of ',
+            ],
+            'damaged' => [
+                static fn(FakeStore $store) => $store->put(
+                    $backup($store),
+                    substr_replace((string) $store->content($backup($store)), 'x', 500, 1),
+                ),
+                ExitCode::SourceFailed,
+                'its hash is another one',
+            ],
+            'cut off' => [
+                static fn(FakeStore $store) => $store->put(
+                    $backup($store),
+                    substr((string) $store->content($backup($store)), 0, -100),
+                ),
+                ExitCode::SourceFailed,
+                'its hash is another one',
+            ],
+            'the store is down' => [
+                static fn(FakeStore $store) => $store->fail([['fault' => '500', 'for_ever' => true]]),
+                ExitCode::SourceFailed,
+                'The store failed',
+            ],
+        ];
+    }
+
+    #[Test]
+    public function without_publishing_a_backup_comes_back_too(): void
+    {
+        $store = new FakeStore();
+        $installation = self::installation($store, ['BACKUP' => 's3://lists/production', 'PUBLISH' => '']);
+        $installation->run(['cron']);
+        $target = new Installation([...$installation->environment, 'PUBLISH_SIGNING_KEY' => '']);
+
+        self::assertSame(ExitCode::Ok, $target->run(['restore'])->exitCode);
+        self::assertSame(2, $target->value('SELECT max(id) FROM generations'));
+    }
+}
