@@ -1,7 +1,7 @@
 import type { ListReader } from "./database/list-reader.ts";
 import { createRoutes, type FindRoute } from "./http/routes.ts";
 import { createDocuments } from "./resources/documents.ts";
-import { readOpenapi } from "./resources/openapi-text.ts";
+import { readOpenapi } from "./resources/loaded-later.ts";
 import { PageAssets } from "./resources/page-assets.ts";
 import { videoLinks } from "./resources/video-links.ts";
 import { Builder } from "./serving/builder.ts";

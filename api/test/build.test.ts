@@ -2,21 +2,38 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
+import { openBundle } from "../test-support/read-bundle.ts";
+import { testEnvironment } from "../test-support/test-origin.ts";
 
 test("the documented build makes programs that run, also where bun is not on PATH", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trendvault-build-"));
   const api = join(import.meta.dir, "..");
   const env = { PATH: "/usr/bin:/bin", HOME: folder };
   // In a folder without a .env: Bun would read the developer's own, and the origin would start.
-  const run = (command: string[]) =>
-    Bun.spawn(command, { cwd: folder, env, stdout: "ignore", stderr: "pipe" });
+  const run = (command: string[], settings: Record<string, string> = {}) =>
+    Bun.spawn(command, { cwd: folder, env: { ...env, ...settings }, stdout: "pipe", stderr: "pipe" });
   const build = run([process.execPath, "run", "--cwd", api, "build", `--outdir=${folder}`]);
   expect(await build.exited).toBe(0);
   const origin = run([process.execPath, join(folder, "main.js")]);
   expect(await origin.stderr.text()).toStartWith("TOKEN_SIGNING_KEYS: missing");
   expect(await origin.exited).toBe(1);
-  const render = run([process.execPath, join(folder, "render.js"), "--database", "a", "--output", "b"]);
-  expect(await render.stderr.text()).toStartWith("TOKEN_SIGNING_KEYS: missing");
-  expect(await render.exited).toBe(2);
+  await renderWith(join(folder, "render.js"), run);
   rmSync(folder, { recursive: true });
 });
+
+type Run = (command: string[], settings: Record<string, string>) => Bun.Subprocess<"ignore", "pipe", "pipe">;
+
+/** Pages, feeds and the description of the API are in files beside the programs, which load them by themselves. */
+async function renderWith(program: string, run: Run): Promise<void> {
+  const builder = new DatabaseBuilder();
+  builder.publish([{ region: "GB", videos: videos(3) }]);
+  const output = join(builder.folder, "a.bundle");
+  const settings = { ...testEnvironment, PAGE_FOLDER: join(import.meta.dir, "../../page/dist") };
+  const render = run([process.execPath, program, "--database", builder.path, "--output", output], settings);
+  const bundle = await openBundle(output, JSON.parse(await render.stdout.text()));
+  for (const target of ["/?region=GB", "/about", "/docs", "/feeds/GB.atom", "/openapi.json"]) {
+    expect(await bundle.read(target)).not.toBeNull();
+  }
+  builder.remove();
+}

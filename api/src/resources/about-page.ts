@@ -3,6 +3,7 @@ import { contentPolicy } from "@trendvault/contract/page-policy";
 import { aboutPath } from "@trendvault/contract/paths";
 import { readAbout } from "./about-resource.ts";
 import { textBody } from "./body.ts";
+import { forPeople } from "./loaded-later.ts";
 import type { HtmlSources } from "./page-resource.ts";
 import { fixedContent, type Resource } from "./resource.ts";
 
@@ -17,13 +18,8 @@ export function aboutPage({
     read: (generation) => {
       const policy = contentPolicy([]);
       const making = readAbout(generation, sources);
-      const html = loadView().writeAbout({ making, assets: assets.paths, policy });
+      const html = forPeople().writeAbout({ making, assets: assets.paths, policy });
       return fixedContent({ ...textBody(html, "text/html; charset=utf-8"), fields: pageFields({ policy }) });
     },
   };
-}
-
-// With the first request, not at the start.
-function loadView(): typeof import("@trendvault/page/about-view") {
-  return require("@trendvault/page/about-view");
 }

@@ -2,6 +2,7 @@ import { pageFields } from "@trendvault/contract/page-head";
 import { docsPolicy } from "@trendvault/contract/page-policy";
 import { docsPath } from "@trendvault/contract/paths";
 import { textBody } from "./body.ts";
+import { forPeople } from "./loaded-later.ts";
 import type { PageAssets } from "./page-assets.ts";
 import { fixedContent, type Resource } from "./resource.ts";
 
@@ -11,13 +12,8 @@ export function docsResource(assets: PageAssets): Resource {
     url: docsPath,
     route: "page",
     read: () => {
-      const body = textBody(loadView().writeDocs(assets.paths), "text/html; charset=utf-8");
+      const body = textBody(forPeople().writeDocs(assets.paths), "text/html; charset=utf-8");
       return fixedContent({ ...body, fields: pageFields({ policy: docsPolicy }) });
     },
   };
-}
-
-// With the first request, not at the start.
-function loadView(): typeof import("@trendvault/page/docs-view") {
-  return require("@trendvault/page/docs-view");
 }

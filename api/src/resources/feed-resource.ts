@@ -3,6 +3,7 @@ import { feedUrl } from "@trendvault/contract/feed-url";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { trendingUrl } from "@trendvault/contract/trending-query";
 import type { Generation } from "../database/generation.ts";
+import { forPeople } from "./loaded-later.ts";
 import { Refusal } from "./refusal.ts";
 import { type Content, fixedContent, type Resource } from "./resource.ts";
 import { type PageSources, summarize, trendingResource } from "./trending-resource.ts";
@@ -21,10 +22,5 @@ function readFeed(query: FeedQuery, generation: Generation, sources: PageSources
   const content = list instanceof Refusal ? list : list.read(generation);
   if (content instanceof Refusal) return content;
   const page = JSON.parse(new TextDecoder().decode(content.render("").bytes)) as TrendingPage;
-  return fixedContent(loadWriting().writeFeed(query, page));
-}
-
-// With the first feed, not at the start: words of eleven languages, Intl, the XML writer.
-function loadWriting(): typeof import("./feed-writing.ts") {
-  return require("./feed-writing.ts");
+  return fixedContent(forPeople().writeFeed(query, page));
 }

@@ -7,6 +7,7 @@ import { type TrendingQuery, trendingUrl } from "@trendvault/contract/trending-q
 import type { Generation } from "../database/generation.ts";
 import { sourcesOf } from "./about-resource.ts";
 import type { Body } from "./body.ts";
+import { forPeople } from "./loaded-later.ts";
 import type { PageAssets } from "./page-assets.ts";
 import { Refusal } from "./refusal.ts";
 import type { Content, Resource } from "./resource.ts";
@@ -77,7 +78,7 @@ class PageContent implements Content {
     this.#fields = pageFields({ policy });
     this.#page = () => {
       const json = new TextDecoder().decode(content.render("").bytes);
-      return loadRendering().writeHtmlPage({ ...page, json, assets: assets.paths, thumbHosts, policy });
+      return forPeople().writeHtmlPage({ ...page, json, assets: assets.paths, thumbHosts, policy });
     };
   }
 
@@ -94,9 +95,4 @@ class PageContent implements Content {
     if (typeof this.#page === "function") this.#page = this.#page();
     return this.#page;
   }
-}
-
-// With the first page, not at the start: templates, words of eleven languages, Intl.
-function loadRendering(): typeof import("./page-rendering.ts") {
-  return require("./page-rendering.ts");
 }

@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { BunPlugin } from "bun";
+
+/**
+ * Builds the programs, minified and with bytecode, and beside them what they load with the first request for it: a file
+ * of their own each, so that a start does not read them.
+ */
+const source = join(import.meta.dir, "src");
+const programs = ["main.ts", "render.ts"];
+const loadedLater = ["resources/for-people.ts", "resources/openapi-text.ts"];
+
+const { values } = parseArgs({ options: { outdir: { type: "string" } } });
+
+const besideThem: BunPlugin = {
+  name: "beside them",
+  setup(build) {
+    const names = loadedLater.map((path) => path.slice(path.lastIndexOf("/") + 1, -".ts".length));
+    build.onResolve({ filter: new RegExp(`/(${names.join("|")})\\.ts$`) }, ({ path, kind }) => {
+      if (kind !== "require-call") return undefined;
+      return { path: `.${path.slice(path.lastIndexOf("/")).replace(/ts$/, "js")}`, external: true };
+    });
+  },
+};
+
+await Bun.build({
+  entrypoints: [...programs, ...loadedLater].map((path) => join(source, path)),
+  outdir: values.outdir ?? join(import.meta.dir, "dist"),
+  naming: "[name].[ext]",
+  target: "bun",
+  format: "cjs",
+  minify: true,
+  bytecode: true,
+  plugins: [besideThem],
+});
