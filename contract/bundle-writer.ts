@@ -14,7 +14,10 @@ import {
 type Sha256 = (bytes: Uint8Array | string) => Uint8Array;
 
 /** What only the renderer knows of a bundle. */
-export type BundleFacts = Pick<BundleManifest, "generation" | "generated_at" | "signed_at" | "limits">;
+export type BundleFacts = Pick<
+  BundleManifest,
+  "generation" | "generated_at" | "signed_at" | "limits" | "regions"
+>;
 
 /** Documents one after another, as they are in a block before it is compressed. At most 65,536. */
 export function encodeDocuments(documents: readonly BundleDocument[]): Uint8Array<ArrayBuffer> {

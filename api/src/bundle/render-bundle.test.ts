@@ -152,6 +152,7 @@ test("the manifest says what it was made of", () => {
     documents: rendered.documents,
     bucket_bits: expect.any(Number),
     limits: [24, 50],
+    regions: [...regionCodes].sort(),
   });
 });
 
@@ -175,6 +176,24 @@ test("the keys name the edge's, for responses and for tokens", async () => {
 test("at the same time the same generation gives the same file", async () => {
   expect(await render(join(builder.folder, "again.bundle"))).toEqual(rendered);
 });
+
+test("a generation of some regions makes a bundle of their documents alone", async () => {
+  const some = new DatabaseBuilder();
+  some.publishRegions([{ region: "IE", videos: videos(3) }], { codes: ["GB", "IE"], id: 256 });
+  const path = join(some.folder, "some.bundle");
+  const { manifest, read } = await openBundle(path, await render(path, some.path));
+  expect([manifest.generation, manifest.regions]).toEqual([256, ["GB", "IE"]]);
+  const targets = [
+    "/api/trending?region=IE",
+    "/?region=GB",
+    "/feeds/IE.atom",
+    "/api/trending?region=DE",
+    "/?region=DE",
+  ];
+  const found = await Promise.all(targets.map(async (target) => (await read(target)) !== null));
+  expect(found).toEqual([true, true, true, false, false]);
+  some.remove();
+}, 60_000);
 
 test("nothing is left of a bundle that cannot be finished", async () => {
   const output = join(builder.folder, "broken.bundle");

@@ -55,6 +55,7 @@ export async function renderBundle(options: RenderOptions): Promise<RenderedBund
       generated_at: formatTime(generation.publishedAt),
       signed_at: Math.floor(now / 1000),
       limits: bundledLimits,
+      regions: [...generation.regions.keys()],
     };
     return { generation: generation.id, ...file.finish(facts) };
   } catch (error) {
