@@ -34,9 +34,14 @@ final readonly class MetricsReport
     SQL;
     private const string PULLED = 'SELECT region, lists, looks, views, late_looks + late_views AS late FROM pull_regions ORDER BY region';
     private const string STORES = <<<'SQL'
-    SELECT store, generation, published_at, seconds, file_bytes, bundle_published_at, backed_up_at,
+    SELECT store, generation, published_at, seconds, file_bytes, bundle_published_at, bundle_seconds, bundle_bytes,
       failed_at IS NOT NULL AS failed
     FROM publications ORDER BY store
+    SQL;
+    private const string BACKUPS = <<<'SQL'
+    SELECT store, max(CASE WHEN bytes IS NOT NULL THEN began_at END) AS made_at,
+      (SELECT bytes IS NULL FROM backups AS last WHERE store = b.store ORDER BY id DESC LIMIT 1) AS failed
+    FROM backups AS b GROUP BY store ORDER BY store
     SQL;
 
     /** @param string $path of the database */
@@ -49,6 +54,7 @@ final readonly class MetricsReport
         self::addLines($metrics, $database, $now - self::DAY_SECONDS);
         self::addSources($metrics, $database);
         self::addStores($metrics, $database->rows(self::STORES));
+        self::addBackups($metrics, $database->rows(self::BACKUPS));
 
         return $metrics->text();
     }
@@ -156,9 +162,32 @@ final readonly class MetricsReport
                 'store_bundle_timestamp_seconds',
                 'When the newest bundle was published.',
             ],
-            'backed_up_at' => ['store_backup_timestamp_seconds', 'When the newest backup was stored.'],
+            'bundle_seconds' => [
+                'store_bundle_duration_seconds',
+                'How long rendering and publishing it took.',
+            ],
+            'bundle_bytes' => ['store_bundle_bytes', 'Size of that bundle.'],
             'failed' => ['store_failed', 'Whether the last run failed there.'],
         ];
+        self::addByStore($metrics, $help, $stores);
+    }
+
+    /** @param list<array<string, mixed>> $stores */
+    private static function addBackups(Metrics $metrics, array $stores): void
+    {
+        $help = [
+            'made_at' => ['backup_timestamp_seconds', 'When the newest backup was made.'],
+            'failed' => ['backup_failed', 'Whether the last backup failed, or was broken off.'],
+        ];
+        self::addByStore($metrics, $help, $stores);
+    }
+
+    /**
+     * @param array<string, array{string, string}> $help name and text, by column
+     * @param list<array<string, mixed>> $stores
+     */
+    private static function addByStore(Metrics $metrics, array $help, array $stores): void
+    {
         foreach ($help as $column => [$name, $text]) {
             $metrics->gauge(
                 $name,

@@ -78,6 +78,10 @@ final class BackupTest extends PublicationTestCase
         $status = json_decode($installation->run(['status', '--json'])->output, true);
         self::assertGreaterThan(1000, $status['backup']['made']['bytes']);
         self::assertMatchesRegularExpression('~^Backup +\d+ s ago~m', $installation->run(['status'])->output);
+        self::assertStringContainsString(
+            'trendvault_writer_backup_failed{store="s3://lists/production"} 0',
+            $installation->run(['status', '--prometheus'])->output,
+        );
     }
 
     #[Test]
