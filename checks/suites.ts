@@ -79,6 +79,7 @@ export const suites: readonly Suite[] = [
   },
   bunTest("contract", "contract"),
   bunTest("edge", "edge-worker"),
+  { ...bunTest("follow", "follow"), needsStore: true },
   bunTest("client", "client"),
   bunTest("page", "page"),
   bunTest("local", "local"),

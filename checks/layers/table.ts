@@ -52,6 +52,21 @@ export const table: readonly SourceRoot[] = [
     mayImport: ["contract"],
   },
   {
+    root: "follow/src",
+    layers: [
+      ["main.ts", "verify-history.ts"],
+      ["follow.ts"],
+      ["follower.ts", "follow-store.ts", "history", "options.ts"],
+      ["settings.ts"],
+      ["find-gaps.ts", "follower-log.ts", "retry-delay.ts"],
+      ["judge-pointer.ts", "database"],
+      ["object"],
+      ["store"],
+      ["failure.ts", "key-files.ts", "key-source.ts", "log.ts", "metrics.ts"],
+    ],
+    mayImport: ["api/src/database/schema-version.ts", "contract"],
+  },
+  {
     root: "writer/src",
     layers: [
       ["main.php"],

@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CommandLine, readSettings } from "./settings.ts";
+
+const key = { kty: "OKP", crv: "Ed25519", kid: "AAAAAAAA", x: "AAAA", purpose: "publications" };
+const good = {
+  FOLLOW: "s3://bucket/lists, s3://bucket/others/",
+  DB_PATH: "/srv/lists.db",
+  S3_ENDPOINT: "https://s3.example/",
+  S3_ACCESS_KEY_ID: "id",
+  S3_SECRET_ACCESS_KEY: "very secret",
+  FOLLOW_JWKS: JSON.stringify({ keys: [key] }),
+};
+
+const nothing: CommandLine = {
+  stores: [],
+  database: null,
+  metrics: null,
+  allowStale: false,
+  once: false,
+};
+
+test("settings come from the environment, and the command line wins", () => {
+  const settings = readSettings(nothing, good);
+  expect(settings.stores.map(({ text }) => text)).toEqual(["s3://bucket/lists", "s3://bucket/others"]);
+  expect(settings).toMatchObject({ database: "/srv/lists.db", retentionSeconds: 2700, maxAgeSeconds: 900 });
+  expect(settings.s3).toMatchObject({ endpoint: "https://s3.example", region: "auto" });
+  const said = readSettings({ ...nothing, stores: ["/copy"], database: "x.db", once: true }, good);
+  expect(said.stores).toEqual([{ kind: "folder", text: "/copy" }]);
+  expect(said).toMatchObject({ s3: null, database: "x.db", once: true });
+});
+
+test.each([
+  [{ FOLLOW: undefined }, "FOLLOW: missing"],
+  [{ FOLLOW: "s3://b" }, '"s3://b" is no store'],
+  [{ FOLLOW: "s3://bucket/a//b" }, '"s3://bucket/a//b" is no store'],
+  [{ FOLLOW: "s3://bucket/a,s3://bucket/a/" }, "s3://bucket/a is named twice"],
+  [{ DB_PATH: "" }, "DB_PATH: missing"],
+  [{ S3_ENDPOINT: undefined }, "S3_ENDPOINT: missing"],
+  [{ S3_ENDPOINT: "ftp://x" }, "S3_ENDPOINT: expected an http or https URL"],
+  [{ S3_ACCESS_KEY_ID: undefined }, "S3_ACCESS_KEY_ID: missing"],
+  [{ S3_SECRET_ACCESS_KEY_FILE: "/x" }, "S3_SECRET_ACCESS_KEY is set as well"],
+  [{ FOLLOW_JWKS: undefined }, "FOLLOW_JWKS: expected a JWK set"],
+  [{ FOLLOW_JWKS: "{" }, "FOLLOW_JWKS: expected a JWK set"],
+  [
+    { FOLLOW_JWKS: JSON.stringify({ keys: [{ ...key, purpose: "tokens" }] }) },
+    "whose purpose is publications",
+  ],
+  [{ FOLLOW_JWKS_FILE: "/x" }, "FOLLOW_JWKS is set as well"],
+  [{ FOLLOW_JWKS: undefined, FOLLOW_JWKS_FILE: "/nowhere" }, "cannot read /nowhere (ENOENT)"],
+  [{ FOLLOW_RETENTION_SECONDS: "-1" }, "FOLLOW_RETENTION_SECONDS: expected seconds from 0 to 86400"],
+  [{ FOLLOW_MAX_AGE_SECONDS: "0" }, "FOLLOW_MAX_AGE_SECONDS: expected seconds from 1"],
+  [{ FOLLOW_TIMEOUT_SECONDS: "1e3" }, "FOLLOW_TIMEOUT_SECONDS: expected seconds"],
+])("%p is refused: %s", (changed, said) => {
+  expect(() => readSettings(nothing, { ...good, ...changed })).toThrow(said);
+});
+
+test("all that is bad is named at once, and no secret is repeated", () => {
+  const bad = { FOLLOW: "x://", DB_PATH: "", FOLLOW_JWKS: "very secret", FOLLOW_INTERVAL_SECONDS: "x" };
+  try {
+    readSettings(nothing, bad);
+    throw new Error("it was taken");
+  } catch (error) {
+    const { message } = error as Error;
+    for (const name of ["x://", "DB_PATH", "FOLLOW_JWKS", "FOLLOW_INTERVAL_SECONDS"])
+      expect(message).toContain(name);
+    expect(message).not.toContain("very secret");
+  }
+});
+
+test("a key file that every user may read is refused", () => {
+  const folder = mkdtempSync(join(tmpdir(), "trendvault-follow-"));
+  const path = join(folder, "key");
+  writeFileSync(path, "very secret\n");
+  const { S3_SECRET_ACCESS_KEY: _, ...others } = good;
+  const env = { ...others, S3_SECRET_ACCESS_KEY_FILE: path };
+  chmodSync(path, 0o644);
+  expect(() => readSettings(nothing, env)).toThrow(`chmod o= ${path}`);
+  chmodSync(path, 0o640);
+  expect(readSettings(nothing, env).s3?.secretAccessKey).toBe("very secret");
+  rmSync(folder, { recursive: true });
+});

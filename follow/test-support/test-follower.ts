@@ -1,0 +1,110 @@
+import { Database } from "bun:sqlite";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LocalFile } from "../src/database/local-file.ts";
+import { Memory } from "../src/database/memory.ts";
+import { attempt } from "../src/follow-store.ts";
+import { Follower } from "../src/follower.ts";
+import { readKeys } from "../src/key-source.ts";
+import { Metrics } from "../src/metrics.ts";
+import { readSettings } from "../src/settings.ts";
+import { countedStore } from "../src/store/counted-store.ts";
+import { openStore } from "../src/store/open-store.ts";
+
+type Options = {
+  addresses: string[];
+  env: Record<string, string>;
+  folder?: string;
+  allowStale?: boolean;
+  clock?: () => number;
+};
+
+export type Line = { level: string; event: string; message: string } & Record<string, unknown>;
+
+/** A follower in this process, over a folder of its own, which looks when it is told. */
+export class TestFollower {
+  readonly folder: string;
+  readonly path: string;
+  readonly lines: Line[] = [];
+  readonly metrics = new Metrics();
+  readonly file: LocalFile;
+  readonly #memory: Memory;
+  readonly #followers: Follower[];
+  readonly #stop = new AbortController();
+
+  constructor({ addresses, env, folder, allowStale = false, clock = Date.now }: Options) {
+    this.folder = folder ?? mkdtempSync(join(tmpdir(), "trendvault-follow-"));
+    this.path = join(this.folder, "lists.db");
+    const settings = readSettings(
+      { stores: addresses, database: this.path, metrics: null, allowStale, once: false },
+      env,
+    );
+    const log = (level: string, event: string, message: string, facts = {}) =>
+      void this.lines.push({ level, event, message, ...facts });
+    this.#memory = Memory.open(`${this.path}.follow`);
+    const { retentionSeconds } = settings;
+    const stores = settings.stores.map(({ text }) => text);
+    this.file = new LocalFile(this.path, { stores, retentionSeconds, memory: this.#memory, log });
+    const shared = { file: this.file, memory: this.#memory, log, metrics: this.metrics, clock };
+    this.#followers = settings.stores.map((address) => {
+      const store = countedStore(openStore(address, settings.s3), this.metrics);
+      return new Follower({ ...shared, store, readKeys: () => readKeys(settings.keys) }, settings);
+    });
+  }
+
+  /** Looks at one store, or at all, once each; the reason of the first failure, or null. */
+  async poll(only?: number): Promise<string | null> {
+    const followers = only === undefined ? this.#followers : this.#followers.slice(only, only + 1);
+    let first: string | null = null;
+    for (const follower of followers) {
+      const loop = { store: "", poll: (signal: AbortSignal) => follower.poll(signal) };
+      const failure = await attempt(loop as never, this.#stop.signal);
+      if (failure !== null)
+        this.lines.push({ level: "error", event: failure.reason, message: failure.message });
+      first ??= failure?.reason ?? null;
+    }
+    return first;
+  }
+
+  /** Looks until nothing changes any more. */
+  async settle(): Promise<void> {
+    for (let before = ""; before !== this.bytes(); ) {
+      before = this.bytes();
+      await this.poll();
+    }
+  }
+
+  bytes(): string {
+    try {
+      return new Bun.CryptoHasher("sha256").update(readFileSync(this.path)).digest("hex");
+    } catch {
+      return "none";
+    }
+  }
+
+  query<Row>(sql: string): Row[] {
+    const database = new Database(this.path, { readonly: true, strict: true });
+    try {
+      return database.query<Row, []>(sql).all();
+    } finally {
+      database.close();
+    }
+  }
+
+  generations(): number[] {
+    return this.query<{ id: number }>("SELECT id FROM generations ORDER BY id").map(({ id }) => id);
+  }
+
+  events(): string[] {
+    return this.lines.map(({ event }) => event);
+  }
+
+  /** Ends it; `keep` leaves the files for another one. */
+  end({ keep = false } = {}): void {
+    this.#stop.abort();
+    this.file.close();
+    this.#memory.close();
+    if (!keep) rmSync(this.folder, { recursive: true, force: true });
+  }
+}

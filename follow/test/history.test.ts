@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Pointer } from "@trendvault/contract/pointer";
+import { Random } from "@trendvault/contract/test-support/random";
+import { FollowerProcess } from "../test-support/follower-process.ts";
+import { TestPublisher } from "../test-support/test-publisher.ts";
+import { TestStore } from "../test-support/test-store.ts";
+
+const random = new Random();
+let store: TestStore;
+let publisher: TestPublisher;
+let pointers: Pointer[];
+
+beforeEach(async () => {
+  store = new TestStore();
+  publisher = await TestPublisher.create(store);
+  pointers = [];
+  for (let count = 0; count < 6; count++) pointers.push(await publisher.publish());
+});
+
+afterEach(() => store.remove());
+
+async function verify(...argv: string[]): Promise<{ code: number; said: string }> {
+  const program = new FollowerProcess(
+    argv.length === 0 || argv[0]?.startsWith("-") ? [store.folder, ...argv] : argv,
+    { ...store.settings, FOLLOW_JWKS: publisher.jwks },
+    "verify-history.ts",
+  );
+  const code = await program.ended();
+  return { code, said: program.lines.map(({ message }) => message).join("\n") + program.stderr };
+}
+
+function pack(day: string, generations: number[]): void {
+  const lines = generations.map((generation) => `${store.read(`pointers/${generation}.json`)}\n`).join("");
+  store.write(`pointers/packed/${day}.jsonl.gz`, Bun.gzipSync(lines));
+  for (const generation of generations) store.delete(`pointers/${generation}.json`);
+}
+
+test("a whole history is said to be so, of a bucket and of a folder", async () => {
+  for (const address of [store.address, store.folder])
+    expect(await verify(address)).toEqual({
+      code: 0,
+      said: expect.stringMatching(
+        /^whole: 6 pointers, from generation 101 \(.*\) to 106 \(.*\), 0 packs\ndata: 6 there, 0 thinned$/,
+      ),
+    });
+});
+
+test("pointers in packs are part of it, and thinned data is counted", async () => {
+  pack("2026-11-20", [101, 102]);
+  pack("2026-11-21", [103]);
+  for (const { generation, file } of pointers.slice(0, 4))
+    store.delete(`generations/${generation}-${file.sha256}.db.gz`);
+  const { code, said } = await verify("--data");
+  expect(said).toContain("to 106");
+  expect(said).toContain("2 packs\ndata: 2 there, 4 thinned");
+  expect(code).toBe(0);
+});
+
+test("a pointer that is in a pack and loose is counted once", async () => {
+  const loose = store.read("pointers/101.json");
+  pack("2026-11-20", [101]);
+  store.write("pointers/101.json", loose);
+  expect((await verify()).said).not.toContain("aside");
+});
+
+test("a pointer that is gone is the break: its generation and its hash are named", async () => {
+  store.delete("pointers/103.json");
+  const { code, said } = await verify();
+  expect(code).toBe(1);
+  expect(said).toStartWith(
+    `broken at generation 103: expected a pointer with the SHA-256 ${pointers[3]?.previous?.sha256}, as generation 104 says; found nothing`,
+  );
+});
+
+test("a pointer that was signed anew, by the right key, is found: the hash of it differs", async () => {
+  const rewritten = await publisher.signer.signPointer({
+    ...(pointers[2] as Pointer),
+    published_at: "2026-01-01T00:00:00Z",
+  });
+  store.write("pointers/103.json", rewritten);
+  const { code, said } = await verify();
+  expect(code).toBe(1);
+  expect(said).toMatch(
+    /^broken at generation 103: expected .* as generation 104 says; found pointers\/103.json with /,
+  );
+});
+
+test("all of the history signed anew is found with a pointer that somebody kept", async () => {
+  const kept = store.path("kept");
+  writeFileSync(kept, `${store.read("pointers/102.json")}\n${store.read("pointers/105.json")}\n`);
+  expect((await verify("--kept", kept)).code).toBe(0);
+  publisher.bytes = null;
+  publisher.generation = 100;
+  for (let count = 0; count < 6; count++) await publisher.publish({ signedAt: Date.now() - 60_000 });
+  expect((await verify()).code).toBe(0);
+  const { code, said } = await verify("--kept", kept);
+  expect(code).toBe(1);
+  expect(said).toStartWith("broken at generation 102: expected the pointer that was kept");
+});
+
+test("current.json that is not the pointer of its generation is the break", async () => {
+  store.delete("pointers/106.json");
+  const { code, said } = await verify();
+  expect(code).toBe(1);
+  expect(said).toStartWith("broken at generation 106: expected pointers/106.json");
+});
+
+test("an object that was changed is found with --data, and one that is missing for the newest always", async () => {
+  const [first, newest] = [pointers[0] as Pointer, pointers[5] as Pointer];
+  store.write(`generations/101-${first.file.sha256}.db.gz`, "changed");
+  expect((await verify()).code).toBe(0);
+  const { code, said } = await verify("--data");
+  expect(code).toBe(1);
+  expect(said).toStartWith(`broken at generation 101: expected an object of ${first.file.bytes} bytes`);
+  store.delete(`generations/106-${newest.file.sha256}.db.gz`);
+  expect((await verify()).said).toStartWith("broken at generation 106: expected generations/106-");
+});
+
+test("a pointer that lost against another one is no break", async () => {
+  const aside = await publisher.signer.signPointer({ ...(pointers[2] as Pointer), generation: 199 });
+  store.write("pointers/199.json", aside);
+  const { code, said } = await verify();
+  expect(code).toBe(0);
+  expect(said).toContain("aside: 1 pointers that the chain does not name");
+});
+
+test("another key's history, an empty store and one that cannot be read each have their code", async () => {
+  const stranger = await TestPublisher.create(store);
+  const own = publisher;
+  publisher = stranger;
+  expect(await verify()).toMatchObject({ code: 1, said: expect.stringContaining("unknown-key") });
+  publisher = own;
+  expect((await verify(join(store.folder, "nowhere"))).code).toBe(1);
+  store.fault = () => new Response("x", { status: 503 });
+  expect((await verify(store.address)).code).toBe(4);
+  expect((await verify("--kep")).code).toBe(2);
+});
+
+test(`one bit changed in any pointer is found (TEST_SEED=${random.seed})`, async () => {
+  for (let draw = 0; draw < 5; draw++) {
+    const name = `pointers/${101 + random.below(6)}.json`;
+    const whole = store.read(name);
+    const changed = Buffer.from(whole);
+    const at = random.below(changed.length);
+    changed[at] = (changed[at] ?? 0) ^ (1 << random.below(7));
+    store.write(name, changed);
+    expect({ name, at, code: (await verify()).code }).toEqual({ name, at, code: 1 });
+    store.write(name, whole);
+  }
+});

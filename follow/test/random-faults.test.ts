@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { drawsOf, Random } from "@trendvault/contract/test-support/random";
+import { storeFaults } from "../test-support/faults.ts";
+import { TestFollower } from "../test-support/test-follower.ts";
+import { TestPublisher } from "../test-support/test-publisher.ts";
+import { TestStore } from "../test-support/test-store.ts";
+
+const random = new Random();
+
+type Ordeal = {
+  store: TestStore;
+  publisher: TestPublisher;
+  follower: TestFollower;
+  happened: string[];
+  newest: number;
+};
+
+test(`whatever happens to a store, the file is whole, never goes back, and is current in the end (TEST_SEED=${random.seed})`, async () => {
+  const store = new TestStore();
+  const publisher = await TestPublisher.create(store);
+  const ordeal: Ordeal = { store, publisher, follower: start({ store, publisher }), happened: [], newest: 0 };
+  try {
+    for (let draw = 0; draw < drawsOf({ usual: 40, long: 1000 }); draw++) {
+      await suffer(ordeal);
+      requireHeld(ordeal);
+      if (random.below(2) === 0) await recover(store);
+    }
+    await recover(store);
+    await publisher.publish();
+    const { happened, follower } = ordeal;
+    expect({ happened, failure: await follower.poll() }).toEqual({ happened, failure: null });
+    expect(follower.generations().at(-1)).toBe(publisher.generation);
+  } finally {
+    ordeal.follower.end();
+    await store.remove();
+  }
+}, 300_000);
+
+function start({ store, publisher }: Pick<Ordeal, "store" | "publisher">, folder?: string): TestFollower {
+  const env = { ...store.settings, FOLLOW_JWKS: publisher.jwks, FOLLOW_TIMEOUT_SECONDS: "0.3" };
+  return new TestFollower({ addresses: [store.address], env, ...(folder === undefined ? {} : { folder }) });
+}
+
+async function suffer(ordeal: Ordeal): Promise<void> {
+  const { store, publisher, happened } = ordeal;
+  const before = await publisher.publish();
+  if (random.below(2) === 0) await publisher.publish();
+  const fault = random.pick(storeFaults);
+  happened.push(fault.name);
+  await fault.happen({ store, publisher, before });
+  for (let poll = random.below(3); poll >= 0; poll--) await ordeal.follower.poll();
+  if (random.below(4) > 0) return;
+  happened.push("a new start");
+  ordeal.follower.end({ keep: true });
+  ordeal.follower = start(ordeal, ordeal.follower.folder);
+}
+
+function requireHeld(ordeal: Ordeal): void {
+  const { follower, happened } = ordeal;
+  const held = follower.bytes() === "none" ? 0 : (follower.generations().at(-1) ?? 0);
+  expect({ happened, held }).toEqual({ happened, held: Math.max(held, ordeal.newest) });
+  if (held > 0) expect(follower.query("PRAGMA quick_check")).toEqual([{ quick_check: "ok" }]);
+  ordeal.newest = held;
+}
+
+async function recover(store: TestStore): Promise<void> {
+  store.fault = null;
+  await store.stop(); // no connection of before is left
+  store.start();
+}
