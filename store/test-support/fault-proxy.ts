@@ -16,7 +16,13 @@ type Asked = Question & { target: string; headers: IncomingMessage["headers"]; b
 /** One request to the store, as the proxy saw it: `status` is 0 where no answer was given. */
 export type Exchange = Question & { status: number; fault: Fault["kind"] | null };
 
-/** In front of an S3 server: passes on what clients ask, byte for byte (it is signed), and misbehaves as it is told. */
+/** Makes a signed address of an object, for requests that are not signed. */
+type Presign = (key: string) => string;
+
+/**
+ * In front of an S3 server: passes on what clients ask, byte for byte (it is signed), and misbehaves as it is told. Who
+ * does not sign may read, if `presign` is given: that is how tests show the store to what reads through a binding.
+ */
 export class FaultProxy {
   readonly rules = new FaultRules();
   /** Every request, in order. */
@@ -24,14 +30,16 @@ export class FaultProxy {
   readonly #server: Server;
   readonly #storeUrl: string;
   readonly #remembered = new RememberedObjects();
+  readonly #presign: Presign | undefined;
 
-  private constructor(storeUrl: string) {
+  private constructor(storeUrl: string, presign?: Presign) {
     this.#storeUrl = storeUrl;
+    this.#presign = presign;
     this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
-  static async start(storeUrl: string): Promise<FaultProxy> {
-    const proxy = new FaultProxy(storeUrl);
+  static async start(storeUrl: string, presign?: Presign): Promise<FaultProxy> {
+    const proxy = new FaultProxy(storeUrl, presign);
     proxy.#server.listen(0, "127.0.0.1");
     await once(proxy.#server, "listening");
     return proxy;
@@ -76,7 +84,11 @@ export class FaultProxy {
   }
 
   async #pass({ method, key, target, headers, body }: Asked): Promise<Answer> {
-    const outgoing = httpRequest(new URL(target, this.#storeUrl), { method, headers });
+    const isSigned = headers.authorization !== undefined || target.includes("X-Amz-Signature=");
+    const outgoing =
+      isSigned || this.#presign === undefined
+        ? httpRequest(new URL(target, this.#storeUrl), { method, headers })
+        : httpRequest(this.#presign(key), { headers: { ...headers, host: new URL(this.#storeUrl).host } });
     outgoing.end(body);
     const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
     const status = incoming.statusCode ?? 0;

@@ -40,6 +40,13 @@ describe.skipIf(missing !== null)(`a store${missing === null ? "" : ` (${missing
     expect(await (await get("kept")).text()).toBe("one");
   });
 
+  test("shows an object to who does not sign, through the proxy only", async () => {
+    await put("shown", "one");
+    expect(await (await fetch(`${store.readUrl}/${store.prefix}shown`)).text()).toBe("one");
+    const direct = store.readUrl.replace(store.proxy.url, store.server.url);
+    expect((await fetch(`${direct}/${store.prefix}shown`)).status).toBe(403);
+  });
+
   test("refuses who does not have its keys", async () => {
     const other = new Bun.S3Client({ ...store.direct, secretAccessKey: "another" });
     expect((await fetch(other.presign(`${store.prefix}kept`))).status).toBe(403);

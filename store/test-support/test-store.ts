@@ -21,7 +21,12 @@ export class TestStore {
   /** `folder` is where the buckets are (default: a new one). @throws Error when there is no S3 server here */
   static async start({ folder }: { folder?: string } = {}): Promise<TestStore> {
     const server = await S3Server.start({ bucket, ...(folder === undefined ? {} : { folder }) });
-    return new TestStore(server, await FaultProxy.start(server.url));
+    return new TestStore(server, await FaultProxy.start(server.url, presigner(server)));
+  }
+
+  /** Where the bucket's objects can be read through the proxy without a signature, in Bun. */
+  get readUrl(): string {
+    return `${this.proxy.url}/${bucket}`;
   }
 
   /** The settings of writers and readers that reach the store through the proxy. */
@@ -45,4 +50,10 @@ export class TestStore {
     await this.proxy.stop();
     await this.server.remove();
   }
+}
+
+function presigner({ url, credentials }: S3Server): ((key: string) => string) | undefined {
+  if (typeof Bun === "undefined") return undefined;
+  const client = new Bun.S3Client({ endpoint: url, bucket, ...credentials });
+  return (key) => client.presign(key);
 }

@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { Random } from "@trendvault/contract/test-support/random";
+import { keySigner } from "../../api/src/signing/key-signer.ts";
+import { FollowingOrigin } from "./following-origin.ts";
+import { Judge, type ServedLists } from "./judge.ts";
+import { Mishaps } from "./mishaps.ts";
+import { Publisher } from "./publisher.ts";
+import { mountDisk, unmountDisk } from "./small-disk.ts";
+import { TestStore } from "./test-store.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const smallDiskMegabytes = 16;
+
+/** One writer, a store, origins on files that followers keep, and a judge for each reader. */
+export class PublishingSystem {
+  readonly folder = mkdtempSync(join(tmpdir(), "trendvault-publishing-"));
+  readonly lists: ServedLists = new Map();
+  readonly readers: FollowingOrigin[] = [];
+  readonly judges: Judge[] = [];
+  readonly publisher: Publisher;
+  readonly #disk = join(this.folder, "disk");
+  /** Whether the first follower's file is on a disk that can be filled. */
+  readonly hasSmallDisk = mountDisk(this.#disk, smallDiskMegabytes);
+  #publicationKeys = "";
+
+  private constructor(
+    readonly store: TestStore,
+    { env, random }: { env: Record<string, string>; random: Random },
+  ) {
+    this.publisher = new Publisher(this.folder, { env, random });
+  }
+
+  /** Starts all of it, with two generations, of which the second has a bundle. */
+  static async start(random: Random, followers: readonly string[]): Promise<PublishingSystem> {
+    const store = await TestStore.start();
+    const env = await newEnvironment(store);
+    const system = new PublishingSystem(store, { env, random });
+    for (const bundle of [false, true]) {
+      const exitCode = await system.publisher.publish({ bundle });
+      if (exitCode !== 0) throw new Error(`the writer ended with ${exitCode}: ${system.publisher.log()}`);
+    }
+    system.#publicationKeys = await system.publisher.read(["publication-keys"]);
+    const keys = await printedKeys(env);
+    for (const name of followers) await system.#startFollower(name, { env, keys });
+    return system;
+  }
+
+  /** What a reader of the store needs. */
+  get readerSettings(): Record<string, string> {
+    return { ...this.store.settings, FOLLOW: this.store.address, FOLLOW_JWKS: this.#publicationKeys };
+  }
+
+  mishaps(random: Random): Mishaps {
+    const onSmallDisk = this.hasSmallDisk ? (this.readers[0] ?? null) : null;
+    return new Mishaps({ store: this.store, readers: this.readers, onSmallDisk, random });
+  }
+
+  async stop(): Promise<void> {
+    for (const reader of this.readers) await reader.stop();
+    await this.store.remove();
+    if (this.hasSmallDisk) unmountDisk(this.#disk);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async #startFollower(
+    name: string,
+    { env, keys }: { env: Record<string, string>; keys: PublicKeySet },
+  ): Promise<void> {
+    const dataFolder = this.readers.length === 0 && this.hasSmallDisk ? this.#disk : join(this.folder, name);
+    const settings = { ...env, ...this.readerSettings };
+    const reader = await FollowingOrigin.start(name, { folder: this.folder, dataFolder, env: settings });
+    this.readers.push(reader);
+    this.judges.push(new Judge({ name, url: reader.url, keys, lists: this.lists }));
+  }
+}
+
+async function newEnvironment(store: TestStore): Promise<Record<string, string>> {
+  const [signing, tokens, publications, edge] = Array.from({ length: 4 }, () =>
+    crypto.getRandomValues(Buffer.alloc(32)),
+  ) as [Buffer, Buffer, Buffer, Buffer];
+  const { PATH = "", HOME = "" } = process.env;
+  return {
+    PATH,
+    HOME,
+    PUBLISH: store.address,
+    PUBLISH_TIMEOUT_SECONDS: "8",
+    ...store.settings,
+    SIGNING_KEY: signing.toString("base64url"),
+    TOKEN_SIGNING_KEYS: tokens.toString("base64url"),
+    PUBLISH_SIGNING_KEY: publications.toString("base64url"),
+    EDGE_SIGNING_KEY: edge.toString("base64url"),
+    EDGE_SIGNING_PUBLIC_KEYS: (await keySigner(edge)).x,
+  };
+}
+
+/** Those that verify answers. */
+async function printedKeys(env: Record<string, string>): Promise<PublicKeySet> {
+  const command = [process.execPath, "--no-env-file", join(root, "api/src/render.ts"), "--keys"];
+  const child = Bun.spawn(command, { env, stdout: "pipe", stderr: "inherit" });
+  return JSON.parse(await child.stdout.text()) as PublicKeySet;
+}
