@@ -154,7 +154,15 @@ export const suites: readonly Suite[] = [
     name: "shellcheck",
     counting: "exit-code",
     command: ["shellcheck", "--external-sources", "FILES"],
-    files: ["bin/*", "toolchain/*.sh", "toolchain/test", "db/check-schema", "edge-worker/dev", ".ci/run"],
+    files: [
+      "bin/*",
+      "toolchain/*.sh",
+      "toolchain/test",
+      "db/check-schema",
+      "edge-worker/dev",
+      "writer/deploy/trendvault",
+      ".ci/run",
+    ],
   },
   {
     part: "style",
