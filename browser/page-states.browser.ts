@@ -134,7 +134,8 @@ describe("the page, while the origin is gone,", () => {
       "/?region=NL&lang=en",
       async ({ page }) => {
         await notice(page).getByText("older than usual").waitFor();
-        assert.match((await notice(page).textContent()) ?? "", /20 minutes ago/);
+        const [, minutes] = /\((\d+) minutes ago\)/.exec((await notice(page).textContent()) ?? "") ?? [];
+        assert.ok(Number(minutes) >= 20, `said ${minutes}`); // and what the test itself took
         await assertAccessible(page);
       },
       { prepare: (page) => page.clock.install({ time: Date.now() + 20 * minute }) },
