@@ -52,7 +52,7 @@ export async function readDocument(
   index: BundleIndex,
   read: ReadRange,
 ): Promise<BundleDocument | null> {
-  const hash = await sha256(new TextEncoder().encode(target));
+  const hash = await sha256(new TextEncoder().encode(target) as Uint8Array<ArrayBuffer>);
   const found = bucketOf(hash, index);
   if (found.bytes === 0) return null;
   const bucket = await readChecked(found, read);

@@ -8,6 +8,7 @@ export type ListRefusal = { kind: ProblemKind; detail: string; extras: ProblemEx
 export const missing = {
   page: "The list ends before this page.",
   video: "No such video.",
+  asset: "No such asset: the page that names it is of another version.",
   explanation: "Nothing is known of this video in this market.",
 } as const;
 

@@ -100,7 +100,7 @@ export async function hashPointer(bytes: Uint8Array<ArrayBuffer>): Promise<strin
   return toBase64url(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
 }
 
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // keeps a byte order mark, which the pattern refuses
+const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }); // keeps a byte order mark, which the pattern refuses
 
 async function verifyDocument<Kind extends Pointer | BundlePointer>(
   bytes: Uint8Array<ArrayBuffer>,

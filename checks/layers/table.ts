@@ -45,6 +45,7 @@ export const table: readonly SourceRoot[] = [
       ["services.ts"],
       ["http", "settings.ts"],
       ["views"],
+      ["bundle"],
       ["cache"],
       ["origin", "counting"],
       ["rules", "log"],

@@ -17,7 +17,9 @@ const requiredParameters = ["created", "keyid", "alg"];
 // https://www.npmjs.com/package/http-message-sig
 async function verifyWithMessageSig({ status, headers }: SignedResponse, keys: PublicKeySet): Promise<void> {
   const fields = [...headers].map(([name, value]) => ({ name, value }));
-  const publicKey = await crypto.subtle.importKey("jwk", { ...keys.keys[0] }, "Ed25519", true, ["verify"]);
+  const keyid = /;keyid="([^"]+)"/.exec(headers.get("signature-input") ?? "")?.[1];
+  const key = keys.keys.find(({ kid }) => kid === keyid) ?? keys.keys[0];
+  const publicKey = await crypto.subtle.importKey("jwk", { ...key }, "Ed25519", true, ["verify"]);
   await verifySignature(
     { kind: "response", status, fields },
     {

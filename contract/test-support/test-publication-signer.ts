@@ -1,4 +1,5 @@
 import { toBase64url } from "../base64url.ts";
+import { pkcs8OfSeed } from "../ed25519-seed.ts";
 import {
   bundlePointerSigningInput,
   formatPointer,
@@ -19,7 +20,7 @@ export class TestPublicationSigner {
   }
 
   static async create(seed = crypto.getRandomValues(new Uint8Array(32))): Promise<TestPublicationSigner> {
-    const pkcs8 = new Uint8Array([...Uint8Array.fromHex("302e020100300506032b657004220420"), ...seed]); // RFC 8410
+    const pkcs8 = pkcs8OfSeed(seed);
     const privateKey = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", true, ["sign"]);
     const { x = "" } = await crypto.subtle.exportKey("jwk", privateKey);
     const canonical = new TextEncoder().encode(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`); // RFC 7638

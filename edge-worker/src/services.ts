@@ -1,7 +1,9 @@
 import { EdgeSigner } from "@trendvault/contract/edge-signature";
+import { type BundleReaders, createBundleReaders } from "./bundle/create-bundle-readers.ts";
 import { DataCentreCache } from "./cache/data-centre-cache.ts";
 import type { EdgeServices } from "./cache/edge-services.ts";
 import { KvFallback } from "./cache/kv-fallback.ts";
+import { OriginSource } from "./cache/origin-source.ts";
 import { Revalidator } from "./cache/revalidator.ts";
 import { TieredCache } from "./cache/tiered-cache.ts";
 import type { Logger } from "./log/logger.ts";
@@ -14,6 +16,9 @@ import type { ViewServices } from "./views/view-services.ts";
 import { ViewShards } from "./views/view-shards.ts";
 
 const flushSeconds = 20; // of served lists; a request may work for 30 s after its response
+const clock = () => Date.now() / 1000;
+/** What the addresses of cached responses begin with where there is no origin: nobody has this one (RFC 2606). */
+const noOrigin = new URL("https://trendvault.invalid");
 
 /** `views` is null where nothing is counted. */
 export type Services = EdgeServices & { views: ViewServices | null };
@@ -21,35 +26,38 @@ export type Services = EdgeServices & { views: ViewServices | null };
 /** Creates what the requests of one isolate share. Throws an Error that names every missing or bad setting. */
 export function createServices(env: Env, log: Logger): Services {
   const settings = readSettings(env);
-  const clock = () => Date.now() / 1000;
-  const cache = new TieredCache(new DataCentreCache(settings.originUrl), log);
+  const { origin, bundles, fallback, originKeys: keys, timeoutSeconds } = settings;
+  const base = origin?.url ?? noOrigin;
+  const backoff = { seconds: settings.backoffSeconds, random: Math.random };
+  const common = { keys, timeoutSeconds, backoff, clock, log };
+  const readers = bundles && createBundleReaders({ ...common, ...bundles, base, isOnly: origin === null });
+  const originSource =
+    origin && new OriginSource({ ...common, ...origin, signer: new EdgeSigner(origin.edgeKeys) });
+  const sources = [originSource, readers?.source ?? null].filter((source) => source !== null);
+  const intervalSeconds = settings.fallbackIntervalSeconds;
+  const cache = new TieredCache(new DataCentreCache(base), log);
   const revalidator = new Revalidator({
+    ...common,
     cache,
-    kvFallback: new KvFallback(settings.fallback, {
-      intervalSeconds: settings.fallbackIntervalSeconds,
-      keys: settings.originKeys,
-    }),
-    origin: {
-      url: settings.originUrl,
-      signer: new EdgeSigner(settings.edgeKeys),
-      timeoutSeconds: settings.originTimeoutSeconds,
-    },
-    keys: settings.originKeys,
-    backoff: { seconds: settings.originBackoffSeconds, random: Math.random },
-    clock,
-    log,
+    sources,
+    timeoutSeconds: timeoutSeconds * sources.length,
+    kvFallback: fallback && new KvFallback(fallback, { intervalSeconds, keys }),
   });
   const edge = { cache, revalidator, clock };
-  const views = settings.views === null ? null : createViewServices(edge, settings.views, log);
-  return { ...edge, views };
+  return { ...edge, views: settings.views && createViewServices(edge, settings.views, { readers, log }) };
 }
 
-function createViewServices(edge: EdgeServices, settings: ViewSettings, log: Logger): ViewServices {
-  const { clock } = edge;
+function createViewServices(
+  edge: EdgeServices,
+  settings: ViewSettings,
+  { readers, log }: { readers: BundleReaders | null; log: Logger },
+): ViewServices {
   const shards = new ViewShards(settings.shards, settings.shardsPerRegion);
+  const ownKeys = readers?.tokenKeys ?? Promise.resolve([]);
+  const tokenKeys = ownKeys.then((own) => ({ keys: [...settings.tokenKeys.keys, ...own] }));
   const counting = {
-    verifier: new TokenVerifier(settings.tokenKeys, clock),
-    lists: new ListBlocks(edge),
+    verifier: new TokenVerifier(tokenKeys, clock),
+    lists: new ListBlocks(edge, readers?.ranks ?? null),
     batches: new IncrementBatches({ shards, batchSeconds: settings.batchSeconds, log }),
   };
   return {

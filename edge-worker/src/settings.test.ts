@@ -20,9 +20,10 @@ const good = {
 
 test("good settings are read", () => {
   const settings = readSettings(good);
-  expect(settings.originUrl.href).toBe("https://origin.example.com/");
-  expect(settings.originTimeoutSeconds).toBe(2.5);
-  expect([...settings.edgeKeys.keys()]).toEqual(["e1"]);
+  expect(settings.origin?.url.href).toBe("https://origin.example.com/");
+  expect(settings.timeoutSeconds).toBe(2.5);
+  expect([...(settings.origin?.edgeKeys.keys() ?? [])]).toEqual(["e1"]);
+  expect(settings.bundles).toBeNull();
 });
 
 const counting = {
@@ -58,6 +59,63 @@ test.each([
 test("keys of purposes that this version does not know are passed over", () => {
   const keys = jwks({ purpose: "publications" }, { purpose: "new" }, {});
   expect(readSettings({ ...good, ORIGIN_JWKS: keys }).originKeys.keys).toHaveLength(3);
+});
+
+const key = (kid: string, purpose: string) => ({ kty: "OKP", crv: "Ed25519", kid, x: "AAAA", purpose });
+const keySet = (...purposes: string[]) =>
+  JSON.stringify({ keys: purposes.map((purpose, n) => key(`k${n}`, purpose)) });
+const bundles = {
+  ...good,
+  ORIGIN_JWKS: keySet("responses", "publications"),
+  BUNDLES: { get: () => null },
+  BUNDLE_PREFIX: "lists/2026",
+  EDGE_SIGNING_KEY: `${"B".repeat(42)}A`,
+};
+const { EDGE_KEYS: _, FALLBACK: __, ...withoutOrigin } = { ...bundles, ORIGIN_URL: "" };
+
+test("bundles are read where the bucket is bound and a key for publications is known, and else nothing about them", () => {
+  expect(readSettings(bundles).bundles).toMatchObject({ bucket: bundles.BUNDLES, prefix: "lists/2026" });
+  expect(readSettings(bundles).bundles?.signingSeed).toHaveLength(32);
+  expect(readSettings({ ...bundles, EDGE_SIGNING_KEY: "", BUNDLE_PREFIX: undefined }).bundles).toMatchObject({
+    prefix: "",
+    signingSeed: null,
+  });
+  expect(readSettings({ ...bundles, FALLBACK: undefined }).fallback).toBeNull();
+  const unused = { ...bundles, ORIGIN_JWKS: good.ORIGIN_JWKS, BUNDLE_PREFIX: "/", EDGE_SIGNING_KEY: "short" };
+  expect(readSettings(unused).bundles).toBeNull();
+});
+
+test("without an origin neither keys for its requests nor KV are needed", () => {
+  const settings = readSettings(withoutOrigin);
+  expect([settings.origin, settings.fallback]).toEqual([null, null]);
+  expect(settings.bundles).not.toBeNull();
+});
+
+test.each([
+  ["BUNDLES", { list: () => null }],
+  ["BUNDLE_PREFIX", "/lists"],
+  ["BUNDLE_PREFIX", "lists/"],
+  ["EDGE_SIGNING_KEY", "e1:short"],
+  ["EDGE_SIGNING_KEY", "A".repeat(43)],
+  ["FALLBACK", "fallback"],
+  ["ORIGIN_JWKS", keySet("responses")],
+  ["ORIGIN_JWKS", keySet("publications", "tokens")],
+])("without an origin %s=%p is refused by name, with what was expected", (name, value) => {
+  expect(() => readSettings({ ...withoutOrigin, [name]: value })).toThrow(
+    new RegExp(`^${name}: expected`, "m"),
+  );
+});
+
+test("ORIGIN_URL may be empty only where a bucket is bound", () => {
+  expect(() => readSettings({ ...good, ORIGIN_URL: "" })).toThrow(
+    /^ORIGIN_URL: expected .*only with BUNDLES$/m,
+  );
+});
+
+test("a key that the origin delegates to the edge is none that its responses may be signed with", () => {
+  const keys = [key("s1", "responses"), { ...key("s2", "responses"), delegated_to: "edge" }];
+  const settings = readSettings({ ...good, ORIGIN_JWKS: JSON.stringify({ keys }) });
+  expect(settings.originKeys.keys.map(({ kid }) => kid)).toEqual(["s1"]);
 });
 
 test("everything that is missing is named at once", () => {

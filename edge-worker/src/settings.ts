@@ -1,6 +1,8 @@
-import type { KVNamespace } from "@cloudflare/workers-types";
-import { type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
+import type { KVNamespace, R2Bucket } from "@cloudflare/workers-types";
+import { fromBase64url } from "@trendvault/contract/base64url";
+import { isOneByteRepeated, type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
 import {
+  isPublicationKey,
   isResponseKey,
   isTokenKey,
   type PublicKey,
@@ -12,14 +14,17 @@ import type { ShardNamespace } from "./views/view-shards.ts";
 
 /** What was expected of a value, or null when it is right. */
 type Check = (value: unknown) => string | null;
+type Checks = Record<string, Check>;
 
 const seconds = text(isSeconds, "expected seconds, more than 0 and at most 86400, like 2.5");
+
+const kvNamespace = binding("get", "expected a KV namespace: see [[kv_namespaces]] in wrangler.toml");
 
 /** The Worker's variables, secrets and bindings; wrangler.toml says what each is for. */
 const checks = {
   ORIGIN_URL: text(
     isOriginUrl,
-    "expected an http or https URL without a path, like https://origin.example.com",
+    "expected an http or https URL without a path, like https://origin.example.com; nothing only with BUNDLES",
   ),
   ORIGIN_JWKS: text(
     (json) => hasKey(json, isResponseKey),
@@ -29,9 +34,29 @@ const checks = {
   ORIGIN_TIMEOUT_SECONDS: seconds,
   ORIGIN_BACKOFF_SECONDS: seconds,
   FALLBACK_INTERVAL_SECONDS: seconds,
-  FALLBACK: binding("get", "expected a KV namespace: see [[kv_namespaces]] in wrangler.toml"),
+  FALLBACK: kvNamespace,
   MISS_RATE_LIMITER: binding("limit", "expected a rate limiter: see [[ratelimits]] in wrangler.toml"),
-} satisfies Record<string, Check>;
+} satisfies Checks;
+
+/** The same where bundles are read, in addition: where BUNDLES is bound and ORIGIN_JWKS has a key for publications. */
+const bundleChecks = {
+  BUNDLES: binding("get", "expected an R2 bucket: see [[r2_buckets]] in wrangler.toml"),
+  BUNDLE_PREFIX: optional(
+    text(isPrefix, "expected what follows the bucket in the writer's PUBLISH, like lists"),
+  ),
+  EDGE_SIGNING_KEY: optional(text(isSeed, "expected 32 random bytes as base64url")),
+  FALLBACK: optional(kvNamespace),
+} satisfies Checks;
+
+/** And where there is no origin: ORIGIN_URL is empty. */
+const onlyBundleChecks = {
+  ORIGIN_URL: () => null,
+  ORIGIN_JWKS: text(
+    (json) => hasKey(json, isResponseKey) && hasKey(json, isPublicationKey),
+    'expected the JSON of a key set with the origin\'s keys, and one with the purpose "publications"',
+  ),
+  EDGE_KEYS: () => null,
+} satisfies Checks;
 
 /** The same for counting views. Without VIEWS_KEYS there is no counting, and none of them is looked at. */
 const viewChecks = {
@@ -44,12 +69,14 @@ const viewChecks = {
     (json) => hasKey(json, isTokenKey),
     'expected a key with the purpose "tokens", too, to verify tokens with',
   ),
-} satisfies Record<string, Check>;
+} satisfies Checks;
 
-type Settings = Record<Exclude<keyof typeof checks, "FALLBACK">, string> & { FALLBACK: KVNamespace } & Record<
-    Exclude<keyof typeof viewChecks, "VIEWS">,
-    string
-  > & { VIEWS: ShardNamespace };
+type Bindings = { FALLBACK?: KVNamespace; BUNDLES?: R2Bucket; VIEWS: ShardNamespace };
+type Name = keyof typeof checks | keyof typeof bundleChecks | keyof typeof viewChecks;
+type Settings = Record<Exclude<Name, keyof Bindings>, string> & Bindings;
+
+/** What reading bundles needs of the settings. `signingSeed`: null where the edge signs nothing. */
+export type BundleSettings = { bucket: R2Bucket; prefix: string; signingSeed: Uint8Array | null };
 
 /** What counting needs of the settings. */
 export type ViewSettings = {
@@ -74,24 +101,54 @@ export function readSettings(env: object) {
     .filter(([oldName]) => oldName in env)
     .map(([oldName, newName]) => `${oldName} is now ${newName}: rename it.`);
   const data = env as Settings;
-  const isCounting = (data.VIEWS_KEYS ?? "") !== "";
-  const bad = [...Object.entries(checks), ...(isCounting ? Object.entries(viewChecks) : [])].flatMap(
-    ([name, check]) => {
-      const expected = check(data[name as keyof Settings]);
-      return expected === null ? [] : [`${name}: ${expected}`];
-    },
-  );
+  const bad = checksFor(data).flatMap(([name, check]) => {
+    const expected = check(data[name as keyof Settings]);
+    return expected === null ? [] : [`${name}: ${expected}`];
+  });
   if (renamed.length + bad.length > 0) throw new Error([...renamed, ...bad].join("\n"));
+  const keys = JSON.parse(data.ORIGIN_JWKS) as PublicKeySet;
   return {
-    originUrl: new URL(data.ORIGIN_URL),
-    originKeys: JSON.parse(data.ORIGIN_JWKS) as PublicKeySet,
-    edgeKeys: parseKeyRing(data.EDGE_KEYS),
-    originTimeoutSeconds: Number(data.ORIGIN_TIMEOUT_SECONDS),
-    originBackoffSeconds: Number(data.ORIGIN_BACKOFF_SECONDS),
+    origin: data.ORIGIN_URL === "" ? null : readOriginSettings(data),
+    // What it delegates to the edge is signed by the edge, and never comes from the origin.
+    originKeys: { keys: keys.keys.filter(({ delegated_to }) => delegated_to === undefined) },
+    timeoutSeconds: Number(data.ORIGIN_TIMEOUT_SECONDS),
+    backoffSeconds: Number(data.ORIGIN_BACKOFF_SECONDS),
     fallbackIntervalSeconds: Number(data.FALLBACK_INTERVAL_SECONDS),
-    fallback: data.FALLBACK,
-    views: isCounting ? readViewSettings(data) : null,
+    fallback: data.FALLBACK ?? null,
+    bundles: readsBundles(data) ? readBundleSettings(data) : null,
+    views: isCounting(data) ? readViewSettings(data) : null,
   };
+}
+
+/** The later check of a name replaces the earlier one, except that tokens need keys in any case. */
+function checksFor(data: Settings): [string, Check][] {
+  const required = {
+    ...checks,
+    ...((readsBundles(data) || hasNoOrigin(data)) && bundleChecks),
+    ...(hasNoOrigin(data) && onlyBundleChecks),
+  };
+  return [...Object.entries(required), ...(isCounting(data) ? Object.entries(viewChecks) : [])];
+}
+
+function hasNoOrigin({ ORIGIN_URL, BUNDLES }: Settings): boolean {
+  return ORIGIN_URL === "" && BUNDLES !== undefined;
+}
+
+function readsBundles({ BUNDLES, ORIGIN_JWKS }: Settings): boolean {
+  return BUNDLES !== undefined && hasKey(ORIGIN_JWKS ?? "", isPublicationKey);
+}
+
+function isCounting({ VIEWS_KEYS }: Settings): boolean {
+  return (VIEWS_KEYS ?? "") !== "";
+}
+
+function readOriginSettings({ ORIGIN_URL, EDGE_KEYS }: Settings) {
+  return { url: new URL(ORIGIN_URL), edgeKeys: parseKeyRing(EDGE_KEYS) };
+}
+
+function readBundleSettings({ BUNDLES, BUNDLE_PREFIX, EDGE_SIGNING_KEY }: Settings): BundleSettings {
+  const signingSeed = EDGE_SIGNING_KEY ? fromBase64url(EDGE_SIGNING_KEY) : null;
+  return { bucket: BUNDLES as R2Bucket, prefix: BUNDLE_PREFIX ?? "", signingSeed };
 }
 
 function readViewSettings(data: Settings): ViewSettings {
@@ -110,6 +167,19 @@ function text(isValid: (text: string) => boolean, expected: string): Check {
 
 function binding(method: string, expected: string): Check {
   return (value) => (typeof (value as Record<string, unknown>)?.[method] === "function" ? null : expected);
+}
+
+function optional(check: Check): Check {
+  return (value) => (value === undefined || value === "" ? null : check(value));
+}
+
+function isPrefix(text: string): boolean {
+  return /^[\w.-]+(\/[\w.-]+)*$/.test(text);
+}
+
+function isSeed(text: string): boolean {
+  const seed = fromBase64url(text);
+  return seed !== null && seed.length === 32 && !isOneByteRepeated(seed);
 }
 
 function isSeconds(text: string): boolean {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { KVNamespace } from "@cloudflare/workers-types";
+import type { KVNamespace, R2Bucket } from "@cloudflare/workers-types";
 import { createTestHarness, unstable_readConfig as readConfig, type TestHarness } from "wrangler";
 import type { ClientRequest, ClientResult } from "./fetch-many-worker.ts";
 import { edgeKeys, keySet } from "./keys.ts";
@@ -107,6 +107,12 @@ export class Edge {
     return FALLBACK;
   }
 
+  /** The bucket of bundles, to fill. */
+  async bundles(): Promise<R2Bucket> {
+    const { BUNDLES } = await this.#harness.getWorker("trendvault-edge").getEnv();
+    return BUNDLES;
+  }
+
   /** The rows of a query in a shard's SQLite. */
   async query<Row>(shard: string, sql: string, ...values: (string | number)[]): Promise<Row[]> {
     const worker = this.#harness.getWorker("trendvault-edge");
@@ -134,6 +140,7 @@ const {
   compatibility_date,
   durable_objects,
   kv_namespaces,
+  r2_buckets,
   ratelimits,
   vars: configured,
 } = readConfig({
@@ -155,6 +162,7 @@ const isolate = (name: string, vars: Record<string, string>) => ({
   alias: { "the-deployed-bundle": join(bundle(), "main.js") },
   compatibility_date,
   kv_namespaces,
+  r2_buckets,
   ratelimits,
   durable_objects: {
     bindings: durable_objects.bindings.map((binding: object) => ({

@@ -2,6 +2,7 @@ import type { KVNamespace } from "@cloudflare/workers-types";
 import { EdgeSigner } from "@trendvault/contract/edge-signature";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { KvFallback } from "../src/cache/kv-fallback.ts";
+import { OriginSource } from "../src/cache/origin-source.ts";
 import { Revalidator } from "../src/cache/revalidator.ts";
 import { TieredCache } from "../src/cache/tiered-cache.ts";
 import { handleRequest } from "../src/http/handle-request.ts";
@@ -44,14 +45,12 @@ export class InProcessEdge {
     const signer = new EdgeSigner(parseKeyRing(edgeKeys));
     const cache = new TieredCache(dataCentre, log);
     const store = { get: async () => fallback, put: async () => {} } as unknown as KVNamespace;
+    const common = { keys, timeoutSeconds: 60, backoff: { seconds: 5, random: () => 0.5 }, clock, log };
     const revalidator = new Revalidator({
+      ...common,
       cache,
+      sources: [new OriginSource({ ...common, url: new URL("http://origin.example"), signer })],
       kvFallback: new KvFallback(store, { intervalSeconds: 600, keys }),
-      origin: { url: new URL("http://origin.example"), signer, timeoutSeconds: 60 },
-      keys,
-      backoff: { seconds: 5, random: () => 0.5 },
-      clock,
-      log,
     });
     this.#services = { cache, revalidator, clock, views: null };
   }

@@ -4,9 +4,11 @@ interface Request {
   cf?: object;
 }
 type IncomingRequestCfProperties = { country?: string };
+type StoredBody = { json: <T>() => Promise<T>; arrayBuffer: () => Promise<ArrayBuffer> };
 declare const caches: {
   open: (name: string) => Promise<{
-    match: (key: URL) => Promise<{ json: <T>() => Promise<T> } | undefined>;
+    match: (key: URL) => Promise<StoredBody | undefined>;
+    delete: (key: URL) => Promise<boolean>;
     put: (key: URL, response: Response) => Promise<void>;
   }>;
 };

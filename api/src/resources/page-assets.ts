@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { missing } from "@trendvault/contract/list-refusals";
 import { isAssetPath, serviceWorkerPath } from "@trendvault/contract/paths";
 import { type Assets, readManifest } from "@trendvault/page/manifest";
 import { textBody } from "./body.ts";
@@ -66,7 +67,7 @@ const contentTypes: Record<string, string> = {
   svg: "image/svg+xml",
 };
 
-const unknownAsset = new Refusal("not-found", "No such asset: the page that names it is of another version.");
+const unknownAsset = new Refusal("not-found", missing.asset);
 
 /** From source and as a bundle, the program is in another depth of the project. */
 function findFolder(start: string): string {

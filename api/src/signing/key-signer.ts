@@ -1,4 +1,5 @@
 import { toBase64url } from "@trendvault/contract/base64url";
+import { pkcs8OfSeed } from "@trendvault/contract/ed25519-seed";
 
 /** Signs bytes with one ed25519 key (RFC 8032). */
 export type KeySigner = {
@@ -19,7 +20,7 @@ export type KeySigner = {
  * afterwards.
  */
 export async function keySigner(seed: Uint8Array): Promise<KeySigner> {
-  const pkcs8 = new Uint8Array([...pkcs8Prefix, ...seed]);
+  const pkcs8 = pkcs8OfSeed(seed);
   const isExtractable = true; // the public half is read from it
   const key = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", isExtractable, ["sign"]);
   const { x = "" } = await crypto.subtle.exportKey("jwk", key);
@@ -46,6 +47,3 @@ function createSign(pkcs8: Uint8Array): (bytes: Uint8Array) => Uint8Array<ArrayB
   const key = createPrivateKey({ key: Buffer.from(pkcs8), format: "der", type: "pkcs8" });
   return (bytes) => new Uint8Array(sign(null, bytes, key));
 }
-
-// The fixed beginning of an ed25519 private key in PKCS #8 (RFC 8410, section 7); the 32-byte seed follows.
-const pkcs8Prefix = Uint8Array.fromHex("302e020100300506032b657004220420");

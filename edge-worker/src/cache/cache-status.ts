@@ -7,8 +7,8 @@ export type CacheStatus = {
   stored?: boolean;
   /** This request shared another's request to the origin. */
   collapsed?: boolean;
-  /** Why a response that is not fresh is served. */
-  detail?: "stale-while-revalidate" | "stale-if-error" | "kv-fallback";
+  /** Why a response that is not fresh, or not the first source's, is served. */
+  detail?: "stale-while-revalidate" | "stale-if-error" | "bundle" | "bundle-fallback" | "kv-fallback";
 };
 
 /** The value of Cache-Status. `ttl`: how long the response is still fresh, in seconds; negative when it is not. */

@@ -4,6 +4,7 @@ import { readAnswer } from "../origin/read-answer.ts";
 import { type StoredResponse, storageNamespace } from "../origin/stored-response.ts";
 import { type CanonicalRequest, isFrontPage, isPage } from "../rules/canonical-request.ts";
 import { usableSeconds } from "../rules/lifetimes.ts";
+import { utf8 } from "../rules/utf8.ts";
 
 const shortestExpirationTtl = 60; // seconds, of KV
 
@@ -35,7 +36,7 @@ export class KvFallback {
     const key = keyOf(request);
     const stored = key === null ? null : await this.#store.get<StoredResponse>(key, "json");
     if (stored === null) return null;
-    const body = new Uint8Array(new TextEncoder().encode(stored.body));
+    const body = utf8(stored.body);
     const message = { status: 200, headers: new Headers(stored.headers), body };
     const answer = await readAnswer(message, { request, keys: this.#keys });
     if (typeof answer === "string") throw new Error(`${key} cannot be served: ${answer}`);

@@ -1,8 +1,8 @@
-import type { ListRefusal } from "@trendvault/contract/list-refusals";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { freshnessAt } from "../rules/freshness.ts";
 import type { CacheStatus } from "./cache-status.ts";
+import type { SourceRefusal } from "./document-source.ts";
 import type { EdgeServices } from "./edge-services.ts";
 import { refuseUnpublished } from "./refuse-unpublished.ts";
 import type { FallbackResponse, RequestContext, RevalidationResult } from "./revalidator.ts";
@@ -10,7 +10,7 @@ import type { FallbackResponse, RequestContext, RevalidationResult } from "./rev
 /** What a client gets: a response, why there is none, or nothing for now. */
 export type CacheResult =
   | CachedResponse
-  | { kind: "refused"; refusal: ListRefusal }
+  | ({ kind: "refused" } & SourceRefusal)
   | { kind: "unavailable"; reason: UnavailableReason };
 
 /** A stored response, and how it was found. `originSeconds`: how long the origin took, if it was asked. */
@@ -27,7 +27,7 @@ const hit: CacheStatus = { fwd: null };
 
 /**
  * Reads through the cache. A fresh response is served; a stale one is served and revalidated in the background;
- * without either the client waits for the origin, and gets the expired response when that fails. After a failure
+ * without either the client waits for the sources, and gets the expired response when they fail. After a failure
  * the next clients do not wait for another.
  */
 export async function readThrough(
@@ -50,24 +50,32 @@ export async function readThrough(
   if (refusal !== null) return { kind: "refused", refusal };
   if (failure !== null && (failure.isBackingOff || hasFallback(failure.result))) {
     revalidator.revalidateInBackground(request, context);
-    return toCacheResult(failure.result, hit);
+    return toCacheResult(failure.result, hit, clock());
   }
   const { result, collapsed } = await revalidator.revalidate(request, context);
   const late = isRefused(result) ? await refuse(result) : null;
   if (late !== null) return { kind: "refused", refusal: late };
-  return toCacheResult(result, { fwd: freshness === "unusable" ? "miss" : "stale", collapsed });
+  return toCacheResult(result, { fwd: freshness === "unusable" ? "miss" : "stale", collapsed }, clock());
 }
 
-function toCacheResult(result: RevalidationResult, cacheStatus: CacheStatus): CacheResult {
+function toCacheResult(result: RevalidationResult, cacheStatus: CacheStatus, now: number): CacheResult {
   switch (result.kind) {
     case "already-fresh":
       return { ...result, kind: "response", cacheStatus: hit };
-    case "fetched":
-      return {
-        ...result,
-        kind: "response",
-        cacheStatus: { ...cacheStatus, fwdStatus: result.response.status, stored: true },
+    case "fetched": {
+      const { response, originSeconds } = result;
+      const found = {
+        ...cacheStatus,
+        fwdStatus: response.status,
+        stored: true,
+        ...sourceDetail(result, now),
       };
+      return { kind: "response", response, originSeconds, cacheStatus: found };
+    }
+    case "unchanged":
+      return unchangedResult(result.response, now);
+    case "refused":
+      return result;
     case "rate-limited":
       return fromFallback(result.fallback, hit) ?? { kind: "unavailable", reason: "rate-limited" };
     case "backing-off":
@@ -82,13 +90,37 @@ function toCacheResult(result: RevalidationResult, cacheStatus: CacheStatus): Ca
   }
 }
 
+/** Which source a document comes from, when that is to be known: one that is as old as a copy is marked like one. */
+function sourceDetail(
+  { response, isFallback }: Extract<RevalidationResult, { kind: "fetched" }>,
+  now: number,
+): Pick<CacheStatus, "detail"> {
+  if (response.bundle === undefined) return {};
+  if (freshnessAt(now, response) === "expired") return { detail: "bundle-fallback" };
+  return isFallback ? { detail: "bundle" } : {};
+}
+
+/** A stored response of which no source has a newer one. */
+function unchangedResult(response: StoredResponse, now: number): CacheResult {
+  switch (freshnessAt(now, response)) {
+    case "fresh":
+      return { kind: "response", response, cacheStatus: hit };
+    case "stale":
+      return { kind: "response", response, cacheStatus: { ...hit, detail: "stale-while-revalidate" } };
+    case "expired":
+      return { kind: "response", response, cacheStatus: { ...hit, detail: "stale-if-error" } };
+    case "unusable":
+      return { kind: "unavailable", reason: "origin-failed" };
+  }
+}
+
 // The origin says so without a signature: what it has published decides.
 function isRefused(result: RevalidationResult): boolean {
   return result.kind === "failure" && (result.status === 400 || result.status === 410);
 }
 
 function hasFallback(result: RevalidationResult): boolean {
-  return "fallback" in result && result.fallback !== null;
+  return result.kind === "unchanged" || ("fallback" in result && result.fallback !== null);
 }
 
 function fromFallback(fallback: FallbackResponse | null, cacheStatus: CacheStatus): CacheResult | null {

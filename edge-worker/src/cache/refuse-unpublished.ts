@@ -3,9 +3,16 @@ import { regionsPath } from "@trendvault/contract/paths";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { freshnessAt } from "../rules/freshness.ts";
-import { dependsOnPublished, isDeleted, mayBeNext, readPublished, refuseList } from "../rules/published.ts";
+import {
+  dependsOnPublished,
+  isDeleted,
+  mayBeNext,
+  type Published,
+  readPublished,
+  refuseList,
+} from "../rules/published.ts";
 import type { EdgeServices } from "./edge-services.ts";
-import type { RequestContext } from "./revalidator.ts";
+import type { RequestContext, RevalidationResult } from "./revalidator.ts";
 
 /** `doubted`: the origin has refused the list, but without a signature. */
 type Options = { context: RequestContext; services: EdgeServices; doubted: boolean };
@@ -27,12 +34,18 @@ export async function refuseUnpublished(
   const since = options.services.clock() - (options.doubted ? trustedSecondsInDoubt : trustedSeconds);
   const known = await readStatement(Number.NEGATIVE_INFINITY, options);
   if (known === null) return null;
-  const published = readPublished(known.body);
+  const published = readStated(known);
   const refusal = refuseList(query, published);
   if (refusal !== null && isDeleted(query, published)) return refusal;
   if (!options.doubted && (refusal === null || mayBeNext(query, published))) return null;
   const newer = await readStatement(since, options);
-  return newer === null ? null : refuseList(query, readPublished(newer.body));
+  return newer === null ? null : refuseList(query, readStated(newer));
+}
+
+/** What a statement says. One in a bundle knows of its own generation only. */
+function readStated({ body, bundle }: StoredResponse): Published {
+  const published = readPublished(body);
+  return bundle === undefined ? published : { ...published, isOfOne: true };
 }
 
 /** A statement that was fetched since a time (Unix seconds). */
@@ -46,7 +59,12 @@ async function readStatement(
     if (freshness === "stale") revalidator.revalidateInBackground(statement, context);
     return stored;
   }
-  if (revalidator.recentFailure(statement.target)?.isBackingOff) return null;
-  const { result } = await revalidator.revalidate(statement, context, since);
-  return result.kind === "fetched" || result.kind === "already-fresh" ? result.response : null;
+  const recent = revalidator.recentFailure(statement.target);
+  if (recent?.isBackingOff) return statementOf(recent.result);
+  return statementOf((await revalidator.revalidate(statement, context, since)).result);
+}
+
+function statementOf(result: RevalidationResult): StoredResponse | null {
+  const { kind } = result;
+  return kind === "fetched" || kind === "already-fresh" || kind === "unchanged" ? result.response : null;
 }

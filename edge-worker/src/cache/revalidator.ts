@@ -1,26 +1,29 @@
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import type { Logger } from "../log/logger.ts";
-import { fetchFromOrigin, type OriginOptions, type OriginResponse } from "../origin/fetch-from-origin.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";
-import { validateOriginResponse } from "../origin/validate-origin-response.ts";
-import { type BackoffOptions, readRetryAfter } from "../rules/backoff.ts";
-import { type CanonicalRequest, redactedTarget } from "../rules/canonical-request.ts";
+import type { BackoffOptions } from "../rules/backoff.ts";
+import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { freshnessAt } from "../rules/freshness.ts";
+import type { DocumentSource, SourceAnswer, SourceRefusal } from "./document-source.ts";
 import { FailureBackoff, type RecentFailure } from "./failure-backoff.ts";
 import type { KvFallback } from "./kv-fallback.ts";
 import { nullOnError } from "./null-on-error.ts";
-import { OriginBreaker } from "./origin-breaker.ts";
 import { nullAfter, SingleFlight } from "./single-flight.ts";
 import type { TieredCache } from "./tiered-cache.ts";
 
 /** How a revalidation ended. */
 export type RevalidationResult =
-  | { kind: "fetched"; response: StoredResponse; originSeconds: number }
+  /** `isFallback`: another source than the first had it. */
+  | { kind: "fetched"; response: StoredResponse; originSeconds: number; isFallback: boolean }
   /** Another isolate of the data centre had fetched it. */
   | { kind: "already-fresh"; response: StoredResponse }
+  /** No source has a newer one. */
+  | { kind: "unchanged"; response: StoredResponse }
+  | ({ kind: "refused" } & SourceRefusal)
   | { kind: "failure"; status: number | null; fallback: FallbackResponse | null }
-  /** The origin was not asked: it fails, or this client has asked too much. */
+  /** No source was asked: they fail, or this client has asked too much. */
   | { kind: "backing-off" | "rate-limited"; fallback: FallbackResponse | null };
+
+type FailedAnswer = Extract<SourceAnswer, { kind: "failed" }>;
 
 /** What is served when nothing better can be had. */
 export type FallbackResponse = { response: StoredResponse; source: "stale-if-error" | "kv-fallback" };
@@ -29,40 +32,39 @@ export type FallbackResponse = { response: StoredResponse; source: "stale-if-err
 export type RequestContext = {
   /** Keeps the Worker running until the work is done, after the response was sent. */
   waitUntil: (work: Promise<unknown>) => void;
-  /** Whether this client may cause one more request to the origin; counts it. */
+  /** Whether this client may cause one more request to the sources; counts it. */
   allowOriginFetch: () => Promise<boolean>;
 };
 
 export type RevalidatorOptions = {
   cache: TieredCache;
-  kvFallback: KvFallback;
-  origin: OriginOptions;
-  keys: PublicKeySet;
-  /** How long the origin is not asked for a target after it has failed at it, and for any when it fails at all. */
+  /** In the order in which they are asked, at least one. */
+  sources: readonly DocumentSource[];
+  /** What all of them together may take for one document, in seconds. */
+  timeoutSeconds: number;
+  /** Null: there is none. */
+  kvFallback: KvFallback | null;
+  /** How long no source is asked for a target after they have failed at it. */
   backoff: BackoffOptions;
   /** Unix seconds. */
   clock: () => number;
   log: Logger;
 };
 
-const refusals = [400, 404, 410]; // the statuses that one request can be to blame for
 const kvReadSeconds = 1;
-const cacheAccessSeconds = 2; // what reading and writing caches may take beyond the origin's timeout
+const cacheAccessSeconds = 2; // what reading and writing caches may take beyond the sources' timeout
 
-/** Fetches newer responses: one request to the origin per target at a time, and none for a while after failures. */
+/** Fetches newer responses: one request per target at a time, and none for a while after failures. */
 export class Revalidator {
   readonly #options: RevalidatorOptions;
   readonly #flights: SingleFlight<RevalidationResult>;
   readonly #backoff: FailureBackoff<RevalidationResult>;
-  readonly #breaker: OriginBreaker;
 
   constructor(options: RevalidatorOptions) {
     this.#options = options;
-    const { backoff, clock } = options;
-    const flightSeconds = options.origin.timeoutSeconds + cacheAccessSeconds;
-    this.#flights = new SingleFlight(flightSeconds);
+    const { backoff, clock, timeoutSeconds } = options;
+    this.#flights = new SingleFlight(timeoutSeconds + cacheAccessSeconds);
     this.#backoff = new FailureBackoff(backoff, clock);
-    this.#breaker = new OriginBreaker({ ...backoff, probeSeconds: flightSeconds, clock });
   }
 
   /** How the last revalidation ended, if it gave no response and that was not long ago. */
@@ -113,7 +115,7 @@ export class Revalidator {
     return flight;
   }
 
-  // Without a rate limiter, the breaker and the single flights protect the origin.
+  // Without a rate limiter, the breakers and the single flights protect the sources.
   async #allows(context: RequestContext): Promise<boolean> {
     const entry = { event: "rate_limiter_failed", message: "The rate limiter could not be asked." };
     return (await nullOnError(context.allowOriginFetch(), this.#options.log, entry)) !== false;
@@ -136,40 +138,68 @@ export class Revalidator {
     if (stored !== null && freshnessAt(clock(), stored) === "fresh" && stored.fetchedAt >= since) {
       return { kind: "already-fresh", response: stored };
     }
-    if (this.#breaker.waitsUntil !== null) return this.#hold(request, stored);
+    if (this.#waitsUntil !== null) return this.#hold(request, stored);
     if (!(await this.#allows(context))) {
       return { kind: "rate-limited", fallback: await this.#fallbackFor(request, stored) };
     }
-    return this.#breaker.begin() ? this.#fetch(request, stored, context) : this.#hold(request, stored);
+    return this.#ask(request, stored, context);
+  }
+
+  /** Until when no source is to be asked; null when there is one that may be. */
+  get #waitsUntil(): number | null {
+    const times = this.#options.sources.map(({ waitsUntil }) => waitsUntil);
+    return times.reduce((first, time) => (first === null || time === null ? null : Math.min(first, time)));
   }
 
   async #hold(request: CanonicalRequest, stored: StoredResponse | null): Promise<RevalidationResult> {
     const fallback = await this.#fallbackFor(request, stored);
     const result: RevalidationResult = { kind: "backing-off", fallback };
-    this.#backoff.hold(request.target, result, this.#breaker.waitsUntil ?? 0);
+    this.#backoff.hold(request.target, result, this.#waitsUntil ?? 0);
     return result;
   }
 
-  async #fetch(
+  /** Asks the sources in turn, until one has an answer. */
+  async #ask(
     request: CanonicalRequest,
     stored: StoredResponse | null,
     context: RequestContext,
   ): Promise<RevalidationResult> {
-    const { origin, keys, clock } = this.#options;
+    const { sources, clock } = this.#options;
     const now = clock();
-    const received = await fetchFromOrigin(request.target, origin);
-    if (typeof received === "string") return this.#fail(request, stored, { reason: received });
-    const validated = await validateOriginResponse(received, { request, stored, now, keys });
-    if (validated.kind === "invalid") return this.#fail(request, stored, { received, ...validated });
-    this.#store(request, validated.response, context);
-    return { kind: "fetched", response: validated.response, originSeconds: clock() - now };
+    let failure: FailedAnswer | null = null;
+    for (const source of sources) {
+      const answer = await source.read(request, { stored, waitUntil: context.waitUntil });
+      if (answer.kind === "response") {
+        const { response } = answer;
+        this.#store(request, response, context);
+        const isFallback = source !== sources[0];
+        return { kind: "fetched", response, originSeconds: clock() - now, isFallback };
+      }
+      if (answer.kind === "unchanged" && stored !== null) {
+        return this.#remember(request, { kind: "unchanged", response: stored }, answer.until, failure);
+      }
+      if (answer.kind === "refused") return this.#remember(request, answer, answer.until, failure);
+      if (answer.kind === "failed") failure ??= answer;
+    }
+    return failure === null ? this.#hold(request, stored) : this.#fail(request, stored, failure);
+  }
+
+  /** An answer of a source that holds until a time; for longer when the ones before it fail. */
+  #remember(
+    { target }: CanonicalRequest,
+    result: RevalidationResult,
+    until: number,
+    failure: FailedAnswer | null,
+  ): RevalidationResult {
+    if (failure === null) this.#backoff.hold(target, result, until);
+    else this.#backoff.record(target, result, failure.retryAfter);
+    return result;
   }
 
   #store(request: CanonicalRequest, response: StoredResponse, context: RequestContext): void {
     const { cache, kvFallback, log } = this.#options;
-    const written = Promise.all([cache.put(response), kvFallback.putIfDue(request, response)]);
+    const written = Promise.all([cache.put(response), kvFallback?.putIfDue(request, response)]);
     this.#backoff.clear(request.target);
-    this.#breaker.succeed();
     const entry = { event: "response_not_stored", message: "A response was served but not stored." };
     context.waitUntil(nullOnError(written, log, entry));
   }
@@ -177,16 +207,8 @@ export class Revalidator {
   async #fail(
     request: CanonicalRequest,
     stored: StoredResponse | null,
-    { received, reason }: { received?: OriginResponse; reason: string },
+    { status, retryAfter }: FailedAnswer,
   ): Promise<RevalidationResult> {
-    const { log, clock } = this.#options;
-    const message = "The origin gave no response that can be served.";
-    log({ level: "error", event: "origin_failed", message, target: redactedTarget(request), reason });
-    const status = received?.status ?? null;
-    const retryAfter = readRetryAfter(received?.headers.get("retry-after") ?? null, clock());
-    // What is too large is so for this target only: a catalogue decides how large a list is.
-    const isRefusal = reason === "too-large" || (status !== null && refusals.includes(status));
-    this.#breaker.fail({ retryAfter, isRefusal });
     const fallback = await this.#fallbackFor(request, stored);
     const result: RevalidationResult = { kind: "failure", status, fallback };
     this.#backoff.record(request.target, result, retryAfter);
@@ -199,6 +221,7 @@ export class Revalidator {
   ): Promise<FallbackResponse | null> {
     if (stored !== null) return { response: stored, source: "stale-if-error" };
     const { kvFallback, clock, log } = this.#options;
+    if (kvFallback === null) return null;
     const entry = { event: "fallback_not_read", message: "The KV fallback could not be used." };
     const read = nullOnError(kvFallback.get(request), log, entry);
     const response = onlyUsable(await nullAfter(Date.now() + kvReadSeconds * 1000, read), clock());

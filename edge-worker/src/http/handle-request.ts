@@ -3,6 +3,8 @@ import { pageUrl } from "@trendvault/contract/page-url";
 import { viewsPath } from "@trendvault/contract/paths";
 import { describeProblem } from "@trendvault/contract/problem";
 import type { InvalidParameter } from "@trendvault/contract/trending-query";
+import type { CacheStatus } from "../cache/cache-status.ts";
+import type { SourceRefusal } from "../cache/document-source.ts";
 import type { EdgeServices } from "../cache/edge-services.ts";
 import { type CachedResponse, readThrough, type UnavailableReason } from "../cache/read-through.ts";
 import { type CanonicalRequest, canonicalize, isList, isPage } from "../rules/canonical-request.ts";
@@ -38,27 +40,33 @@ export async function handleRequest(
         views.served.count(canonical, services.clock(), context);
       return respondFromCache(result, { canonical, request, now: services.clock() });
     case "refused":
-      return describeRefusal(result.refusal, canonical);
+      return describeRefusal(result, canonical);
     case "unavailable":
       return refuseForNow(result.reason);
   }
 }
 
-// What is served because the origin fails is older than the messages that are taken about it.
+const shownDetails = new Set<CacheStatus["detail"]>(["stale-while-revalidate", "bundle"]);
+
+// What is served because the sources fail is older than the messages that are taken about it.
 function isShown({ response, cacheStatus: { detail } }: CachedResponse, { method }: Request): boolean {
-  return (
-    response.status === 200 && method === "GET" && detail !== "stale-if-error" && detail !== "kv-fallback"
-  );
+  return response.status === 200 && method === "GET" && (detail === undefined || shownDetails.has(detail));
 }
 
 // People follow old links: they get the page that is nearest to what is gone.
-function describeRefusal({ kind, detail, extras }: ListRefusal, canonical: CanonicalRequest): Response {
-  const { query } = canonical;
-  if (query === null || !isPage(canonical)) return problemResponse(describeProblem(kind, detail, extras));
-  const { category, ...others } = { ...query, cursor: undefined };
-  const nearest = pageUrl(kind === "generation-gone" ? { ...others, category } : others);
-  const headers = { ...baseHeaders, location: nearest, "cache-control": "no-store" };
+function describeRefusal({ refusal, nearest }: SourceRefusal, canonical: CanonicalRequest): Response {
+  const { kind, detail, extras } = refusal;
+  const location = nearest ?? nearestPage(refusal, canonical);
+  if (location === null) return problemResponse(describeProblem(kind, detail, extras));
+  const headers = { ...baseHeaders, location, "cache-control": "no-store" };
   return new Response(null, { status: 303, headers });
+}
+
+function nearestPage({ kind }: ListRefusal, canonical: CanonicalRequest): string | null {
+  const { query } = canonical;
+  if (query === null || !isPage(canonical) || kind === "not-found") return null;
+  const { category, ...others } = { ...query, cursor: undefined };
+  return pageUrl(kind === "generation-gone" ? { ...others, category } : others);
 }
 
 function refuseParameters(invalid: InvalidParameter[]): Response {

@@ -4,8 +4,8 @@ import type { Lifetimes } from "../rules/lifetimes.ts";
 export const storageNamespace = "stored-responses-3";
 
 /**
- * A validated response of the origin, as plain data: it can be shared between requests, cached and put into KV.
- * Times are Unix seconds.
+ * A validated response of the origin, or of a bundle, as plain data: it can be shared between requests, cached and put
+ * into KV. Times are Unix seconds.
  */
 export type StoredResponse = {
   /** Canonical path and query: what was requested, and the cache key. */
@@ -17,9 +17,11 @@ export type StoredResponse = {
   headers: Record<string, string>;
   /** When the ranking was made that the body comes from. */
   generatedAt: number;
-  /** When the origin was asked for it, and this was the newest. */
+  /** When the origin was asked for it, and this was the newest; of a bundle, when that was rendered. */
   fetchedAt: number;
   lifetimes: Lifetimes;
+  /** The generation of the bundle that it comes from; the origin's own answers have none. */
+  bundle?: number;
 };
 
 /** Whether a response comes from a later ranking than another, or from the same one later. */

@@ -12,6 +12,8 @@ export type Published = {
   categories: string[];
   /** An origin of an earlier release does not say it by region. */
   regions?: { code: string; generation?: number | null; oldest_generation?: number | null }[];
+  /** It was said in a bundle, of its generation alone: there may be others, whatever their number. */
+  isOfOne?: boolean;
 };
 
 /** How much larger the next number of a region may be: of the only writer, or of one of several (docs/sharding.md). */
@@ -49,7 +51,8 @@ export function isDeleted(query: TrendingQuery, published: Published): boolean {
 export function mayBeNext(query: TrendingQuery, published: Published): boolean {
   const kept = keptOf(query, published);
   const generation = generationOf(query);
-  return kept !== null && generation !== null && steps.includes(generation - kept.newest);
+  if (kept === null || generation === null) return false;
+  return published.isOfOne ? generation > kept.newest : steps.includes(generation - kept.newest);
 }
 
 /** Which generations of a list's region there are; null without any. */
@@ -57,7 +60,8 @@ function keptOf({ region }: TrendingQuery, published: Published): { newest: numb
   const own = published.regions?.find(({ code }) => code === region);
   const newest = own?.generation === undefined ? published.generation : own.generation;
   const oldest = own?.oldest_generation === undefined ? published.oldest_generation : own.oldest_generation;
-  return newest === null || oldest === null ? null : { newest, oldest };
+  if (newest === null || oldest === null) return null;
+  return { newest, oldest: published.isOfOne ? 1 : oldest }; // older ones have bundles of their own
 }
 
 function generationOf({ cursor }: TrendingQuery): number | null {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { TokenList } from "@trendvault/contract/token-subject";
 import type { EdgeServices } from "../cache/edge-services.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";
-import { categoryInTokens } from "./category-in-tokens.ts";
+import { categoryInTokens } from "../rules/category-in-tokens.ts";
 import { ListBlocks } from "./list-blocks.ts";
 
 const now = 1_795_176_000;

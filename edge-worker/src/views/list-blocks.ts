@@ -6,15 +6,17 @@ import {
   trendingUrl,
   writeCursor,
 } from "@trendvault/contract/trending-query";
+import type { ListPage } from "../bundle/bundled-lists.ts";
+import type { BundledRanks } from "../bundle/bundled-ranks.ts";
 import type { EdgeServices } from "../cache/edge-services.ts";
 import { LruMap } from "../cache/lru-map.ts";
 import { readThrough } from "../cache/read-through.ts";
 import type { RequestContext } from "../cache/revalidator.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
+import { categoryInTokens } from "../rules/category-in-tokens.ts";
 import { parseJson } from "../rules/parse-json.ts";
 import { readPublished } from "../rules/published.ts";
-import { categoryInTokens } from "./category-in-tokens.ts";
 
 /** The videos of 50 ranks, by rank; removed ones are not there. */
 export type ListBlock = ReadonlyMap<number, string>;
@@ -23,15 +25,18 @@ export const blockRanks = largestLimit;
 const remembered = 1024; // blocks of some 5 KB each
 
 /**
- * Which video has which rank in a generation's list. Lists are read as any visitor reads them, from the caches or the
- * origin, by the page of 50 ranks: one for all the lengths of pages that sites show.
+ * Which video has which rank in a generation's list. Lists are read from bundles where there are any, else as any
+ * visitor reads them, by the page of 50 ranks: one for all the lengths of pages that sites show.
  */
 export class ListBlocks {
   readonly #services: EdgeServices;
+  readonly #bundled: BundledRanks | null;
   readonly #blocks = new LruMap<ListBlock>(remembered);
 
-  constructor(services: EdgeServices) {
+  /** `bundled`: null where no bundles are read. */
+  constructor(services: EdgeServices, bundled: BundledRanks | null = null) {
     this.#services = services;
+    this.#bundled = bundled;
   }
 
   /** Block 0 has the ranks 1 to 50. Null when the list cannot be read now, "gone" when it never can be again. */
@@ -42,13 +47,22 @@ export class ListBlocks {
     if (known !== null) return known;
     const name = await this.#categoryName(category, context);
     if (name === null) return null;
+    const query = { region, window, limit: blockRanks, ...(name !== "" && { category: name }) };
     const cursor = writeCursor({ generation, afterRank: block * blockRanks });
-    const page = await this.#readPage(
-      { region, window, limit: blockRanks, cursor, ...(name !== "" && { category: name }) },
-      context,
-    );
+    const page =
+      (await this.#readBundled(query, { generation, block }, context)) ??
+      (await this.#readPage({ ...query, cursor }, context));
     if (page instanceof Map) this.#blocks.set(key, page);
     return page;
+  }
+
+  async #readBundled(
+    query: TrendingQuery,
+    place: { generation: number; block: number },
+    { waitUntil }: RequestContext,
+  ): Promise<ListBlock | null> {
+    const page = (await this.#bundled?.read(query, place, waitUntil)) ?? null;
+    return page && ranksOf(page);
   }
 
   async #readPage(query: TrendingQuery, context: RequestContext): Promise<ListBlock | "gone" | null> {
@@ -73,7 +87,10 @@ export class ListBlocks {
 }
 
 function readRanks({ body }: StoredResponse): ListBlock {
-  const page = parseJson(body) as { items?: { rank: number; id: string }[] } | null;
+  return ranksOf(parseJson(body) as Partial<ListPage> | null);
+}
+
+function ranksOf(page: Partial<ListPage> | null): ListBlock {
   return new Map(page?.items?.map(({ rank, id }) => [rank, id]));
 }
 

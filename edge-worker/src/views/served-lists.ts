@@ -3,7 +3,7 @@ import type { RequestContext } from "../cache/revalidator.ts";
 import type { ServedIncrement, ServedPage } from "../counting/increments.ts";
 import type { Logger } from "../log/logger.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
-import { categoryInTokens } from "./category-in-tokens.ts";
+import { categoryInTokens } from "../rules/category-in-tokens.ts";
 import type { ViewShards } from "./view-shards.ts";
 
 type Options = { shards: Pick<ViewShards, "add">; flushSeconds: number; log: Logger };

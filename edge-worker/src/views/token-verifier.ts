@@ -7,12 +7,12 @@ const remembered = 1024;
 
 /** Verifies the tokens of messages. A token is the same for everybody, so that most were verified before. */
 export class TokenVerifier {
-  readonly #keys: PublicKeySet;
+  readonly #keys: PublicKeySet | Promise<PublicKeySet>;
   readonly #clock: () => number;
   readonly #verified = new LruMap<TokenClaims>(remembered);
 
   /** `clock` gives Unix seconds. */
-  constructor(keys: PublicKeySet, clock: () => number) {
+  constructor(keys: PublicKeySet | Promise<PublicKeySet>, clock: () => number) {
     this.#keys = keys;
     this.#clock = clock;
   }
@@ -22,7 +22,7 @@ export class TokenVerifier {
     const now = this.#clock();
     const known = this.#verified.get(token);
     if (known !== null) return now <= known.issuedAt + viewsAcceptedSeconds ? known : "expired";
-    const result = await verifyToken(token, this.#keys, { now, acceptedSeconds: viewsAcceptedSeconds });
+    const result = await verifyToken(token, await this.#keys, { now, acceptedSeconds: viewsAcceptedSeconds });
     if (result.verdict !== "valid") return result.verdict;
     this.#verified.set(token, result.claims);
     return result.claims;

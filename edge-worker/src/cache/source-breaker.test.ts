@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from "bun:test";
-import { OriginBreaker } from "./origin-breaker.ts";
+import { SourceBreaker } from "./source-breaker.ts";
 
 let now: number;
-let breaker: OriginBreaker;
+let breaker: SourceBreaker;
 beforeEach(() => {
   now = 1000;
-  breaker = new OriginBreaker({ seconds: 5, random: () => 0.5, probeSeconds: 10, clock: () => now });
+  breaker = new SourceBreaker({ seconds: 5, random: () => 0.5, probeSeconds: 10, clock: () => now });
 });
 
 const failure = { retryAfter: 0, isRefusal: false };

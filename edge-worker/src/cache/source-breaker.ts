@@ -6,10 +6,10 @@ type BreakerOptions = BackoffOptions & { probeSeconds: number; clock: () => numb
 const failuresToOpen = 3; // in a row, of any targets
 
 /**
- * A circuit breaker for the origin as a whole. After three failures in a row the origin is not asked for a while, longer
- * with each failure, and then by one request at a time, until one succeeds.
+ * A circuit breaker for a source as a whole, such as the origin. After three failures in a row it is not asked for a
+ * while, longer with each failure, and then by one request at a time, until one succeeds.
  */
-export class OriginBreaker {
+export class SourceBreaker {
   readonly #options: BreakerOptions;
   #failures = 0;
   #waitsUntil = 0;
@@ -19,12 +19,12 @@ export class OriginBreaker {
     this.#options = options;
   }
 
-  /** Until when the origin is not to be asked, in Unix seconds; null when it may be. */
+  /** Until when the source is not to be asked, in Unix seconds; null when it may be. */
   get waitsUntil(): number | null {
     return this.#isOpen && this.#options.clock() < this.#waitsUntil ? this.#waitsUntil : null;
   }
 
-  /** Begins a request to the origin, which has to succeed or fail. False when it may not be asked. */
+  /** Begins a request to the source, which has to succeed or fail. False when it may not be asked. */
   begin(): boolean {
     if (this.waitsUntil !== null) return false;
     if (this.#isOpen) {
@@ -39,14 +39,14 @@ export class OriginBreaker {
     this.#isProbing = false;
   }
 
-  /** `retryAfter`: the shortest wait, in seconds. `isRefusal`: the request may have been wrong, and not the origin. */
+  /** `retryAfter`: the shortest wait, in seconds. `isRefusal`: the request may have been wrong, and not the source. */
   fail({ retryAfter, isRefusal }: { retryAfter: number; isRefusal: boolean }): void {
     const isLate = this.#isOpen && !this.#isProbing; // it began before the breaker opened
     if (isLate || (isRefusal && !this.#isOpen)) return;
     this.#isProbing = false;
     if (!isRefusal) this.#failures++;
     if (!this.#isOpen) return;
-    const count = isRefusal ? 1 : this.#failures - failuresToOpen + 1; // a refusal says nothing about the origin
+    const count = isRefusal ? 1 : this.#failures - failuresToOpen + 1; // a refusal says nothing about the source
     this.#waitsUntil = this.#options.clock() + backoffSeconds(count, retryAfter, this.#options);
   }
 

@@ -1,0 +1,96 @@
+import type { BundleDocument, BundleRange } from "@trendvault/contract/bundle-format";
+import {
+  BrokenBundle,
+  type BundleIndex,
+  type ReadRange,
+  readBundleIndex,
+  readDocument,
+} from "@trendvault/contract/bundle-reader";
+import type { BundlePointer } from "@trendvault/contract/pointer";
+import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import { bundleName } from "@trendvault/contract/store-names";
+import { LruMap } from "../cache/lru-map.ts";
+import { readAnswer, type SignedAnswer } from "../origin/read-answer.ts";
+import type { CanonicalRequest } from "../rules/canonical-request.ts";
+import type { BundleRanges } from "./bundle-ranges.ts";
+
+type WaitUntil = (work: Promise<unknown>) => void;
+
+const memoryCapacity = 4_000_000; // bytes of indexes
+const largestIndex = 2_500_000; // bytes; one of the most buckets that there may be has fewer
+const largestPart = 4_000_000; // bytes
+
+/** The documents of bundles, by the pointers that name them. */
+export class BundleDocuments {
+  readonly #ranges: BundleRanges;
+  readonly #keys: PublicKeySet;
+  readonly #indexes = new LruMap<BundleIndex>(memoryCapacity, ({ directory }) => directory.length);
+
+  /** `keys`: what documents have to be signed with. */
+  constructor(ranges: BundleRanges, keys: PublicKeySet) {
+    this.#ranges = ranges;
+    this.#keys = keys;
+  }
+
+  /** The lengths of the lists that a bundle has. @throws Error when it cannot be read or is broken */
+  async limitsOf(pointer: BundlePointer, waitUntil: WaitUntil): Promise<number[]> {
+    return (await this.#open(pointer, waitUntil)).manifest.limits;
+  }
+
+  /**
+   * What the origin has signed as the answer to a request, or null when there is none, which is certain. @throws Error
+   * when that cannot be read or is broken
+   */
+  async read(
+    request: CanonicalRequest,
+    pointer: BundlePointer,
+    waitUntil: WaitUntil,
+  ): Promise<SignedAnswer | null> {
+    const index = await this.#open(pointer, waitUntil);
+    const document = await this.#checked(pointer, waitUntil, (read) =>
+      readDocument(request.target, index, read),
+    );
+    if (document === null) return null;
+    const answer = await readAnswer(asReceived(document), { request, keys: this.#keys });
+    if (typeof answer === "string") throw new BrokenBundle(`a document cannot be served: ${answer}`);
+    return answer;
+  }
+
+  async #open(pointer: BundlePointer, waitUntil: WaitUntil): Promise<BundleIndex> {
+    const { bundle, generation } = pointer;
+    const known = this.#indexes.get(bundle.sha256);
+    if (known !== null) return known;
+    if (bundle.index_bytes > largestIndex) throw new BrokenBundle("its index is too large");
+    const index = await this.#checked(pointer, waitUntil, (read) => readBundleIndex(bundle, read));
+    if (index.manifest.version !== 1) throw new BrokenBundle("it is of another version");
+    if (index.manifest.generation !== generation) throw new BrokenBundle("it is of another generation");
+    this.#indexes.set(bundle.sha256, index);
+    return index;
+  }
+
+  /** Reads of a bundle that are checked within; what was read is forgotten when they find it broken. */
+  async #checked<T>(
+    { generation, bundle }: BundlePointer,
+    waitUntil: WaitUntil,
+    work: (read: ReadRange) => Promise<T>,
+  ): Promise<T> {
+    const name = bundleName({ generation, sha256: bundle.sha256 });
+    const ranges: BundleRange[] = [];
+    try {
+      return await work((range) => {
+        if (range.bytes > largestPart) throw new BrokenBundle("a part of it is too large");
+        ranges.push(range);
+        return this.#ranges.read(name, range, waitUntil);
+      });
+    } catch (error) {
+      if (error instanceof BrokenBundle) {
+        for (const range of ranges) waitUntil(this.#ranges.forget(name, range));
+      }
+      throw error;
+    }
+  }
+}
+
+function asReceived({ status, fields, body }: BundleDocument) {
+  return { status, headers: new Headers(fields), body };
+}

@@ -1,0 +1,32 @@
+const cacheName = "bundles-1";
+
+/** Bytes that the isolates of this data centre share (Cache API), by name. */
+export class SharedBytes {
+  readonly #base: URL;
+
+  /** `base` makes URLs of names. */
+  constructor(base: URL) {
+    this.#base = base;
+  }
+
+  async match(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
+    const cache = await caches.open(cacheName);
+    const response = await cache.match(this.#urlOf(name));
+    return response === undefined ? null : new Uint8Array(await response.arrayBuffer());
+  }
+
+  async put(name: string, bytes: Uint8Array<ArrayBuffer>, seconds: number): Promise<void> {
+    const headers = { "cache-control": `max-age=${seconds}` };
+    const cache = await caches.open(cacheName);
+    await cache.put(this.#urlOf(name), new Response(bytes, { headers }));
+  }
+
+  async delete(name: string): Promise<void> {
+    const cache = await caches.open(cacheName);
+    await cache.delete(this.#urlOf(name));
+  }
+
+  #urlOf(name: string): URL {
+    return new URL(`/bundles/${name}`, this.#base);
+  }
+}

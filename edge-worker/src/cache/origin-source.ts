@@ -1,0 +1,63 @@
+import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { Logger } from "../log/logger.ts";
+import { fetchFromOrigin, type OriginOptions, type OriginResponse } from "../origin/fetch-from-origin.ts";
+import { validateOriginResponse } from "../origin/validate-origin-response.ts";
+import { type BackoffOptions, readRetryAfter } from "../rules/backoff.ts";
+import { type CanonicalRequest, redactedTarget } from "../rules/canonical-request.ts";
+import type { DocumentSource, Held, SourceAnswer } from "./document-source.ts";
+import { SourceBreaker } from "./source-breaker.ts";
+
+type Options = OriginOptions & {
+  /** What its responses have to be signed with. */
+  keys: PublicKeySet;
+  backoff: BackoffOptions;
+  /** Unix seconds. */
+  clock: () => number;
+  log: Logger;
+};
+
+const refusals = [400, 404, 410]; // the statuses that one request can be to blame for
+const cacheSeconds = 2; // what a probe's request may spend with caches
+
+/** The origin: one request for each document. */
+export class OriginSource implements DocumentSource {
+  readonly #options: Options;
+  readonly #breaker: SourceBreaker;
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { backoff, clock, timeoutSeconds } = options;
+    this.#breaker = new SourceBreaker({ ...backoff, probeSeconds: timeoutSeconds + cacheSeconds, clock });
+  }
+
+  get waitsUntil(): number | null {
+    return this.#breaker.waitsUntil;
+  }
+
+  async read(request: CanonicalRequest, { stored }: Held): Promise<SourceAnswer> {
+    if (!this.#breaker.begin()) return { kind: "waiting", until: this.#breaker.waitsUntil ?? 0 };
+    const { keys, clock } = this.#options;
+    const now = clock();
+    const received = await fetchFromOrigin(request.target, this.#options);
+    if (typeof received === "string") return this.#fail(request, { reason: received });
+    const validated = await validateOriginResponse(received, { request, stored, now, keys });
+    if (validated.kind === "invalid") return this.#fail(request, { received, ...validated });
+    this.#breaker.succeed();
+    return validated;
+  }
+
+  #fail(
+    request: CanonicalRequest,
+    { received, reason }: { received?: OriginResponse; reason: string },
+  ): SourceAnswer {
+    const { log, clock } = this.#options;
+    const message = "The origin gave no response that can be served.";
+    log({ level: "error", event: "origin_failed", message, target: redactedTarget(request), reason });
+    const status = received?.status ?? null;
+    const retryAfter = readRetryAfter(received?.headers.get("retry-after") ?? null, clock());
+    // What is too large is so for this target only: a catalogue decides how large a list is.
+    const isRefusal = reason === "too-large" || (status !== null && refusals.includes(status));
+    this.#breaker.fail({ retryAfter, isRefusal });
+    return { kind: "failed", status, retryAfter };
+  }
+}

@@ -1,0 +1,68 @@
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { BundleFile } from "@trendvault/contract/bundle-format";
+import type { UnsignedBundlePointer } from "@trendvault/contract/pointer";
+import { bundleName, bundlePointerName, currentBundleName } from "@trendvault/contract/store-names";
+import { TestPublicationSigner } from "@trendvault/contract/test-support/test-publication-signer";
+import { DocumentSigner } from "../src/bundle/document-signer.ts";
+import { keySet, signingKey, tokenSigningKey } from "./keys.ts";
+
+const render = join(import.meta.dirname, "../../api/src/render.ts");
+
+/** The writer that signs pointers, and another one that nobody knows. */
+export const publisher = await TestPublicationSigner.create();
+export const stranger = await TestPublicationSigner.create();
+
+const edgeSeed = randomBytes(32);
+/** A secret of the edge, and how the origin's key set names it. */
+export const edgeSigningKey = edgeSeed.toString("base64url");
+const edgeSigner = await DocumentSigner.create(edgeSeed);
+
+/** The keys that an edge needs that reads bundles, as ORIGIN_JWKS. */
+export const bundleKeySet = JSON.stringify({ keys: [...JSON.parse(keySet).keys, publisher.publicKey] });
+
+/** A bundle as the renderer has written it. */
+export type Rendered = {
+  generation: number;
+  signedAt: number;
+  file: BundleFile;
+  bytes: Uint8Array<ArrayBuffer>;
+};
+
+/** Renders the newest generation of a database with the origin's keys. It takes seconds. */
+export function renderBundle(databasePath: string, { isDelegating = true } = {}): Rendered {
+  const folder = mkdtempSync(join(tmpdir(), "trendvault-edge-"));
+  const output = join(folder, "a.bundle");
+  const env = {
+    PATH: process.env.PATH,
+    SIGNING_KEY: signingKey,
+    TOKEN_SIGNING_KEYS: tokenSigningKey,
+    ...(isDelegating && { EDGE_SIGNING_PUBLIC_KEYS: edgeSigner.responseKey.x }),
+  };
+  const command = ["--no-env-file", render, "--database", databasePath, "--output", output];
+  const signedAt = Math.floor(Date.now() / 1000);
+  const line = execFileSync("bun", command, { env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const { generation, bytes, index_bytes, sha256, index_sha256 } = JSON.parse(line);
+  const rendered = new Uint8Array(readFileSync(output));
+  rmSync(folder, { recursive: true });
+  return { generation, signedAt, file: { sha256, bytes, index_bytes, index_sha256 }, bytes: rendered };
+}
+
+/** What a bucket has after a bundle was published, by key: the new objects in the order in which they are written. */
+export async function objectsOf(
+  { generation, file, bytes }: Rendered,
+  { publishedAt = Date.now() / 1000, prefix = "", signer = publisher } = {},
+): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+  const published_at = new Date(publishedAt * 1000).toISOString().replace(/\.\d+Z$/, "Z");
+  const unsigned: Omit<UnsignedBundlePointer, "kid"> = { generation, published_at, bundle: file };
+  const pointer = await signer.signBundlePointer(unsigned);
+  const names: [string, Uint8Array<ArrayBuffer>][] = [
+    [bundleName({ generation, sha256: file.sha256 }), bytes],
+    [bundlePointerName(generation), pointer],
+    [currentBundleName, pointer],
+  ];
+  return new Map(names.map(([name, object]) => [prefix + name, object]));
+}

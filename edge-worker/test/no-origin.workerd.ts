@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import { verifyResponse } from "@trendvault/contract/response-signature";
+import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
+import { verifyToken } from "@trendvault/contract/token";
+import { trendingUrl } from "@trendvault/contract/trending-query";
+import { bundleKeySet, edgeSigningKey, objectsOf, type Rendered, renderBundle } from "./bundles.ts";
+import { makeDatabase, type TestDatabase } from "./database.ts";
+import { Edge } from "./edge.ts";
+import { Origin } from "./origin.ts";
+import { countedIn, counting, readList, send } from "./view-messages.ts";
+
+const vars = {
+  ...counting,
+  ORIGIN_JWKS: bundleKeySet,
+  BUNDLE_PREFIX: "lists",
+  EDGE_KEYS: "",
+  EDGE_SIGNING_KEY: edgeSigningKey,
+};
+
+describe("an edge without an origin", () => {
+  let database: TestDatabase;
+  let origin: Origin; // to compare with
+  let edge: Edge;
+  let keys: PublicKeySet;
+  before(async () => {
+    database = makeDatabase();
+    origin = await Origin.start(database.path);
+    edge = await Edge.start("", vars);
+    await publish(edge, renderBundle(database.path));
+    keys = JSON.parse(await (await edge.fetch("/.well-known/jwks.json")).text());
+  });
+  after(async () => {
+    await edge.close();
+    await origin.kill();
+    database.remove();
+  });
+
+  async function publish(to: Edge, rendered: Rendered): Promise<void> {
+    const bucket = await to.bundles();
+    for (const [key, bytes] of await objectsOf(rendered, { prefix: "lists/" })) await bucket.put(key, bytes);
+  }
+
+  const bundled = [
+    "/?region=ES",
+    "/api/trending?region=ES",
+    "/api/trending?region=ES&window=week&category=Kids%27%20TV&fields=snippet&limit=50",
+    "/api/trending?region=ES&cursor=1-24",
+    "/feeds/ES.atom?window=now",
+    "/api/regions",
+    "/api/about",
+    "/about",
+    "/openapi.json",
+    "/api/videos/es-3",
+    "/api/videos/es-3/explain?region=ES",
+    "/problems/not-found",
+  ];
+  for (const target of bundled) {
+    test(`serves ${target} as the origin does, signed by it, and from the cache the second time`, async () => {
+      const [response, expected] = [await edge.fetch(target), await origin.fetch(target)];
+      assert.equal(response.status, 200, await response.clone().text());
+      const found = /^trendvault; (hit|fwd=miss; fwd-status=200; stored); ttl=\d+$/; // lists need /api/regions
+      assert.match(response.headers.get("cache-status") ?? "", found);
+      const [text, whole] = [await response.text(), await expected.text()];
+      assert.equal(withoutToken(text), withoutToken(whole));
+      const again = await edge.fetch(target, { headers: { "accept-encoding": "identity" } });
+      assert.match(again.headers.get("cache-status") ?? "", /^trendvault; hit; ttl=\d+$/);
+      assert.equal(await again.clone().text(), text);
+      await verifyIndependently({ status: 200, headers: new Headers([...again.headers]) }, keys);
+    });
+  }
+
+  test("makes lists of every other length, byte by byte those of the origin but for the token, which clients verify", async () => {
+    for (let limit = 1; limit <= 50; limit++) {
+      const target = trendingUrl({ region: "DE", window: "day", limit });
+      const response = await edge.fetch(target, { headers: { "accept-encoding": "identity" } });
+      assert.equal(response.status, 200, await response.clone().text());
+      const expected = await origin.fetch(target);
+      assert.equal(withoutToken(await response.clone().text()), withoutToken(await expected.text()));
+      const { status } = response;
+      const headers = new Headers([...response.headers]);
+      await verifyIndependently({ status, headers }, keys);
+      const body = new Uint8Array(await response.arrayBuffer());
+      assert.equal(await verifyResponse({ status, headers, body }, keys), "valid");
+      const { token } = JSON.parse(new TextDecoder().decode(body));
+      assert.equal((await verifyToken(token, keys, { now: Date.now() / 1000 })).verdict, "valid");
+    }
+  });
+
+  test("counts looks at lists of both kinds, at the ranks of their pages", async () => {
+    for (const [region, target, rank] of [
+      ["PL", "/api/trending?region=PL", 3],
+      ["PT", "/api/trending?region=PT&limit=7&cursor=1-7", 9],
+    ] as const) {
+      const { token, ids } = await readList(edge, target);
+      assert.equal((await send(edge, { token, seen: 0, opened: [rank] })).status, 204);
+      assert.deepEqual(await countedIn(edge, `${region}-0`), [[rank, ids.get(rank), 0, 1]]);
+    }
+  });
+
+  test("says of what is in no bundle that it does not exist, in the origin's words, signed", async () => {
+    for (const target of [
+      "/api/videos/none",
+      "/api/videos/none/explain?region=ES",
+      "/api/trending?region=ES&cursor=1-48",
+      "/api/trending?region=ES&limit=20&cursor=1-40",
+      "/assets/page-00000000.js",
+    ]) {
+      const response = await edge.fetch(target, { headers: { "accept-encoding": "identity" } });
+      const expected = await origin.fetch(target);
+      assert.deepEqual([response.status, expected.status], [404, 404], target);
+      assert.equal(await response.clone().text(), await expected.text());
+      await verifyIndependently({ status: 404, headers: new Headers([...response.headers]) }, keys);
+    }
+  });
+
+  test("refuses what the origin refuses", async () => {
+    for (const target of [
+      "/api/trending?region=ES&category=None",
+      "/api/trending?region=ES&cursor=999-24",
+      "/api/trending?region=ES&limit=51",
+      "/?region=ES&x=1&region=DE",
+    ]) {
+      const [response, expected] = [await edge.fetch(target), await origin.fetch(target)];
+      assert.deepEqual([response.status, await response.json()], [expected.status, await expected.json()]);
+    }
+  });
+
+  test("leads people to the page without a language that no bundle has", async () => {
+    const target = "/?region=ES&category=Music&lang=pl";
+    const response = await edge.fetch(target, { redirect: "manual" });
+    assert.deepEqual(
+      [response.status, response.headers.get("location")],
+      [303, "/?region=ES&category=Music"],
+    );
+  });
+
+  test("serves the next generation soon after it was published, and the next pages of the one before", async () => {
+    const before = await edge.fetch("/api/trending?region=FR&limit=24");
+    const { next } = (await before.json()) as { next: string };
+    database.publish();
+    await publish(edge, renderBundle(database.path));
+    for (;;) {
+      const response = await edge.fetch(`/api/trending?region=FR&window=week&limit=50`);
+      if (((await response.json()) as { generation: number }).generation === 2) break;
+      await new Promise((resume) => setTimeout(resume, 200));
+    }
+    const page = await edge.fetch(next);
+    assert.equal(page.status, 200);
+    assert.equal(((await page.json()) as { generation: number }).generation, 1);
+    const made = await edge.fetch("/api/trending?region=FR&limit=10&cursor=1-30");
+    assert.equal(((await made.json()) as { count: number }).count, 10);
+  });
+});
+
+/** A body without its token, whose minute differs. */
+function withoutToken(body: string): string {
+  return body.replaceAll(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, "");
+}
