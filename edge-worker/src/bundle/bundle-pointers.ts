@@ -30,7 +30,7 @@ type Held = { pointer: BundlePointer; text: string; etag: string };
 type Shared = { text: string; etag: string; checkedAt: number };
 
 /** How often a data centre reads the newest pointer, in seconds, give or take isolates that read at once. */
-export const pointerSeconds = 5;
+const pointerSeconds = 5;
 const sharedSeconds = 86_400; // for as long, no isolate takes an older one
 const olderSeconds = 3600;
 const remembered = 64;
