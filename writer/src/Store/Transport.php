@@ -16,12 +16,15 @@ final class Transport
     /** A transfer that is slower for so long is given up. */
     private const int LEAST_BYTES_PER_SECOND = 1024;
     private const int SLOW_SECONDS = 10;
+    /** What is behind that is passed over. */
+    private const int MOST_ERROR_BYTES = 65_536;
 
     private readonly CurlHandle $curl;
     /** @var array<string, string> */
     private array $fields = [];
     private string $body = '';
     private int $received = 0;
+    private bool $isTooLarge = false;
 
     public function __construct(private readonly StoreAddress $address)
     {
@@ -31,7 +34,7 @@ final class Transport
     /** @throws TransportFailure */
     public function send(Request $request, float $seconds): Response
     {
-        [$this->fields, $this->body, $this->received] = [[], '', 0];
+        [$this->fields, $this->body, $this->received, $this->isTooLarge] = [[], '', 0, false];
         $upload = $request->payload?->open();
         curl_reset($this->curl);
         // Not spread: that would number the options anew.
@@ -43,7 +46,7 @@ final class Transport
         if ($done === false) {
             throw new TransportFailure(
                 curl_strerror(curl_errno($this->curl)) ?? 'unknown failure',
-                $this->received > $request->mostBytes,
+                $this->isTooLarge,
             );
         }
 
@@ -112,15 +115,19 @@ final class Transport
     /** @return int fewer bytes than came stop the transfer */
     private function readBody(Request $request, string $bytes): int
     {
+        $isContent = curl_getinfo($this->curl, CURLINFO_RESPONSE_CODE) === 200;
         $this->received += strlen($bytes);
-        if ($this->received > $request->mostBytes) {
+        if ($isContent && $this->received > $request->mostBytes) {
+            $this->isTooLarge = true;
+
             return -1;
         }
-        $isContent = curl_getinfo($this->curl, CURLINFO_RESPONSE_CODE) === 200;
-        if ($request->sink !== null && $isContent) {
-            return (int) fwrite($request->sink, $bytes);
+        if ($isContent && $request->sink !== null) {
+            return (int) @fwrite($request->sink, $bytes);
         }
-        $this->body .= $bytes;
+        if ($isContent || $this->received <= self::MOST_ERROR_BYTES) {
+            $this->body .= $bytes;
+        }
 
         return strlen($bytes);
     }

@@ -19,7 +19,13 @@ abstract class PublicationTestCase extends TestCase
     /** @param array<string, string> $environment */
     protected static function installation(FakeStore $store, array $environment = []): Installation
     {
-        $installation = new Installation([...$store->settings(), ...$environment]);
+        return self::withVideos([...$store->settings(), ...$environment]);
+    }
+
+    /** @param array<string, string> $environment */
+    protected static function withVideos(array $environment): Installation
+    {
+        $installation = new Installation($environment);
         $lines = [];
         foreach (['GB', 'DE'] as $region) {
             for ($video = 0; $video < 5; $video++) {

@@ -1,0 +1,209 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Publication;
+
+use PHPUnit\Framework\Attributes\Test;
+use SQLite3;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Publication\GenerationFile;
+use TrendVault\Writer\Tests\Store\FakeStore;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
+use TrendVault\Writer\Tests\Support\SmallDisk;
+
+final class GenerationFileTest extends PublicationTestCase
+{
+    /** What is of the generation, and comes whole. */
+    private const array OF_GENERATION = [
+        'generations' => 'id',
+        'generation_regions' => 'generation',
+        'trending' => 'generation',
+        'explored_ranks' => 'generation',
+        'explanations' => 'generation',
+    ];
+    private const array FILLED = [
+        'explanations',
+        'generation_regions',
+        'generations',
+        'hourly_views',
+        'regions',
+        'removals',
+        'removals_version',
+        'schema_migrations',
+        'trending',
+        'velocity',
+        'videos',
+    ];
+
+    #[Test]
+    public function it_has_the_rows_of_its_generation_and_all_tables(): void
+    {
+        $store = new FakeStore();
+        $installation = self::withCategoryOnlyVideos($store);
+        $file = self::file($store, $installation, self::current($store));
+        $newest = $installation->value('SELECT max(id) FROM generations');
+
+        self::assertSame(
+            ['ok', 'delete'],
+            [$file->querySingle('PRAGMA integrity_check'), $file->querySingle('PRAGMA journal_mode')],
+        );
+        self::assertNull($file->querySingle('PRAGMA foreign_key_check'));
+        foreach (self::OF_GENERATION as $table => $column) {
+            self::assertSame(
+                $installation->rows("SELECT * FROM $table WHERE $column = $newest"),
+                self::rows($file, "SELECT * FROM $table"),
+                $table,
+            );
+        }
+        $schema = 'SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name';
+        self::assertSame($installation->rows($schema), self::rows($file, $schema));
+        self::assertSame(self::FILLED, self::filledTables($file));
+        self::assertSame(
+            $installation->value('SELECT version FROM removals_version'),
+            $file->querySingle('SELECT version FROM removals_version'),
+        );
+    }
+
+    #[Test]
+    public function it_has_every_listed_video_and_the_counts_of_those_that_only_a_category_lists(): void
+    {
+        $store = new FakeStore();
+        $installation = self::withCategoryOnlyVideos($store);
+        $file = self::file($store, $installation, self::current($store));
+
+        self::assertSame(
+            0,
+            $file->querySingle('SELECT count(*) FROM trending WHERE video_id NOT IN (SELECT id FROM videos)'),
+        );
+        self::assertSame(
+            0,
+            $file->querySingle('SELECT count(*) FROM videos WHERE id NOT IN (SELECT video_id FROM trending)'),
+        );
+        $onlyInCategory =
+            "FROM trending WHERE video_id NOT IN (SELECT video_id FROM trending WHERE category = '')";
+        self::assertGreaterThan(0, $file->querySingle("SELECT count(DISTINCT video_id) $onlyInCategory"));
+        self::assertSame(
+            self::rows($file, "SELECT DISTINCT video_id $onlyInCategory ORDER BY video_id"),
+            self::rows($file, 'SELECT video_id FROM velocity ORDER BY video_id'),
+        );
+    }
+
+    #[Test]
+    public function the_same_generation_makes_the_same_bytes(): void
+    {
+        $store = new FakeStore();
+        $installation = self::withCategoryOnlyVideos($store);
+        $generation = self::current($store)->generation;
+        $made = [];
+        foreach (['first', 'second'] as $name) {
+            $database = Database::openForWriting($installation->database, 1000);
+            new GenerationFile($database)->make($generation, "{$installation->folder->path}/$name.db");
+            $database->close();
+            $made[] = hash_file('sha256', "{$installation->folder->path}/$name.db");
+            $installation->run(['check']);
+        }
+
+        self::assertSame($made[0], $made[1]);
+        self::assertSame(
+            $made[0],
+            hash('sha256', (string) gzdecode((string) $store->content(self::current($store)->fileKey()))),
+        );
+    }
+
+    #[Test]
+    public function it_has_neither_the_history_nor_why_a_video_was_taken_down(): void
+    {
+        $store = new FakeStore();
+        $installation = self::withCategoryOnlyVideos($store);
+        $bytes = (string) gzdecode((string) $store->content(self::current($store)->fileKey()));
+
+        self::assertStringNotContainsString('between us', $bytes);
+        self::assertStringContainsString('between us', (string) file_get_contents($installation->database));
+        self::assertSame(
+            ['video-GB-1', 'no reason given'],
+            array_values(
+                self::rows(
+                    self::file($store, $installation, self::current($store)),
+                    'SELECT name, reason FROM removals',
+                )[0],
+            ),
+        );
+    }
+
+    #[Test]
+    public function without_room_for_it_the_generation_stays_and_the_next_run_publishes_it(): void
+    {
+        $disk = new SmallDisk();
+        $store = new FakeStore();
+        $template = self::installation($store);
+        $installation = new Installation($template->environment, "$disk->path/test.db", $template->folder);
+        $installation->run(['cron']);
+        $installation->run(['rank']);
+        $disk->fillUpTo(120_000);
+        $result = $installation->run(['publish']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode, $result->errors);
+        self::assertMatchesRegularExpression('/Cannot (make|write) /', $result->message('store_failed'));
+        self::assertSame(1, self::current($store)->generation);
+        $disk->empty();
+        self::assertSame(ExitCode::Ok, $installation->run(['publish'])->exitCode);
+        self::assertSame(2, self::current($store)->generation);
+    }
+
+    /** More videos than a list over all categories has, and one that was taken down. */
+    private static function withCategoryOnlyVideos(FakeStore $store): Installation
+    {
+        $installation = self::installation($store);
+        $lines = [];
+        for ($video = 0; $video < 620; $video++) {
+            $lines[] = [
+                'id' => "many-$video",
+                'channel' => "Channel $video",
+                'region' => 'GB',
+                'category' => $video % 8 === 0 ? 'Sports' : "Category $video",
+                'observed_at' => NdjsonLine::ago(60),
+                'views' => 1_000_000 - 1000 * $video,
+            ];
+        }
+        $installation->run(['cron']);
+        $installation->run(['ingest', '-'], NdjsonLine::many($lines));
+        $installation->run(['remove', 'video-GB-1', '--reason', 'between us']);
+        $result = $installation->run(['cron']);
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+
+        return $installation;
+    }
+
+    /** @return list<array<string, mixed>> */
+    private static function rows(SQLite3 $file, string $sql): array
+    {
+        $result = $file->query($sql);
+        for ($rows = []; ($row = $result->fetchArray(SQLITE3_ASSOC)) !== false; ) {
+            $rows[] = $row;
+        }
+
+        return $rows;
+    }
+
+    /** @return list<string> */
+    private static function filledTables(SQLite3 $file): array
+    {
+        $tables = array_column(
+            self::rows(
+                $file,
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+            ),
+            'name',
+        );
+
+        return array_values(
+            array_filter(
+                $tables,
+                static fn(string $table): bool => $file->querySingle("SELECT 1 FROM $table LIMIT 1") === 1,
+            ),
+        );
+    }
+}
