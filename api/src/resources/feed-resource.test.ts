@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { Random } from "@trendvault/contract/test-support/random";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { hostileText } from "../../../client/test-support/hostile-text.ts";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
+import { videos } from "../../test-support/database-builder.ts";
+import { OriginForEachTest } from "../../test-support/origin-for-each-test.ts";
 
 type JsonFeed = {
   version: string;
@@ -28,20 +28,7 @@ type AtomFeed = {
   entry: AtomEntry[];
 };
 
-let builder: DatabaseBuilder;
-let origin: TestOrigin;
-
-beforeEach(() => {
-  builder = new DatabaseBuilder();
-});
-afterEach(() => {
-  origin.watcher.close();
-  builder.remove();
-});
-
-async function open(env: Record<string, string> = {}): Promise<void> {
-  origin = await openTestOrigin(builder.path, env);
-}
+const origin = new OriginForEachTest();
 
 async function textOf(target: string): Promise<string> {
   const response = await origin.ask(target);
@@ -66,11 +53,11 @@ const absolute = /^[a-z][a-z0-9+.-]*:\S+$/i;
 
 describe("a feed", () => {
   beforeEach(async () => {
-    builder.publish([
+    origin.builder.publish([
       { region: "PL", videos: videos(60) },
       { region: "PL", window: "now", category: "Kids' TV", videos: videos(3) },
     ]);
-    await open({ VIDEO_URL: "https://site.example/watch/{id}" });
+    await origin.open({ VIDEO_URL: "https://site.example/watch/{id}" });
   });
 
   test("is the list of its market, in its language", async () => {
@@ -124,10 +111,12 @@ describe("a feed", () => {
   });
 
   test("has an id for each video, also where the catalogue gives two of them one address", async () => {
-    origin.watcher.close();
     const url = "https://site.example/watch/other";
-    builder.publish([{ region: "PL", videos: videos(3).map((video) => ({ ...video, url })) }], 1_795_171_260);
-    await open();
+    origin.builder.publish(
+      [{ region: "PL", videos: videos(3).map((video) => ({ ...video, url })) }],
+      1_795_171_260,
+    );
+    await origin.open();
     const { items } = JSON.parse(await textOf("/feeds/PL.json")) as JsonFeed;
     const ids = (await atomOf("/feeds/PL.atom")).entry.map(({ id }) => id);
     expect(items.map(({ id, url }) => [id, url])).toEqual(ids.map((id) => [id, url]));
@@ -165,8 +154,8 @@ test(`a title of any kind is text in both forms (seed ${random.seed})`, async ()
     hostileText(random).slice(0, 200).toWellFormed().replaceAll("\0", "\ufffd"),
   );
   const seeds = titles.map((title, index) => ({ id: `video${index}`, title, channel: title }));
-  builder.publish([{ region: "GB", videos: seeds }]);
-  await open();
+  origin.builder.publish([{ region: "GB", videos: seeds }]);
+  await origin.open();
   const { items } = JSON.parse(await textOf("/feeds/GB.json")) as JsonFeed;
   expect(items.map(({ title }) => title)).toEqual(titles);
   expect(items.every((item) => String(item.id).startsWith("urn:uuid:") && !("url" in item))).toBe(true);

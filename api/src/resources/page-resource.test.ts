@@ -1,61 +1,34 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { longestBody } from "@trendvault/contract/http-rules";
 import { Random } from "@trendvault/contract/test-support/random";
-import { type DefaultTreeAdapterTypes, parse } from "parse5";
 import { hostileText } from "../../../client/test-support/hostile-text.ts";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
+import { videos } from "../../test-support/database-builder.ts";
+import {
+  attribute,
+  classed,
+  type Element,
+  named,
+  parseElements,
+  textOf,
+} from "../../test-support/html-elements.ts";
+import { OriginForEachTest } from "../../test-support/origin-for-each-test.ts";
 
-let builder: DatabaseBuilder;
-let origin: TestOrigin;
+const origin = new OriginForEachTest();
 
-beforeEach(() => {
-  builder = new DatabaseBuilder();
-});
-afterEach(() => {
-  origin.watcher.close();
-  builder.remove();
-});
-
-async function open(env: Record<string, string> = {}): Promise<void> {
-  origin = await openTestOrigin(builder.path, env);
-}
-
-type Element = DefaultTreeAdapterTypes.Element;
-
-/** Every element of a page, also in the shadow root. */
 async function elementsOf(target: string): Promise<Element[]> {
   const response = await origin.ask(target);
   expect([target, response.status]).toEqual([target, 200]);
-  const walk = (node: DefaultTreeAdapterTypes.Node): Element[] => {
-    const content = "content" in node ? node.content.childNodes : [];
-    const children = "childNodes" in node ? node.childNodes : [];
-    return [...("tagName" in node ? [node] : []), ...[...children, ...content].flatMap(walk)];
-  };
-  return walk(parse(await response.text()));
+  return parseElements(await response.text());
 }
-
-function attribute({ attrs }: Element, name: string): string | null {
-  return attrs.find((one) => one.name === name)?.value ?? null;
-}
-
-function textOf(node: DefaultTreeAdapterTypes.Node): string {
-  if ("value" in node) return node.value;
-  return "childNodes" in node ? node.childNodes.map(textOf).join("") : "";
-}
-
-const named = (elements: Element[], tag: string) => elements.filter(({ tagName }) => tagName === tag);
-const classed = (elements: Element[], name: string) =>
-  elements.filter((element) => attribute(element, "class")?.split(" ").includes(name));
 
 describe("the page of a list", () => {
   beforeEach(async () => {
-    builder.publish([
+    origin.builder.publish([
       { region: "GB", videos: videos(30) },
       { region: "PL", window: "now", category: "Kids' TV", videos: videos(3) },
       { region: "PL", videos: videos(3) },
     ]);
-    await open();
+    await origin.open();
   });
 
   test("has the list in it, in the language of the market, with the same token as the list", async () => {
@@ -132,8 +105,7 @@ describe("the page of a list", () => {
   });
 
   test("comes with the policy, which names the hosts of pictures", async () => {
-    origin.watcher.close();
-    await open({ THUMB_HOSTS: "thumbs.example" });
+    await origin.open({ THUMB_HOSTS: "thumbs.example" });
     const { headers } = await origin.ask("/?region=GB");
     expect(headers.get("content-security-policy")).toContain("img-src 'self' thumbs.example;");
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -171,8 +143,8 @@ function drawTitle(longest: number): string {
 test(`a title of any kind is text in the page and in its data (seed ${random.seed})`, async () => {
   const titles = Array.from({ length: 24 }, () => drawTitle(300));
   const seeds = titles.map((title, index) => ({ id: `video${index}`, title, channel: title.slice(0, 200) }));
-  builder.publish([{ region: "GB", videos: seeds }]);
-  await open();
+  origin.builder.publish([{ region: "GB", videos: seeds }]);
+  await origin.open();
   const elements = await elementsOf("/?region=GB");
   const shown = (title: string) => title.replaceAll("\r", "\n");
   expect(classed(elements, "title").map(textOf)).toEqual(titles.map(shown));
@@ -189,12 +161,14 @@ test("however long the catalogue's texts and however many its categories, the ed
   const listed = Array.from({ length: 50 }, (_, n) => ({ id: `video-${n}`.padEnd(64, "-"), ...long, url }));
   const categories = Array.from({ length: 300 }, (_, n) => String(n).padEnd(60, "\u0141"));
   const shown = categories.at(-1) ?? "";
-  builder.publish([
+  origin.builder.publish([
     { region: "GB", videos: listed },
     ...categories.map((category) => ({ region: "GB", category, videos: listed.slice(0, 1) })),
   ]);
-  builder.database.run("UPDATE videos SET thumb_base = ?", ["https://videos.example/".padEnd(500, "&")]);
-  await open({ THUMB_HOSTS: "videos.example" });
+  origin.builder.database.run("UPDATE videos SET thumb_base = ?", [
+    "https://videos.example/".padEnd(500, "&"),
+  ]);
+  await origin.open({ THUMB_HOSTS: "videos.example" });
   for (const target of [
     "/",
     `/?category=${encodeURIComponent(shown)}`,
@@ -206,46 +180,4 @@ test("however long the catalogue's texts and however many its categories, the ed
     const { length } = await response.text();
     expect([target, response.status, length < longestBody / 2]).toEqual([target, 200, true]);
   }
-});
-
-describe("how the lists are made", () => {
-  type Recorded = { sources?: object[]; removed_videos?: number };
-
-  /** The page's text, when the writer has recorded this of its generation. */
-  async function read({ sources, removed_videos }: Recorded): Promise<string> {
-    builder.publish([{ region: "GB", videos: videos(3) }]);
-    const values = [sources === undefined ? null : JSON.stringify(sources), removed_videos ?? null];
-    builder.database.run("UPDATE generations SET sources = ?, removed_videos = ?", values);
-    await open();
-    return textOf(named(await elementsOf("/about"), "main")[0] as Element);
-  }
-
-  test("is told from what is in force, and takes no parameters", async () => {
-    const sources = [
-      { kind: "youtube", host: "www.googleapis.com" },
-      { kind: "edge", host: null },
-    ];
-    const text = await read({ sources, removed_videos: 1234 });
-    expect(text).toContain("at most 3 videos of one channel are within the first 24 ranks");
-    expect(text).toContain("now: 6 hours, day: 24 hours, week: 7 days");
-    expect(text).toContain("YouTube's charts (www.googleapis.com), looks and openings of these lists");
-    expect(text).toContain("1,234");
-    expect((await origin.ask("/about?region=GB")).status).toBe(400);
-  });
-
-  test("does not say what is not known", async () => {
-    expect(await read({})).not.toMatch(/null|undefined|NaN/);
-  });
-
-  test("decides whether the page tells what was looked at: where the writer asks the edge for it", async () => {
-    const tells = async () => {
-      const list = named(await elementsOf("/?region=GB"), "trendvault-list")[0];
-      return list !== undefined && attribute(list, "views") !== null;
-    };
-    await read({ sources: [{ kind: "ndjson", host: null }] });
-    expect(await tells()).toBe(false);
-    origin.watcher.close();
-    await read({ sources: [{ kind: "edge", host: "trending.example" }] });
-    expect(await tells()).toBe(true);
-  });
 });

@@ -1,3 +1,4 @@
+import { restartOf } from "../problem-error.ts";
 import type { Failure, List, ListState } from "./read-list.ts";
 
 /** What the element tells the page. All bubble and leave shadow trees. */
@@ -20,4 +21,10 @@ export function dispatch<Name extends keyof TrendvaultListEvents>(
 ): boolean {
   const options = { detail, bubbles: true, composed: true, cancelable: name === "trendvault-open" };
   return element.dispatchEvent(new CustomEvent(name, options));
+}
+
+/** Tells that nothing new could be read. */
+export function dispatchFailure(element: EventTarget, state: Failure, error: unknown): void {
+  const restart = restartOf(error);
+  dispatch(element, "trendvault-failure", { state, error, ...(restart !== null && { restart }) });
 }

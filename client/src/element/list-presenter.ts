@@ -5,7 +5,7 @@ import { h } from "../view/nodes.ts";
 import { loadWords } from "../view/words/load-words.ts";
 import { fill, type Words } from "../view/words/words.ts";
 import { ListRoot } from "./list-root.ts";
-import type { List } from "./read-list.ts";
+import type { Failure, List, ReadList } from "./read-list.ts";
 
 /** What a visitor is told above the list; null when there is nothing to say. */
 export type NoticeKind =
@@ -69,8 +69,20 @@ export class ListPresenter {
     this.#root.say(text === null ? null : { text, ...(action && { action }) });
   }
 
-  /** Says when the list was made, and links to how. */
-  foot(list: List, src: string): void {
+  /** Says that nothing new could be read: `ageSeconds` is that of the list that is shown, null when there is none. */
+  noticeFailure(failure: Failure, { ageSeconds, run }: { ageSeconds: number | null; run: () => void }): void {
+    if (failure === "unverified") this.notice("unverified");
+    else if (ageSeconds === null) this.notice("failed", { run });
+    else this.notice(failure === "offline" ? "offline" : "stale", { ageSeconds });
+  }
+
+  /** Says of a list that is shown how old it is, where that is unusual, when it was made, and how. */
+  describe({ list, state, ageSeconds }: ReadList, src: string): void {
+    this.notice(state === "live" ? null : state, { ageSeconds });
+    this.#foot(list, src);
+  }
+
+  #foot(list: List, src: string): void {
     const { words, formats } = this.#prepared;
     const made = fill(words.listOf, { time: formats.time(list.generated_at) });
     this.#root.showFoot(

@@ -1,8 +1,9 @@
-import { ProblemError, restartOf } from "../problem-error.ts";
+import { ProblemError } from "../problem-error.ts";
 import type { Connection } from "../requests/connection.ts";
 import { explain } from "./explaining.ts";
+import { isInUse } from "./in-use.ts";
 import { type ListAttributes, observedAttributes, readAttributes } from "./list-attributes.ts";
-import { dispatch } from "./list-events.ts";
+import { dispatch, dispatchFailure } from "./list-events.ts";
 import { ListPresenter } from "./list-presenter.ts";
 import { ListReader } from "./list-reader.ts";
 import { announceOpening } from "./opening.ts";
@@ -200,9 +201,7 @@ export class TrendvaultList extends Base {
 
   #describe(): void {
     if (this.#isManual || this.#shown === null) return;
-    const { list, state, ageSeconds } = this.#shown;
-    this.#presenter?.notice(state === "live" ? null : state, { ageSeconds });
-    this.#presenter?.foot(list, this.#attributes.src);
+    this.#presenter?.describe(this.#shown, this.#attributes.src);
   }
 
   /** What reading gives, or null when it failed, which is told, or is of no use any more. */
@@ -218,20 +217,14 @@ export class TrendvaultList extends Base {
 
   async #fail(error: unknown): Promise<void> {
     this.#failures++;
-    const retryAfter = error instanceof ProblemError ? error.retryAfterSeconds : null;
-    this.#setTimer(retryAfter);
+    this.#setTimer(error instanceof ProblemError ? error.retryAfterSeconds : null);
     const state = failureOf(error);
-    const restart = restartOf(error);
-    dispatch(this, "trendvault-failure", { state, error, ...(restart !== null && { restart }) });
+    dispatchFailure(this, state, error);
     if (this.#isManual) return;
-    const ageSeconds = this.#shown === null ? 0 : describeAge(this.#shown.list, new Headers()).ageSeconds;
-    await this.#presenter?.prepare(
-      { lang: this.getAttribute("lang"), thumbHosts: [] },
-      this.getAttribute("region"),
-    );
-    if (state === "unverified") this.#presenter?.notice("unverified");
-    else if (this.#shown === null) this.#presenter?.notice("failed", { run: () => void this.load() });
-    else this.#presenter?.notice(state === "offline" ? "offline" : "stale", { ageSeconds });
+    const ageSeconds = this.#shown === null ? null : describeAge(this.#shown.list, new Headers()).ageSeconds;
+    const look = { lang: this.getAttribute("lang"), thumbHosts: [] };
+    await this.#presenter?.prepare(look, this.getAttribute("region"));
+    this.#presenter?.noticeFailure(state, { ageSeconds, run: () => void this.load() });
   }
 
   #setTimer(retryAfterSeconds: number | null): void {
@@ -250,13 +243,8 @@ export class TrendvaultList extends Base {
     this.#failures = 0;
     this.#setTimer(null);
     if (!isNewer || this.#newer === null) this.#describe();
-    else if (this.#isInUse) this.#presenter?.notice("newer", { run: () => this.showNewer() });
+    else if (isInUse(this, { pages: this.#pages.length }))
+      this.#presenter?.notice("newer", { run: () => this.showNewer() });
     else await this.#show(this.#currentReader(), this.#newer, { again: true });
-  }
-
-  /** Whether a visitor would lose something when another list took the place of this one. */
-  get #isInUse(): boolean {
-    const isOpen = this.shadowRoot?.querySelector("details[open]") !== null;
-    return this.#pages.length > 1 || isOpen || this.matches(":hover, :focus-within");
   }
 }
