@@ -34,29 +34,37 @@ final class Restore extends WriterCommand
     #[Override]
     protected function configure(): void
     {
-        $this->setHelp(self::HELP)->addOption(
-            'backup',
-            mode: InputOption::VALUE_REQUIRED,
-            description: 'The time in a backup\'s name, such as 2026-11-22T034000Z (default: the newest one)',
-        );
+        $this->setHelp(self::HELP)
+            ->addOption(
+                'backup',
+                mode: InputOption::VALUE_REQUIRED,
+                description: 'The time in a backup\'s name, such as 2026-11-22T034000Z (default: the newest one)',
+            )
+            ->addOption(
+                'no-publish',
+                mode: InputOption::VALUE_NONE,
+                description: 'Leave the store of PUBLISH alone: for an exercise, beside a writer that runs',
+            );
     }
 
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
         $settings = BackupSettings::of($context->settings);
+        $publishes = PublishSettings::isSet($context->settings) && !$input->getOption('no-publish');
         $path = DatabaseFile::resolve($context->settings->databasePath);
         $lock = WriterLock::acquire($path, 'restore', 0);
         try {
             self::requireEmpty($path);
-            self::bringBack($settings, $input->getOption('backup'), $path, self::published($context));
+            $published = $publishes ? self::published($context) : 0;
+            self::bringBack($settings, $input->getOption('backup'), $path, $published);
         } finally {
             $lock->release();
         }
         $context->log->info("Restored $path from {$settings->store->name()}.", ['event' => 'restored']);
 
         return new WriteSession('restore', $context)->migrateAndRun(
-            static fn(Database $database): ExitCode => self::publish($context, $database),
+            static fn(Database $database): ExitCode => self::publish($context, $database, $publishes),
         );
     }
 
@@ -73,15 +81,12 @@ final class Restore extends WriterCommand
     }
 
     /**
-     * The number of the generation that readers have; 0 without PUBLISH, or without one.
+     * The number of the generation that readers have; 0 without one.
      *
      * @throws UsageError|StoreFailure
      */
     private static function published(Context $context): int
     {
-        if (!PublishSettings::isSet($context->settings)) {
-            return 0;
-        }
         $settings = PublishSettings::of($context->settings);
 
         return CurrentPointer::read($settings->open(), $settings->keys->publicKeys)->generation();
@@ -107,12 +112,11 @@ final class Restore extends WriterCommand
     }
 
     /** A generation of what was restored, under a number that nobody has seen. */
-    private static function publish(Context $context, Database $database): ExitCode
+    private static function publish(Context $context, Database $database, bool $publishes): ExitCode
     {
         new RankStep($context, $database)->run();
+        $exitCode = $publishes ? new PublishStep($context, $database)->run() : null;
 
-        return PublishSettings::isSet($context->settings)
-            ? new PublishStep($context, $database)->run() ?? ExitCode::Ok
-            : ExitCode::Ok;
+        return $exitCode ?? ExitCode::Ok;
     }
 }
