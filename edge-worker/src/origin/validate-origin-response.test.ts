@@ -1,74 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import { TestSigner } from "@trendvault/contract/test-support/test-signer";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
-import type { OriginResponse } from "./fetch-from-origin.ts";
-import type { StoredResponse } from "./stored-response.ts";
-import { type ValidationContext, validateOriginResponse } from "./validate-origin-response.ts";
-
-const now = 1_795_176_030;
-const request: CanonicalRequest = {
-  target: "/api/trending?region=DE",
-  query: { region: "DE", window: "day", limit: 24 },
-  regionFromCountry: true,
-};
-const next = "/api/trending?region=DE&cursor=7-24";
-const list = { region: "DE", generation: 7, generated_at: "2026-11-20T12:00:00Z", next };
-const generatedAt = Date.parse(list.generated_at) / 1000;
-
-const signer = await TestSigner.create();
-
-type Signed = Parameters<TestSigner["sign"]>[1];
-
-/** A valid response, signed with `signed`; then `headers` replace its own. */
-async function responseWith(
-  body: unknown = list,
-  { signed = {}, headers = {} }: { signed?: Signed; headers?: Record<string, string> } = {},
-): Promise<OriginResponse> {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  return {
-    status: 200,
-    headers: new Headers({
-      ...(await signer.sign(text, { created: now, location: request.target, ...signed })),
-      "cache-control": "public, max-age=999999999",
-      "cdn-cache-control": "max-age=999999999",
-      link: '<https://other.example/>; rel="next"',
-      "x-powered-by": "nobody's business",
-      ...headers,
-    }),
-    body: new TextEncoder().encode(text),
-  };
-}
-
-/** An answer that something does not exist; `status` is what it is signed with. */
-async function missing(location: string, status = 404, created = now): Promise<OriginResponse> {
-  const text = JSON.stringify({ type: "/problems/not-found", status: 404, title: "t", detail: "d" });
-  const signed = { status, contentType: "application/problem+json", location, lifetimes: "max-age=60" };
-  const headers = new Headers(await signer.sign(text, { created, ...signed }));
-  return { status: 404, headers, body: new TextEncoder().encode(text) };
-}
-
-/** What the edge looks at of a stored response, which the origin signed at a time. */
-function storedAt(created: number): StoredResponse {
-  const headers = { "signature-input": `tv=("@status");created=${created};keyid="s1"` };
-  return { generatedAt, headers } as unknown as StoredResponse;
-}
-
-/** A problem as anyone can write it. */
-function problemWith(status: number, kind: string): OriginResponse {
-  const problem = { type: `/problems/${kind}`, status, title: "t", detail: "d" };
-  const headers = new Headers({ "content-type": "application/problem+json" });
-  return { status, headers, body: new TextEncoder().encode(JSON.stringify(problem)) };
-}
-
-function validate(received: OriginResponse, context: Partial<ValidationContext> = {}) {
-  return validateOriginResponse(received, {
-    request,
-    stored: null,
-    now,
-    keys: signer.publicKeys,
-    ...context,
-  });
-}
+import {
+  generatedAt,
+  list,
+  missing,
+  next,
+  now,
+  problemWith,
+  request,
+  responseWith,
+  signer,
+  storedAt,
+  validate,
+} from "./test-support/responses.ts";
 
 describe("a valid response", () => {
   const lifetimes = { maxAge: 120, staleWhileRevalidate: 600, staleIfError: 86_400 };
@@ -175,67 +120,6 @@ describe("a valid response", () => {
     expect(await validate(response)).toMatchObject({
       response: { lifetimes: { maxAge: 3600, staleIfError: 86_400 } },
     });
-  });
-});
-
-describe("a failure of the origin:", () => {
-  const cases: [string, () => Promise<OriginResponse>, RegExp][] = [
-    ["status 500", async () => ({ ...(await responseWith()), status: 500 }), /status 500/],
-    ["status 206", async () => ({ ...(await responseWith()), status: 206 }), /status 206/],
-    ["plain text", () => responseWith("<h1>", { signed: { contentType: "text/plain" } }), /another type/],
-    [
-      "HTML with the date of no list",
-      () =>
-        responseWith('<meta content="yesterday"><meta content="">', {
-          signed: { contentType: "text/html; charset=utf-8" },
-        }),
-      /date/,
-    ],
-    ["JSON by name only, though signed", () => responseWith("{"), /not JSON/],
-    ["no lifetimes", () => responseWith(list, { signed: { lifetimes: "" } }), /may not be stored/],
-    ["no-store", () => responseWith(list, { signed: { lifetimes: "no-store" } }), /may not be stored/],
-    [
-      "a changed body",
-      async () => ({ ...(await responseWith()), body: new TextEncoder().encode("{}") }),
-      /digest/,
-    ],
-    ["a changed tag", () => responseWith(list, { headers: { etag: '"other"' } }), /signature/],
-    [
-      "changed lifetimes",
-      () => responseWith(list, { headers: { "trendvault-cache-control": "max-age=999999999" } }),
-      /signature/,
-    ],
-    ["no signature", () => responseWith(list, { headers: { signature: "" } }), /signature/],
-    [
-      "the answer to another request",
-      () => responseWith(list, { signed: { location: "/api/trending?region=DE&limit=7" } }),
-      /another request/,
-    ],
-    ["an old signature", () => responseWith(list, { signed: { created: now - 901 } }), /not signed now/],
-    [
-      "a signature of the future",
-      () => responseWith(list, { signed: { created: now + 61 } }),
-      /not signed now/,
-    ],
-    ["no date that can be read", () => responseWith({ ...list, generated_at: "yesterday" }), /date/],
-    ["400 without a signature", async () => problemWith(400, "invalid-parameter"), /status 400/],
-    ["404 without a signature", async () => problemWith(404, "not-found"), /status 404/],
-    ["410 without a signature", async () => problemWith(410, "generation-gone"), /status 410/],
-    ["a signed 404 for a list that always exists", () => missing(request.target), /status 404/],
-    ["a refused edge signature", async () => problemWith(403, "edge-signature"), /status 403/],
-    ["nothing published yet", async () => problemWith(503, "not-ready"), /status 503/],
-  ];
-  test.each(cases)("%s", async (_, make, reason) => {
-    expect(await validate(await make())).toEqual({ kind: "invalid", reason: expect.stringMatching(reason) });
-  });
-
-  test("a ranking older than the stored one", async () => {
-    const stored = { ...storedAt(now), generatedAt: generatedAt + 1 };
-    expect(await validate(await responseWith(), { stored })).toMatchObject({ kind: "invalid" });
-  });
-
-  test("a key that is not pinned", async () => {
-    expect(await validate(await responseWith(), { keys: { keys: [] } })).toMatchObject({ kind: "invalid" });
   });
 });
 
