@@ -39,7 +39,7 @@ export async function follow(
   } finally {
     for (const timer of timers) clearInterval(timer);
     writeMetrics(settings, metrics, log);
-    file.close();
+    await file.close();
     memory.close();
   }
 }

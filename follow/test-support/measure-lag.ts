@@ -61,17 +61,19 @@ const origin = await OriginProcess.start(database);
 const lags = { commit: [] as number[], published: [] as number[], build: [] as number[] };
 try {
   for (let count = 0; count < publishes; count++) {
-    const out = await runWriter("rank");
+    await runWriter("rank");
     const committedAt = performance.now();
-    void out;
     await runWriter("publish");
     const publishedAt = performance.now();
-    const before = follower.lines.filter(({ event }) => event === "adopted").length;
-    void before;
     const pointer = await new Bun.S3Client(store.direct).file(`${store.prefix}current.json`).json();
     await until(async () => (await origin.readiness()).generation === pointer.generation);
     lags.commit.push(performance.now() - committedAt);
     lags.published.push(performance.now() - publishedAt);
+    const adopted = follower.lines.findLast(({ event }) => event === "adopted");
+    const seconds = (lags.commit.at(-1) ?? 0) / 1000;
+    console.log(
+      `${pointer.generation}: ${seconds.toFixed(2)} s, built in ${adopted?.build_seconds} s, ${adopted?.bytes} bytes`,
+    );
     await Bun.sleep(pauseSeconds * 1000 * Math.random());
   }
   for (const { event, build_seconds } of follower.lines)

@@ -101,9 +101,9 @@ export class TestFollower {
   }
 
   /** Ends it; `keep` leaves the files for another one. */
-  end({ keep = false } = {}): void {
+  async end({ keep = false } = {}): Promise<void> {
     this.#stop.abort();
-    this.file.close();
+    await this.file.close();
     this.#memory.close();
     if (!keep) rmSync(this.folder, { recursive: true, force: true });
   }

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { videos } from "../../api/test-support/database-builder.ts";
 import { FollowFailure } from "../src/failure.ts";
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const follower of followers) follower.end();
+  for (const follower of followers) await follower.end();
   await store.remove();
 });
 
@@ -43,7 +43,7 @@ describe("the file stays as it is, and is current again without a new start, whe
 
     for (let again = 0; again < 2; again++) expect(await follower.poll()).toBe(reason);
     expect(follower.bytes()).toBe(bytes);
-    expect(readdirSync(follower.file.workFolder)).toEqual([]);
+    expect(readdirSync(follower.file.workFolder).filter((name) => name !== "spare.db")).toEqual([]);
     const { message } = follower.lines.at(-1) as { message: string };
     expect(message).toMatch(/^[^\n]{40,500}$/);
 
@@ -84,7 +84,7 @@ test("a reader that was started again still refuses an older pointer", async () 
   await publisher.publish();
   const first = start();
   await first.settle();
-  first.end({ keep: true });
+  await first.end({ keep: true });
   followers = [];
   store.write("current.json", store.read("pointers/101.json"));
   const second = start({ folder: first.folder });
@@ -97,7 +97,7 @@ test("a reader whose memory was deleted does not go behind what the file has", a
   await publisher.publish();
   const first = start();
   await first.settle();
-  first.end({ keep: true });
+  await first.end({ keep: true });
   followers = [];
   for (const name of readdirSync(first.folder).filter((name) => name.includes(".follow")))
     Bun.spawnSync(["rm", join(first.folder, name)]);
@@ -146,18 +146,18 @@ test("a refusal for the sake of the clock names it", async () => {
 });
 
 const disk = SmallDisk.mount(24);
-afterEach(() => disk?.empty());
+afterAll(() => disk?.unmount());
 
 test.skipIf(disk === null)(
   "a full disk is said, and the file stays; with space again it goes on",
   async () => {
     if (disk === null) return;
-    const follower = start({ folder: disk.path });
+    const follower = start({ folder: mkdtempSync(join(disk.path, "lists-")) });
     await publisher.publish();
     await follower.settle();
     const bytes = follower.bytes();
     const size = statSync(follower.path).size;
-    for (const share of [0, 0.01, 0.3, 0.9, 1.1, 1.5]) {
+    for (const share of [0, 0.01, 0.3, 0.9]) {
       await publisher.publish();
       disk.fillUpTo(size * share);
       expect(await follower.poll()).toBe("disk_full");
@@ -166,9 +166,6 @@ test.skipIf(disk === null)(
     }
     expect(await follower.poll()).toBeNull();
     expect(follower.generations()).toEqual([101, publisher.generation]);
-    follower.end({ keep: true });
-    followers = [];
-    disk.unmount();
   },
 );
 
@@ -182,7 +179,7 @@ test("one follower writes a file", async () => {
 
 test("a database that somebody writes is not replaced", async () => {
   const first = start();
-  first.end({ keep: true });
+  await first.end({ keep: true });
   followers = [];
   writeFileSync(`${first.path}-wal`, "");
   expect(() => start({ folder: first.folder })).toThrow(FollowFailure);

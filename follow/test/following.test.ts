@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { videos } from "../../api/test-support/database-builder.ts";
 import { TestFollower } from "../test-support/test-follower.ts";
 import { TestPublisher, usualLists } from "../test-support/test-publisher.ts";
@@ -17,7 +16,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const follower of followers) follower.end();
+  for (const follower of followers) await follower.end();
   await store.remove();
 });
 
@@ -107,7 +106,7 @@ test("a follower that starts again downloads nothing that it has", async () => {
   await publisher.publish();
   const first = start();
   await first.settle();
-  first.end({ keep: true });
+  await first.end({ keep: true });
   followers = [];
   store.requests.length = 0;
   const second = start({}, { folder: first.folder });
@@ -163,7 +162,7 @@ test("a new key is taken from the file without a new start", async () => {
 });
 
 function keyFile(text: string): string {
-  const path = join(store.folder, "..", `${store.folder.split("/").at(-1)}.jwks`);
+  const path = store.path("jwks");
   writeFileSync(path, text);
   return path;
 }

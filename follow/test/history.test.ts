@@ -123,7 +123,7 @@ test("a pointer that lost against another one is no break", async () => {
   store.write("pointers/199.json", aside);
   const { code, said } = await verify();
   expect(code).toBe(0);
-  expect(said).toContain("aside: 1 pointers that the chain does not name");
+  expect(said).toContain("aside: 1 pointer that the chain does not name");
 });
 
 test("another key's history, an empty store and one that cannot be read each have their code", async () => {

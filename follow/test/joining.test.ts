@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const follower of followers) follower.end();
+  for (const follower of followers) await follower.end();
   await store.remove();
 });
 
@@ -55,6 +55,13 @@ test("the generations of two stores are in one file, and an origin serves both",
   expect(follower.generations()).toEqual([101, 5001]);
   const origin = await OriginProcess.start(follower.path);
   try {
+    for (const [region, generation] of [
+      ["GB", 101],
+      ["DE", 5001],
+    ] as const) {
+      const answer = await fetch(`${origin.url}api/trending?region=${region}`);
+      expect(await answer.json()).toMatchObject({ region, generation, count: 4 });
+    }
     expect((await origin.readiness()).status).toBe("ok");
   } finally {
     await origin.remove();
@@ -139,7 +146,7 @@ test("a store that is not followed any more leaves the file", async () => {
   await publishGermany("one");
   const both = start();
   await both.settle();
-  both.end({ keep: true });
+  await both.end({ keep: true });
   followers = [];
   const one = start(["gb"], both.folder);
   await publishBritain("two");
@@ -152,7 +159,7 @@ test("with the memory deleted, what is in the file stays until its store was rea
   await germany.publish({ lists: [{ region: "DE", videos: videos(3) }], removed: ["b"] });
   const first = start();
   await first.settle();
-  first.end({ keep: true });
+  await first.end({ keep: true });
   followers = [];
   Bun.spawnSync(["rm", `${first.path}.follow`]);
   const second = start(undefined, first.folder);

@@ -111,6 +111,24 @@ test("a second one for the same file ends with 3, and a folder that is not there
   database = join(folder, "lists.db");
 });
 
+test("the documented build makes programs that run", async () => {
+  const build = Bun.spawn(
+    [process.execPath, "run", "--cwd", join(import.meta.dir, ".."), "build", `--outdir=${folder}/dist`],
+    { stdio: ["ignore", "ignore", "ignore"] },
+  );
+  expect(await build.exited).toBe(0);
+  await publisher.publish();
+  const env = { ...store.settings, FOLLOW_JWKS: publisher.jwks };
+  const run = (program: string, ...argv: string[]) =>
+    Bun.spawn([process.execPath, "--no-env-file", join(folder, "dist", program), store.address, ...argv], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+  expect(await run("main.js", "--once", "--database", database).exited).toBe(0);
+  expect(newest()).toBe(101);
+  expect(await run("verify-history.js", "--data").stdout.text()).toStartWith("whole: 1 pointer");
+});
+
 test(`killed at any moment, the file is whole and never goes back (TEST_SEED=${random.seed})`, async () => {
   let before = 0;
   for (let draw = 0; draw < drawsOf({ usual: 12, long: 200 }); draw++) {

@@ -31,7 +31,7 @@ test(`whatever happens to a store, the file is whole, never goes back, and is cu
     expect({ happened, failure: await follower.poll() }).toEqual({ happened, failure: null });
     expect(follower.generations().at(-1)).toBe(publisher.generation);
   } finally {
-    ordeal.follower.end();
+    await ordeal.follower.end();
     await store.remove();
   }
 }, 300_000);
@@ -51,7 +51,7 @@ async function suffer(ordeal: Ordeal): Promise<void> {
   for (let poll = random.below(3); poll >= 0; poll--) await ordeal.follower.poll();
   if (random.below(4) > 0) return;
   happened.push("a new start");
-  ordeal.follower.end({ keep: true });
+  await ordeal.follower.end({ keep: true });
   ordeal.follower = start(ordeal, ordeal.follower.folder);
 }
 

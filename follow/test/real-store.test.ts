@@ -47,9 +47,9 @@ test.skipIf(reason !== null)(
       const stranger = { ...env, S3_SECRET_ACCESS_KEY: "another one" };
       const denied = new TestFollower({ addresses: [store.address], env: stranger });
       expect(await denied.poll()).toBe("denied");
-      denied.end();
+      await denied.end();
     } finally {
-      follower.end();
+      await follower.end();
       await store.remove();
     }
   },

@@ -30,6 +30,8 @@ export class LocalFile {
   readonly workFolder: string;
   readonly #options: Options;
   #generations: KeptGeneration[] | null = null;
+  /** A copy of the file as it is, made while nothing else is to do, or null when that failed. */
+  #spare: Promise<string | null> = Promise.resolve(null);
   #queue: Promise<unknown> = Promise.resolve();
 
   /** @throws FollowFailure when nothing can be written there */
@@ -64,7 +66,10 @@ export class LocalFile {
     return done;
   }
 
-  close(): void {
+  /** Ends when no copy is being made any more, and deletes what is left of them. */
+  async close(): Promise<void> {
+    await this.#queue;
+    await this.#spare;
     rmSync(this.workFolder, { recursive: true, force: true });
   }
 
@@ -87,6 +92,7 @@ export class LocalFile {
       await rename(next, this.path);
       this.#generations = generations;
       await synchronize(dirname(this.path));
+      this.#spare = this.#copyAhead();
     } catch (error) {
       throw localFailure(error, this.path);
     } finally {
@@ -94,11 +100,27 @@ export class LocalFile {
     }
   }
 
-  // A file system that can, shares the blocks of both files.
   async #copyBase({ files }: NewGenerations, next: string): Promise<void> {
+    const spare = await this.#spare;
+    this.#spare = Promise.resolve(null);
+    if (spare !== null && this.#generations !== null) return rename(spare, next);
     const base = this.#generations === null ? files.at(-1)?.path : this.path;
     if (base === undefined) throw new Error("there is no generation to begin with");
     await copyFile(base, next, constants.COPYFILE_FICLONE);
+  }
+
+  // Copying the file, and above all getting it to the disk, takes most of the time, once it has hundreds of megabytes.
+  // The next generation need not wait for that. A file system that can, shares the blocks of both files.
+  async #copyAhead(): Promise<string | null> {
+    const spare = join(this.workFolder, "spare.db");
+    try {
+      await copyFile(this.path, spare, constants.COPYFILE_FICLONE);
+      await synchronize(spare);
+      return spare;
+    } catch {
+      rmSync(spare, { force: true });
+      return null; // the next generation makes its copy itself, and says what fails
+    }
   }
 
   /** Makes the copy what the file is to be. Nobody else has it open, and a half-made one is deleted. */

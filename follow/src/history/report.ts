@@ -16,7 +16,7 @@ export function reportHistory(
   const span =
     newest === undefined || first === undefined
       ? "no pointer"
-      : `${chain.pointers.length} pointers, from generation ${first.generation} (${first.published_at}) to ${newest.generation} (${newest.published_at}), ${packs} packs`;
+      : `${count(chain.pointers.length, "pointer")}, from generation ${first.generation} (${first.published_at}) to ${newest.generation} (${newest.published_at}), ${count(packs, "pack")}`;
   const lines =
     reason === null
       ? [`whole: ${span}`]
@@ -25,7 +25,12 @@ export function reportHistory(
           `whole until there, from the newest back: ${span}`,
         ];
   lines.push(`data: ${data.there} there, ${data.thinned} thinned`);
-  if (chain.aside > 0) lines.push(`aside: ${chain.aside} pointers that the chain does not name`);
-  if (data.unnamed > 0) lines.push(`aside: ${data.unnamed} data objects that the chain does not name`);
+  if (chain.aside > 0) lines.push(`aside: ${count(chain.aside, "pointer")} that the chain does not name`);
+  if (data.unnamed > 0)
+    lines.push(`aside: ${count(data.unnamed, "data object")} that the chain does not name`);
   return { isWhole: reason === null, lines: [...lines, ...strange.map((what) => `strange: ${what}`)] };
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
