@@ -33,6 +33,20 @@ final readonly class PublishSettings
         return $settings->sourceText('PUBLISH') !== null;
     }
 
+    /**
+     * What a run may take for publishing; 0 without PUBLISH.
+     *
+     * @throws UsageError
+     */
+    public static function mostSeconds(Settings $settings): int
+    {
+        if (!self::isSet($settings)) {
+            return 0;
+        }
+
+        return self::timeoutSeconds($settings) * ($settings->sourceText('RENDER_COMMAND') === null ? 1 : 2);
+    }
+
     /** @throws UsageError */
     public static function of(Settings $settings): self
     {
@@ -47,7 +61,7 @@ final readonly class PublishSettings
         return new self(
             StoreSettings::address($settings, 'PUBLISH', $url),
             self::keys($settings),
-            $settings->sourceInteger('PUBLISH_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 3600),
+            self::timeoutSeconds($settings),
             $settings->sourceInteger(
                 'PUBLISH_RETENTION_HOURS',
                 self::RETENTION_HOURS,
@@ -64,6 +78,12 @@ final readonly class PublishSettings
         return new CheckedStore(
             new S3Client($this->store, new Transport($this->store), new Deadline($this->timeoutSeconds)),
         );
+    }
+
+    /** @throws UsageError */
+    private static function timeoutSeconds(Settings $settings): int
+    {
+        return $settings->sourceInteger('PUBLISH_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 3600);
     }
 
     /** @throws UsageError that does not quote the key */

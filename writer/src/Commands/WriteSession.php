@@ -10,6 +10,7 @@ use Throwable;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\ExitCodes;
+use TrendVault\Writer\Cli\PublishSettings;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\DatabaseFile;
@@ -22,14 +23,17 @@ use TrendVault\Writer\WriterException;
 /** The frame of every command that writes: the lock, the schema, a row in runs. */
 final readonly class WriteSession
 {
-    /** How long a command that a person typed waits for the cron run of that minute. */
+    /** How long a command that a person typed waits for the cron run of that minute, beside what that one may wait for a store. */
     private const int LOCK_TIMEOUT_SECONDS = 10;
 
-    /** @param string $command its name, for the lock and the row in runs */
+    /**
+     * @param string $command its name, for the lock and the row in runs
+     * @param ?int $lockTimeoutSeconds null for as long as a cron run may take
+     */
     public function __construct(
         private string $command,
         private Context $context,
-        private int $lockTimeoutSeconds = self::LOCK_TIMEOUT_SECONDS,
+        private ?int $lockTimeoutSeconds = null,
     ) {}
 
     /**
@@ -86,7 +90,11 @@ final readonly class WriteSession
             throw DatabaseFailure::cannotOpen($settings->databasePath);
         }
         $path = DatabaseFile::resolve($settings->databasePath);
-        $lock = WriterLock::acquire($path, $this->command, $this->lockTimeoutSeconds);
+        $lock = WriterLock::acquire(
+            $path,
+            $this->command,
+            $this->lockTimeoutSeconds ?? self::LOCK_TIMEOUT_SECONDS + PublishSettings::mostSeconds($settings),
+        );
         try {
             $database = Database::openForWriting($path, $settings->busyTimeoutMilliseconds);
             try {

@@ -62,6 +62,20 @@ final class PublishTest extends PublicationTestCase
     }
 
     #[Test]
+    public function a_cron_that_ranks_nothing_new_asks_the_store_nothing(): void
+    {
+        $store = new FakeStore();
+        $installation = self::installation($store);
+        $installation->run(['cron']);
+        $requests = count($store->requests());
+        $installation->execute('UPDATE generations SET published_at = published_at + 86400');
+        $result = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::ClockBackwards, $result->exitCode, $result->errors);
+        self::assertCount($requests, $store->requests());
+    }
+
+    #[Test]
     public function a_generation_that_was_not_published_is_left_out_of_the_chain(): void
     {
         $store = new FakeStore();
@@ -108,9 +122,12 @@ final class PublishTest extends PublicationTestCase
             'S3_SECRET_ACCESS_KEY' => 'b',
             'PUBLISH_SIGNING_KEY' => FakeStore::SIGNING_KEY,
         ];
-        $result = Installation::migrated(
-            array_filter([...$settings, ...$environment], static fn(string $value): bool => $value !== ''),
-        )->run(['publish']);
+        $installation = Installation::migrated();
+        $installation->environment = array_filter(
+            [...$settings, ...$environment],
+            static fn(string $value): bool => $value !== '',
+        );
+        $result = $installation->run(['publish']);
 
         self::assertSame(ExitCode::Usage, $result->exitCode, $result->errors);
         self::assertStringContainsString($expected, $result->message());
