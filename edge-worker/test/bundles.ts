@@ -16,10 +16,10 @@ const render = join(import.meta.dirname, "../../api/src/render.ts");
 export const publisher = await TestPublicationSigner.create();
 export const stranger = await TestPublicationSigner.create();
 
-const edgeSeed = randomBytes(32);
-/** A secret of the edge, and how the origin's key set names it. */
-export const edgeSigningKey = edgeSeed.toString("base64url");
-const edgeSigner = await DocumentSigner.create(edgeSeed);
+export const edgeSeed = new Uint8Array(randomBytes(32));
+/** The seed of a key of the edge, as its secret has it, and how the origin's key set names it. */
+export const edgeSigningKey = Buffer.from(edgeSeed).toString("base64url");
+export const edgeSigner = await DocumentSigner.create(edgeSeed);
 
 /** The keys that an edge needs that reads bundles, as ORIGIN_JWKS. */
 export const bundleKeySet = JSON.stringify({ keys: [...JSON.parse(keySet).keys, publisher.publicKey] });

@@ -1,11 +1,14 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { EdgeSigner } from "@trendvault/contract/edge-signature";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
+import type { Bucket } from "../src/bundle/bundle-bucket.ts";
+import { createBundleReaders } from "../src/bundle/create-bundle-readers.ts";
 import { KvFallback } from "../src/cache/kv-fallback.ts";
 import { OriginSource } from "../src/cache/origin-source.ts";
 import { Revalidator } from "../src/cache/revalidator.ts";
 import { TieredCache } from "../src/cache/tiered-cache.ts";
 import { handleRequest } from "../src/http/handle-request.ts";
+import type { Logger } from "../src/log/logger.ts";
 import type { StoredResponse } from "../src/origin/stored-response.ts";
 import type { Exchange } from "./exchanges.ts";
 import { edgeKeys, keySet } from "./keys.ts";
@@ -29,27 +32,54 @@ export async function askTwice(target: string, situation: Situation): Promise<Se
   return withFetch(situation.answer, async () => [await edge.ask(target), await edge.ask(target)]);
 }
 
-/** The edge without workerd, with caches of its own. */
+/** What isolates of a data centre share. */
+export class DataCentre {
+  readonly responses = new Map<string, StoredResponse>();
+  readonly #bytes = new Map<string, Uint8Array<ArrayBuffer>>();
+
+  readonly cache = {
+    match: async (target: string) => this.responses.get(target) ?? null,
+    put: async (response: StoredResponse) => void this.responses.set(response.target, response),
+  };
+  readonly bytes = {
+    match: async (name: string) => this.#bytes.get(name) ?? null,
+    put: async (name: string, bytes: Uint8Array<ArrayBuffer>) => void this.#bytes.set(name, bytes),
+    delete: async (name: string) => void this.#bytes.delete(name),
+  };
+}
+
+/** `bundles`: the bucket that is read, and what with; none without it. */
+type EdgeOptions = Pick<Situation, "stored" | "fallback"> & {
+  bundles?: { bucket: Bucket; keySet: string; signingSeed?: Uint8Array; timeoutSeconds?: number };
+  hasOrigin?: boolean;
+  dataCentre?: DataCentre;
+  log?: Logger;
+};
+
+/** The edge without workerd, with caches of its own unless it shares a data centre's. */
 export class InProcessEdge {
   readonly #services: Parameters<typeof handleRequest>[2];
   readonly #pending: Promise<unknown>[] = [];
 
-  constructor({ stored, fallback }: Pick<Situation, "stored" | "fallback">, clock: () => number) {
-    const log = () => {};
-    const byTarget = new Map(stored.map((response) => [response.target, response]));
-    const dataCentre = {
-      match: async (target: string) => byTarget.get(target) ?? null,
-      put: async (response: StoredResponse) => void byTarget.set(response.target, response),
-    };
-    const keys = JSON.parse(keySet);
+  constructor({ stored, fallback, bundles, ...others }: EdgeOptions, clock: () => number) {
+    const { dataCentre = new DataCentre(), log = () => {}, hasOrigin = true } = others;
+    for (const response of stored) dataCentre.responses.set(response.target, response);
+    const keys = JSON.parse(bundles?.keySet ?? keySet);
     const signer = new EdgeSigner(parseKeyRing(edgeKeys));
-    const cache = new TieredCache(dataCentre, log);
+    const cache = new TieredCache(dataCentre.cache, log);
     const store = { get: async () => fallback, put: async () => {} } as unknown as KVNamespace;
-    const common = { keys, timeoutSeconds: 60, backoff: { seconds: 5, random: () => 0.5 }, clock, log };
+    const timeoutSeconds = bundles?.timeoutSeconds ?? 60;
+    const common = { keys, timeoutSeconds, backoff: { seconds: 5, random: () => 0.5 }, clock, log };
+    const origin = hasOrigin
+      ? new OriginSource({ ...common, url: new URL("http://origin.example"), signer })
+      : null;
+    const base = new URL("https://trendvault.invalid");
+    const options = { ...common, signingSeed: null, prefix: "", base, isOnly: !hasOrigin };
+    const readers = bundles ? createBundleReaders({ ...options, ...bundles }, dataCentre.bytes) : null;
     const revalidator = new Revalidator({
       ...common,
       cache,
-      sources: [new OriginSource({ ...common, url: new URL("http://origin.example"), signer })],
+      sources: [origin, readers?.source ?? null].filter((source) => source !== null),
       kvFallback: new KvFallback(store, { intervalSeconds: 600, keys }),
     });
     this.#services = { cache, revalidator, clock, views: null };

@@ -41,7 +41,7 @@ export class SingleFlight<T> {
 export async function nullAfter<T>(time: number, promise: Promise<T>): Promise<T | null> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), time - Date.now());
+    timer = setTimeout(() => resolve(null), Math.max(0, time - Date.now()));
   });
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
