@@ -1,11 +1,17 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
 import { storeFaults } from "../test-support/faults.ts";
+import { SmallDisk } from "../test-support/small-disk.ts";
 import { TestFollower } from "../test-support/test-follower.ts";
 import { TestPublisher } from "../test-support/test-publisher.ts";
 import { TestStore } from "../test-support/test-store.ts";
 
 const random = new Random();
+const disk = SmallDisk.mount(32);
+afterAll(() => disk?.unmount());
 
 type Ordeal = {
   store: TestStore;
@@ -18,7 +24,14 @@ type Ordeal = {
 test(`whatever happens to a store, the file is whole, never goes back, and is current in the end (TEST_SEED=${random.seed})`, async () => {
   const store = new TestStore();
   const publisher = await TestPublisher.create(store);
-  const ordeal: Ordeal = { store, publisher, follower: start({ store, publisher }), happened: [], newest: 0 };
+  const folder = mkdtempSync(join(disk?.path ?? tmpdir(), "trendvault-follow-"));
+  const ordeal: Ordeal = {
+    store,
+    publisher,
+    follower: start({ store, publisher }, folder),
+    happened: [],
+    newest: 0,
+  };
   try {
     for (let draw = 0; draw < drawsOf({ usual: 40, long: 1000 }); draw++) {
       await suffer(ordeal);
@@ -36,9 +49,9 @@ test(`whatever happens to a store, the file is whole, never goes back, and is cu
   }
 }, 300_000);
 
-function start({ store, publisher }: Pick<Ordeal, "store" | "publisher">, folder?: string): TestFollower {
+function start({ store, publisher }: Pick<Ordeal, "store" | "publisher">, folder: string): TestFollower {
   const env = { ...store.settings, FOLLOW_JWKS: publisher.jwks, FOLLOW_TIMEOUT_SECONDS: "0.3" };
-  return new TestFollower({ addresses: [store.address], env, ...(folder === undefined ? {} : { folder }) });
+  return new TestFollower({ addresses: [store.address], env, folder });
 }
 
 async function suffer(ordeal: Ordeal): Promise<void> {
@@ -47,10 +60,15 @@ async function suffer(ordeal: Ordeal): Promise<void> {
   if (random.below(2) === 0) await publisher.publish();
   const fault = random.pick(storeFaults);
   happened.push(fault.name);
+  if (random.below(4) === 0) {
+    happened.push("the disk is full");
+    disk?.fillUpTo(random.below(2_000_000));
+  }
   await fault.happen({ store, publisher, before });
   for (let poll = random.below(3); poll >= 0; poll--) await ordeal.follower.poll();
   if (random.below(4) > 0) return;
   happened.push("a new start");
+  disk?.empty(); // without space there is none: the program ends, and systemd starts it again
   await ordeal.follower.end({ keep: true });
   ordeal.follower = start(ordeal, ordeal.follower.folder);
 }
@@ -65,6 +83,7 @@ function requireHeld(ordeal: Ordeal): void {
 
 async function recover(store: TestStore): Promise<void> {
   store.fault = null;
+  disk?.empty();
   await store.stop(); // no connection of before is left
   store.start();
 }

@@ -22,6 +22,22 @@ test_an_unknown_option_is_refused_by_bin_setup_up_and_test_before_anything_is_do
   absent "$CLONE/.tools"
 }
 
+test_a_store_may_be_any_word_and_an_unknown_option_is_refused_before_anything_is_downloaded() {
+  new_sandbox stores
+  cp -- "$ROOT/bin/follow" "$ROOT/bin/verify-history" "$CLONE/bin/"
+  mkdir "$CLONE/follow"
+  cp -- "$ROOT"/follow/*usage.txt "$CLONE/follow/"
+  for words in 'follow s3://bucket/lists --databse a.db' 'follow --metrics a --onec' 'verify-history /copy --dat'; do
+    # shellcheck disable=SC2086  # a command and its arguments
+    if said=$("$CLONE/bin/"$words 2>&1); then return 1; else [[ $? -eq 2 ]]; fi
+    says "See bin/${words%% *} --help." "$said"
+  done
+  for program in follow verify-history; do
+    says "bin/$program STORE" "$("$CLONE/bin/$program" s3://bucket/lists --help)"
+  done
+  absent "$CLONE/.tools"
+}
+
 test_bin_bench_and_bin_loadtest_read_their_options_before_anything_is_downloaded() {
   new_sandbox python-options
   ln -s "$(type -P python3)" "$FAKES/python3"
