@@ -6,6 +6,9 @@ import type { Block } from "./block-packer.ts";
 /** What was written. */
 export type WrittenBundle = BundleFile & { documents: number };
 
+/** How far it is. */
+export type BundleCounts = { documents: number; bytes: number };
+
 /** Writes a bundle block by block; of what was written, only where it is stays in memory. */
 export class BundleFileWriter {
   readonly #path: string;

@@ -1,3 +1,5 @@
+import type { BundleCounts } from "./bundle-file.ts";
+
 const intervalMs = 1000;
 
 /** Says how far a rendering is, once a second. */
@@ -10,7 +12,7 @@ export class Progress {
     this.#say = say;
   }
 
-  readonly report = ({ documents, bytes }: { documents: number; bytes: number }): void => {
+  readonly report = ({ documents, bytes }: BundleCounts): void => {
     const now = performance.now();
     if (now - this.#saidAt < intervalMs) return;
     this.#saidAt = now;

@@ -1,22 +1,16 @@
-import { tokenMinute } from "@trendvault/contract/token";
-import { assembleAnswers } from "../answers.ts";
-import { DatabaseUnusable } from "../database/errors.ts";
-import { GenerationWatcher } from "../database/generation-watcher.ts";
-import { formatTime } from "../resources/time-text.ts";
-import type { Settings } from "../settings.ts";
-import { packBlocks } from "./block-packer.ts";
-import { BundleFileWriter, type WrittenBundle } from "./bundle-file.ts";
-import { DocumentRenderer } from "./document-renderer.ts";
-import { SharedLists } from "./shared-lists.ts";
-import { bundledLimits, walk } from "./walk.ts";
+import { type BundleCounts, BundleFileWriter, type WrittenBundle } from "./bundle-file.ts";
+import { openRendering, type RenderInput } from "./rendering.ts";
+import { blocksOfProcess, type Program } from "./share-process.ts";
+import type { Share } from "./walk.ts";
 
-type RenderOptions = {
-  settings: Settings;
+type RenderOptions = RenderInput & {
   /** The file to write. */
   output: string;
-  /** When everything is signed: Unix time in milliseconds. */
-  now: number;
-  onProgress: (written: { documents: number; bytes: number }) => void;
+  /** How many processes render: this one alone, or so many others. */
+  processes: number;
+  /** How this program is started. */
+  program: Program;
+  onProgress: (written: BundleCounts) => void;
 };
 
 /** What was rendered. */
@@ -27,39 +21,26 @@ export type RenderedBundle = WrittenBundle & { generation: number };
  * it cannot be finished. @throws Error that says what to do
  */
 export async function renderBundle(options: RenderOptions): Promise<RenderedBundle> {
-  const { settings, output, now, onProgress } = options;
-  const watcher = new GenerationWatcher(settings.databasePath);
-  const generation = watcher.poll(now);
-  if (generation === null)
-    throw new DatabaseUnusable(`Cannot render ${settings.databasePath}: nothing was published yet`);
-  const clock = () => now;
-  const lists = new SharedLists(watcher);
-  const { findRoute, builder } = await assembleAnswers(settings, { lists, clock, onBuilt: () => {} });
-  for (const _ of lists.load(generation));
-  const snapshot = { generation, minute: tokenMinute(now) };
-  const renderer = new DocumentRenderer({ findRoute, builder, snapshot });
-  watcher.read((store) => store.expectManyExplanations());
-  const inventory = {
-    regions: generation.regions,
-    categories: lists.categoriesOf(generation),
-    videos: watcher.read((store) => generation.rankings.flatMap(({ id }) => store.readListedVideos(id))),
-  };
-  const file = new BundleFileWriter(output);
+  const rendering = await openRendering(options);
+  const { processes, onProgress } = options;
+  const { facts } = rendering;
+  const file = new BundleFileWriter(options.output);
+  const blocksOf = (share: Share) =>
+    processes === 1 ? rendering.blocks(share) : blocksOfProcess(share, { ...options, facts });
   try {
-    for (const block of packBlocks(walk(renderer, inventory, { index: 0, of: 1 }))) {
-      file.add(block);
-      onProgress(file);
-    }
-    const facts = {
-      generation: generation.id,
-      generated_at: formatTime(generation.publishedAt),
-      signed_at: Math.floor(now / 1000),
-      limits: bundledLimits,
-      regions: [...generation.regions.keys()],
-    };
-    return { generation: generation.id, ...file.finish(facts) };
+    const shares = Array.from({ length: processes }, (_, index) => ({ index, of: processes }));
+    const writing = shares.map(async (share) => {
+      for await (const block of blocksOf(share)) {
+        file.add(block);
+        onProgress(file);
+      }
+    });
+    await Promise.all(writing);
+    return { generation: facts.generation, ...file.finish(facts) };
   } catch (error) {
     file.discard();
     throw error;
+  } finally {
+    rendering.close();
   }
 }

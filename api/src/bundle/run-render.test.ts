@@ -14,9 +14,10 @@ afterAll(() => builder.remove());
 async function run(args: string[], env: Record<string, string> = testEnvironment) {
   const lines: string[] = [];
   const progress: string[] = [];
-  const code = await runRender(args, env, {
-    line: (text) => lines.push(text),
-    progress: (text) => progress.push(text),
+  const bytes = () => expect.unreachable();
+  const code = await runRender(args, {
+    program: { words: [], env },
+    output: { line: (text) => lines.push(text), progress: (text) => progress.push(text), bytes },
   });
   return { code, lines, said: progress.join("\n") };
 }

@@ -7,17 +7,12 @@ import { pageUrl } from "@trendvault/contract/page-url";
 import { regionCodes } from "@trendvault/contract/regions";
 import { coveredFields } from "@trendvault/contract/signature-base";
 import { trendingUrl } from "@trendvault/contract/trending-query";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { type OpenBundle, openBundle } from "../../test-support/read-bundle.ts";
-import {
-  openTestOrigin,
-  type TestOrigin,
-  testEnvironment,
-  testTime,
-} from "../../test-support/test-origin.ts";
-import { listen } from "../origin.ts";
-import { readSettings } from "../settings.ts";
-import { type RenderedBundle, renderBundle } from "./render-bundle.ts";
+import { type RenderedBundle, renderBundle } from "../src/bundle/render-bundle.ts";
+import { listen } from "../src/origin.ts";
+import { readSettings } from "../src/settings.ts";
+import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
+import { type OpenBundle, openBundle } from "../test-support/read-bundle.ts";
+import { openTestOrigin, type TestOrigin, testEnvironment, testTime } from "../test-support/test-origin.ts";
 
 const edgeKey = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
 const env = { VIDEO_URL: "https://site.example/watch/{id}", EDGE_SIGNING_PUBLIC_KEYS: edgeKey };
@@ -55,9 +50,18 @@ afterAll(async () => {
   builder.remove();
 });
 
-async function render(output: string, database = builder.path): Promise<RenderedBundle> {
+const program = {
+  words: [process.execPath, "--no-env-file", join(import.meta.dir, "../src/render.ts")],
+  env: { ...testEnvironment, ...env },
+};
+
+type Rendering = { database?: string; processes?: number; programEnv?: Record<string, string> };
+
+async function render(output: string, options: Rendering = {}): Promise<RenderedBundle> {
+  const { database = builder.path, processes = 1, programEnv = program.env } = options;
   const settings = readSettings({ ...testEnvironment, ...env, DB_PATH: database });
-  return renderBundle({ settings, output, now: testTime, onProgress() {} });
+  const others = { processes, program: { ...program, env: programEnv }, onProgress() {} };
+  return renderBundle({ settings, output, now: testTime, ...others });
 }
 
 /** What the origin answers by HTTP, in the form of a document. */
@@ -109,7 +113,7 @@ test("every link of every document leads to a document, but for further pages in
   expect(others).toEqual([]);
 });
 
-test.each([
+const someTargets = [
   "/api/trending?region=DE&window=week&category=Kids%27%20TV&fields=snippet&limit=50",
   "/api/trending?region=GB&fields=chart&limit=50&cursor=2-100",
   "/api/trending?region=GB&fields=snippet&cursor=2-120",
@@ -126,7 +130,9 @@ test.each([
   "/openapi.json",
   "/.well-known/jwks.json",
   "/problems/not-found",
-])("%s is in it", async (target) => {
+];
+
+test.each(someTargets)("%s is in it", async (target) => {
   expect(await bundle.read(target)).toEqual(await ask(target));
 });
 
@@ -181,7 +187,7 @@ test("a generation of some regions makes a bundle of their documents alone", asy
   const some = new DatabaseBuilder();
   some.publishRegions([{ region: "IE", videos: videos(3) }], { codes: ["GB", "IE"], id: 256 });
   const path = join(some.folder, "some.bundle");
-  const { manifest, read } = await openBundle(path, await render(path, some.path));
+  const { manifest, read } = await openBundle(path, await render(path, { database: some.path }));
   expect([manifest.generation, manifest.regions]).toEqual([256, ["GB", "IE"]]);
   const targets = [
     "/api/trending?region=IE",
@@ -195,11 +201,22 @@ test("a generation of some regions makes a bundle of their documents alone", asy
   some.remove();
 }, 60_000);
 
+test("several processes give the same documents in another order", async () => {
+  const path = join(builder.folder, "shared.bundle");
+  const shared = await render(path, { processes: 3 });
+  expect(shared.documents).toBe(rendered.documents);
+  const other = await openBundle(path, shared);
+  for (const target of someTargets) expect(await other.read(target)).toEqual(await bundle.read(target));
+}, 60_000);
+
+test("what one of several processes says is the error, and nothing is left", async () => {
+  const output = join(builder.folder, "keyless.bundle");
+  await expect(render(output, { processes: 2, programEnv: {} })).rejects.toThrow("SIGNING_KEY: missing");
+  expect(existsSync(output)).toBe(false);
+}, 60_000);
+
 test("nothing is left of a bundle that cannot be finished", async () => {
   const output = join(builder.folder, "broken.bundle");
   builder.database.run("DELETE FROM trending WHERE region = 'PL' AND rank = 2 AND category <> ''");
-  const settings = readSettings({ ...testEnvironment, DB_PATH: builder.path });
-  const rendering = renderBundle({ settings, output, now: testTime, onProgress() {} });
-  await expect(rendering).rejects.toThrow("gaps");
-  expect(existsSync(output)).toBe(false);
+  await expect(render(output)).rejects.toThrow("gaps");
 });
