@@ -30,11 +30,13 @@ final readonly class CurrentPointer
         if ($object === null) {
             return new self($store, null, '');
         }
-        $found = self::judged($object->content, self::KEY, $keys);
+        $found = Pointer::read($object->content, $keys);
 
-        return $found instanceof Pointer
-            ? new self($store, $found, $object->etag)
-            : new self($store, null, $object->etag, $found);
+        return match (true) {
+            $found instanceof Pointer => new self($store, $found, $object->etag),
+            self::isForeign($found) => throw self::notOurs(self::KEY, $found),
+            default => new self($store, null, $object->etag, $found),
+        };
     }
 
     /**
@@ -48,10 +50,24 @@ final readonly class CurrentPointer
         int $generation,
         PublicKeys $keys,
     ): Pointer|PointerVerdict|null {
-        $key = Pointer::keyOf($generation);
-        $object = $store->client->get($key, self::MOST_BYTES);
+        $found = self::found($store, $generation, $keys);
 
-        return $object === null ? null : self::judged($object->content, $key, $keys);
+        return self::isForeign($found) ? throw self::notOurs(Pointer::keyOf($generation), $found) : $found;
+    }
+
+    /**
+     * As stored(), but somebody else's is a verdict, too: perhaps a key that was in use once has signed it.
+     *
+     * @throws StoreFailure
+     */
+    public static function found(
+        CheckedStore $store,
+        int $generation,
+        PublicKeys $keys,
+    ): Pointer|PointerVerdict|null {
+        $object = $store->client->get(Pointer::keyOf($generation), self::MOST_BYTES);
+
+        return $object === null ? null : Pointer::read($object->content, $keys);
     }
 
     public function generation(): int
@@ -78,13 +94,9 @@ final readonly class CurrentPointer
         );
     }
 
-    /** @throws StoreFailure */
-    private static function judged(string $text, string $key, PublicKeys $keys): Pointer|PointerVerdict
+    /** @phpstan-assert-if-true PointerVerdict $found */
+    private static function isForeign(Pointer|PointerVerdict|null $found): bool
     {
-        $found = Pointer::read($text, $keys);
-
-        return $found === PointerVerdict::UnknownKey || $found === PointerVerdict::OtherVersion
-            ? throw self::notOurs($key, $found)
-            : $found;
+        return $found === PointerVerdict::UnknownKey || $found === PointerVerdict::OtherVersion;
     }
 }

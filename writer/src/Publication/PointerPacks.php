@@ -68,7 +68,7 @@ final readonly class PointerPacks
 
     private function note(int $generation): void
     {
-        $pointer = CurrentPointer::stored($this->store, $generation, $this->keys);
+        $pointer = CurrentPointer::found($this->store, $generation, $this->keys);
         $isOlder = $generation < ($this->publications->newest()->generation ?? 0);
         if ($pointer instanceof Pointer && $pointer->generation === $generation && $isOlder) {
             $this->publications->addPointer($pointer);

@@ -120,6 +120,23 @@ final class TidyTest extends PublicationTestCase
     }
 
     #[Test]
+    public function a_pointer_that_a_former_key_has_signed_is_left_where_it_is(): void
+    {
+        $store = new FakeStore();
+        $installation = self::installation($store);
+        self::publishOnDays($installation, $store, runs: 5);
+        $former = SigningKeys::read('dHJlbmR2YXVsdCB0ZXN0IHB1YmxpY2F0aW9ucyAwMSE');
+        $pointer = Pointer::sign($former, 2, str_repeat('A', 43), 1, null, time() - 2 * self::DAY);
+        $store->put('pointers/2.json', $pointer->text);
+        $installation->execute('DELETE FROM pointers WHERE generation = 2');
+        $result = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        self::assertSame($pointer->text, $store->content('pointers/2.json'));
+        self::assertNull($store->content('pointers/1.json'));
+    }
+
+    #[Test]
     public function a_pack_that_is_damaged_keeps_the_pointers_of_that_day(): void
     {
         $store = new FakeStore();
