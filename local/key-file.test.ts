@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadOrCreateKeys, replaceKeys } from "./key-file.ts";
+import { loadOrCreateKeys, publishingKeyNames, replaceKeys } from "./key-file.ts";
 
 const newPath = () => join(mkdtempSync(join(tmpdir(), "trendvault-keys-")), ".env");
 
@@ -12,6 +12,12 @@ test("a key file that is missing is created for its owner alone, with keys of 32
   expect(created).toEqual(["TOKEN_SIGNING_KEYS", "SIGNING_KEY", "EDGE_KEYS", "VIEWS_KEYS"]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(settings.TOKEN_SIGNING_KEYS).toMatch(/^[\w-]{43}$/);
+});
+
+test("the keys for publishing are created when they are asked for", () => {
+  const path = newPath();
+  loadOrCreateKeys(path);
+  expect(loadOrCreateKeys(path, publishingKeyNames).created).toEqual([...publishingKeyNames]);
 });
 
 test("a whole key file is read and left as it is", () => {

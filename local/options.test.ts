@@ -10,6 +10,7 @@ test("without arguments the demo source fills data/trendvault.db, with the edge 
     source: null,
     db: "/srv/trendvault/data/trendvault.db",
     port: 3000,
+    origin: true,
     edge: true,
     edgePort: 8787,
     demoPort: 8790,
@@ -40,6 +41,10 @@ test("without the edge nobody visits", () => {
   expect(parseOptions(["--no-edge"], places).visitors).toBe(0);
 });
 
+test("without origin and without edge is refused", () => {
+  expect(() => parseOptions(["--no-origin", "--no-edge"], places)).toThrow("leave nothing that answers");
+});
+
 test("an unknown option is refused by name", () => {
   expect(() => parseOptions(["--sauce", "x"], places)).toThrow("--sauce");
 });
@@ -47,6 +52,7 @@ test("an unknown option is refused by name", () => {
 test("one port for two services is refused, unless one of them is left out", () => {
   expect(() => parseOptions(["--port=8787"], places)).toThrow("--port and --edge-port are both 8787");
   expect(parseOptions(["--port=8787", "--no-edge"], places).port).toBe(8787);
+  expect(parseOptions(["--port=8787", "--no-origin"], places).edgePort).toBe(8787);
   expect(() => parseOptions(["--edge-port=8790"], places)).toThrow(
     "--edge-port and --demo-port are both 8790",
   );
@@ -56,7 +62,7 @@ test("one port for two services is refused, unless one of them is left out", () 
 test("every option of the usage is accepted", () => {
   const usage = readFileSync(join(import.meta.dir, "usage.txt"), "utf8");
   const options = [...usage.matchAll(/^ {2}(--\S+)( [A-Z])?/gm)].filter(([, name]) => name !== "--help");
-  expect(options).toHaveLength(9);
+  expect(options).toHaveLength(10);
   for (const [, name = "", value] of options) {
     expect(() => parseOptions(value ? [name, "400"] : [name], places)).not.toThrow();
   }

@@ -7,6 +7,8 @@ export type Options = {
   /** Absolute path of the database file. */
   db: string;
   port: number;
+  /** Whether an origin runs. Without one, the writer publishes into a store that the edge reads. */
+  origin: boolean;
   /** Whether the edge runs in front of the origin, and where. */
   edge: boolean;
   edgePort: number;
@@ -34,6 +36,7 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
       "edge-port": { type: "string", default: "8787" },
       "demo-port": { type: "string", default: "8790" },
       "no-edge": { type: "boolean", default: false },
+      "no-origin": { type: "boolean", default: false },
       visitors: { type: "string", default: "5" },
       "env-file": { type: "string" },
       fresh: { type: "boolean", default: false },
@@ -41,9 +44,11 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
   });
   const [port, edgePort] = [parsePort(values.port, "--port"), parsePort(values["edge-port"], "--edge-port")];
   const demoPort = parsePort(values["demo-port"], "--demo-port");
-  const edge = !values["no-edge"];
+  const [origin, edge] = [!values["no-origin"], !values["no-edge"]];
+  if (!origin && !edge)
+    throw new Error("--no-origin and --no-edge leave nothing that answers: expected one of them");
   assertDifferent([
-    ["--port", port],
+    ...(origin ? [["--port", port] as const] : []),
     ...(edge ? [["--edge-port", edgePort] as const] : []),
     ...(values.source === undefined ? [["--demo-port", demoPort] as const] : []),
   ]);
@@ -51,6 +56,7 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
     source: values.source === undefined ? null : resolve(cwd, values.source),
     db: values.db === undefined ? resolve(root, "data/trendvault.db") : resolve(cwd, values.db),
     port,
+    origin,
     edge,
     edgePort,
     demoPort,

@@ -33,12 +33,13 @@ export function originService(
   };
 }
 
-/** The edge in front of that origin. What it caches is kept beside the database. */
-export function edgeService({ db, port, edgePort }: Options, { root, env }: Context): ServiceSpec {
-  const state = join(dirname(db), "edge");
+/** The edge, in front of that origin or, without one, of a store. What it caches is kept beside the database. */
+export function edgeService({ db, port, origin, edgePort }: Options, { root, env }: Context): ServiceSpec {
+  const state = join(dirname(db), origin ? "edge" : "edge-without-origin");
+  const source = origin ? `http://${HOST}:${port}` : "--no-origin";
   return {
     name: "edge",
-    command: [join(root, "edge-worker/dev"), `http://${HOST}:${port}`, String(edgePort), state],
+    command: [join(root, "edge-worker/dev"), source, String(edgePort), state],
     env,
     logPath: join(dirname(db), "log/edge.log"),
     readyUrl: `http://${HOST}:${edgePort}/healthz`,

@@ -9,7 +9,8 @@ export type StackOptions = {
 
 /**
  * Starts the services in their order, each when the one before it answers, and stops them in the reverse order.
- * Resolves with null when the signal aborted, or with a sentence that says which service ended and why.
+ * Resolves with null when the signal aborted, or with a sentence that says which service ended and why. They are stopped,
+ * too, when `whenReady` throws.
  */
 export async function runStack(
   specs: readonly ServiceSpec[],
@@ -35,8 +36,10 @@ export async function runStack(
     }
     return true;
   };
-  if (await startAll()) await whenReady(stopped.signal);
-  const reason = await end.promise;
-  for (const service of services.toReversed()) await service.stop();
-  return reason;
+  try {
+    if (await startAll()) await whenReady(stopped.signal);
+    return await end.promise;
+  } finally {
+    for (const service of services.toReversed()) await service.stop();
+  }
 }

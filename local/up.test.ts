@@ -3,6 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { createVerifier } from "../client/src/verify/verifier.ts";
 import { freePort } from "../edge-worker/test/free-port.ts";
 import { isSeededWithDemo } from "./database-files.ts";
 import { newDatabasePath, newEnvFile, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
@@ -67,6 +68,29 @@ test("the edge answers, the origin behind it answers the edge only, and both sto
 
   expect(await stack.stop("SIGINT")).toBe(0);
   await expect(getList(edgePort)).rejects.toThrow();
+});
+
+test("without an origin the edge answers from what the writer publishes, and nothing listens on the origin's port", async () => {
+  const [port, edgePort] = [await freePort(), await freePort()];
+  const args = ["--source", sourceFile(twoVideos), "--port", String(port), "--edge-port", String(edgePort)];
+  const stack = start([...args, "--no-origin", "--visitors", "0"]);
+  await stack.waitForOutput("origin    none");
+  const site = `http://127.0.0.1:${edgePort}`;
+  const verify = createVerifier({ baseUrl: site });
+  for (const limit of [24, 1]) {
+    const url = `${site}/api/trending?region=GB&limit=${limit}`;
+    const answer = await fetch(url);
+    const body = new Uint8Array(await answer.arrayBuffer());
+    await verify({ url, status: answer.status, headers: answer.headers, body });
+    const { items } = JSON.parse(new TextDecoder().decode(body)) as List;
+    expect(items.map(({ id }) => id)).toEqual(["rising", "falling"].slice(0, limit));
+  }
+  const page = await fetch(`${site}/?region=GB`);
+  expect(await page.text()).toContain("The rising one");
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+  expect((await fetch(`${site}/dev-store/lists/current.json`)).status).toBe(403);
+  expect(await stack.stop("SIGINT")).toBe(0);
+  await expect(fetch(site)).rejects.toThrow();
 });
 
 test("without the edge the origin answers every client, and bin/up says so", async () => {

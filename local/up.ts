@@ -2,11 +2,12 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSeededWithDemo, lockDatabase, recordSeed } from "./database-files.ts";
 import { demoSiteAt, serveDemoSite } from "./demo-site/serve.ts";
-import { loadOrCreateKeys, replaceKeys } from "./key-file.ts";
+import { loadOrCreateKeys, publishingKeyNames, replaceKeys } from "./key-file.ts";
 import type { Options } from "./options.ts";
 import { assertPortFree, assertReadable, findFreePort, removeDatabase } from "./preflight.ts";
 import { edgeService, HOST, originService } from "./services.ts";
 import { runStack } from "./stack.ts";
+import { withStore } from "./store-settings.ts";
 import { runVisitors } from "./visitors.ts";
 import { welcome } from "./welcome.ts";
 import {
@@ -31,7 +32,7 @@ export async function up(
   options: Options,
   { root, signal }: { root: string; signal: AbortSignal },
 ): Promise<string | null> {
-  await assertPortFree(HOST, { port: options.port, option: "--port" });
+  if (options.origin) await assertPortFree(HOST, { port: options.port, option: "--port" });
   if (options.edge) await assertPortFree(HOST, { port: options.edgePort, option: "--edge-port" });
   if (options.source !== null) assertReadable(options.source);
   else await assertPortFree(HOST, { port: options.demoPort, option: "--demo-port" });
@@ -52,7 +53,7 @@ async function fillAndRun(
   { root, signal }: { root: string; signal: AbortSignal },
 ): Promise<string | null> {
   if (options.fresh) removeDatabase(options.db);
-  const { settings, created } = loadOrCreateKeys(options.envFile);
+  const { settings, created } = loadOrCreateKeys(options.envFile, options.origin ? [] : publishingKeyNames);
   if (created.length > 0) console.log(`Created local keys in ${options.envFile}: ${created.join(", ")}`);
   const { env: replaced, unused } = replaceKeys(process.env, settings);
   if (unused.length > 0)
@@ -72,18 +73,25 @@ async function fillAndRun(
 
 /** Runs the services and the writer over a filled database until the signal aborts. */
 async function run(options: Options, writer: WriterOptions): Promise<string | null> {
-  const { root, env, signal } = writer;
+  const { root, signal } = writer;
+  const env = options.origin ? writer.env : await withStore(writer.env, { root, edgePort: options.edgePort });
   const cron = { ...writer, env: { ...env, SOURCES: sourcesOf(options).join(",") } };
   const counted = await countVideos(writer);
   const busiest = counted[0]?.region ?? "GB";
   const adminPort = await findFreePort(HOST);
-  const origin = originService(options, { root, env, adminPort });
-  const services = [origin, ...(options.edge ? [edgeService(options, { root, env })] : [])];
-  const whenReady = (stopped: AbortSignal) => {
+  const services = [
+    ...(options.origin ? [originService(options, { root, env, adminPort })] : []),
+    ...(options.edge ? [edgeService(options, { root, env })] : []),
+  ];
+  const whenReady = async (stopped: AbortSignal) => {
+    if (!options.origin) {
+      console.log("Rendering every page, list and answer for the store: that takes a minute.");
+      await runWriter(["publish"], cron);
+    }
     console.log(welcome(options, { region: busiest, adminPort }));
     const regions = counted.filter(({ videos }) => videos > 0).map(({ region }) => region);
     const visiting = visitWhileRunning(options, { regions, signal: stopped });
-    return Promise.all([visiting, runEvery(MINUTE_MS, cron, stopped)]).then(() => {});
+    await Promise.all([visiting, runEvery(MINUTE_MS, cron, stopped)]);
   };
   return runStack(services, { signal, whenReady });
 }

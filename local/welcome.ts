@@ -6,18 +6,20 @@ export function welcome(
   options: Options,
   { region, adminPort }: { region: string; adminPort: number },
 ): string {
-  const { port, edge, edgePort, db } = options;
+  const { port, origin: hasOrigin, edge, edgePort, db } = options;
   const [originUrl, edgeUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${edgePort}`];
   const site = edge ? edgeUrl : originUrl;
   const origin = edge
     ? `${originUrl} answers the edge only; bin/up --no-edge opens it`
     : `${originUrl}/api/trending, open to every client of this machine (--no-edge)`;
+  const behind = hasOrigin
+    ? `origin    ${origin}\n  admin     http://${HOST}:${adminPort}/metrics and /readyz`
+    : `origin    none: the edge answers from the store that the writer publishes into (--no-origin)`;
   return `
 TrendVault is up.
 
   page      ${site}/?region=${region}
-  ${edge ? `edge      ${edgeUrl}/api/trending\n  ` : ""}origin    ${origin}
-  admin     http://${HOST}:${adminPort}/metrics and /readyz
+  ${edge ? `edge      ${edgeUrl}/api/trending\n  ` : ""}${behind}
   database  ${db}; the writer runs every minute${describeVisitors(options)}
 
   curl '${site}/api/trending?region=${region}&limit=3'

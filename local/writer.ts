@@ -78,5 +78,5 @@ function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
 
 function spawnWriter(args: readonly string[], { root, db, env }: WriterOptions, stdout: "ignore" | "pipe") {
   const command = [join(root, "writer/bin/writer"), ...args, "--db", db];
-  return Bun.spawn(command, { env, detached: true, stdin: "ignore", stdout, stderr: "inherit" });
+  return Bun.spawn(command, { cwd: root, env, detached: true, stdin: "ignore", stdout, stderr: "inherit" });
 }

@@ -120,10 +120,11 @@ export const table: readonly SourceRoot[] = [
       ["main.ts"],
       ["up.ts"],
       ["welcome.ts"],
-      ["preflight.ts", "services.ts", "stack.ts", "visitors.ts"],
+      ["preflight.ts", "stack.ts", "store-settings.ts", "visitors.ts"],
+      ["services.ts"],
       ["demo-site", "database-files.ts", "key-file.ts", "options.ts", "service.ts", "visit.ts", "writer.ts"],
     ],
-    mayImport: ["contract"],
+    mayImport: ["contract", "api/src/signing"],
   },
   {
     root: "checks",
