@@ -9,7 +9,7 @@ import { PublishingSystem } from "./test-support/publishing-system.ts";
 import { startLoad } from "./test-support/readers-load.ts";
 import { missingServer } from "./test-support/s3-server.ts";
 
-// One writer, three origins on files that followers keep, over a real store; and all that
+// One writer, three origins on files that followers keep, and an edge without an origin, over a real store; and all that
 // may go wrong with them. Whatever happens, what readers serve is signed, whole, and goes forward.
 setDefaultTimeout(1_800_000); // bounded by its rounds
 
@@ -33,8 +33,9 @@ describe.skipIf(missing !== null)(`publishing and reading${missing === null ? ""
   afterAll(() => system?.stop());
 
   test(`${generations} generations go forward on all readers, whatever fails (seed ${random.seed})`, async () => {
-    const stops = system.judges.map((judge) => {
-      const load = { regions: publishedRegions, limits: [7, 24, 50], connections: 2, pauseMs: 20 };
+    const stops = system.judges.map((judge, index) => {
+      const limits = index < system.readers.length ? [7, 24, 50] : [3, 7, 24, 33, 50];
+      const load = { regions: publishedRegions, limits, connections: 2, pauseMs: 20 };
       return startLoad(judge, { ...load, seed: random.seed });
     });
     for (let round = 0; round < generations; round++) {
@@ -88,7 +89,7 @@ describe.skipIf(missing !== null)(`publishing and reading${missing === null ? ""
   });
 
   test("no program ended by itself, and followers agree and leave nothing behind", () => {
-    const programs = system.readers.flatMap(({ follower, origin }) => [follower, origin]);
+    const programs = [system.edge, ...system.readers.flatMap(({ follower, origin }) => [follower, origin])];
     expect(programs.flatMap(({ ended }) => ended)).toEqual([]);
     expect(new Set(system.readers.map((reader) => reader.newestGeneration())).size).toBe(1);
     for (const { databasePath } of system.readers)

@@ -16,7 +16,8 @@ type Options = {
 /**
  * Asks one reader, and judges each answer: it is signed and whole, the answer to what was asked, a list without gaps,
  * the same as any other answer of that generation, and no older than what the reader had served at that address: after a
- * publication, answers follow each other (docs/decisions/0027).
+ * publication, answers follow each other (docs/decisions/0027). What it has served it goes on serving, unless it was
+ * killed.
  */
 export class Judge {
   readonly counts = { lists: 0, unavailable: 0, gone: 0 };
@@ -25,6 +26,8 @@ export class Judge {
   readonly #options: Options;
   readonly #verify: ReturnType<typeof createVerifier>;
   readonly #served = new Map<string, number>();
+  /** What it has served since it was started. */
+  readonly #held = new Set<string>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -37,7 +40,10 @@ export class Judge {
     const url = this.#options.url + target;
     const answer = await fetch(url, { signal: AbortSignal.timeout(30_000) }).catch(() => null);
     const content = await answer?.arrayBuffer().catch(() => null);
-    if (!answer || !content) return this.#unavailable();
+    if (!answer || !content) {
+      this.#held.clear();
+      return this.#unavailable();
+    }
     const body = new Uint8Array(content);
     try {
       return await this.#judge(target, { url, status: answer.status, headers: answer.headers, body }, served);
@@ -54,7 +60,7 @@ export class Judge {
   ): Promise<TrendingPage | null> {
     const text = new TextDecoder().decode(answer.body);
     const isContinued = target.includes("cursor=");
-    if (answer.status === 503) return this.#unavailable(); // says so, and serves nothing
+    if (answer.status === 503 && !this.#held.has(target)) return this.#unavailable();
     if (answer.status === 410 && isContinued) return this.#gone();
     if (answer.status !== 200) throw new Error(`status ${answer.status}: ${text.slice(0, 300)}`);
     await this.#verify(answer);
@@ -80,6 +86,7 @@ export class Judge {
 
   #remember(target: string, generation: number): void {
     this.#served.set(target, Math.max(generation, this.#served.get(target) ?? 0));
+    this.#held.add(target);
     this.newestGeneration = Math.max(this.newestGeneration, generation);
   }
 

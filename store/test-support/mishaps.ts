@@ -1,6 +1,7 @@
 import type { Random } from "@trendvault/contract/test-support/random";
 import { everyFault } from "./faults.ts";
 import type { FollowingOrigin } from "./following-origin.ts";
+import type { Program } from "./program.ts";
 import type { TestStore } from "./test-store.ts";
 
 /** Something that goes wrong, and what ends it. */
@@ -9,6 +10,7 @@ type Mishap = { name: string; begin: () => unknown; end: () => unknown };
 type Options = {
   store: TestStore;
   readers: readonly FollowingOrigin[];
+  edge: Program;
   /** The one whose file is on a small disk, if this user may mount one. */
   onSmallDisk: FollowingOrigin | null;
   random: Random;
@@ -32,6 +34,7 @@ export class Mishaps {
     this.#mishaps = [
       ...options.readers.map((reader) => this.#killFollower(reader)),
       this.#killStore(),
+      this.#killEdge(),
       this.#misbehave(),
       this.#misbehave(),
       this.#fillStore(),
@@ -84,6 +87,11 @@ export class Mishaps {
   #killStore(): Mishap {
     const { server } = this.#options.store;
     return { name: "killed store", begin: () => server.kill(), end: () => server.start() };
+  }
+
+  #killEdge(): Mishap {
+    const { edge } = this.#options;
+    return { name: "killed edge", begin: () => edge.kill(), end: () => edge.start() };
   }
 
   /** Some answers of the store are wrong, for all who ask it or for some objects. */

@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKey, PublicKeySet } from "@trendvault/contract/public-keys";
 import type { Random } from "@trendvault/contract/test-support/random";
 import { keySigner } from "../../api/src/signing/key-signer.ts";
 import { FollowingOrigin } from "./following-origin.ts";
 import { Judge, type ServedLists } from "./judge.ts";
 import { Mishaps } from "./mishaps.ts";
+import { startOriginlessEdge } from "./originless-edge.ts";
+import type { Program } from "./program.ts";
 import { Publisher } from "./publisher.ts";
 import { mountDisk, unmountDisk } from "./small-disk.ts";
 import { TestStore } from "./test-store.ts";
@@ -14,7 +16,7 @@ import { TestStore } from "./test-store.ts";
 const root = resolve(import.meta.dir, "../..");
 const smallDiskMegabytes = 16;
 
-/** One writer, a store, origins on files that followers keep, and a judge for each reader. */
+/** One writer, a store, origins on files that followers keep, an edge without an origin, and a judge for each reader. */
 export class PublishingSystem {
   readonly folder = mkdtempSync(join(tmpdir(), "trendvault-publishing-"));
   readonly lists: ServedLists = new Map();
@@ -24,6 +26,7 @@ export class PublishingSystem {
   readonly #disk = join(this.folder, "disk");
   /** Whether the first follower's file is on a disk that can be filled. */
   readonly hasSmallDisk = mountDisk(this.#disk, smallDiskMegabytes);
+  #edge: Program | undefined;
   #publicationKeys = "";
 
   private constructor(
@@ -45,7 +48,13 @@ export class PublishingSystem {
     system.#publicationKeys = await system.publisher.read(["publication-keys"]);
     const keys = await printedKeys(env);
     for (const name of followers) await system.#startFollower(name, { env, keys });
+    await system.#startEdge({ env, keys });
     return system;
+  }
+
+  get edge(): Program {
+    if (this.#edge === undefined) throw new Error("The edge was not started");
+    return this.#edge;
   }
 
   /** What a reader of the store needs. */
@@ -55,11 +64,12 @@ export class PublishingSystem {
 
   mishaps(random: Random): Mishaps {
     const onSmallDisk = this.hasSmallDisk ? (this.readers[0] ?? null) : null;
-    return new Mishaps({ store: this.store, readers: this.readers, onSmallDisk, random });
+    return new Mishaps({ store: this.store, readers: this.readers, edge: this.edge, onSmallDisk, random });
   }
 
   async stop(): Promise<void> {
     for (const reader of this.readers) await reader.stop();
+    await this.#edge?.kill();
     await this.store.remove();
     if (this.hasSmallDisk) unmountDisk(this.#disk);
     rmSync(this.folder, { recursive: true, force: true });
@@ -74,6 +84,21 @@ export class PublishingSystem {
     const reader = await FollowingOrigin.start(name, { folder: this.folder, dataFolder, env: settings });
     this.readers.push(reader);
     this.judges.push(new Judge({ name, url: reader.url, keys, lists: this.lists }));
+  }
+
+  async #startEdge({ env, keys }: { env: Record<string, string>; keys: PublicKeySet }): Promise<void> {
+    const publications = JSON.parse(this.#publicationKeys) as { keys: PublicKey[] };
+    const jwks = JSON.stringify({ keys: [...keys.keys, ...publications.keys] });
+    const vars = {
+      ORIGIN_URL: "",
+      ORIGIN_JWKS: jwks,
+      BUNDLE_PREFIX: this.store.prefix.replace(/\/$/, ""),
+      STORE_URL: this.store.readUrl,
+      EDGE_SIGNING_KEY: env.EDGE_SIGNING_KEY ?? "",
+    };
+    const { url, program } = await startOriginlessEdge({ folder: this.folder, env, vars });
+    this.#edge = program;
+    this.judges.push(new Judge({ name: "the edge", url, keys, lists: this.lists }));
   }
 }
 
