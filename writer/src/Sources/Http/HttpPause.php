@@ -4,10 +4,10 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources\Http;
 
-use TrendVault\Writer\WriterException;
+use Exception;
 
-/** A server that asks to be left alone for a while. */
-final class HttpPause extends WriterException
+/** A server that asks to be left alone for a while. HttpSource makes a SourceFailure of it. */
+final class HttpPause extends Exception
 {
     public int $seconds = 0;
 
