@@ -45,7 +45,7 @@ export async function attempt(loop: Loop, signal: AbortSignal): Promise<FollowFa
 export class FailureLog {
   inARow = 0;
   readonly #loop: Loop;
-  #said: { message: string; at: number } | null = null;
+  #said: { what: string; at: number } | null = null;
 
   constructor(loop: Loop) {
     this.#loop = loop;
@@ -64,9 +64,10 @@ export class FailureLog {
     this.inARow++;
     const { reason, message } = failure;
     metrics.add("failures_total", { store, reason });
-    const isSaid = this.#said?.message === message && now < this.#said.at + repeatSeconds * 1000;
+    const what = message.replace(/[0-9]+/g, ""); // ages rise from look to look
+    const isSaid = this.#said?.what === what && now < this.#said.at + repeatSeconds * 1000;
     if (isSaid) return;
-    this.#said = { message, at: now };
+    this.#said = { what, at: now };
     log("error", "store_failed", message, { store, reason, failures_in_a_row: this.inARow });
   }
 }

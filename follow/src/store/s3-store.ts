@@ -11,6 +11,7 @@ export type S3Options = {
 
 // A clock that is behind by less than this makes no difference: the store counts from the time that the URL names.
 const urlSeconds = 3600;
+const listSeconds = 60; // Bun's client takes no signal
 const largestRefusal = 4096; // bytes of an error document that are read for its code
 
 /**
@@ -53,13 +54,22 @@ export class S3Store implements ObjectStore {
   }
 
   async #listPage(input: Bun.S3ListObjectsOptions): Promise<Bun.S3ListObjectsResponse> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () =>
+        late.reject(new FollowFailure("timeout", `Listing ${this.address} took more than ${listSeconds} s.`)),
+      listSeconds * 1000,
+    );
     try {
-      return await this.#client.list(input);
+      return await Promise.race([this.#client.list(input), late.promise]);
     } catch (error) {
+      if (error instanceof FollowFailure) throw error;
       const { code = "", message } = error as { code?: string; message: string };
       throw new FollowFailure("status", `Cannot list ${this.address} (${code}): ${message}`, {
         cause: error,
       });
+    } finally {
+      clearTimeout(timer);
     }
   }
 
