@@ -16,6 +16,7 @@ use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\StoreAddress;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\Store\Transport;
+use TrendVault\Writer\Tests\Support\Draws;
 
 final class S3ClientTest extends TestCase
 {
@@ -131,7 +132,7 @@ final class S3ClientTest extends TestCase
     public function an_object_that_breaks_off_is_read_again_from_its_beginning(): void
     {
         $store = new FakeStore();
-        $content = random_bytes(500_000);
+        $content = Draws::randomizer()->getBytes(500_000);
         $store->put('large', $content);
         $store->fail([['fault' => 'truncated']]);
         $file = tmpfile();
@@ -147,7 +148,7 @@ final class S3ClientTest extends TestCase
         $store = new FakeStore();
         $checked = new CheckedStore(self::client($store));
         $path = (string) tempnam(sys_get_temp_dir(), 'writer-test-');
-        file_put_contents($path, random_bytes(700_000));
+        file_put_contents($path, Draws::randomizer()->getBytes(700_000));
         $payload = Payload::file($path);
         $checked->putOnce('large', $payload);
         self::assertSame(file_get_contents($path), $store->content('large'));
