@@ -74,10 +74,14 @@ const bundles = {
 const { EDGE_KEYS: _, FALLBACK: __, ...withoutOrigin } = { ...bundles, ORIGIN_URL: "" };
 
 test("bundles are read where the bucket is bound and a key for publications is known, and else nothing about them", () => {
-  expect(readSettings(bundles).bundles).toMatchObject({ bucket: bundles.BUNDLES, prefix: "lists/2026" });
+  expect(readSettings(bundles).bundles).toMatchObject({ bucket: bundles.BUNDLES, prefixes: ["lists/2026"] });
+  expect(readSettings({ ...bundles, BUNDLE_PREFIX: "gb,lists/de" }).bundles?.prefixes).toEqual([
+    "gb",
+    "lists/de",
+  ]);
   expect(readSettings(bundles).bundles?.signingSeed).toHaveLength(32);
   expect(readSettings({ ...bundles, EDGE_SIGNING_KEY: "", BUNDLE_PREFIX: undefined }).bundles).toMatchObject({
-    prefix: "",
+    prefixes: [""],
     signingSeed: null,
   });
   expect(readSettings({ ...bundles, FALLBACK: undefined }).fallback).toBeNull();
@@ -95,6 +99,9 @@ test.each([
   ["BUNDLES", { list: () => null }],
   ["BUNDLE_PREFIX", "/lists"],
   ["BUNDLE_PREFIX", "lists/"],
+  ["BUNDLE_PREFIX", "gb,"],
+  ["BUNDLE_PREFIX", "gb, de"],
+  ["BUNDLE_PREFIX", "gb,gb"],
   ["EDGE_SIGNING_KEY", "e1:short"],
   ["EDGE_SIGNING_KEY", "A".repeat(43)],
   ["FALLBACK", "fallback"],

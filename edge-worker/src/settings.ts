@@ -42,7 +42,10 @@ const checks = {
 const bundleChecks = {
   BUNDLES: binding("get", "expected an R2 bucket: see [[r2_buckets]] in wrangler.toml"),
   BUNDLE_PREFIX: optional(
-    text(isPrefix, "expected what follows the bucket in the writer's PUBLISH, like lists"),
+    text(
+      arePrefixes,
+      "expected what follows the bucket in the writer's PUBLISH, like lists; of several writers each, like gb,de",
+    ),
   ),
   EDGE_SIGNING_KEY: optional(text(isSeed, "expected 32 random bytes as base64url")),
   FALLBACK: optional(kvNamespace),
@@ -76,7 +79,7 @@ type Name = keyof typeof checks | keyof typeof bundleChecks | keyof typeof viewC
 type Settings = Record<Exclude<Name, keyof Bindings>, string> & Bindings;
 
 /** What reading bundles needs of the settings. `signingSeed`: null where the edge signs nothing. */
-export type BundleSettings = { bucket: R2Bucket; prefix: string; signingSeed: Uint8Array | null };
+export type BundleSettings = { bucket: R2Bucket; prefixes: string[]; signingSeed: Uint8Array | null };
 
 /** What counting needs of the settings. */
 export type ViewSettings = {
@@ -148,7 +151,7 @@ function readOriginSettings({ ORIGIN_URL, EDGE_KEYS }: Settings) {
 
 function readBundleSettings({ BUNDLES, BUNDLE_PREFIX, EDGE_SIGNING_KEY }: Settings): BundleSettings {
   const signingSeed = EDGE_SIGNING_KEY ? fromBase64url(EDGE_SIGNING_KEY) : null;
-  return { bucket: BUNDLES as R2Bucket, prefix: BUNDLE_PREFIX ?? "", signingSeed };
+  return { bucket: BUNDLES as R2Bucket, prefixes: (BUNDLE_PREFIX ?? "").split(","), signingSeed };
 }
 
 function readViewSettings(data: Settings): ViewSettings {
@@ -173,8 +176,10 @@ function optional(check: Check): Check {
   return (value) => (value === undefined || value === "" ? null : check(value));
 }
 
-function isPrefix(text: string): boolean {
-  return /^[\w.-]+(\/[\w.-]+)*$/.test(text);
+function arePrefixes(text: string): boolean {
+  const prefixes = text.split(",");
+  const areValid = prefixes.every((prefix) => /^[\w.-]+(\/[\w.-]+)*$/.test(prefix));
+  return areValid && new Set(prefixes).size === prefixes.length;
 }
 
 function isSeed(text: string): boolean {

@@ -16,17 +16,23 @@ export type TestDatabase = {
   remove: () => void;
 };
 
+type Contents = { regions: readonly string[]; categories: readonly [string, string] };
+
 /**
  * A small database filled by the real writer: every region has other videos, and a first generation is published,
- * dated so many seconds ago.
+ * dated so many seconds ago. With other regions than all it is one of several writers'.
  */
-export function makeDatabase(secondsAgo = 0): TestDatabase {
+export function makeDatabase(
+  secondsAgo = 0,
+  { regions, categories }: Contents = { regions: regionCodes, categories: ["Music", "Kids' TV"] },
+): TestDatabase {
   const folder = mkdtempSync(join(tmpdir(), "trendvault-edge-"));
   const path = join(folder, "trendvault.db");
+  const env = { ...process.env, ...(regions !== regionCodes && { REGIONS: regions.join() }) };
   const run = (words: string[], input = "") =>
-    execFileSync(writer, [...words, "--db", path], { input, stdio: ["pipe", "ignore", "pipe"] });
+    execFileSync(writer, [...words, "--db", path], { env, input, stdio: ["pipe", "ignore", "pipe"] });
   run(["migrate"]);
-  run(["ingest", "-"], observations());
+  run(["ingest", "-"], observations(regions, categories));
   run(["rank", "--at", formatTime(Date.now() - secondsAgo * 1000)]);
   return {
     path,
@@ -36,12 +42,15 @@ export function makeDatabase(secondsAgo = 0): TestDatabase {
   };
 }
 
-function observations(): string {
+function observations(regions: readonly string[], categories: Contents["categories"]): string {
   const hour = 3_600_000;
   const times = [2 * hour, hour, 0].map((ago) => Date.now() - ago);
   const lines = times.flatMap((time, hours) =>
-    regionCodes.flatMap((region) =>
-      Array.from({ length: videosPerRegion }, (_, n) => JSON.stringify(observe({ region, n, time, hours }))),
+    regions.flatMap((region) =>
+      Array.from({ length: videosPerRegion }, (_, n) => {
+        const category = categories[n % 2];
+        return JSON.stringify({ ...observe({ region, n, time, hours }), category });
+      }),
     ),
   );
   return `${lines.join("\n")}\n`;
@@ -57,7 +66,6 @@ function observe({ region, n, time, hours }: { region: string; n: number; time: 
     title: `Video ${n} of ${region}`,
     channel: `Channel ${n} of ${region}`,
     thumb_base: `https://thumbs.example/${id}`,
-    category: n % 2 === 0 ? "Music" : "Kids' TV",
   };
 }
 

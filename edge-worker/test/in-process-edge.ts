@@ -74,8 +74,8 @@ export class InProcessEdge {
       ? new OriginSource({ ...common, url: new URL("http://origin.example"), signer })
       : null;
     const base = new URL("https://trendvault.invalid");
-    const options = { ...common, signingSeed: null, prefix: "", base, isOnly: !hasOrigin };
-    const readers = bundles ? createBundleReaders({ ...options, ...bundles }, dataCentre.bytes) : null;
+    const options = { ...common, signingSeed: null, prefixes: [""], base, isOnly: !hasOrigin };
+    const readers = bundles ? createBundleReaders({ ...options, ...bundles }, () => dataCentre.bytes) : null;
     const revalidator = new Revalidator({
       ...common,
       cache,

@@ -37,6 +37,11 @@ export class BundleDocuments {
     return (await this.#open(pointer, waitUntil)).manifest.limits;
   }
 
+  /** Whose lists a bundle has; null: of all. @throws Error when it cannot be read or is broken */
+  async regionsOf(pointer: BundlePointer, waitUntil: WaitUntil): Promise<string[] | null> {
+    return (await this.#open(pointer, waitUntil)).manifest.regions ?? null;
+  }
+
   /**
    * What the origin has signed as the answer to a request, or null when there is none, which is certain. @throws Error
    * when that cannot be read or is broken

@@ -7,14 +7,23 @@ import type { BundledLists, ListPage } from "./bundled-lists.ts";
 type Options = { pointers: BundlePointers; lists: BundledLists; log: Logger };
 
 /** Which video has which rank in the lists of bundles. */
-export class BundledRanks {
+export interface RankReader {
+  /** The page of 50 ranks after `block` times as many of a generation's list, or null when none can be read. */
+  read(
+    query: TrendingQuery,
+    place: { generation: number; block: number },
+    waitUntil: (work: Promise<unknown>) => void,
+  ): Promise<ListPage | null>;
+}
+
+/** The ranks in the bundles of one store. */
+export class BundledRanks implements RankReader {
   readonly #options: Options;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** The page of 50 ranks after `block` times as many of a generation's list, or null when none can be read. */
   async read(
     query: TrendingQuery,
     { generation, block }: { generation: number; block: number },

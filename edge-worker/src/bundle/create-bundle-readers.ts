@@ -8,14 +8,18 @@ import { BundlePointers } from "./bundle-pointers.ts";
 import { BundleRanges } from "./bundle-ranges.ts";
 import { BundleSource } from "./bundle-source.ts";
 import { BundledLists } from "./bundled-lists.ts";
-import { BundledRanks } from "./bundled-ranks.ts";
+import { BundledRanks, type RankReader } from "./bundled-ranks.ts";
 import { DelegatedSigner } from "./delegated-signer.ts";
 import { DocumentSigner } from "./document-signer.ts";
+import { JoinedRanks } from "./joined-ranks.ts";
+import { JoinedSource } from "./joined-source.ts";
+import { type BundleStore, JoinedStores } from "./joined-stores.ts";
 import { SharedBytes } from "./shared-bytes.ts";
 
 type Options = {
   bucket: Bucket;
-  prefix: string;
+  /** One for each writer that shares the regions with others. */
+  prefixes: string[];
   /** Of the key that the edge signs with; null: there is none. */
   signingSeed: Uint8Array | null;
   /** What documents and pointers have to be signed with. */
@@ -35,26 +39,44 @@ type Options = {
 /** What reads bundles: as the source of documents, and of the ranks that messages are about. */
 export type BundleReaders = {
   source: DocumentSource;
-  ranks: BundledRanks;
+  ranks: RankReader;
   /** Keys that the edge signs tokens with. */
   tokenKeys: Promise<PublicKey[]>;
 };
 
-/** `shared`: the data centre's cache, unless another is given. */
+/** `sharedOf`: what isolates share of a store, by its prefix: the data centre's cache, unless another is given. */
 export function createBundleReaders(
   options: Options,
-  shared: Pick<SharedBytes, "match" | "put" | "delete"> = new SharedBytes(options.base),
+  sharedOf: (prefix: string) => Shared = (prefix) => new SharedBytes(options.base, prefix),
 ): BundleReaders {
-  const { signingSeed, keys, log } = options;
-  const bucket = new BundleBucket(options);
-  const pointers = new BundlePointers({ ...options, bucket, shared });
-  const documents = new BundleDocuments(new BundleRanges({ ...options, bucket, shared }), keys);
-  const lists = new BundledLists(documents);
+  const { signingSeed, prefixes } = options;
   const created = signingSeed && DocumentSigner.create(signingSeed);
-  const signer = new DelegatedSigner({ documents, signer: created, log });
-  return {
-    source: new BundleSource({ ...options, pointers, documents, lists, signer }),
-    ranks: new BundledRanks({ pointers, lists, log }),
-    tokenKeys: created === null ? Promise.resolve([]) : created.then(({ tokenKey }) => [tokenKey]),
-  };
+  const stores = prefixes.map((prefix) =>
+    createStore({ ...options, prefix, shared: sharedOf(prefix), signer: created }),
+  );
+  const [only, ...others] = stores;
+  if (only === undefined) throw new Error("Cannot read bundles of no store");
+  const tokenKeys = created === null ? Promise.resolve([]) : created.then(({ tokenKey }) => [tokenKey]);
+  if (others.length === 0) return { source: only.source, ranks: only.ranks, tokenKeys };
+  const joined = new JoinedStores(stores);
+  const source = new JoinedSource({ ...options, stores: joined });
+  return { source, ranks: new JoinedRanks(joined), tokenKeys };
+}
+
+type Shared = Pick<SharedBytes, "match" | "put" | "delete">;
+type StoreOptions = Omit<Options, "prefixes"> & {
+  prefix: string;
+  shared: Shared;
+  signer: Promise<DocumentSigner> | null;
+};
+
+function createStore(options: StoreOptions): BundleStore {
+  const { prefix, keys, log } = options;
+  const bucket = new BundleBucket(options);
+  const pointers = new BundlePointers({ ...options, bucket });
+  const documents = new BundleDocuments(new BundleRanges({ ...options, bucket }), keys);
+  const lists = new BundledLists(documents);
+  const signer = new DelegatedSigner({ documents, signer: options.signer, log });
+  const source = new BundleSource({ ...options, pointers, documents, lists, signer });
+  return { prefix, pointers, documents, signer, source, ranks: new BundledRanks({ pointers, lists, log }) };
 }

@@ -3,10 +3,12 @@ const cacheName = "bundles-1";
 /** Bytes that the isolates of this data centre share (Cache API), by name. */
 export class SharedBytes {
   readonly #base: URL;
+  readonly #prefix: string;
 
-  /** `base` makes URLs of names. */
-  constructor(base: URL) {
+  /** `base` makes URLs of names, which are those of one store: of the one with the prefix. */
+  constructor(base: URL, prefix: string) {
     this.#base = base;
+    this.#prefix = prefix;
   }
 
   async match(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -27,6 +29,6 @@ export class SharedBytes {
   }
 
   #urlOf(name: string): URL {
-    return new URL(`/bundles/${name}`, this.#base);
+    return new URL(`/bundles/${this.#prefix}/${name}`, this.#base);
   }
 }

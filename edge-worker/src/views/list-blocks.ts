@@ -7,7 +7,7 @@ import {
   writeCursor,
 } from "@trendvault/contract/trending-query";
 import type { ListPage } from "../bundle/bundled-lists.ts";
-import type { BundledRanks } from "../bundle/bundled-ranks.ts";
+import type { RankReader } from "../bundle/bundled-ranks.ts";
 import type { EdgeServices } from "../cache/edge-services.ts";
 import { LruMap } from "../cache/lru-map.ts";
 import { readThrough } from "../cache/read-through.ts";
@@ -30,11 +30,11 @@ const remembered = 1024; // blocks of some 5 KB each
  */
 export class ListBlocks {
   readonly #services: EdgeServices;
-  readonly #bundled: BundledRanks | null;
+  readonly #bundled: RankReader | null;
   readonly #blocks = new LruMap<ListBlock>(remembered);
 
   /** `bundled`: null where no bundles are read. */
-  constructor(services: EdgeServices, bundled: BundledRanks | null = null) {
+  constructor(services: EdgeServices, bundled: RankReader | null = null) {
     this.#services = services;
     this.#bundled = bundled;
   }
