@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { generationMark } from "../../test-support/generation-mark.ts";
+import { generationMark, generationMarkOf } from "../../test-support/generation-mark.ts";
 import { until } from "../../test-support/until.ts";
-import type { Inspection } from "../database/inspector.ts";
+import type { GenerationMark, Inspection } from "../database/inspector.ts";
 import { Counters } from "../serving/counters.ts";
 import { DatabaseWatch } from "./database-watch.ts";
 import type { WorkerReport } from "./messages.ts";
@@ -9,6 +9,7 @@ import type { WorkerReport } from "./messages.ts";
 function create() {
   const inspectors: {
     inspect(id: number | null, reason?: string): void;
+    say(newest: GenerationMark): void;
     exit(): void;
     wasKilled: boolean;
   }[] = [];
@@ -17,7 +18,8 @@ function create() {
     const { promise: exited, resolve: exit } = Promise.withResolvers<void>();
     const inspect = (id: number | null, reason: string | null = null) =>
       onInspection({ newest: id === null ? null : generationMark(id), reason });
-    const inspector = { inspect, exit, wasKilled: false };
+    const say = (newest: GenerationMark) => onInspection({ newest, reason: null });
+    const inspector = { inspect, say, exit, wasKilled: false };
     inspectors.push(inspector);
     return {
       exited,
@@ -81,6 +83,21 @@ test.each([
     inspect(newest);
   }
   expect(describe(serving(id))).toEqual([`A worker serves ${words}; the newest in the database is 4`]);
+});
+
+test("a worker that follows only one of two writers is behind", () => {
+  const { inspectors, describe, pass } = create();
+  const newest = (german: number) => generationMarkOf(generationMark(256), generationMark(german));
+  inspectors.at(-1)?.say(newest(1));
+  const report = { ...serving(256), generation: newest(1) };
+  expect(describe(report)).toEqual([]);
+  for (const _ of [1, 2, 3]) {
+    pass(1000);
+    inspectors.at(-1)?.say(newest(257));
+  }
+  expect(describe(report)).toEqual([
+    "A worker serves generation 1 and 256; the newest in the database is 256 and 257",
+  ]);
 });
 
 test("a worker that says why it is behind needs no second reason", () => {

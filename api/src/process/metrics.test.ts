@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { generationMark } from "../../test-support/generation-mark.ts";
+import { generationMark, generationMarkOf } from "../../test-support/generation-mark.ts";
 import { Counters } from "../serving/counters.ts";
 import type { WorkerReport } from "./messages.ts";
 import { sumExited, writeMetrics } from "./metrics.ts";
@@ -41,6 +41,12 @@ test("gauges say the oldest generation, how many workers are degraded, and each 
   expect(lines).toContain("trendvault_degraded_workers 1");
   expect(lines).toContain('trendvault_event_loop_lag_seconds{worker="1"} 0.5');
   expect(lines).toContain('trendvault_resident_memory_bytes{worker="1"} 9');
+});
+
+test("the age is that of the writer that has not published for longest", async () => {
+  const generation = generationMarkOf(generationMark(7, 1000), generationMark(257, 400));
+  const { text } = await writeMetrics([report(0, { generation })], [], 1060);
+  expect(text.split("\n")).toContain("trendvault_generation_age_seconds 660");
 });
 
 test("without a worker or a generation there is no generation, and the number of workers is 0", async () => {
