@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from "node:fs";
+import { chmodSync, renameSync, writeFileSync } from "node:fs";
 
 const prefix = "trendvault_follow_";
 
@@ -44,9 +44,10 @@ export class Metrics {
       .join("");
   }
 
-  /** Replaces a file as a whole. Throws what the file system throws. */
+  /** Replaces a file as a whole, for every user to read. Throws what the file system throws. */
   write(path: string): void {
     writeFileSync(`${path}.new`, this.text());
+    chmodSync(`${path}.new`, 0o644); // whatever the umask: another user's program reads it
     renameSync(`${path}.new`, path);
   }
 

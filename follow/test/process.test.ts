@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
@@ -68,6 +68,7 @@ test("it follows until SIGTERM, writes its metrics, and leaves nothing but its f
   expect(readFileSync(metrics, "utf8")).toContain(
     `trendvault_follow_generation{store="${store.address}"} 102\n`,
   );
+  expect(statSync(metrics).mode & 0o777).toBe(0o644);
   expect(readdirSync(folder).sort()).toEqual(["follow.prom", "lists.db", "lists.db.follow"]);
   for (const { time, level, event, message } of follower.lines)
     expect([typeof time, typeof level, typeof event, typeof message]).toEqual(Array(4).fill("string"));
