@@ -35,3 +35,14 @@ test("a database replaced by rename is read from its new file", () => {
   expect(watcher.poll(0)?.id).toBe(5);
   watcher.close();
 });
+
+test("a generation that somebody deleted without foreign keys is passed over, at both ends", () => {
+  for (let generation = 1; generation <= 3; generation++)
+    builder.publish([{ region: "GB", videos: videos(2) }]);
+  builder.database.run("PRAGMA foreign_keys = OFF"); // as in sqlite3 on the command line
+  builder.database.run("DELETE FROM generations WHERE id <> 2");
+  const watcher = new GenerationWatcher(builder.path);
+  const newest = watcher.poll(0);
+  expect([newest?.id, newest?.regions.get("GB")?.oldestId]).toEqual([2, 2]);
+  watcher.close();
+});

@@ -70,13 +70,18 @@ type RegionRow = {
   newest_observed_at: number | null;
 };
 
-// For each region both ends of its part of an index: as fast with thousands of generations as with two.
+// For each region both ends of its part of an index: as fast with thousands of generations as with two. Who deletes a
+// generation by hand, without foreign keys, leaves its rows in generation_regions: they are passed over.
 const newestSql = `SELECT r.region, g.id, g.published_at, g.max_per_channel, g.max_per_channel_ranks, r.video_count,
-    r.newest_observed_at, (SELECT min(generation) FROM generation_regions WHERE region = code) AS oldest_id
+    r.newest_observed_at, (${endSql("")} ORDER BY generation LIMIT 1) AS oldest_id
   FROM regions CROSS JOIN generation_regions AS r ON r.region = code AND r.generation = (
-    SELECT max(generation) FROM generation_regions
-    WHERE region = code AND generation <= ifnull(?1 ->> code, ${Number.MAX_SAFE_INTEGER}))
+    ${endSql(`AND generation <= ifnull(?1 ->> code, ${Number.MAX_SAFE_INTEGER})`)} ORDER BY generation DESC LIMIT 1)
   JOIN generations AS g ON g.id = r.generation`;
+
+function endSql(bound: string): string {
+  return `SELECT generation FROM generation_regions CROSS JOIN generations ON generations.id = generation
+    WHERE region = code ${bound}`;
+}
 
 function laterOf(last: RegionRow | null, row: RegionRow): RegionRow {
   if (last === null || row.published_at > last.published_at) return row;
