@@ -169,7 +169,7 @@ describe("an edge over two stores of which one cannot be read, without a key", (
   let edge: Edge;
   before(async () => {
     const { EDGE_SIGNING_KEY: _, ...others } = vars;
-    edge = await Edge.start("", others);
+    edge = await Edge.start("", { ...others, ORIGIN_BACKOFF_SECONDS: "0.5" });
     await publish(edge, "lists/de", german);
   });
   after(() => edge.close());
