@@ -13,7 +13,7 @@ import { FollowerProcess } from "./follower-process.ts";
  */
 const [publishes = 50, pauseSeconds = 1, interval = 1] = process.argv.slice(2).map(Number);
 const root = join(import.meta.dir, "../..");
-const folder = mkdtempSync(join(tmpdir(), "trendvault-lag-"));
+const folder = mkdtempSync(join(tmpdir(), "trendvault-following-"));
 const seed = crypto
   .getRandomValues(new Uint8Array(32))
   .toBase64({ alphabet: "base64url", omitPadding: true });
