@@ -78,12 +78,13 @@ export class Edge {
       this.#harness.getWorker("trendvault-edge").fetch(`https://site.example${target}`, init);
     const isRead = init.body === undefined && init.signal === undefined;
     // The harness's own connection, when it was idle for seconds, may be closed while it is used again.
-    return send().catch((error) => (isRead && error instanceof TypeError ? send() : Promise.reject(error)));
+    const isRetried = (error: unknown) => isRead && error instanceof TypeError;
+    return wholeOf(await send().catch((error) => (isRetried(error) ? send() : Promise.reject(error))));
   }
 
   /** Sends a request as Cloudflare does: to the static assets first, and to the Worker when there is none. */
-  fetchFromOutside(target: string) {
-    return this.#harness.fetch(target);
+  async fetchFromOutside(target: string): Promise<Response> {
+    return wholeOf(await this.#harness.fetch(target));
   }
 
   /** Sends requests from within workerd, `concurrency` at a time. Gives the results, in order. */
@@ -134,6 +135,19 @@ export class Edge {
     const response = await this.#harness.getWorker(worker).fetch("https://test.example/", init);
     return (await response.json()) as T;
   }
+}
+
+type AnyResponse = {
+  status: number;
+  headers: Iterable<[string, string]>;
+  arrayBuffer: () => Promise<ArrayBuffer>;
+};
+
+/** The response with its body, whether a test reads that or not: the harness waits for bodies at its end. */
+async function wholeOf(response: AnyResponse): Promise<Response> {
+  const { status, headers } = response;
+  const body = await response.arrayBuffer();
+  return new Response([204, 304].includes(status) ? null : body, { status, headers: [...headers] });
 }
 
 const {
