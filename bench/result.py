@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.options import SCENARIOS, SEEDS
+from bench.options import TITLES
 from loadtest.goal import Goal
 
 REFERENCE_FIGURES: dict[str, Any] = tomllib.loads(
@@ -27,7 +27,7 @@ class ScenarioResult:
     title: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.title = (SCENARIOS | SEEDS)[self.name]
+        self.title = TITLES[self.name]
 
 
 @dataclass

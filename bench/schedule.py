@@ -7,7 +7,7 @@ from functools import partial
 from bench.environment import BenchEnvironment
 from bench.errors import FAILURES
 from bench.measurement import Rounds
-from bench.options import SCENARIOS, SEEDS
+from bench.options import TITLES
 from bench.progress import progress
 from bench.result import ScenarioResult
 from bench.scenarios import scaling
@@ -16,6 +16,7 @@ from bench.scenarios.flood import measure_flood
 from bench.scenarios.pages import PAGES, measure_pages
 from bench.scenarios.publishing import measure_publishing, measure_visibility
 from bench.scenarios.seeds import TABLES, measure_seeds
+from bench.scenarios.stores import measure_follower, measure_originless
 from bench.scenarios.writer import measure_writer
 from bench.servers import NGINX, NGINX_COPYING, ORIGIN, PEERS
 from loadtest.goal import Goal
@@ -44,6 +45,8 @@ SCHEDULE = {
     "growth": ScheduledScenario(scaling.measure_growth, (ORIGIN, "Bun"), Rounds(1, 4)),
     "edge": ScheduledScenario(measure_edge, (), Rounds(3, 0)),
     "writer": ScheduledScenario(measure_writer, (), Rounds(5, 0)),
+    "follower": ScheduledScenario(measure_follower, (), Rounds(20, 0)),
+    "originless": ScheduledScenario(measure_originless, (), Rounds(4, 0)),
 }
 _SEED_ROUNDS = {"nextpress": Rounds(5, 4), "encore": Rounds(5, 3), "xypriss": Rounds(3, 5, quick_seconds=5)}
 _SEED_ROUNDS["viralvidvault"] = Rounds(3, 20)
@@ -71,7 +74,7 @@ def measure_scenarios(
         results += _measured(bench, pages, lambda: measure_pages(bench, pages, rounds))
     others = [name for name in scenarios if name in SCHEDULE]
     for number, name in enumerate(others):
-        progress.log(f"part {number + 1} of {len(others)}, {name}: {(SCENARIOS | SEEDS)[name]}")
+        progress.log(f"part {number + 1} of {len(others)}, {name}: {TITLES[name]}")
         results += _measured(bench, [name], partial(_measure, SCHEDULE[name], bench, quick=quick))
     return results
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.options import PUBLISHED, SCENARIOS, SEEDS, parse_options
+from bench.options import PUBLISHED, SCENARIOS, SEEDS, STORES, parse_options
 from bench.scenarios.pages import PAGES
 from bench.scenarios.seeds import TABLES
 from bench.schedule import SCHEDULE, servers_of
@@ -13,7 +13,7 @@ from bench.servers import PEERS, ROOT, SERVERS
 
 
 def test_every_scenario_can_be_named_and_a_single_one_starts_only_its_servers() -> None:
-    assert [*SCENARIOS, *SEEDS] == [*PAGES, *SCHEDULE]
+    assert [*SCENARIOS, *STORES, *SEEDS] == [*PAGES, *SCHEDULE]
     assert list(SEEDS) == list(TABLES)
     assert parse_options(["growth", "flood"]).scenarios == ["flood", "growth"]
     assert servers_of(["flood"], quick=False) == {"TrendVault"}
@@ -26,7 +26,7 @@ def test_seeds_are_measured_when_asked_for_and_when_published() -> None:
     assert parse_options(["encore"]).scenarios == ["encore"]
     assert parse_options(["--publish", "--seeds"]).scenarios == [*SEEDS]
     assert parse_options(["--publish"]).scenarios == [*SCENARIOS]
-    assert not set(parse_options([]).scenarios) & set(SEEDS)
+    assert not set(parse_options([]).scenarios) & {*SEEDS, *STORES}
 
 
 def test_only_a_full_run_that_is_to_be_published_replaces_the_published_one() -> None:

@@ -12,37 +12,61 @@ export type Traffic = {
   token?: string;
   clients: { country: string; region: string; share: number }[];
   windows: { window: string; share: number }[];
+  /** How long the lists are; without it, as the edge likes. */
+  limits?: { limit: number; share: number }[];
 };
 
 /** `wrong`: responses other than 200 with the client's own region. `byCacheStatus`: how many had which Cache-Status. */
-export type TrafficResult = { wrong: number; byCacheStatus: Record<string, number> };
+export type TrafficResult = {
+  wrong: number;
+  byCacheStatus: Record<string, number>;
+  /** How often the bucket was read since the isolate was started: pointers, and parts of bundles. */
+  bucketReads: { pointers: number; ranges: number };
+};
+
+const bucketReads = { pointers: 0, ranges: 0 };
 
 /** The deployed Worker and its clients in one isolate: the cheapest way to a day's traffic, or to measure a hit. */
 // biome-ignore lint/style/noDefaultExport: a Worker's handlers are its default export
 export default {
   async fetch(request: Request, env: unknown, context: ExecutionContext): Promise<Response> {
     const traffic = (await request.json()) as Traffic;
-    const result: TrafficResult = { wrong: 0, byCacheStatus: {} };
+    const result: TrafficResult = { wrong: 0, byCacheStatus: {}, bucketReads };
+    const runtime = { env: environment(env, traffic), context };
     for (let sent = 0; sent < traffic.requests; sent += traffic.concurrency) {
       const batch = Math.min(traffic.concurrency, traffic.requests - sent);
       const one = traffic.token === undefined ? send : sendMessage;
-      await Promise.all(Array.from({ length: batch }, () => one(traffic, result, { env, context })));
+      await Promise.all(Array.from({ length: batch }, () => one(traffic, result, runtime)));
       await new Promise((resume) => setTimeout(resume)); // hits never wait: let revalidations and the clock go on
     }
     return Response.json(result);
   },
 };
 
+type Get = (key: string, options?: { range?: object }) => Promise<unknown>;
+
+/** Reads of the bucket are counted; clients with several limits are many visitors. The Worker keeps the first that it gets. */
+function environment(env: unknown, { limits }: Traffic): unknown {
+  const { BUNDLES } = env as { BUNDLES: { get: Get } };
+  const unlimited = { MISS_RATE_LIMITER: { limit: async () => ({ success: true }) } };
+  const get: Get = (key, options) => {
+    bucketReads[options?.range === undefined ? "pointers" : "ranges"]++;
+    return BUNDLES.get(key, options);
+  };
+  return { ...(env as object), BUNDLES: { get }, ...(limits === undefined ? {} : unlimited) };
+}
+
 type Runtime = { env: unknown; context: ExecutionContext };
 
 async function send(
-  { clients, windows }: Traffic,
+  { clients, windows, limits }: Traffic,
   result: TrafficResult,
   { env, context }: Runtime,
 ): Promise<void> {
   const { country, region } = draw(clients);
   const { window } = draw(windows);
-  const url = `https://site.example/api/trending?window=${window}`;
+  const limit = limits === undefined ? "" : `&limit=${draw(limits).limit}`;
+  const url = `https://site.example/api/trending?window=${window}${limit}`;
   const request = new Request(url, { cf: { country } } as object);
   const worker = deployed as ExportedHandler;
   const response: Response = (await worker.fetch?.(request as never, env, context)) as never;

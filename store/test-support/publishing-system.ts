@@ -102,7 +102,8 @@ export class PublishingSystem {
   }
 }
 
-async function newEnvironment(store: TestStore): Promise<Record<string, string>> {
+/** The settings and keys of all parts over a store. */
+export async function newEnvironment(store: TestStore): Promise<Record<string, string>> {
   const [signing, tokens, publications, edge] = Array.from({ length: 4 }, () =>
     crypto.getRandomValues(Buffer.alloc(32)),
   ) as [Buffer, Buffer, Buffer, Buffer];
