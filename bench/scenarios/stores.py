@@ -2,14 +2,13 @@
 tests whose parts they use.
 """
 
-import json
 from statistics import median
 
 from bench.environment import BenchEnvironment
 from bench.measurement import Rounds, spread_percent
 from bench.result import ScenarioResult
 from bench.servers import ROOT
-from bench.tools import run_tool
+from bench.tools import read_figures, run_tool
 from loadtest.goal import Goal
 
 _MOST_LAG_SECONDS = 3
@@ -20,7 +19,7 @@ def measure_follower(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
     """From the writer's commit until an origin on a follower's file answers with the generation."""
     run_tool([str(ROOT / "toolchain/versitygw.sh")], "Go, which builds the S3 server")
     command = ["bun", str(ROOT / "store/bench/follower-lag.ts"), str(bench.database), str(rounds.count)]
-    printed = json.loads(run_tool(command, "the packages of bin/setup"))
+    printed = read_figures(command, "the packages of bin/setup")
     lags = printed["lag_seconds"]
     result = ScenarioResult("follower", ("s", "slowest s", "+- %"))
     result.rows = [
@@ -38,7 +37,7 @@ def measure_follower(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
 def measure_originless(_bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
     """One data centre; a generation is published each minute. `rounds` are minutes."""
     command = ["node", str(ROOT / "edge-worker/bench/originless-cost.ts"), str(rounds.count)]
-    printed = json.loads(run_tool(command, "the packages of bin/setup"))
+    printed = read_figures(command, "the packages of bin/setup")
     pointers, parts = printed["pointer_reads_per_minute"], printed["bundle_reads_per_minute"]
     per_10_000 = (pointers + parts) / printed["requests_per_minute"] * 10_000
     header = ("CPU us", "pointer reads/min", "bundle reads/min", "reads per 10,000")

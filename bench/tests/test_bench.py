@@ -20,6 +20,7 @@ from bench.running_server import RunningServer
 from bench.scenarios.pages import describe_page
 from bench.servers import SERVERS
 from bench.tables import print_result
+from bench.tools import read_figures
 from bench.wrk import parse
 from loadtest.goal import Goal
 from loadtest.tables import result_console
@@ -212,3 +213,8 @@ def test_the_result_is_kept_as_json_with_its_goals(tmp_path: Path) -> None:
     assert kept["reference_figures"]["viralvidvault"]["figures"]["Bun"]["per_second"] == 58_200
     assert kept["scenarios"][0]["rows"][0][0] == "TrendVault"
     assert kept.keys() == json.loads((PUBLISHED / "result.json").read_text()).keys()
+
+
+def test_figures_are_read_from_the_last_line_that_a_program_prints() -> None:
+    script = "print('a library says hello'); print('{\"figure\": 3}')"
+    assert read_figures([sys.executable, "-c", script], "Python") == {"figure": 3}
