@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { videos } from "../../api/test-support/database-builder.ts";
 import { FollowFailure } from "../src/failure.ts";
@@ -183,6 +183,7 @@ test("a database that somebody writes is not replaced", async () => {
   followers = [];
   writeFileSync(`${first.path}-wal`, "");
   expect(() => start({ folder: first.folder })).toThrow(FollowFailure);
+  rmSync(first.folder, { recursive: true });
 });
 
 test("a file that the disk has damaged is made anew, not copied on", async () => {
