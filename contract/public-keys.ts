@@ -1,4 +1,5 @@
 import { fromBase64url } from "./base64url.ts";
+import { trendingPath } from "./paths.ts";
 
 /**
  * Public keys (RFC 7517, RFC 8037), as at /.well-known/jwks.json. Each is for one thing: the signatures of responses
@@ -19,6 +20,17 @@ export type KeyPurpose = AnswerKeyPurpose | "publications";
 /** What an origin has keys for. A writer has those for publications. */
 export type AnswerKeyPurpose = "responses" | "tokens";
 export type PublicKeySet = { keys: PublicKey[] };
+
+/**
+ * Whether a key may sign an answer: the origin's any, one that is delegated to the edge only what edges make, which is
+ * lists and what does not exist. Who takes that one cannot say which keys there are, or which generations.
+ */
+export function mayAnswer(
+  { delegated_to }: PublicKey,
+  { status, target }: { status: number; target: string },
+): boolean {
+  return delegated_to === undefined || status === 404 || target.startsWith(`${trendingPath}?`);
+}
 
 export function isTokenKey({ purpose }: PublicKey): boolean {
   return purpose === "tokens";

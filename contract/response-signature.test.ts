@@ -27,6 +27,24 @@ test("the origin's signature is valid", async () => {
   expect(await verify()).toBe("valid");
 });
 
+describe("a key that is delegated to the edge signs", () => {
+  const keys = { keys: signer.publicKeys.keys.map((key) => ({ ...key, delegated_to: "edge" as const })) };
+  test.each<[SignatureVerdict, number, string]>([
+    ["valid", 200, "/api/trending?region=DE&window=24h&limit=7"],
+    ["valid", 404, "/api/videos/none"],
+    ["unknown-key", 200, "/.well-known/jwks.json"],
+    ["unknown-key", 200, "/api/regions"],
+    ["unknown-key", 200, "/api/trending-of-others?region=DE"],
+    ["unknown-key", 200, "/?region=DE&window=24h"],
+    ["unknown-key", 200, ""],
+  ])("%s: %d of %s", async (verdict, status, location) => {
+    const headers = new Headers(await signer.sign(text, { status, location, created }));
+    const message = { status, headers, body: new TextEncoder().encode(text) };
+    expect(await verifyResponse(message, keys)).toBe(verdict);
+    expect(await verifyResponse(message, signer.publicKeys)).toBe("valid");
+  });
+});
+
 describe("as RFC 9421 allows, the signature stays valid when a proxy", () => {
   const proxyInput = '("@status" "date";req);created=1;keyid="p";tag="a, b;c"';
   const proxySignature = `:${btoa("x".repeat(64))}:`;

@@ -1,6 +1,6 @@
 import { type InnerList, type Item, parseDictionary } from "structured-headers";
 import { toBase64 } from "./base64url.ts";
-import { isResponseKey, isSignedBy, type PublicKeySet } from "./public-keys.ts";
+import { isResponseKey, isSignedBy, mayAnswer, type PublicKeySet } from "./public-keys.ts";
 import {
   coveredComponents,
   readSignedFields,
@@ -52,7 +52,8 @@ export async function verifySignature(
   const candidates = readCandidates(headers);
   if (candidates.length === 0) return { verdict: "unsigned" };
   const fields = readSignedFields(headers);
-  const ours = keys.keys.filter(isResponseKey);
+  const target = fields["content-location"];
+  const ours = keys.keys.filter((key) => isResponseKey(key) && mayAnswer(key, { status, target }));
   const known = candidates.flatMap((candidate) =>
     ours.filter(({ kid }) => kid === candidate.parameters.keyid).map((key) => ({ key, ...candidate })),
   );
