@@ -70,7 +70,8 @@ export class BundleSource implements DocumentSource {
 
   #fail(request: CanonicalRequest, error: unknown): SourceAnswer {
     if (error instanceof NotInBundle) this.#breaker.succeed();
-    else this.#breaker.fail({ retryAfter: 0, isRefusal: false });
+    // Whoever asks chooses the generation of a cursor, which may be too old, or signed with a key that has gone.
+    else this.#breaker.fail({ retryAfter: 0, isRefusal: generationOf(request) !== null });
     const message = "The bundle gave no response that can be served.";
     const [target, reason] = [
       redactedTarget(request),
@@ -145,7 +146,7 @@ export class BundleSource implements DocumentSource {
 
   /** A list of another length, or a cursor that no page has led to. */
   async #makeList(query: TrendingQuery, question: Question): Promise<SourceAnswer> {
-    const { lists, documents, signer, clock } = this.#options;
+    const { lists, documents, signer } = this.#options;
     const { request, pointer, waitUntil, until } = question;
     const parts = await lists.readParts(query, question);
     if (parts === null && query.cursor === undefined) return this.#unexplained();
@@ -157,7 +158,7 @@ export class BundleSource implements DocumentSource {
       const limits = await documents.limitsOf(pointer, waitUntil);
       return { kind: "refused", refusal: otherLimit(limits), until };
     }
-    const answer = await lists.write({ request, query, now: clock() }, parts, key);
+    const answer = await lists.write({ request, query }, parts, key);
     return this.#take(answer, parts.signedAt, question);
   }
 

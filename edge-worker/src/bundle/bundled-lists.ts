@@ -63,9 +63,12 @@ export class BundledLists {
     return { pages: [page, second.page], signedAt };
   }
 
-  /** The page of a request as the origin writes it, with the edge's signature. */
+  /**
+   * The page of a request as the origin writes it, with the edge's signature, of the time when the origin signed what
+   * it is made of: nobody must take an old list for one of now.
+   */
   async write(
-    { request, query, now }: { request: CanonicalRequest; query: TrendingQuery; now: number },
+    { request, query }: { request: CanonicalRequest; query: TrendingQuery },
     { pages: [page, ...others], signedAt }: Parts,
     signer: DocumentSigner,
   ): Promise<SignedAnswer> {
@@ -82,6 +85,6 @@ export class BundledLists {
       body,
       lifetimes: answerLifetimes,
     } as const;
-    return signer.signDocument(document, { request, now });
+    return signer.signDocument(document, { request, now: signedAt });
   }
 }
