@@ -148,9 +148,20 @@ function clockOf(response: Response): number | null {
 /** The code of an error document of S3, or "". */
 async function readErrorCode(response: Response): Promise<string> {
   try {
-    const text = (await response.text()).slice(0, largestRefusal);
+    const text = await readBeginning(response, largestRefusal);
     return /<Code>([A-Za-z]{1,60})<\/Code>/.exec(text)?.[1] ?? "";
   } catch {
     return ""; // the status says enough
   }
+}
+
+/** As many bytes as are wanted, or somewhat more; the rest, however much that is, is not waited for. */
+async function readBeginning({ body }: Response, wanted: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length >= wanted) break;
+  }
+  return text;
 }

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { S3Store } from "./s3-store.ts";
+
+test.each([
+  [403, "denied"],
+  [500, "status"],
+])("of a refusal with status %d that does not end, the beginning is enough", async (status, reason) => {
+  const endless = () =>
+    new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(120)) });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response(endless(), { status }),
+  });
+  const options = {
+    endpoint: `http://127.0.0.1:${server.port}`,
+    region: "auto",
+    accessKeyId: "reader",
+    secretAccessKey: "secret",
+  };
+  const store = new S3Store("s3://lists", { bucket: "lists", prefix: "" }, options);
+  try {
+    const opened = store.open("current.json", { signal: AbortSignal.timeout(60_000) });
+    await expect(opened).rejects.toMatchObject({ reason });
+  } finally {
+    await server.stop(true);
+  }
+});
