@@ -126,6 +126,30 @@ test("a pointer that lost against another one is no break", async () => {
   expect(said).toContain("aside: 1 pointer that the chain does not name");
 });
 
+test("a clock that was wrong for a while is said, and is no break", async () => {
+  await publisher.publish({ signedAt: Date.now() - 3_600_000 });
+  const { code, said } = await verify();
+  expect(code).toBe(0);
+  expect(said).toMatch(/strange: generation 106 was signed at .*: a clock was wrong/);
+});
+
+test("junk among the pointers hides nothing, however large it becomes", async () => {
+  store.write("pointers/7.json", "x".repeat(100_000));
+  store.write("pointers/packed/2026-11-01.jsonl.gz", "no gzip");
+  store.write("pointers/packed/2026-11-02.jsonl.gz", Bun.gzipSync(Buffer.alloc(70_000_000)));
+  const { code, said } = await verify();
+  expect(code).toBe(0);
+  expect(said.match(/^strange: /gm)).toHaveLength(3);
+  store.delete("pointers/103.json");
+  expect((await verify()).said).toStartWith("broken at generation 103");
+}, 30_000);
+
+test("an object that somebody made larger is not read to its end", async () => {
+  const [first] = pointers as [Pointer];
+  store.write(`generations/101-${first.file.sha256}.db.gz`, Buffer.alloc(first.file.bytes + 1_000_000));
+  expect((await verify("--data")).said).toContain(`found more than ${first.file.bytes} bytes`);
+});
+
 test("another key's history, an empty store and one that cannot be read each have their code", async () => {
   const stranger = await TestPublisher.create(store);
   const own = publisher;

@@ -72,7 +72,9 @@ function compare(
   if (next !== null && generation !== next.generation)
     return { generation: next.generation, expected: `generation ${next.generation}`, found: `${generation}` };
   if (after !== undefined && published_at > after.published_at)
-    return { generation, expected: `signed before ${after.published_at}`, found: published_at };
+    found.strange.push(
+      `generation ${generation} was signed at ${published_at}, the one after it at ${after.published_at}: a clock was wrong`,
+    );
   const stored = found.byGeneration.get(generation) ?? [];
   if (stored.some((other) => other.sha256 === sha256)) return null;
   return {

@@ -43,11 +43,16 @@ async function readObject(store: ObjectStore, pointer: Pointer, signal: AbortSig
   for await (const chunk of opened.body) {
     bytes += chunk.length;
     hasher.update(chunk);
+    if (bytes > file.bytes) break;
   }
   const sha256 = hasher.digest("base64url");
   if (bytes === file.bytes && sha256 === file.sha256) return null;
   const expected = `an object of ${file.bytes} bytes with the SHA-256 ${file.sha256}`;
-  return { generation, expected, found: `${bytes} bytes with ${sha256}` };
+  return {
+    generation,
+    expected,
+    found: bytes > file.bytes ? `more than ${file.bytes} bytes` : `${bytes} bytes with ${sha256}`,
+  };
 }
 
 function nameOf({ generation, file }: Pointer): string {

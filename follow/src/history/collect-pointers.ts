@@ -1,3 +1,4 @@
+import { gunzipSync } from "node:zlib";
 import { hashPointer, longestPointer } from "@trendvault/contract/pointer";
 import { currentName, packFolder, pointerFolder } from "@trendvault/contract/store-names";
 import { FollowFailure } from "../failure.ts";
@@ -11,11 +12,11 @@ export type FoundPointers = {
   current: FoundPointer | null;
   byGeneration: Map<number, FoundPointer[]>;
   packs: number;
-  /** Objects in the folder of pointers that are none, with the reason. */
+  /** What is no break, and yet not as it should be, such as objects in the folder of pointers that are none. */
   strange: string[];
 };
 
-const largestPack = 64 * 1024 * 1024; // bytes: a day of a pointer a second has 43
+const largestPack = 64 * 1024 * 1024; // bytes, also unpacked: a day of a pointer a second has 43
 const atOnce = 16;
 
 /** Reads every pointer of a store, loose or in packs. @throws FollowFailure */
@@ -33,8 +34,18 @@ export async function collectPointers(store: ObjectStore, signal: AbortSignal): 
 
 type Collected = { found: FoundPointers; signal: AbortSignal };
 
-async function collect(store: ObjectStore, name: string, { found, signal }: Collected): Promise<void> {
-  if (name.startsWith(packFolder)) return collectPack(store, name, { found, signal });
+/** What is no pointer of ours, or no pack, says nothing about those that are: whoever put it there must not hide a break. */
+async function collect(store: ObjectStore, name: string, collected: Collected): Promise<void> {
+  const isPack = name.startsWith(packFolder);
+  try {
+    await (isPack ? collectPack(store, name, collected) : collectLoose(store, name, collected));
+  } catch (error) {
+    if (!(error instanceof FollowFailure) || error.reason !== "malformed") throw error;
+    collected.found.strange.push(error.message);
+  }
+}
+
+async function collectLoose(store: ObjectStore, name: string, { found, signal }: Collected): Promise<void> {
   const generation = /^([1-9][0-9]{0,14})\.json$/.exec(name.slice(pointerFolder.length))?.[1];
   if (generation === undefined) {
     found.strange.push(`${name} is no pointer, and no pack`);
@@ -58,7 +69,7 @@ async function collectPack(store: ObjectStore, name: string, { found, signal }: 
 
 function readLines(packed: Uint8Array<ArrayBuffer>, name: string): string[] {
   try {
-    const text = new TextDecoder().decode(Bun.gunzipSync(packed));
+    const text = gunzipSync(packed, { maxOutputLength: largestPack }).toString();
     return text.split("\n").filter((line) => line !== "");
   } catch (error) {
     throw new FollowFailure("malformed", `${name} is no whole gzip file: ${(error as Error).message}`);
