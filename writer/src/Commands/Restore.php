@@ -71,7 +71,8 @@ final class Restore extends WriterCommand
     /** @throws UsageError */
     private static function requireEmpty(string $path): void
     {
-        foreach (["$path", "$path-wal", "$path-shm"] as $file) {
+        // SQLite would put what is in any of them into the restored file.
+        foreach (["$path", "$path-wal", "$path-shm", "$path-journal"] as $file) {
             if (file_exists($file)) {
                 throw UsageError::because(
                     "Nothing was restored: there is a file $file. Move it and its neighbours away, or set DB_PATH to another place.",

@@ -11,7 +11,7 @@ use TrendVault\Writer\Store\StoreFailure;
 final readonly class Renderer
 {
     /** What it needs none of. */
-    private const string OUR_SECRETS = '/^(S3_|PUBLISH_SIGNING_KEY|VIEWS_KEYS|YOUTUBE_API_KEY)/';
+    private const string OUR_SECRETS = '/^(S3_|PUBLISH_SIGNING_KEY|VIEWS_KEYS|YOUTUBE_API_KEY|HTTP_SOURCE_AUTHORIZATION)/';
     private const int POLL_MICROSECONDS = 20_000;
     private const int MOST_OUTPUT_BYTES = 4096;
 

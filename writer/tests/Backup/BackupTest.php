@@ -153,6 +153,14 @@ final class BackupTest extends PublicationTestCase
                 ExitCode::Usage,
                 'test.db-wal',
             ],
+            'the journal of a killed process is there' => [
+                static fn(FakeStore $store, Installation $target) => $target->folder->write(
+                    'test.db-journal',
+                    'x',
+                ),
+                ExitCode::Usage,
+                'test.db-journal',
+            ],
             'none' => [
                 static fn(FakeStore $store) => $store->delete($backup($store)),
                 ExitCode::SourceFailed,

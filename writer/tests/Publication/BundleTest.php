@@ -93,6 +93,7 @@ final class BundleTest extends PublicationTestCase
         return self::installation($store, [
             'RENDER_COMMAND' => PHP_BINARY . ' ' . __DIR__ . '/render.php',
             'PUBLISH_TIMEOUT_SECONDS' => '2',
+            'HTTP_SOURCE_AUTHORIZATION' => 'stats.example Bearer abc',
         ]);
     }
 }
