@@ -1,5 +1,5 @@
 import { fromBase64url } from "./base64url.ts";
-import { trendingPath } from "./paths.ts";
+import { aboutApiPath, regionsPath, trendingPath } from "./paths.ts";
 
 /**
  * Public keys (RFC 7517, RFC 8037), as at /.well-known/jwks.json. Each is for one thing: the signatures of responses
@@ -21,15 +21,19 @@ export type KeyPurpose = AnswerKeyPurpose | "publications";
 export type AnswerKeyPurpose = "responses" | "tokens";
 export type PublicKeySet = { keys: PublicKey[] };
 
+/** What edges join from several writers' documents. A key set is not among it: nobody delegates on. */
+const joinedByEdges: readonly string[] = [regionsPath, aboutApiPath];
+
 /**
  * Whether a key may sign an answer: the origin's any, one that is delegated to the edge only what edges make, which is
- * lists and what does not exist. Who takes that one cannot say which keys there are, or which generations.
+ * lists, what does not exist, and what they join.
  */
 export function mayAnswer(
   { delegated_to }: PublicKey,
   { status, target }: { status: number; target: string },
 ): boolean {
-  return delegated_to === undefined || status === 404 || target.startsWith(`${trendingPath}?`);
+  const isMade = status === 404 || target.startsWith(`${trendingPath}?`) || joinedByEdges.includes(target);
+  return delegated_to === undefined || isMade;
 }
 
 export function isTokenKey({ purpose }: PublicKey): boolean {

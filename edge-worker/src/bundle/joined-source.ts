@@ -101,10 +101,9 @@ export class JoinedSource implements DocumentSource {
     if (signer === null) return { kind: "refused", refusal: unsigned, until };
     const { contentType, join } = joins[request.target] as (typeof joins)[string];
     const body = JSON.stringify(join(answers.map((answer) => JSON.parse(answer.body)) as never[]));
-    const now = this.#options.clock();
     const document = { status: 200, contentType, body, lifetimes: answerLifetimes } as const;
-    const { created, ...signed } = await signer.signDocument(document, { request, now });
     const fetchedAt = Math.max(...answers.map((answer) => answer.created));
+    const { created, ...signed } = await signer.signDocument(document, { request, now: fetchedAt });
     const times = { generatedAt: signed.generatedAt ?? fetchedAt, fetchedAt, bundle: mark };
     return this.#take({ ...signed, ...times, target: request.target }, held, until);
   }
