@@ -64,8 +64,8 @@ async function measureMinutes() {
   };
 }
 
-async function reads(): Promise<TrafficResult["bucketReads"]> {
-  return (await send(1)).bucketReads;
+async function reads() {
+  return (await send(1)).bucketReads ?? { pointers: 0, ranges: 0 };
 }
 
 /** Regions by Zipf's law, windows and limits as in loadtest/popularity.py and bench/request_mix.py. */

@@ -20,8 +20,8 @@ export type Traffic = {
 export type TrafficResult = {
   wrong: number;
   byCacheStatus: Record<string, number>;
-  /** How often the bucket was read since the isolate was started: pointers, and parts of bundles. */
-  bucketReads: { pointers: number; ranges: number };
+  /** With several limits, how often the bucket was read since the isolate was started: pointers, and parts of bundles. */
+  bucketReads?: { pointers: number; ranges: number };
 };
 
 const bucketReads = { pointers: 0, ranges: 0 };
@@ -31,7 +31,8 @@ const bucketReads = { pointers: 0, ranges: 0 };
 export default {
   async fetch(request: Request, env: unknown, context: ExecutionContext): Promise<Response> {
     const traffic = (await request.json()) as Traffic;
-    const result: TrafficResult = { wrong: 0, byCacheStatus: {}, bucketReads };
+    const result: TrafficResult = { wrong: 0, byCacheStatus: {} };
+    if (traffic.limits !== undefined) result.bucketReads = bucketReads;
     const runtime = { env: environment(env, traffic), context };
     for (let sent = 0; sent < traffic.requests; sent += traffic.concurrency) {
       const batch = Math.min(traffic.concurrency, traffic.requests - sent);
