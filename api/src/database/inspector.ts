@@ -79,6 +79,7 @@ export class Inspector {
       const before = yield (store) => store.idBefore(later);
       if (typeof before !== "number") return;
       generation = before;
+      yield compareRows(before);
       for (const region of regionCodes) {
         for (const window of windows) yield readList(generation, region, window);
       }
@@ -111,6 +112,13 @@ export function markGeneration(generation: Generation | null): GenerationMark | 
 function usedCpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
+}
+
+function compareRows(generation: number): Step {
+  return (store) => {
+    store.requireSameRows(generation);
+    return null;
+  };
 }
 
 function readList(generation: number, region: string, window: string): Step {

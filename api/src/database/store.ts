@@ -21,7 +21,7 @@ import {
 import { type ListPage, prepareListPageQuery } from "./list-page.ts";
 import { type ListedVideo, readListedVideos } from "./listed-videos.ts";
 import { supportedSchemaVersion } from "./schema-version.ts";
-import { type WalkedTable, walk } from "./table-walk.ts";
+import { requireSameRows, type WalkedTable, walk } from "./table-walk.ts";
 import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
 
 const pageCacheKilobytes = 1024; // a page of 50 is read in half of the time that it takes with 256
@@ -134,6 +134,11 @@ export class Store {
     from: { after: string | number | null; generation: number },
   ): string | number | null {
     return this.#inTransaction(() => walk(this.#database, table, from));
+  }
+
+  /** Compares the lists of a generation with their index. @throws Error when rows are missing in one of them */
+  requireSameRows(generation: number): void {
+    this.#inTransaction(() => requireSameRows(this.#database, generation));
   }
 
   close(): void {

@@ -32,3 +32,18 @@ export function walk(
   const row = table === "trending_by_video" ? query.get(key, generation) : query.get(key);
   return row?.last ?? null;
 }
+
+// A count alone is read from the heads of pages; with a sum SQLite has to read the rows.
+const rowsSql = `SELECT
+  (SELECT count(*) + 0 * total(views) FROM trending NOT INDEXED WHERE generation = ?1) AS listed,
+  (SELECT count(*) + 0 * total(length(video_id)) FROM trending INDEXED BY trending_by_video WHERE generation = ?1) AS indexed`;
+
+/**
+ * Compares the lists of a generation with the index of their videos: where a page has lost its rows, SQLite may give a
+ * shorter list and no error. Reads all of both. @throws Error when one has more rows than the other
+ */
+export function requireSameRows(database: Database, generation: number): void {
+  const rows = database.query<{ listed: number; indexed: number }, [number]>(rowsSql).get(generation);
+  if (rows === null || rows.listed === rows.indexed) return;
+  throw new Error(`the lists of generation ${generation} have ${rows.listed} rows, their index ${rows.indexed}`);
+}
