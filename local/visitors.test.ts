@@ -28,3 +28,22 @@ test("visitors do not wait for each other's acknowledgement, and are counted onc
   expect(counted).toBeGreaterThan(0);
   expect(refused).toBeGreaterThan(0);
 });
+
+test("a visitor asks for the list and tells of it from one address, other visitors from others", async () => {
+  const stop = new AbortController();
+  const addresses = { asked: new Set<string | null>(), told: new Set<string | null>() };
+  const edge = Bun.serve({
+    port: 0,
+    fetch(request) {
+      const isMessage = request.method === "POST";
+      addresses[isMessage ? "told" : "asked"].add(request.headers.get("cf-connecting-ip"));
+      if (addresses.told.size === 5) stop.abort();
+      return isMessage ? new Response(null, { status: 204 }) : Response.json(trendingPageExample);
+    },
+  });
+  await runVisitors({ edge: edge.url.href.slice(0, -1), regions: ["DE"], perSecond: 500 }, stop.signal);
+  await edge.stop(true);
+  expect(addresses.told.size).toBeGreaterThanOrEqual(5);
+  expect(addresses.asked.has(null)).toBe(false);
+  expect(addresses.told.isSubsetOf(addresses.asked)).toBe(true);
+});

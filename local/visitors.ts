@@ -43,12 +43,12 @@ async function visitOnce(
   edge: string,
   { region, random, signal }: { region: string; random: Random; signal: AbortSignal },
 ): Promise<boolean> {
-  const list = await fetch(`${edge}/api/trending?region=${region}`, { signal });
+  const headers = visitorHeaders(random); // also for the list: else all visits count as one visitor's misses
+  const list = await fetch(`${edge}/api/trending?region=${region}`, { headers, signal });
   if (!list.ok) return false;
   const page = (await list.json()) as TrendingPage;
   // As navigator.sendBeacon() sends it: text, without a preflight.
   const body = JSON.stringify(visit(page, { random, now: Date.now() }));
-  const headers = visitorHeaders(random);
   const answer = await fetch(`${edge}/api/views`, { method: "POST", body, headers, signal });
   return answer.status === 204;
 }
