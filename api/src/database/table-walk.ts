@@ -45,5 +45,7 @@ const rowsSql = `SELECT
 export function requireSameRows(database: Database, generation: number): void {
   const rows = database.query<{ listed: number; indexed: number }, [number]>(rowsSql).get(generation);
   if (rows === null || rows.listed === rows.indexed) return;
-  throw new Error(`the lists of generation ${generation} have ${rows.listed} rows, their index ${rows.indexed}`);
+  throw new Error(
+    `the lists of generation ${generation} have ${rows.listed} rows, their index ${rows.indexed}`,
+  );
 }
