@@ -49,17 +49,20 @@ final readonly class Chain
     /**
      * Makes a pointer the current one.
      *
+     * @return Pointer that one, or an earlier run's that names the same file
      * @throws StoreFailure when another writer was first
      */
-    public function append(CurrentPointer $current, Pointer $next): void
+    public function append(CurrentPointer $current, Pointer $next): Pointer
     {
         $this->publications->begin($next);
         if ($this->store->putText($next->key(), $next->text, Condition::isNew()) === null) {
-            $this->replaceAbandoned($current, $next);
+            $next = $this->replaceAbandoned($current, $next);
         }
         if ($current->replacedBy($next) === null) {
             $this->giveUp($next);
         }
+
+        return $next;
     }
 
     /** Somebody has put an older pointer back, or deleted it: readers must not be led backwards. */
@@ -147,7 +150,7 @@ final readonly class Chain
     }
 
     /** Another run has written a pointer of this generation and has not made it the current one. */
-    private function replaceAbandoned(CurrentPointer $current, Pointer $next): void
+    private function replaceAbandoned(CurrentPointer $current, Pointer $next): Pointer
     {
         $other = CurrentPointer::stored($this->store, $next->generation, $this->keys);
         $isAhead = $other instanceof Pointer && ($other->previousGeneration ?? 0) > $current->generation();
@@ -155,12 +158,19 @@ final readonly class Chain
             throw $this->raced();
         }
         if ($other instanceof Pointer && $other->follows($current->pointer)) {
+            if ($other->fileKey() === $next->fileKey()) {
+                $this->publications->begin($other);
+
+                return $other; // the same generation, signed at another second
+            }
             $current->replacedBy($other);
             $this->publications->giveUpPending();
             throw $this->raced();
         }
         // It is damaged, or follows a pointer that was replaced by another one: it will never be the current one.
         $this->store->putText($next->key(), $next->text, Condition::none()) ?? throw $this->raced();
+
+        return $next;
     }
 
     /** Another writer was first: takes the own pointer away again, if that one is in its place in the chain. */

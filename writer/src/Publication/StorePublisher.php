@@ -45,7 +45,7 @@ final readonly class StorePublisher
             $this->clock->now()->getTimestamp(),
         );
         $this->store->putOnce($pointer->fileKey(), $payload);
-        $this->chain->append($current, $pointer);
+        $pointer = $this->chain->append($current, $pointer);
         $this->publications->published($pointer, (hrtime(true) - $started) / 1e9);
 
         return $pointer;

@@ -95,6 +95,29 @@ final class StoreFaultsTest extends PublicationTestCase
         self::assertNeverBackwards($store);
     }
 
+    #[Test]
+    public function a_pointer_that_was_not_made_the_current_one_is_so_with_the_next_run_at_another_second(): void
+    {
+        $store = new FakeStore();
+        $installation = self::installation($store);
+        $installation->run(['cron']);
+        $store->fail([
+            ['fault' => 'lying-etag', 'method' => 'GET', 'key' => '^production/current', 'for_ever' => true],
+        ]);
+        $installation->run(['rank']);
+        self::assertSame(ExitCode::SourceFailed, $installation->run(['publish'])->exitCode);
+        $store->fail([]);
+        for ($then = time(); time() === $then; ) {
+            usleep(1000); // the same pointer would have other bytes now
+        }
+        $result = $installation->run(['publish']);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        self::assertSame(2, self::current($store)->generation);
+        self::assertWholeChain($store);
+        self::assertNull($installation->value('SELECT pending FROM publications'));
+    }
+
     /** @return iterable<string, array{string}> */
     public static function faults(): iterable
     {
