@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Options, parseOptions } from "./options.ts";
+import { repeatFailed } from "./repeat.ts";
 import { describeOutput, describeResult, summarize } from "./report.ts";
 import { runSuite, type SuiteResult } from "./run-suite.ts";
 import { type Suite, suites } from "./suites.ts";
@@ -36,21 +37,23 @@ async function bringStore(): Promise<void> {
 }
 
 /** Runs the suites in their order, `jobs` at a time, and reports each as it ends. */
-async function runAll(chosen: readonly Suite[], { jobs, long, seed }: Options): Promise<SuiteResult[]> {
+async function runAll(chosen: readonly Suite[], { jobs, long, once, seed }: Options): Promise<SuiteResult[]> {
   const reports = await mkdtemp(join(tmpdir(), "trendvault-test-"));
-  const queue = [...chosen.entries()];
+  const queue = [...chosen];
   const results: SuiteResult[] = [];
+  let runs = 0;
+  const run = async (suite: Suite): Promise<SuiteResult> => {
+    const result = await runSuite(suite, { root, report: join(reports, `${++runs}.xml`), long, seed });
+    console.log(describeResult(result));
+    return result;
+  };
   const runFromQueue = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const [index, suite] = next;
-      const result = await runSuite(suite, { root, report: join(reports, `${index}.xml`), long, seed });
-      console.log(describeResult(result));
-      results.push(result);
-    }
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) results.push(await run(next));
   };
   await Promise.all(Array.from({ length: jobs }, runFromQueue));
+  const judged = once ? results : await repeatFailed(results, run);
   await rm(reports, { recursive: true });
-  return results;
+  return judged;
 }
 
 function print(text: string): number {

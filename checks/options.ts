@@ -9,6 +9,8 @@ export type Options = {
   list: boolean;
   /** Whether tests that draw cases at random draw many. */
   long: boolean;
+  /** Whether no suite is run a second time. */
+  once: boolean;
   /** What they draw follows from it. */
   seed: number;
 };
@@ -25,6 +27,7 @@ export function parseOptions(argv: readonly string[]): Options {
       jobs: { type: "string", default: "2" },
       list: { type: "boolean", default: false },
       long: { type: "boolean", default: false },
+      once: { type: "boolean", default: false },
       seed: { type: "string", default: String(1 + Math.floor(Math.random() * largestSeed)) },
     },
   });
@@ -36,6 +39,6 @@ export function parseOptions(argv: readonly string[]): Options {
     throw new Error(`--seed is "${values.seed}": expected 1 to ${largestSeed}`);
   if (!suites.some(({ name }) => name.startsWith(values.only)))
     throw new Error(`No suite has a name that begins with "${values.only}": bin/test --list shows them`);
-  const { only, list, long } = values;
-  return { parts: positionals, only, jobs: Number(values.jobs), list, long, seed };
+  const { only, list, long, once } = values;
+  return { parts: positionals, only, jobs: Number(values.jobs), list, long, once, seed };
 }

@@ -4,7 +4,7 @@ import type { SuiteResult } from "./run-suite.ts";
 
 const suite = { part: "x", name: "y", counting: "junit", command: [] } as const;
 const result = (rest: Partial<SuiteResult>): SuiteResult => ({
-  ...{ suite, seconds: 1, output: "", passed: 0, failed: 0, skipped: [], failures: [] },
+  ...{ suite, seconds: 1, output: "", passed: 0, failed: 0, skipped: [], failures: [], flaky: [] },
   ...rest,
 });
 
@@ -49,4 +49,17 @@ test("a suite that names no test is followed by why it failed and the first line
   const output = "\n1\n2\n\n3\n4\n5\n6\n";
   const lines = describeResult(result({ failed: 1, failureReason: "exit code 3", output })).split("\n");
   expect(lines.slice(1).map((line) => line.trim())).toEqual(["exit code 3", "1", "2", "3", "4", "5"]);
+});
+
+test("a flaky test is named under its suite and above the closing line, and its suite's output is shown", () => {
+  const failing = result({
+    passed: 7,
+    output: "much\n",
+    flaky: [{ name: "a.test.ts: adds", message: "got 1" }],
+  });
+  expect(describeResult(failing)).toBe(
+    "ok   x: y (7, 1.0 s)\n     flaky, failed in one of two runs: a.test.ts: adds: got 1",
+  );
+  expect(describeOutput(failing)).toContain("1 of its tests failed in one of two runs\nmuch");
+  expect(summarize([failing])).toBe("flaky x: a.test.ts: adds\n7 passed, 0 failed");
 });

@@ -1,3 +1,4 @@
+import type { Failure } from "./count.ts";
 import type { SuiteResult } from "./run-suite.ts";
 
 const most = { failures: 10, characters: 300, linesOfOutput: 5 };
@@ -11,18 +12,25 @@ export function describeResult(result: SuiteResult): string {
   const mark = failed === 0 ? "ok  " : "FAIL";
   const counts = failed === 0 ? `${passed}` : `${passed} passed, ${failed} failed`;
   const line = `${mark} ${suite.part}: ${suite.name} (${counts}, ${seconds.toFixed(1)} s)`;
-  return [line, ...describeFailures(result).map((text) => `     ${inOneLine(text)}`)].join("\n");
+  const flaky = result.flaky.map(
+    (failure) => `flaky, failed in one of two runs: ${describeFailure(failure)}`,
+  );
+  return [line, ...[...describeFailures(result), ...flaky].map((text) => `     ${inOneLine(text)}`)].join(
+    "\n",
+  );
 }
 
 function describeFailures({ failed, failures, failureReason, output }: SuiteResult): string[] {
   if (failed === 0) return [];
-  const named = failures
-    .slice(0, most.failures)
-    .map(({ name, message }) => (message ? `${name}: ${message}` : name));
+  const named = failures.slice(0, most.failures).map(describeFailure);
   const unnamed = failed - named.length;
   if (named.length > 0) return unnamed > 0 ? [...named, `and ${unnamed} more`] : named;
   const lines = output.split("\n").filter((line) => line.trim() !== "");
   return [failureReason ?? "it does not name them", ...lines.slice(0, most.linesOfOutput)];
+}
+
+function describeFailure({ name, message }: Failure): string {
+  return message ? `${name}: ${message}` : name;
 }
 
 function inOneLine(text: string): string {
@@ -34,22 +42,28 @@ function inOneLine(text: string): string {
  * All that a suite printed, under a line that says why it is shown: it failed, or it skipped tests and only its
  * output tells why (PHPUnit's report does not). Empty for one that passed.
  */
-export function describeOutput({ suite, failed, skipped, output, failureReason }: SuiteResult): string {
-  const unexplained = skipped.some((test) => test.reason === null);
-  if (failed === 0 && !unexplained) return "";
-  const reason =
-    failed === 0 ? "some tests were skipped" : (failureReason ?? `${failed} of its tests failed`);
+export function describeOutput(result: SuiteResult): string {
+  const reason = reasonToShow(result);
+  if (reason === null) return "";
+  const { suite, output } = result;
   return `\n--- ${suite.part}: ${suite.name}: ${reason}\n${output.trimEnd()}\n`;
 }
 
-/** The skipped tests with their reasons, then the closing line that machines read. */
+function reasonToShow({ failed, skipped, flaky, failureReason }: SuiteResult): string | null {
+  if (failed > 0) return failureReason ?? `${failed} of its tests failed`;
+  if (flaky.length > 0) return `${flaky.length} of its tests failed in one of two runs`;
+  return skipped.some((test) => test.reason === null) ? "some tests were skipped" : null;
+}
+
+/** The skipped tests with their reasons, the flaky ones, then the closing line that machines read. */
 export function summarize(results: readonly SuiteResult[]): string {
   const skipped = results.flatMap((result) =>
     result.skipped.map(
       ({ name, reason }) => `${result.suite.part}: ${name}: ${reason ?? "its reason is in the output above"}`,
     ),
   );
-  const lines = skipped.map((test) => `skipped ${test}`);
+  const flaky = results.flatMap(({ suite, flaky }) => flaky.map(({ name }) => `${suite.part}: ${name}`));
+  const lines = [...skipped.map((test) => `skipped ${test}`), ...flaky.map((test) => `flaky ${test}`)];
   const passed = results.reduce((sum, result) => sum + result.passed, 0);
   const failed = results.reduce((sum, result) => sum + result.failed, 0);
   return [...lines, `${passed} passed, ${failed} failed`].join("\n");

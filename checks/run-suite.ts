@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { countClosingLine, countJunit, type TestCount } from "./count.ts";
+import { countClosingLine, countJunit, type Failure, type TestCount } from "./count.ts";
 import type { Suite } from "./suites.ts";
 import { trackedFiles } from "./tracked-files.ts";
 
@@ -9,6 +9,8 @@ export type SuiteResult = TestCount & {
   seconds: number;
   output: string;
   failureReason?: string;
+  /** Tests that failed in one of two runs. */
+  flaky: readonly Failure[];
 };
 
 /** `report` is where the JUnit report goes; `long` and `seed` are as in Options. */
@@ -22,7 +24,8 @@ export async function runSuite(suite: Suite, options: RunOptions): Promise<Suite
   const started = performance.now();
   const { exitCode, output } = await execute(expand(suite, options), options);
   const seconds = (performance.now() - started) / 1000;
-  return { suite, seconds, output, ...countResult(suite, { exitCode, output, report: options.report }) };
+  const count = countResult(suite, { exitCode, output, report: options.report });
+  return { suite, seconds, output, flaky: [], ...count };
 }
 
 type SuiteRun = { exitCode: number; output: string; report: string };
