@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { renameSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { GenerationWatcher } from "./generation-watcher.ts";
 
@@ -33,6 +33,27 @@ test("a database replaced by rename is read from its new file", () => {
   builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)"); // else the old log would be read over the new file
   renameSync(other.path, builder.path);
   expect(watcher.poll(0)?.id).toBe(5);
+  watcher.close();
+});
+
+test.each([
+  ["nothing", () => {}],
+  ["a FIFO", () => expect(Bun.spawnSync(["mkfifo", builder.path]).exitCode).toBe(0)],
+  ["a folder", () => mkdirSync(builder.path)],
+  ["a device", () => symlinkSync("/dev/zero", builder.path)],
+])("a removed database stays readable while %s is in its place, and the reason is said", (_name, replace) => {
+  builder.publish([{ region: "GB", videos: videos(2) }]);
+  const watcher = new GenerationWatcher(builder.path);
+  const generation = watcher.poll(0);
+  rmSync(builder.path);
+  replace();
+  for (const now of [10, 1000, 2000]) {
+    expect(watcher.poll(now)).toBe(generation);
+    expect(watcher.degradedReason).toMatch(
+      /Cannot open .*: (there is no such file|it is not a regular file)/,
+    );
+    expect(watcher.read((store) => store.newestGeneration()?.id)).toBe(1);
+  }
   watcher.close();
 });
 

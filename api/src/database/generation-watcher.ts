@@ -125,9 +125,10 @@ export class GenerationWatcher {
     if (isOtherFile || !isSameGeneration(newest, this.#newest)) this.#newest = newest;
   }
 
-  // A removed file stays readable through the open connection; after anything else nothing can be trusted.
+  // A removed file stays readable through the open connection, whatever is in its place that is no file; after anything
+  // else nothing can be trusted.
   #degrade(error: unknown): void {
-    const readable = this.#store !== null && isRemoved(this.#path);
+    const readable = this.#store !== null && hasNoFile(this.#path);
     this.#degradation = { reason: this.#describe(error), readable, retryAt: this.#now + retryIntervalMs };
   }
 
@@ -162,9 +163,9 @@ function isFromSqlite(error: unknown): boolean {
 }
 
 // Other reasons why there is no file to see (a loop of links, a closed folder) throw.
-function isRemoved(path: string): boolean {
+function hasNoFile(path: string): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false }) === undefined;
+    return statSync(path, { throwIfNoEntry: false })?.isFile() !== true;
   } catch {
     return false;
   }
