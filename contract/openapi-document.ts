@@ -1,4 +1,6 @@
 import { type CreateDocumentOptions, createDocument, type ZodOpenApiPathsObject } from "zod-openapi";
+import { ExportHead, ExportItem } from "./export-lines.ts";
+import { exportPaths } from "./openapi-export.ts";
 import { feedPaths } from "./openapi-feeds.ts";
 import { listPaths } from "./openapi-lists.ts";
 import { servicePaths } from "./openapi-service.ts";
@@ -9,6 +11,7 @@ type Group = { tag: string; description: string; paths: ZodOpenApiPathsObject };
 
 const groups: Group[] = [
   { tag: "Lists", description: "What trends: lists, videos, regions", paths: listPaths },
+  { tag: "Exports", description: "Whole rankings, for other programs", paths: exportPaths },
   { tag: "Feeds", description: "Lists for feed readers", paths: feedPaths },
   {
     tag: "Views",
@@ -42,6 +45,7 @@ export function createOpenapiDocument({ closed = false } = {}) {
       security: [],
       tags: groups.map(({ tag, description }) => ({ name: tag, description })),
       paths: Object.assign({}, ...groups.map(tagged)),
+      components: { schemas: { ExportHead, ExportItem } }, // of lines, which no media type of OpenAPI 3.1 has
     },
     { override: (context) => adjust(context, closed) },
   );

@@ -120,6 +120,8 @@ const someTargets = [
   "/?region=GB&cursor=2-120",
   "/?region=PL&window=now&category=Kids%27%20TV&cursor=2-48",
   "/feeds/PL.atom?window=now&category=Kids%27%20TV",
+  "/api/export/GB.ndjson",
+  "/api/export/PL.ndjson?window=now",
   "/api/videos/video1",
   "/api/videos/video1/explain?region=GB",
   "/api/videos/other60/explain?region=PL&window=now",
@@ -193,11 +195,12 @@ test("a generation of some regions makes a bundle of their documents alone", asy
     "/api/trending?region=IE",
     "/?region=GB",
     "/feeds/IE.atom",
+    "/api/export/IE.ndjson",
     "/api/trending?region=DE",
     "/?region=DE",
   ];
   const found = await Promise.all(targets.map(async (target) => (await read(target)) !== null));
-  expect(found).toEqual([true, true, true, false, false]);
+  expect(found).toEqual([true, true, true, true, false, false]);
   some.remove();
 }, 60_000);
 

@@ -197,6 +197,7 @@ test("a market that nobody has published is not found, without a signature that 
   for (const target of [
     "/api/trending?region=ES",
     "/feeds/ES.atom",
+    "/api/export/ES.ndjson",
     "/?region=ES",
     "/api/videos/shared/explain?region=ES",
   ]) {

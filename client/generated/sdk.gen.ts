@@ -3,7 +3,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.ts';
-import type { CheckHealthData, CheckHealthErrors, CheckHealthResponses, CountViewsData, CountViewsErrors, CountViewsResponses, ExplainProblemData, ExplainProblemErrors, ExplainProblemResponses, ExplainRankData, ExplainRankErrors, ExplainRankResponses, ListPublicKeysData, ListPublicKeysErrors, ListPublicKeysResponses, ListRegionsData, ListRegionsErrors, ListRegionsResponses, ListTrendingData, ListTrendingErrors, ListTrendingResponses, ReadAtomFeedData, ReadAtomFeedErrors, ReadAtomFeedResponses, ReadDescriptionData, ReadDescriptionErrors, ReadDescriptionResponses, ReadJsonFeedData, ReadJsonFeedErrors, ReadJsonFeedResponses, ReadMakingData, ReadMakingErrors, ReadMakingResponses, ReadVideoData, ReadVideoErrors, ReadVideoResponses } from './types.gen.ts';
+import type { CheckHealthData, CheckHealthErrors, CheckHealthResponses, CountViewsData, CountViewsErrors, CountViewsResponses, ExplainProblemData, ExplainProblemErrors, ExplainProblemResponses, ExplainRankData, ExplainRankErrors, ExplainRankResponses, ExportRankingData, ExportRankingErrors, ExportRankingResponses, ListPublicKeysData, ListPublicKeysErrors, ListPublicKeysResponses, ListRegionsData, ListRegionsErrors, ListRegionsResponses, ListTrendingData, ListTrendingErrors, ListTrendingResponses, ReadAtomFeedData, ReadAtomFeedErrors, ReadAtomFeedResponses, ReadDescriptionData, ReadDescriptionErrors, ReadDescriptionResponses, ReadJsonFeedData, ReadJsonFeedErrors, ReadJsonFeedResponses, ReadMakingData, ReadMakingErrors, ReadMakingResponses, ReadVideoData, ReadVideoErrors, ReadVideoResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -53,6 +53,13 @@ export const readMaking = <ThrowOnError extends boolean = false>(options?: Optio
  * Also which categories have a list, and which generations a cursor may belong to.
  */
 export const listRegions = <ThrowOnError extends boolean = false>(options?: Options<ListRegionsData, ThrowOnError>): RequestResult<ListRegionsResponses, ListRegionsErrors, ThrowOnError> => (options?.client ?? client).get<ListRegionsResponses, ListRegionsErrors, ThrowOnError>({ url: '/api/regions', ...options });
+
+/**
+ * The whole ranking of a market, a JSON object a line
+ *
+ * Every rank of the newest generation's lists over all categories, of all three windows or of one. The first line is an `ExportHead`, which says how many follow; each of those is an `ExportItem`, as in /api/trending and with its window.
+ */
+export const exportRanking = <ThrowOnError extends boolean = false>(options: Options<ExportRankingData, ThrowOnError>): RequestResult<ExportRankingResponses, ExportRankingErrors, ThrowOnError> => (options.client ?? client).get<ExportRankingResponses, ExportRankingErrors, ThrowOnError>({ url: '/api/export/{region}.ndjson', ...options });
 
 /**
  * The first 50 ranks of a list as JSON Feed

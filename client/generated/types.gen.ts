@@ -5,6 +5,16 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
+/**
+ * The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days
+ */
+export type Window = 'now' | 'day' | 'week';
+
+/**
+ * A market, ISO 3166-1 alpha-2
+ */
+export type Region = 'GB' | 'DE' | 'FR' | 'ES' | 'IT' | 'NL' | 'PL' | 'SE' | 'PT' | 'BE' | 'AT' | 'IE' | 'DK' | 'CZ';
+
 export type TrendingPage = {
     region: Region;
     window: Window;
@@ -50,16 +60,6 @@ export type TrendingPage = {
      */
     next: string | null;
 };
-
-/**
- * A market, ISO 3166-1 alpha-2
- */
-export type Region = 'GB' | 'DE' | 'FR' | 'ES' | 'IT' | 'NL' | 'PL' | 'SE' | 'PT' | 'BE' | 'AT' | 'IE' | 'DK' | 'CZ';
-
-/**
- * The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days
- */
-export type Window = 'now' | 'day' | 'week';
 
 export type TrendingItem = {
     id: string;
@@ -639,6 +639,91 @@ export type PublicKeys = {
     }>;
 };
 
+/**
+ * The first line of an export
+ */
+export type ExportHead = {
+    region: Region;
+    /**
+     * The published ranking that this answer was read from
+     */
+    generation: number;
+    /**
+     * RFC 3339, UTC, whole seconds
+     */
+    generated_at: string;
+    /**
+     * When the list was made that `previous_rank` is from: about an hour before, less while there is no hour of history; null without any
+     */
+    previous_generated_at: string | null;
+    /**
+     * The time of this market's newest view count
+     */
+    newest_observed_at: string | null;
+    /**
+     * At most this many videos of one channel within the first ranks
+     */
+    channel_limit: {
+        videos: number;
+        within_ranks: number;
+    };
+    /**
+     * The lists that follow, in this order: `count` is the lines of one, `total` its last rank
+     */
+    lists: Array<{
+        window: Window;
+        count: number;
+        /**
+         * Ranks in the whole list
+         */
+        total: number;
+    }>;
+    /**
+     * The lines that follow; fewer came: the transfer broke off
+     */
+    count: number;
+};
+
+/**
+ * A further line of an export: a rank of one of its lists
+ */
+export type ExportItem = {
+    window: Window;
+    id: string;
+    rank: number;
+    /**
+     * The rank in the same list at `previous_generated_at`; null when it was not in it
+     */
+    previous_rank: number | null;
+    title: string;
+    channel: string;
+    category: string | null;
+    published_at: string | null;
+    /**
+     * Views expected in the window ahead, in this market
+     */
+    score: number;
+    velocity: {
+        views_per_hour: number;
+        previous_views_per_hour: number | null;
+        /**
+         * Views counted so far
+         */
+        views: number;
+    };
+    /**
+     * The same picture in two sizes: hq.webp, sd.webp
+     */
+    thumbs: [
+        string,
+        string
+    ];
+    /**
+     * Where the video is watched; null when that is not known
+     */
+    url: string | null;
+};
+
 export type ListTrendingData = {
     body?: never;
     headers?: {
@@ -967,6 +1052,72 @@ export type ListRegionsResponses = {
 };
 
 export type ListRegionsResponse = ListRegionsResponses[keyof ListRegionsResponses];
+
+export type ExportRankingData = {
+    body?: never;
+    headers?: {
+        /**
+         * The ETag of a stored response; 304 if it is still current
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        region: 'GB' | 'DE' | 'FR' | 'ES' | 'IT' | 'NL' | 'PL' | 'SE' | 'PT' | 'BE' | 'AT' | 'IE' | 'DK' | 'CZ';
+    };
+    query?: {
+        /**
+         * Only this list; without it, all three
+         */
+        window?: Window;
+    };
+    url: '/api/export/{region}.ndjson';
+};
+
+export type ExportRankingErrors = {
+    /**
+     * `/problems/invalid-parameter`: A parameter is unknown or has a value that is not allowed; `/problems/invalid-message`: The message is not one that a list's page sends
+     */
+    400: Problem;
+    /**
+     * `/problems/edge-signature`: The request has no valid edge signature; `/problems/token-refused`: The token is not one of a list that was served lately; `/problems/pull-signature`: The request has no valid signature of a writer
+     */
+    403: Problem;
+    /**
+     * `/problems/not-found`: Nothing exists at this address
+     */
+    404: Problem;
+    /**
+     * `/problems/not-acceptable`: The request refuses every content coding
+     */
+    406: Problem;
+    /**
+     * `/problems/uri-too-long`: The address is too long
+     */
+    414: Problem;
+    /**
+     * `/problems/too-many-requests`: Too many different requests from one network
+     */
+    429: Problem;
+    /**
+     * `/problems/internal`: The request failed
+     */
+    500: Problem;
+    /**
+     * `/problems/busy`: Too many answers are being built; `/problems/not-counted`: Nothing can be counted now; `/problems/not-ready`: No ranking is available
+     */
+    503: Problem;
+};
+
+export type ExportRankingError = ExportRankingErrors[keyof ExportRankingErrors];
+
+export type ExportRankingResponses = {
+    /**
+     * A JSON object a line: an `ExportHead`, then an `ExportItem` for each rank
+     */
+    200: string;
+};
+
+export type ExportRankingResponse = ExportRankingResponses[keyof ExportRankingResponses];
 
 export type ReadJsonFeedData = {
     body?: never;

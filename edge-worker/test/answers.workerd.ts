@@ -28,6 +28,7 @@ describe("a response of the edge", () => {
       "/openapi.json",
       "/.well-known/jwks.json",
       "/api/videos/es-3",
+      "/api/export/ES.ndjson",
     ]) {
       const response = await stack.edge.fetch(path, { headers: { "accept-encoding": "identity" } });
       const { status, headers } = response;

@@ -89,6 +89,7 @@ describe("an edge without an origin, over the stores of two writers", () => {
     `/api/trending?region=${region}&window=week&category=Music&fields=snippet&limit=50`,
     `/api/trending?region=${region}&limit=7`,
     `/feeds/${region}.atom?window=now`,
+    `/api/export/${region}.ndjson`,
     `/api/videos/${region.toLowerCase()}-3/explain?region=${region}`,
   ]);
   for (const target of [...targets, "/api/regions", "/api/about"]) {

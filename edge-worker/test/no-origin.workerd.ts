@@ -48,6 +48,8 @@ describe("an edge without an origin", () => {
     "/api/trending?region=ES&window=week&category=Kids%27%20TV&fields=snippet&limit=50",
     "/api/trending?region=ES&cursor=1-24",
     "/feeds/ES.atom?window=now",
+    "/api/export/ES.ndjson",
+    "/api/export/ES.ndjson?window=now",
     "/api/regions",
     "/api/about",
     "/about",

@@ -9,7 +9,7 @@ import { keySet } from "./keys.ts";
 import { Origin } from "./origin.ts";
 
 const removed = "de-38"; // among the first of its list
-const pages = ["/api/trending?region=DE", "/api/trending?region=DE&limit=7"];
+const pages = ["/api/trending?region=DE", "/api/trending?region=DE&limit=7", "/api/export/DE.ndjson"];
 const olderPages = [
   "/api/trending?region=DE&limit=1&cursor=1-1",
   "/api/trending?region=DE&limit=1&cursor=1-2",

@@ -1,5 +1,6 @@
 import type { BundleDocument } from "@trendvault/contract/bundle-format";
 import { type ExplainQuery, explanationUrl } from "@trendvault/contract/explain-query";
+import { exportUrl } from "@trendvault/contract/export-query";
 import { type FeedForm, feedTypes, feedUrl } from "@trendvault/contract/feed-url";
 import { mainLanguage, pageLanguages } from "@trendvault/contract/languages";
 import { windows } from "@trendvault/contract/list-bounds";
@@ -83,6 +84,7 @@ function* listsOf({ regions, categories }: Inventory): Generator<List> {
 
 /** Each page of a list in every shape; those of people have the default length. */
 function* listDocuments(renderer: DocumentRenderer, list: List): Related {
+  yield* documents(renderer, exportsOf(list));
   for (const limit of bundledLimits) {
     for (let cursor: string | undefined, isLast = false; !isLast; ) {
       const query = { ...list, limit, cursor };
@@ -116,6 +118,13 @@ function feedsOf({ cursor, ...list }: TrendingQuery): string[] {
 }
 
 const feedForms = Object.keys(feedTypes) as FeedForm[];
+
+/** The export of a list over all categories; that of all windows comes with the first. */
+function exportsOf({ region, window, category }: List): string[] {
+  if (category !== undefined) return [];
+  const whole = window === windows[0] ? [exportUrl({ region, window: undefined })] : [];
+  return [...whole, exportUrl({ region, window })];
+}
 
 function* existing(renderer: DocumentRenderer, targets: readonly string[]): Related {
   for (const target of targets) {

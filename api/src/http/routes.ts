@@ -1,3 +1,4 @@
+import { exportedRegionAt } from "@trendvault/contract/export-query";
 import { feedAt } from "@trendvault/contract/feed-query";
 import { unexpectedParameter } from "@trendvault/contract/http-rules";
 import {
@@ -15,6 +16,7 @@ import { aboutResource } from "../resources/about-resource.ts";
 import { docsResource } from "../resources/docs-resource.ts";
 import type { Documents } from "../resources/documents.ts";
 import { explanationResource } from "../resources/explanation-resource.ts";
+import { exportResource } from "../resources/export-resource.ts";
 import { feedResource } from "../resources/feed-resource.ts";
 import { type HtmlSources, pageResource } from "../resources/page-resource.ts";
 import { Refusal } from "../resources/refusal.ts";
@@ -51,6 +53,7 @@ export function createRoutes({ documents, ...sources }: ResourceSources): FindRo
     findVideo(path, sources) ??
     findExplanation(path, sources) ??
     findFeed(path, sources) ??
+    findExport(path, sources) ??
     findAsset(path, sources);
 }
 
@@ -64,6 +67,12 @@ function findFeed(path: string, sources: HtmlSources): Route | null {
   const feed = feedAt(path);
   if (feed === null) return null;
   return { name: "feed", resolve: ({ search }) => feedResource(feed, search, sources) };
+}
+
+function findExport(path: string, sources: HtmlSources): Route | null {
+  const region = exportedRegionAt(path);
+  if (region === null) return null;
+  return { name: "export", resolve: ({ search }) => exportResource(region, search, sources) };
 }
 
 function findExplanation(path: string, { lists }: HtmlSources): Route | null {

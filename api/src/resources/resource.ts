@@ -12,7 +12,7 @@ export const routeNames = [
   "regions",
   "page",
   "feed",
-  "about",
+  "export",
   "asset",
   "openapi",
   "jwks",
@@ -29,6 +29,11 @@ export type Resource = {
   readonly route: RouteName;
   /** Reads the content in a generation. @throws DatabaseUnreadable */
   read(generation: Generation): Content | Refusal;
+  /**
+   * The same in steps, where it takes longer than a page: half a MB, say. What has it is built apart from everything
+   * else, and never while a request for something else waits.
+   */
+  readInSteps?(generation: Generation): Generator<void, Content | Refusal>;
 };
 
 /** What a resource says in one generation; only its token is left to write. */

@@ -74,7 +74,8 @@ function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage[
   return { id, rank, title, channel, thumbs: thumbsOf(row), url: linkOf(id, row.url) };
 }
 
-function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["items"][number] {
+/** A rank as pages have it. */
+export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["items"][number] {
   return {
     id: row.video_id,
     rank: row.rank,

@@ -1,9 +1,13 @@
 import { afterPause, afterSockets, type NextTurn } from "./next-turn.ts";
 
 const shortestPauseMs = 1; // a collection of what builds leave behind takes more
-const longestPauseMs = 20; // a build that took longer has waited for others
+const usualLongestPauseMs = 20; // a build that took longer has waited for others
 
-type Turns = { nextTurn?: NextTurn; pause?: (milliseconds: number) => Promise<void> };
+type Options = {
+  nextTurn?: NextTurn;
+  pause?: (milliseconds: number) => Promise<void>;
+  longestPauseMs?: number | undefined;
+};
 
 /**
  * Does the expensive work one job at a time, with a pause of twice its time after each, and a job a step at a time (see signed-build.ts), so
@@ -13,17 +17,23 @@ type Turns = { nextTurn?: NextTurn; pause?: (milliseconds: number) => Promise<vo
 export class BuildQueue {
   readonly #capacity: number;
   readonly #nextTurn: NextTurn;
-  readonly #pause: NonNullable<Turns["pause"]>;
+  readonly #pause: NonNullable<Options["pause"]>;
+  readonly #longestPauseMs: number;
   readonly #waiting = new Map<string, { run: () => Promise<void>; result: Promise<unknown> }>();
 
   /** `nextTurn` comes before the first of several jobs, `pause` between two. */
   constructor(
     capacity: number,
-    { nextTurn = afterSockets, pause = (milliseconds) => afterPause(milliseconds)() }: Turns = {},
+    {
+      nextTurn = afterSockets,
+      pause = (milliseconds) => afterPause(milliseconds)(),
+      longestPauseMs = usualLongestPauseMs,
+    }: Options = {},
   ) {
     this.#capacity = capacity;
     this.#nextTurn = nextTurn;
     this.#pause = pause;
+    this.#longestPauseMs = longestPauseMs;
   }
 
   /** The job's result, or null when too many are waiting. Jobs of one key must have one result type. */
@@ -45,7 +55,7 @@ export class BuildQueue {
       const pauseMs = 2 * (performance.now() - started);
       this.#waiting.delete(key);
       if (this.#waiting.size > 0)
-        await this.#pause(Math.min(longestPauseMs, Math.max(shortestPauseMs, pauseMs)));
+        await this.#pause(Math.min(this.#longestPauseMs, Math.max(shortestPauseMs, pauseMs)));
     }
   }
 }

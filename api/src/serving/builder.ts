@@ -1,19 +1,15 @@
 import type { SignatureFields, SignedFields } from "@trendvault/contract/signature-base";
 import { claimsOf, formatToken, tokenSigningInput } from "@trendvault/contract/token";
 import { DatabaseUnreadable } from "../database/errors.ts";
+import type { Generation } from "../database/generation.ts";
 import { type Body, digestOf } from "../resources/body.ts";
 import { Refusal } from "../resources/refusal.ts";
 import type { Content, Resource } from "../resources/resource.ts";
 import type { SigningKeys } from "../signing/signing-keys.ts";
 import type { CacheEntry, RepresentationSet } from "./cache-entry.ts";
+import type { Compression } from "./content-coding.ts";
 import { afterSockets, type NextTurn } from "./next-turn.ts";
-import type {
-  Compression,
-  Representation,
-  RepresentationFactory,
-  RepresentationInput,
-  SignedRefusal,
-} from "./representation.ts";
+import type { Representation, RepresentationFactory, SignedRefusal } from "./representation.ts";
 import { endOfStep, finish, finishNow, type SignedBuild } from "./signed-build.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -75,30 +71,30 @@ export class Builder {
     { codings, compression }: BuildOptions,
   ): SignedBuild<RepresentationSet | Refusal> {
     const started = performance.now();
-    const content = this.#contentOf(entry, snapshot);
+    const content = yield* this.#contentOf(entry, snapshot);
     if (content instanceof Refusal) return content;
     yield endOfStep;
     const token = yield* this.#signToken(content, snapshot);
-    const body = content.render(token);
-    const digest = digestOf(body);
+    const render = renderOnce(content, token);
+    const isUnchanged = content.list === null && content === entry.current.content;
+    const digest = isUnchanged ? entry.current.digest : digestOf(render());
     const isSame = digest.equals(entry.current.digest);
     const reusable = isSame ? entry.current.representations.map(reusableFor(compression)) : [];
     const representations = yield* this.#renew(reusable);
     const set = { snapshot, content, token, digest, representations };
-    const { url } = entry.resource;
     for (const encoding of codings) {
       yield endOfStep;
-      yield* this.#add(set, { url, body, digest, encoding, compression });
+      yield* this.#add(set, { resource: entry.resource, render, encoding, compression });
     }
     this.#onBuilt((performance.now() - started) / 1000);
     return set;
   }
 
   /** Adds a further coding (its index) to a set of a resource. */
-  *extend({ url }: Resource, set: RepresentationSet, encoding: number): SignedBuild<Representation> {
+  *extend(resource: Resource, set: RepresentationSet, encoding: number): SignedBuild<Representation> {
     if (set.snapshot === null || set.content === null) throw new Error("Cannot extend an empty set");
-    const body = set.content.render(set.token);
-    return yield* this.#add(set, { url, body, digest: set.digest, encoding, compression: "fast" });
+    const render = renderOnce(set.content, set.token);
+    return yield* this.#add(set, { resource, render, encoding, compression: "fast" });
   }
 
   /** What a resource is in a snapshot, for who keeps it elsewhere: the plain body, and its signed fields. */
@@ -121,10 +117,17 @@ export class Builder {
     return formatToken(input, yield { purpose: "tokens", bytes: new TextEncoder().encode(input) });
   }
 
-  *#add({ representations }: RepresentationSet, input: RepresentationInput): SignedBuild<Representation> {
-    const representation = representations[input.encoding] ?? (yield* this.#factory.create(input));
-    representations[input.encoding] = representation;
-    return representation;
+  *#add(
+    { representations, digest }: RepresentationSet,
+    { resource, render, encoding, compression }: Addition,
+  ): SignedBuild<Representation> {
+    const known = representations[encoding];
+    if (known !== undefined) return known;
+    const input = { url: resource.url, body: render(), digest, encoding, compression };
+    const isLarge = resource.readInSteps !== undefined;
+    const created = yield* this.#factory.create({ ...input, isLarge });
+    representations[encoding] = created;
+    return created;
   }
 
   // An edge refuses signatures of another quarter of an hour, so an answer that stays the same is signed again.
@@ -135,10 +138,10 @@ export class Builder {
   }
 
   // While the database cannot be read, the entry's last good content goes on being served.
-  #contentOf(entry: CacheEntry, { generation }: Snapshot): Content | Refusal {
+  *#contentOf(entry: CacheEntry, { generation }: Snapshot): SignedBuild<Content | Refusal> {
     if (entry.content !== null && entry.contentGeneration === generation) return entry.content;
     try {
-      const content = entry.resource.read(generation);
+      const content = yield* readInSteps(entry.resource, generation);
       if (content instanceof Refusal) return content;
       entry.content = content;
       entry.contentGeneration = generation;
@@ -148,6 +151,26 @@ export class Builder {
       throw error;
     }
   }
+}
+
+/** What a set does not have yet. */
+type Addition = { resource: Resource; render: () => Body; encoding: number; compression: Compression };
+
+function* readInSteps(resource: Resource, generation: Generation): SignedBuild<Content | Refusal> {
+  if (resource.readInSteps === undefined) return resource.read(generation);
+  const steps = resource.readInSteps(generation);
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) yield endOfStep;
+  return step.value;
+}
+
+/** Renders with the first call only: what stays as it was needs no rendering at all. */
+function renderOnce(content: Content, token: string): () => Body {
+  let body: Body | null = null;
+  return () => {
+    body ??= content.render(token);
+    return body;
+  };
 }
 
 // A flood's pages are compressed fast; what is built ahead, because it is asked for again, replaces that.

@@ -15,6 +15,7 @@ import { type Body, digestOf, jsonBody } from "../resources/body.ts";
 import { cachedFields, notStoredFields } from "../resources/cache-policy.ts";
 import { type Encoding, encodings } from "../resources/encodings.ts";
 import type { Refusal } from "../resources/refusal.ts";
+import { type CodingRequest, type Compression, encode, hasOneForm } from "./content-coding.ts";
 import type { SignedBuild } from "./signed-build.ts";
 
 /**
@@ -30,9 +31,6 @@ export type Representation = {
   /** "small" also when there is no difference. */
   compression: Compression;
 };
-
-/** Fast, for a request that waits, or as small as is worth it, for what is built ahead. */
-export type Compression = "fast" | "small";
 
 /** What does not exist: an answer, but not one to be kept. */
 export class SignedRefusal {
@@ -50,6 +48,8 @@ export type RepresentationInput = {
   digest: Buffer;
   encoding: number;
   compression: Compression;
+  /** Whether it is coded in parts, while others are answered. */
+  isLarge: boolean;
 };
 
 const mostMissingPerSecond = 100;
@@ -78,13 +78,13 @@ export class RepresentationFactory {
     ...wanted
   }: RepresentationInput): SignedBuild<Representation> {
     const encoding = encodings[index] ?? "identity";
-    const isOnceOnly = encoding !== "br" || body.bytes.length > largestCompressedWell; // the others are fast enough
-    const compression = isOnceOnly ? "small" : wanted.compression;
+    const { bytes } = body;
+    const compression = hasOneForm({ bytes, encoding }) ? "small" : wanted.compression;
     const { validators, fields, message } = describe({ url, body, digest }, formOf(encoding, compression));
     const coding = encoding === "identity" ? {} : { "content-encoding": encoding };
     const signedAt = this.#now();
     // A Blob is shared by all connections; bytes would be copied for each (12 stalled readers of 16 MB: 202 MB).
-    const blob = new Blob([encode(body.bytes, encoding, compression)]);
+    const blob = new Blob([yield* code({ bytes, encoding, compression }, wanted.isLarge)]);
     const signature = yield* this.#sign(message, signedAt);
     return {
       etag: validators.etag,
@@ -146,6 +146,10 @@ export class RepresentationFactory {
   }
 }
 
+function* code(request: CodingRequest, isLarge: boolean): SignedBuild<Uint8Array<ArrayBuffer>> {
+  return isLarge ? yield request : encode(request);
+}
+
 type Described = Pick<RepresentationInput, "url" | "body" | "digest">;
 
 /** The fields of a 200: those that a 304 has, too, those of its body, and what is signed of both. */
@@ -174,40 +178,4 @@ function formOf(encoding: Encoding, compression: Compression): string | undefine
 
 function linkTo(next: string | null): { link?: string } {
   return next === null ? {} : { link: `<${next}>; rel="next"` };
-}
-
-// The next level of each saves less than 2 % of a page of 24 items and costs as much again.
-function encode(
-  bytes: Uint8Array<ArrayBuffer>,
-  encoding: Encoding,
-  compression: Compression,
-): Uint8Array<ArrayBuffer> {
-  switch (encoding) {
-    case "identity":
-      return bytes;
-    case "br":
-      return compressBrotli(bytes, bytes.length > largestCompressedWell ? "fast" : compression);
-    case "zstd":
-      return new Uint8Array(Bun.zstdCompressSync(bytes, { level: 3 }));
-    case "gzip":
-      return Bun.gzipSync(bytes, { level: 6, library: "libdeflate" });
-  }
-}
-
-// A page of 25 in 64 and 166 us; the smaller is smaller by an eighth.
-const brotliQuality: Record<Compression, number> = { fast: 2, small: 5 };
-
-// More takes a quarter of a second at a stretch: the script of /docs, 1.7 MB, is smaller by a tenth then.
-const largestCompressedWell = 262_144; // bytes
-
-// Loaded with the first use: it would take 6 ms of the start.
-function compressBrotli(bytes: Uint8Array<ArrayBuffer>, compression: Compression): Uint8Array<ArrayBuffer> {
-  const { brotliCompressSync, constants } = require("node:zlib") as typeof import("node:zlib");
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: brotliQuality[compression],
-    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-    [constants.BROTLI_PARAM_LGWIN]: 16, // 64 KB hold any page; the default takes 4 MB of memory for a moment
-    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-  };
-  return new Uint8Array(brotliCompressSync(bytes, { params }));
 }

@@ -14,8 +14,8 @@ type BuiltRepresentation = { entry: CacheEntry; representation: Representation }
 
 export type BuildResult = BuiltRepresentation | SignedRefusal | Refusal;
 
-const capacityBytes = 9_000_000;
-const queueCapacity = 512; // builds
+const usual = { capacityBytes: 9_000_000, queueCapacity: 512 }; // builds
+const large = { capacityBytes: 6_000_000, queueCapacity: 8, longestPauseMs: 100 };
 const urlCapacity = 4096;
 const longestKeptUrl = 400; // characters
 
@@ -23,12 +23,9 @@ const longestKeptUrl = 400; // characters
 export class ResponseCache {
   readonly #builder: Builder;
   readonly #counters: Counters;
-  readonly #queue = new BuildQueue(queueCapacity);
   readonly #byUrl = new Map<string, CacheEntry>();
-  readonly #entries = new TwoGenerationCache<CacheEntry>(capacityBytes, {
-    weigh: (entry) => entry.weight,
-    onEvict: () => this.#byUrl.clear(),
-  });
+  readonly #usual = createSection(usual, () => this.#byUrl.clear());
+  readonly #large = createSection(large, () => {});
   #snapshot: Snapshot | null = null;
   /** Whose answers are served as well, until they are built anew. */
   #replaced: Snapshot | undefined;
@@ -62,20 +59,20 @@ export class ResponseCache {
 
   /** Lets the next request with the same URL find its entry without being parsed. */
   remember(url: string, entry: CacheEntry): void {
-    if (url.length > longestKeptUrl) return;
+    if (url.length > longestKeptUrl || isLarge(entry.resource)) return; // parsing is nothing beside half a MB
     if (this.#byUrl.size >= urlCapacity) this.#byUrl.clear();
     this.#byUrl.set(url, entry);
   }
 
   /** The entry of a resource, unless it is out of date. */
   find(resource: Resource): CacheEntry | undefined {
-    const entry = this.#entries.get(resource.url);
+    const entry = this.#sectionOf(resource).entries.get(resource.url);
     return entry === undefined || !this.#isServed(entry) ? undefined : entry;
   }
 
   /** Builds what a request waits for, once for all that wait. Null when too many builds are waiting already. */
   build(resource: Resource, encoding: number): Promise<BuildResult> | null {
-    return this.#queue.run(`${encoding} ${resource.url}`, () =>
+    return this.#sectionOf(resource).queue.run(`${encoding} ${resource.url}`, () =>
       this.#builder.finish(this.#build(resource, encoding)),
     );
   }
@@ -90,21 +87,28 @@ export class ResponseCache {
     return this.#builder.finishNow(this.#build(resource, encoding));
   }
 
-  /** The entries that were served most, most first, at most `limit`. Once is no sign of a second time. */
+  /**
+   * The entries that were served most, most first, at most `limit`. Once is no sign of a second time. None that is large: a
+   * publication would take longer to be seen.
+   */
   busiest(limit: number): CacheEntry[] {
-    const served = [...this.#entries.values()].filter(({ hits }) => hits > 1);
+    const served = [...this.#usual.entries.values()].filter(({ hits }) => hits > 1);
     return served.sort((left, right) => right.hits - left.hits).slice(0, limit);
   }
 
   /** Halves the hits, so that recent ones count more. */
   ageHits(): void {
-    for (const entry of this.#entries.values()) entry.hits >>= 1;
+    for (const entry of this.#usual.entries.values()) entry.hits >>= 1;
   }
 
   get size(): { entries: number; weight: number; urls: number } {
-    const entries = [...this.#entries.values()];
+    const entries = [...this.#usual.entries.values(), ...this.#large.entries.values()];
     const weight = entries.reduce((sum, entry) => sum + entry.weight, 0);
     return { entries: entries.length, weight, urls: this.#byUrl.size };
+  }
+
+  #sectionOf(resource: Resource): Section {
+    return isLarge(resource) ? this.#large : this.#usual;
   }
 
   #isServed({ current: { snapshot } }: CacheEntry): boolean {
@@ -119,7 +123,8 @@ export class ResponseCache {
   *#build(resource: Resource, encoding: number): SignedBuild<BuildResult> {
     const snapshot = this.#snapshot;
     if (snapshot === null) throw new Error("Cannot build an answer before the first snapshot");
-    const known = this.#entries.get(resource.url);
+    const { entries } = this.#sectionOf(resource);
+    const known = entries.get(resource.url);
     const entry = known ?? new CacheEntry(resource, this.#counters.byRoute[resource.route]);
     let set = entry.current;
     if (set.snapshot !== snapshot) {
@@ -133,7 +138,26 @@ export class ResponseCache {
     }
     const representation =
       set.representations[encoding] ?? (yield* this.#builder.extend(resource, set, encoding));
-    this.#entries.set(resource.url, entry);
+    entries.set(resource.url, entry);
     return { entry, representation };
   }
+}
+
+/** Entries that are evicted for each other, and the queue of their builds. */
+type Section = { entries: TwoGenerationCache<CacheEntry>; queue: BuildQueue };
+
+/** What is large has a section of its own: a flood of it neither evicts what is small nor makes its builds wait. */
+function createSection(
+  { capacityBytes, queueCapacity, longestPauseMs }: typeof usual & { longestPauseMs?: number },
+  onEvict: () => void,
+): Section {
+  const weigh = (entry: CacheEntry) => entry.weight;
+  return {
+    entries: new TwoGenerationCache(capacityBytes, { weigh, onEvict }),
+    queue: new BuildQueue(queueCapacity, { longestPauseMs }),
+  };
+}
+
+function isLarge({ readInSteps }: Resource): boolean {
+  return readInSteps !== undefined;
 }

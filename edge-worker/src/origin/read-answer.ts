@@ -1,3 +1,4 @@
+import { exportType } from "@trendvault/contract/export-query";
 import { feedTypes } from "@trendvault/contract/feed-url";
 import { lifetimesField } from "@trendvault/contract/lifetimes";
 import { pageFields, readPageHead } from "@trendvault/contract/page-head";
@@ -53,14 +54,15 @@ export async function readAnswer(
 type JsonFeed = { _trendvault?: { generated_at: string } };
 type Content = { generated_at?: string | undefined; next?: unknown; fields?: Record<string, string> };
 
-/** What the origin has: JSON of some kind, feeds, pages of people, and what those load. */
+/** What the origin has: JSON of some kind, exports, feeds, pages of people, and what those load. */
 const contentTypes =
-  /^(application\/([a-z-]+\+)?json|application\/atom\+xml|image\/svg\+xml|text\/(html|css|javascript); charset=utf-8)$/;
+  /^(application\/([a-z-]+\+)?json|application\/(x-ndjson|atom\+xml)|image\/svg\+xml|text\/(html|css|javascript); charset=utf-8)$/;
 
 /** What the edge needs to know of a body; null when it is not what it says it is. */
 function readContent(body: string, contentType: string): Content | null {
   if (contentType === feedTypes.atom) return { generated_at: /<updated>([^<]+)/.exec(body)?.[1] };
   if (contentType === feedTypes.json) return (parseJson(body) as JsonFeed | null)?._trendvault ?? null;
+  if (contentType === exportType) return parseJson(body.slice(0, body.indexOf("\n"))) as Content | null;
   if (contentType.startsWith("application")) return parseJson(body) as Content | null;
   const head = contentType.startsWith("text/html") ? readPageHead(body) : null;
   return head === null ? {} : { generated_at: head.generatedAt || undefined, fields: pageFields(head) };

@@ -156,6 +156,26 @@ describe("a feed", () => {
   });
 });
 
+describe("an export", () => {
+  const exported = (search: string) => canonicalize({ pathname: "/api/export/pl.ndjson", search }, "DE");
+
+  test("is of the region in its path, and of all windows unless one is named", () => {
+    const read = (search: string) => exported(search).canonical?.target;
+    expect([read(""), read("?window=day")]).toEqual([
+      "/api/export/PL.ndjson",
+      "/api/export/PL.ndjson?window=day",
+    ]);
+    expect(exported("").canonical).toMatchObject({ query: { region: "PL" }, regionFromCountry: false });
+    expect(exported("?region=PL").canonical).toBeNull();
+  });
+
+  test("is no front page that is kept, and no list that somebody looks at; it cannot be missing", () => {
+    const { canonical } = exported("?window=now");
+    const is = canonical?.query && [isFrontPage(canonical.query), isList(canonical), mayBeMissing(canonical)];
+    expect(is).toEqual([false, false, false]);
+  });
+});
+
 describe("the explanation of a rank", () => {
   const canonicalOf = (pathname: string, search: string) => canonicalize({ pathname, search }, "PL");
 

@@ -1,7 +1,14 @@
 import { explanationUrl, parseExplainQuery } from "@trendvault/contract/explain-query";
+import {
+  type ExportQuery,
+  exportedRegionAt,
+  exportUrl,
+  parseExportQuery,
+} from "@trendvault/contract/export-query";
 import { type FeedAddress, feedAt, parseFeedQuery } from "@trendvault/contract/feed-query";
 import { feedUrl } from "@trendvault/contract/feed-url";
 import { unexpectedParameter } from "@trendvault/contract/http-rules";
+import { longestList } from "@trendvault/contract/list-bounds";
 import { parsePageQuery } from "@trendvault/contract/page-query";
 import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
 import { explainedIdAt, isAssetPath, pagePath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
@@ -42,6 +49,8 @@ export function canonicalize(
   if (pathname === pagePath) return canonicalizeList(search, country, parsePageQuery, pageUrl);
   const feed = feedAt(pathname);
   if (feed !== null) return canonicalizeFeed(feed, search);
+  const exported = exportedRegionAt(pathname);
+  if (exported !== null) return canonicalizeExport(exported, search);
   const explained = explainedIdAt(pathname);
   if (explained !== null) return canonicalizeExplanation(explained, search, country);
   if (search !== "") return { canonical: null, invalid: [unexpectedParameter] };
@@ -56,9 +65,9 @@ export function isPage({ target }: CanonicalRequest): boolean {
   return target.startsWith("/?");
 }
 
-/** Whether a request is for a list as visitors see it: a feed has no token. */
-export function isList({ target, query }: CanonicalRequest): boolean {
-  return query !== null && !target.startsWith("/feeds/");
+/** Whether a request is for a list as visitors see it: feeds and exports have no token. */
+export function isList(request: CanonicalRequest): boolean {
+  return isPage(request) || request.target.startsWith(`${trendingPath}?`);
 }
 
 /** Whether a query is for a list's first page as most visitors want it: all categories, the default length and fields. */
@@ -82,6 +91,13 @@ function canonicalizeFeed(address: FeedAddress, search: string): CanonicalizeRes
   const { query, invalid } = parseFeedQuery(address, search);
   if (query === null) return { canonical: null, invalid };
   return { canonical: { query, target: feedUrl(query), regionFromCountry: false }, invalid };
+}
+
+function canonicalizeExport(region: ExportQuery["region"], search: string): CanonicalizeResult {
+  const { query, invalid } = parseExportQuery(region, search);
+  if (query === null) return { canonical: null, invalid };
+  const list = { region, window: query.window ?? "day", limit: longestList.all } as const;
+  return { canonical: { query: list, target: exportUrl(query), regionFromCountry: false }, invalid: null };
 }
 
 function canonicalizeList(

@@ -1,3 +1,4 @@
+import { exportedRegionAt } from "@trendvault/contract/export-query";
 import { feedAt } from "@trendvault/contract/feed-query";
 import {
   aboutApiPath,
@@ -32,7 +33,8 @@ const documents = new Set<string>([
 
 /** The canonical path of what the origin serves at a path, or null when it serves nothing there. */
 export function canonicalPath(pathname: string): string | null {
-  if (documents.has(pathname) || isAssetPath(pathname) || feedAt(pathname) !== null) return pathname;
+  if (documents.has(pathname) || isAssetPath(pathname)) return pathname;
+  if (feedAt(pathname) !== null || exportedRegionAt(pathname) !== null) return pathname;
   const explained = explainedIdAt(pathname);
   if (explained !== null) return explanationPath(explained);
   const id = videoIdAt(pathname);
