@@ -31,6 +31,7 @@ export class TestFollower {
   readonly file: LocalFile;
   readonly #memory: Memory;
   readonly #followers: Follower[];
+  readonly #settings: { timeoutSeconds: number };
   readonly #stop = new AbortController();
 
   constructor({ addresses, env, folder, allowStale = false, clock = Date.now }: Options) {
@@ -42,6 +43,7 @@ export class TestFollower {
     );
     const log = (level: string, event: string, message: string, facts = {}) =>
       void this.lines.push({ level, event, message, ...facts });
+    this.#settings = settings;
     this.#memory = Memory.open(`${this.path}.follow`);
     const { retentionSeconds } = settings;
     const stores = settings.stores.map(({ text }) => text);
@@ -51,6 +53,11 @@ export class TestFollower {
       const store = countedStore(openStore(address, settings.s3), this.metrics);
       return new Follower({ ...shared, store, readKeys: () => readKeys(settings.keys) }, settings);
     });
+  }
+
+  /** How long an object may take from now on. What is not meant to take too long has minutes, on a busy machine. */
+  set timeoutSeconds(seconds: number) {
+    this.#settings.timeoutSeconds = seconds;
   }
 
   /** Looks at one store, or at all, once each; the reason of the first failure, or null. */

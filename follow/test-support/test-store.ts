@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { freePort } from "../../edge-worker/test/free-port.ts";
 
 /** What the store does to an answer; null leaves it as it is. */
 export type Fault = (request: { name: string; body: Buffer }) => Response | Promise<Response> | null;
@@ -26,9 +27,14 @@ export class TestStore {
   readonly #port: number;
   #server: Bun.Server<undefined>;
 
-  constructor() {
-    this.#server = this.#serve(0);
-    this.#port = this.#server.port ?? 0;
+  private constructor(port: number) {
+    this.#port = port;
+    this.#server = this.#serve(port);
+  }
+
+  /** Listens on a port that stays its own while it is stopped. */
+  static async create(): Promise<TestStore> {
+    return new TestStore(await freePort());
   }
 
   get settings() {

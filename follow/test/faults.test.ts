@@ -14,7 +14,7 @@ let publisher: TestPublisher;
 let followers: TestFollower[];
 
 beforeEach(async () => {
-  store = new TestStore();
+  store = await TestStore.create();
   publisher = await TestPublisher.create(store);
   followers = [];
 });
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 function start(options: Partial<ConstructorParameters<typeof TestFollower>[0]> = {}): TestFollower {
-  const env = { ...store.settings, FOLLOW_JWKS: publisher.jwks, FOLLOW_TIMEOUT_SECONDS: "0.5" };
+  const env = { ...store.settings, FOLLOW_JWKS: publisher.jwks, FOLLOW_TIMEOUT_SECONDS: "300" };
   const follower = new TestFollower({ addresses: [store.address], env, ...options });
   followers.push(follower);
   return follower;
@@ -41,6 +41,7 @@ describe("the file stays as it is, and is current again without a new start, whe
     if (!isInObject && reason !== "older") await publisher.publish();
     await happen({ store, publisher, before });
 
+    if (reason === "timeout") follower.timeoutSeconds = 0.5;
     for (let again = 0; again < 2; again++) expect(await follower.poll()).toBe(reason);
     expect(follower.bytes()).toBe(bytes);
     expect(readdirSync(follower.file.workFolder).filter((name) => name !== "spare.db")).toEqual([]);
@@ -48,6 +49,7 @@ describe("the file stays as it is, and is current again without a new start, whe
     expect(message).toMatch(/^[^\n]{40,500}$/);
 
     store.fault = null;
+    follower.timeoutSeconds = 300;
     if (reason === "unreachable") store.start();
     await publisher.publish();
     expect(await follower.poll()).toBeNull();

@@ -10,7 +10,7 @@ let publisher: TestPublisher;
 let followers: TestFollower[];
 
 beforeEach(async () => {
-  store = new TestStore();
+  store = await TestStore.create();
   publisher = await TestPublisher.create(store);
   followers = [];
 });

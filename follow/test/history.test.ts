@@ -13,7 +13,7 @@ let publisher: TestPublisher;
 let pointers: Pointer[];
 
 beforeEach(async () => {
-  store = new TestStore();
+  store = await TestStore.create();
   publisher = await TestPublisher.create(store);
   pointers = [];
   for (let count = 0; count < 6; count++) pointers.push(await publisher.publish());
@@ -142,7 +142,7 @@ test("junk among the pointers hides nothing, however large it becomes", async ()
   expect(said.match(/^strange: /gm)).toHaveLength(3);
   store.delete("pointers/103.json");
   expect((await verify()).said).toStartWith("broken at generation 103");
-}, 30_000);
+}, 300_000);
 
 test("an object that somebody made larger is not read to its end", async () => {
   const [first] = pointers as [Pointer];

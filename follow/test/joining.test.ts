@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { videos } from "../../api/test-support/database-builder.ts";
 import { OriginProcess } from "../../api/test-support/origin-process.ts";
+import { until } from "../../api/test-support/until.ts";
 import { TestFollower } from "../test-support/test-follower.ts";
 import { TestPublisher } from "../test-support/test-publisher.ts";
 import { TestStore } from "../test-support/test-store.ts";
@@ -11,7 +12,7 @@ let germany: TestPublisher;
 let followers: TestFollower[];
 
 beforeEach(async () => {
-  store = new TestStore();
+  store = await TestStore.create();
   const part = (name: string) => ({
     write: (object: string, bytes: Uint8Array) => store.write(`${name}/${object}`, bytes),
   });
@@ -62,7 +63,7 @@ test("the generations of two stores are in one file, and an origin serves both",
       const answer = await fetch(`${origin.url}api/trending?region=${region}`);
       expect(await answer.json()).toMatchObject({ region, generation, count: 4 });
     }
-    expect((await origin.readiness()).status).toBe("ok");
+    await until(async () => (await origin.readiness()).status === "ok");
   } finally {
     await origin.remove();
   }

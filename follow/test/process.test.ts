@@ -19,7 +19,7 @@ let database: string;
 let processes: FollowerProcess[];
 
 beforeEach(async () => {
-  store = new TestStore();
+  store = await TestStore.create();
   publisher = await TestPublisher.create(store);
   folder = mkdtempSync(join(tmpdir(), "trendvault-follow-"));
   database = join(folder, "lists.db");
@@ -149,7 +149,7 @@ test(`killed at any moment, the file is whole and never goes back (TEST_SEED=${r
   }
   start();
   await until(() => newest() === publisher.generation);
-}, 120_000);
+}, 300_000);
 
 test("an origin adopts each new file; no request fails, no list is torn, none goes back", async () => {
   await publisher.publish();
@@ -183,8 +183,8 @@ test("an origin adopts each new file; no request fails, no list is torn, none go
     expect((await load.stop()).failures).toEqual([]);
     const further = await fetch(`${origin.url}api/trending?region=GB&limit=10&cursor=101-10`);
     expect(further.status).toBe(200); // of the first generation
-    expect((await origin.readiness()).status).toBe("ok");
+    await until(async () => (await origin.readiness()).status === "ok");
   } finally {
     await origin.remove();
   }
-}, 120_000);
+}, 300_000);

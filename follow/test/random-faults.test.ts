@@ -22,7 +22,7 @@ type Ordeal = {
 };
 
 test(`whatever happens to a store, the file is whole, never goes back, and is current in the end (TEST_SEED=${random.seed})`, async () => {
-  const store = new TestStore();
+  const store = await TestStore.create();
   const publisher = await TestPublisher.create(store);
   const folder = mkdtempSync(join(disk?.path ?? tmpdir(), "trendvault-follow-"));
   const ordeal: Ordeal = {
@@ -41,6 +41,7 @@ test(`whatever happens to a store, the file is whole, never goes back, and is cu
     await recover(store);
     await publisher.publish();
     const { happened, follower } = ordeal;
+    follower.timeoutSeconds = 300;
     expect({ happened, failure: await follower.poll() }).toEqual({ happened, failure: null });
     expect(follower.generations().at(-1)).toBe(publisher.generation);
   } finally {

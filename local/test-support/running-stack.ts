@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { drawPort } from "../../edge-worker/test/free-port.ts";
 
 const main = resolve(import.meta.dir, "../main.ts");
 const running: Bun.Subprocess[] = [];
@@ -37,9 +38,15 @@ export function start(args: string[], environment: Record<string, string> = {}) 
 }
 
 function freePortNow(): number {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
-  server.stop(true);
-  return server.port;
+  for (;;) {
+    const port = drawPort();
+    try {
+      Bun.listen({ hostname: "127.0.0.1", port, socket: { data: () => {} } }).stop(true);
+      return port;
+    } catch {
+      // another program listens there
+    }
+  }
 }
 
 function readInto(stream: ReadableStream<Uint8Array>) {
