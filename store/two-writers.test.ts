@@ -9,7 +9,7 @@ import { missingServer } from "./test-support/s3-server.ts";
 import { TestStore } from "./test-support/test-store.ts";
 
 const root = resolve(import.meta.dir, "..");
-const timeoutMs = 120_000;
+const timeoutMs = 300_000;
 
 let folder: string;
 let store: TestStore;
@@ -101,7 +101,7 @@ test.skipIf(reason !== null)(
       }
     }
     expect((await read("/api/trending?region=ES")).status).toBe(404);
-    expect(await origin.readiness()).toMatchObject({ status: "ok" });
+    await until(async () => (await origin.readiness()).status === "ok");
   },
   timeoutMs,
 );

@@ -81,12 +81,13 @@ export class OriginProcess {
     this.#child.kill(signal);
   }
 
-  /** Ends it by force and waits; for the end of a test. */
+  /** Ends it by force, and waits until none of its processes writes any more; for the end of a test. */
   async remove(): Promise<void> {
     const children = [...this.workerPids(), ...this.inspectorPids()];
     this.#child.kill("SIGKILL"); // first, or it would start others
-    for (const pid of children) process.kill(pid, "SIGKILL");
+    for (const pid of children) killIfThere(pid);
     await this.ended;
+    await until(() => !children.some(isRunning));
   }
 
   workerPids(): number[] {
@@ -124,6 +125,20 @@ export class OriginProcess {
     this.admin = String(line.admin_url);
     this.#listening.resolve();
   }
+}
+
+// Without its supervisor, a worker ends by itself.
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has ended
+  }
+}
+
+// Of what has ended there is nothing, or a state (proc(5)): Z until somebody asks for its exit code, then X.
+function isRunning(pid: number): boolean {
+  return / \(.*\) [^ZX] /.test(readIfThere(`/proc/${pid}/stat`));
 }
 
 function readIfThere(path: string): string {

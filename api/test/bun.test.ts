@@ -149,7 +149,7 @@ test.each(requests)("Bun: $name is $expected, see $see", async ({ bytes, expecte
 
 // What api/README.md says of connections whose answer has to wait: a server of one line, for Bun alone.
 test("Bun: a request that arrives while the one before waits closes the connection, see pull 38128", async () => {
-  const received = await askOneLineServer((url) =>
+  const received = await askOneLineServer(({ url }) =>
     exchange(url, "GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET /b HTTP/1.1\r\nHost: a\r\n\r\n", 2),
   );
   expect(statusesIn(received)).toEqual([]);
@@ -157,16 +157,24 @@ test("Bun: a request that arrives while the one before waits closes the connecti
 
 test("Bun: a client that closes its side while it waits gets no answer, see pull 35088", async () => {
   const request = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
-  expect(await askOneLineServer((url) => exchangeHalfClosed(url, request))).toBe("");
+  expect(
+    await askOneLineServer(({ url, answer }) => exchangeHalfClosed(url, request, { onClosed: answer })),
+  ).toBe("");
 });
 
-async function askOneLineServer(ask: (url: string) => Promise<string>): Promise<string> {
+/** A server that answers when it is told to, and its socket had a turn since. */
+async function askOneLineServer(
+  ask: (server: { url: string; answer: () => void }) => Promise<string>,
+): Promise<string> {
+  const told = Promise.withResolvers<void>();
   const fetchLater = async () => {
+    await told.promise;
     await Bun.sleep(20);
     return new Response("late");
   };
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: fetchLater });
-  const received = await ask(server.url.href);
+  const received = await ask({ url: server.url.href, answer: told.resolve });
+  told.resolve();
   await server.stop(true);
   return received;
 }

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { freePort } from "../../edge-worker/test/free-port.ts";
 import { engineOptions } from "../src/process/engine-options.ts";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../test-support/load.ts";
@@ -58,11 +59,14 @@ test("SIGHUP replaces every worker, and no request fails", async () => {
 });
 
 test("a second SIGHUP during a replacement replaces the new workers once more", async () => {
-  const { lines, workerPids, kill } = bind(await start());
+  const locked = lockableCopy();
+  const { lines, workerPids, kill } = bind(await start({ DB_PATH: locked.path }));
   const replaced = () => lines.filter(({ event }) => event === "worker_replaced");
+  locked.lock(); // the new worker waits for it before it listens
   kill("SIGHUP");
   await until(() => workerPids().length === 2);
   kill("SIGHUP");
+  locked.unlock();
   await until(() => replaced().length === 2);
   expect(replaced()[1]?.old_worker_pid).toBe(replaced()[0]?.worker_pid);
 });
@@ -117,9 +121,7 @@ test("a database that is locked for a moment at the start is waited for", async 
 
 test("an admin port that is taken ends it, and the public port is free then", async () => {
   const { admin } = bind(await start());
-  const probe = Bun.serve({ port: 0, fetch: () => new Response(null) });
-  const port = String(probe.port);
-  await probe.stop(true);
+  const port = String(await freePort());
   const refused = await OriginProcess.refuse(builder.path, { PORT: port, ADMIN_PORT: new URL(admin).port });
   expect(refused.code).toBe(1);
   expect(refused.stderr.trim()).toEndWith("another program listens there; stop it or set ADMIN_PORT");

@@ -73,8 +73,8 @@ test("what is refused is not kept", async () => {
 async function spendBudget(): Promise<void> {
   await until(() => origin.cache.canBuildNow);
   spyOn(performance, "now").mockReturnValue(performance.now());
-  const starts = Array.from({ length: 128 }, (_, page) => 2 * (page + 1));
-  await Promise.all(starts.map((rank) => origin.ask(`/api/trending?limit=2&cursor=1-${rank}`)));
+  const starts = Array.from({ length: 128 }, (_, page) => 3 * (page + 1));
+  await Promise.all(starts.map((rank) => origin.ask(`/api/trending?limit=3&cursor=1-${rank}`)));
 }
 
 test("in a flood of different pages, what is in the cache is answered after every step of a build", async () => {
@@ -128,6 +128,7 @@ test("of a flood of ids that do not exist, a hundred answers a second are signed
 });
 
 test("more different answers than can wait at once are 503 with Retry-After, and then all is well again", async () => {
+  await spendBudget();
   const responses = await Promise.all(
     Array.from({ length: 700 }, (_, index) =>
       origin.ask(
