@@ -22,7 +22,8 @@ describe("in a browser, the element as time passes", () => {
       "http://partner.localhost",
       { hosts, errors: [/Failed to load resource/, ...errors] },
       async ({ page }) => {
-        await page.clock.install({ time: start });
+        await page.clock.install({ time: start - 1000 });
+        await page.clock.pauseAt(start); // installed, it goes on as the machine's does
         const edge = new ScriptedEdge();
         edge.list = () => ({ body: listOf({ made: made(0), total: 9 }) });
         await edge.serve(page, markup);
@@ -140,7 +141,10 @@ describe("in a browser, the element as time passes", () => {
       await page
         .locator("trendvault-list")
         .evaluate((list) => list.addEventListener("trendvault-open", (event) => event.preventDefault()));
-      await page.waitForTimeout(200); // real time: what is on screen is observed
+      await page // observers are told in the order in which they were made
+        .locator("trendvault-list li")
+        .last()
+        .evaluate((item) => new Promise((resume) => new IntersectionObserver(resume).observe(item)));
       publish(edge);
       await page.clock.runFor(76_000);
       await page.getByText("Title 2 of list 2").click();

@@ -40,8 +40,8 @@ test.each([503, 429])(
 );
 
 test("Retry-After may be a date", async () => {
-  const { waits } = await send([busy(new Date(Date.now() + 10_000).toUTCString()), fine]);
-  expect(waits[0]).toBeWithin(8, 15.001);
+  const { waits } = await send([busy(new Date(Date.now() + 40_000).toUTCString()), fine]);
+  expect(waits[0]).toBeWithin(20, 60.001); // a machine may stop for seconds
 });
 
 test.each(["61", "86400", new Date(Date.now() + 3_600_000).toUTCString()])(
