@@ -25,9 +25,10 @@ final class TidyTest extends PublicationTestCase
         for ($generation = 100; $generation < 130; $generation++) {
             $file = "generations/$generation-" . str_repeat('A', 43) . '.db.gz';
             $bundle = "bundles/$generation-" . str_repeat('A', 43) . '.bundle';
-            foreach ([$file => 60, $bundle => 360, "bundles/$generation.json" => 360] as $key => $interval) {
+            foreach ([$file => 450, $bundle => 360, "bundles/$generation.json" => 360] as $key => $interval) {
                 $store->put($key, 'x');
-                $store->age($key, 7170 + $interval * (115 - $generation)); // 115 is nearly two hours old
+                // Two hours are between the ages of 114 and 115, minutes from both.
+                $store->age($key, 6975 + $interval * (115 - $generation));
             }
         }
         $store->put('generations/notes.txt', 'of somebody else');

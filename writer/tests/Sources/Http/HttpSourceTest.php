@@ -103,11 +103,12 @@ final class HttpSourceTest extends TestCase
     ): void {
         $installation = Installation::migrated();
         $installation->environment += [
-            'HTTP_SOURCE_TIMEOUT_SECONDS' => '1',
+            'HTTP_SOURCE_TIMEOUT_SECONDS' => isset($answer[3]['chunk']) || !isset($answer[3]) ? '600' : '1',
             'HTTP_SOURCE_MAX_MEGABYTES' => '1',
         ];
         $this->server->answer(...$answer);
         $failed = $this->ingest($installation);
+        $installation->environment['HTTP_SOURCE_TIMEOUT_SECONDS'] = '600';
         self::assertSame(ExitCode::SourceFailed, $failed->exitCode);
         self::assertStringContainsString($message, $failed->message('source_failed'));
         self::assertSame($stored, $installation->value('SELECT count(*) FROM observations'));
