@@ -77,7 +77,7 @@ beforeAll(async () => {
     headers: [...response.headers] as [string, string][],
     body: await response.text(),
   };
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await origin.kill();
   database.remove();
