@@ -130,7 +130,7 @@ export const table: readonly SourceRoot[] = [
     root: "checks",
     layers: [
       ["main.ts"],
-      ["options.ts", "report.ts"],
+      ["options.ts", "repeat.ts", "report.ts"],
       ["junit-with-hooks.ts", "run-suite.ts"],
       ["layers"],
       ["count.ts", "suites.ts", "tracked-files.ts"],
