@@ -9,7 +9,7 @@ import urllib3
 
 from bench.errors import CannotMeasure
 from bench.running_server import RunningServer
-from bench.wrk import DEFAULT_PAGE
+from bench.wrk import DEFAULT_PAGE, EXPORT
 
 ACCEPT_BR = {"Accept-Encoding": "br, gzip"}
 CODINGS = ("gzip", "br")
@@ -19,13 +19,15 @@ _ONLY_IF_BUILT = {"server-timing"}  # on the first response only
 
 
 def write_answers(folder: Path, origin: RunningServer) -> None:
-    """The default page in `folder` as plain, compressed and unchanged: .json has status and fields, .body the
-    bytes, .http both as they are sent."""
+    """The default page in `folder` as plain, compressed and unchanged, and an export: .json has status and
+    fields, .body the bytes, .http both as they are sent."""
     folder.mkdir(exist_ok=True)
     for name, headers in {"plain": {}, "compressed": ACCEPT_BR}.items():
         origin.get(DEFAULT_PAGE, headers)  # which builds it
         _write(folder / name, origin.get(DEFAULT_PAGE, headers))
     _write(folder / "unchanged", _not_modified(origin))
+    origin.get(EXPORT)
+    _write(folder / "export", origin.get(EXPORT))
 
 
 def _not_modified(origin: RunningServer) -> urllib3.BaseHTTPResponse:

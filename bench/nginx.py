@@ -15,7 +15,9 @@ def file_server_command(
 ) -> list[str]:
     """Serves the files of `write_pages` with the header fields that `write_answers` saved: those of a 304 are
     the origin's, too."""
-    fields, kept = (_read_fields(folder / f"answers/{name}.json") for name in ("plain", "unchanged"))
+    fields, kept, exported = (
+        _read_fields(folder / f"answers/{name}.json") for name in ("plain", "unchanged", "export")
+    )
     maps, lines = [], []
     for number, (name, value) in enumerate(fields.items()):
         quoted = json.dumps(value)
@@ -23,7 +25,9 @@ def file_server_command(
             maps.append(f'  map $status $field{number} {{ default {quoted}; 304 ""; }}')
             quoted = f"$field{number}"
         lines.append(f"      add_header {name} {quoted};")
+    of_export = [f"      add_header {name} {json.dumps(value)};" for name, value in exported.items()]
     words = {"MAPS": "\n".join(maps), "FIELDS": "\n".join(lines), "WORKERS": str(workers)}
+    words["EXPORT_FIELDS"] = "\n".join(of_export)
     return _command(folder, port, "nginx/files.conf", sendfile=sendfile, nopush=nopush, **words)
 
 

@@ -31,6 +31,7 @@ SEEDS = {
     "nextpress": "a small JSON, 100 connections, 10 requests pipelined (Nextpress's table)",
     "encore": "with and without validation, 150 connections (Encore.ts's table)",
     "xypriss": "a small JSON, 5,000 connections (XyPriss's table)",
+    "bulk": "500 KB after the signature check, 100 connections (XyPriss's table)",
     "viralvidvault": "one region's page, 64 connections, 20 s (ViralVidVault's table)",
 }
 # What needs a store: the first an S3 server, which is built with Go. Measured by name only.
@@ -40,7 +41,7 @@ STORES = {
 }
 TITLES = SCENARIOS | STORES | SEEDS
 _QUICK = ("plain", "compressed", "unchanged", "mix", "start")
-_DURATIONS = "The first take about 20 minutes, the tables of --seeds 13, --quick three."
+_DURATIONS = "The first take about 20 minutes, the tables of --seeds 14, --quick three."
 
 
 class BenchOptions(argparse.Namespace):

@@ -49,7 +49,7 @@ SCHEDULE = {
     "originless": ScheduledScenario(measure_originless, (), Rounds(4, 0)),
 }
 _SEED_ROUNDS = {"nextpress": Rounds(5, 4), "encore": Rounds(5, 3), "xypriss": Rounds(3, 5, quick_seconds=5)}
-_SEED_ROUNDS["viralvidvault"] = Rounds(3, 20)
+_SEED_ROUNDS |= {"bulk": Rounds(3, 5), "viralvidvault": Rounds(3, 20)}
 SCHEDULE |= {
     name: ScheduledScenario(partial(measure_seeds, name), table.servers, _SEED_ROUNDS[name])
     for name, table in TABLES.items()

@@ -10,6 +10,7 @@ from bench.errors import CannotMeasure
 from bench.machine import on_cores
 
 DEFAULT_PAGE = "/api/trending?region=GB"
+EXPORT = "/api/export/GB.ndjson"
 _SCRIPT = Path(__file__).parent / "wrk.lua"
 _MARK = "figures "
 

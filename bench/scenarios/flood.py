@@ -28,7 +28,7 @@ Targets = Callable[[random.Random, int], Iterator[str]]  # the int is the genera
 
 
 def measure_flood(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
-    """Ordinary requests alone, and beside floods of several kinds. All but the first ask nothing twice."""
+    """Ordinary requests alone, and beside floods of several kinds. Pages and queries are asked once."""
     header = (*COLUMNS[3:], "x p99 alone", "worker MB", "flood/s", "refused/s")
     result = ScenarioResult("flood", header)  # without CPU per request: it would count the flood's, too
     measured: dict[str, list[Measurement]] = {name: [] for name in (_ALONE, *FLOODS)}
@@ -133,6 +133,13 @@ def _unknown_videos(rng: random.Random, _generation: int) -> Iterator[str]:
         yield f"/api/videos/{rng.getrandbits(64):016x}"
 
 
+def _exports(_rng: random.Random, _generation: int) -> Iterator[str]:
+    """More than are kept: every market's, of all windows and of each."""
+    windows = ("", *(f"?window={window}" for window in WINDOWS))
+    while True:
+        yield from (f"/api/export/{region}.ndjson{window}" for region in REGIONS for window in windows)
+
+
 FLOODS: dict[str, tuple[Targets, str]] = {
     "one query": (_one_query, "br"),
     "pages, identity": (_pages, "identity"),
@@ -142,4 +149,5 @@ FLOODS: dict[str, tuple[Targets, str]] = {
     "invalid queries": (_invalid_queries, "br"),
     "videos": (_videos, "br"),
     "unknown videos": (_unknown_videos, "br"),
+    "exports": (_exports, "identity"),
 }

@@ -11,8 +11,8 @@ from bench.measurement import COLUMNS, Measurement, Rounds
 from bench.progress import progress
 from bench.result import ScenarioResult
 from bench.running_server import RunningServer
-from bench.servers import ORIGIN, PEERS
-from bench.wrk import DEFAULT_PAGE, Load
+from bench.servers import NGINX, ORIGIN, PEERS
+from bench.wrk import DEFAULT_PAGE, EXPORT, Load
 
 HEADER = (*COLUMNS, "start ms")
 _INVALID = "/api/trending?region=XX"
@@ -39,8 +39,8 @@ class SeedTable:
         return tuple(dict.fromkeys(row.server for row in self.rows))
 
 
-def _rows(*names: str) -> tuple[SeedRow, ...]:
-    return tuple(SeedRow(name) for name in names)
+def _rows(*names: str, target: str = DEFAULT_PAGE) -> tuple[SeedRow, ...]:
+    return tuple(SeedRow(name, target) for name in names)
 
 
 _VALIDATING = ("Bun + Zod", "Elysia, validating", "Hono on Bun + Zod", "Fastify + Ajv", "Express 5 + Zod")
@@ -63,7 +63,11 @@ TABLES = {
     "xypriss": SeedTable(
         Load(connections=5_000),
         _rows("Express 5", "Fastify", ORIGIN),
-        "Open: 500 KB after 2 ms of authentication at 50 and 100 connections: no answer of ours is as large.",
+    ),
+    "bulk": SeedTable(
+        Load(connections=100),
+        _rows("Express 5", "Fastify", NGINX, ORIGIN, target=EXPORT),
+        "The export of a market. All send the same bytes and fields; only ours compares a signature first.",
     ),
     "viralvidvault": SeedTable(Load(connections=64), _rows(*PEERS, ORIGIN)),
 }

@@ -141,11 +141,13 @@ def test_nginx_serves_the_origins_header_fields_in_every_configuration(
 ) -> None:
     write_answer(tmp_path, "plain", {"vary": "Accept-Encoding", "signature": 'a="b\\"', "date": "today"})
     write_answer(tmp_path, "unchanged", {"vary": "Accept-Encoding"})
+    write_answer(tmp_path, "export", {"digest": "of-lines"})
     nginx.file_server_command(tmp_path, 81, workers=1, sendfile=sendfile, nopush=nopush)
     written = (tmp_path / "nginx-81.conf").read_text()
     assert 'add_header vary "Accept-Encoding";' in written
     assert 'map $status $field1 { default "a=\\"b\\\\\\""; 304 ""; }' in written
     assert "add_header signature $field1;" in written
+    assert 'add_header digest "of-lines";' in written
     assert "today" not in written
     assert f"sendfile {'on' if sendfile else 'off'};" in written
     assert f"tcp_nopush {'on' if nopush else 'off'};" in written

@@ -18,7 +18,7 @@ def test_every_scenario_can_be_named_and_a_single_one_starts_only_its_servers() 
     assert parse_options(["growth", "flood"]).scenarios == ["flood", "growth"]
     assert servers_of(["flood"], quick=False) == {"TrendVault"}
     assert servers_of(list(SCENARIOS), quick=False) == set(SERVERS)
-    assert servers_of(list(SEEDS), quick=False) == {"TrendVault", *PEERS, *SEED_SERVERS}
+    assert servers_of(list(SEEDS), quick=False) == {"TrendVault", "nginx", *PEERS, *SEED_SERVERS}
 
 
 def test_seeds_are_measured_when_asked_for_and_when_published() -> None:
