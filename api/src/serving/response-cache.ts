@@ -15,7 +15,7 @@ type BuiltRepresentation = { entry: CacheEntry; representation: Representation }
 export type BuildResult = BuiltRepresentation | SignedRefusal | Refusal;
 
 const usual = { capacityBytes: 9_000_000, queueCapacity: 512 }; // builds
-const large = { capacityBytes: 6_000_000, queueCapacity: 8, longestPauseMs: 100 };
+const large = { capacityBytes: 4_000_000, queueCapacity: 8, longestPauseMs: 100 };
 const urlCapacity = 4096;
 const longestKeptUrl = 400; // characters
 
