@@ -15,10 +15,15 @@ check_arguments() {
   any=$(sed -n '/ of: /d; s/^  \([A-Z][A-Z]*\)  .*/\1/p' "$usage")
   for word in "$@"; do
     if [[ -n $is_value ]]; then
+      [[ $word != -* ]] || refuse "$command" "$is_value needs a value, and \"$word\" is an option"
       is_value=
     elif [[ $word == -* ]]; then
-      line=$(grep -m 1 -E -- "^  ${word%%=*}( |\$)" "$usage") || refuse "$command" "There is no option ${word%%=*}"
-      [[ $word == *=* || ! ${line#  } =~ ^-[^\ ]*\ [A-Z] ]] || is_value=1
+      line=$(option_line "${word%%=*}" "$usage") || refuse "$command" "There is no option ${word%%=*}"
+      if [[ ${line#  } =~ ^-[^\ ]*\ [A-Z] ]]; then
+        [[ $word == *=* ]] || is_value=$word
+      elif [[ $word == *=* ]]; then
+        refuse "$command" "${word%%=*} takes no value"
+      fi
     elif [[ -n $any ]]; then
       continue
     elif [[ -z $words ]]; then
@@ -27,15 +32,23 @@ check_arguments() {
       refuse "$command" "There is no $kind \"$word\": the ${kind}s are $words"
     fi
   done
+  [[ -z $is_value ]] || refuse "$command" "$is_value needs a value"
+}
+
+# The line of USAGE_FILE that describes OPTION.
+option_line() {
+  OPTION=$1 awk '/^  -/ && $1 == ENVIRON["OPTION"] { print; found = 1; exit } END { exit !found }' "$2"
 }
 
 # check_python_arguments ROOT MODULE ARGUMENT…
-# The same for a program in Python: MODULE's parse_options answers, run by the system's Python. Without a new enough
-# one nothing is checked here, and bin/setup says which is needed.
+# The same for a program in Python: MODULE's parse_options answers, run by the system's Python.
 check_python_arguments() {
   local root=$1 module=$2 word
   shift 2
-  python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || return 0
+  if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    echo 'Python 3.11 or newer is needed: install it (on Debian: apt-get install python3, on macOS: brew install python).' >&2
+    exit 1
+  fi
   PYTHONPATH=$root python3 -B -c "import sys; from $module import parse_options; parse_options(sys.argv[1:])" \
     "$@" || exit
   for word in "$@"; do

@@ -68,17 +68,17 @@ install_compiler() {
   tr -d '\n' <<<"$ZIG" >"$NEW.zig"
   "$TOOLS/bin/python" -m pip install --disable-pip-version-check --require-hashes --no-deps --only-binary :all: \
     --target "$NEW/zig" --requirement "$NEW.zig" >>"$LOG" 2>&1 </dev/null || { say 'Zig cannot be installed'; return; }
-  # shellcheck disable=SC2016  # the wrapper expands it
-  printf '#!/bin/sh\nZIG_GLOBAL_CACHE_DIR=%q exec %q cc "$@"\n' "$PLACE/zig-cache" "$PLACE/zig/ziglang/zig" | wrap cc
+  printf 'ZIG_GLOBAL_CACHE_DIR=%s exec %s cc "$@"\n' \
+    "$(in_checkout "$PLACE/zig-cache")" "$(in_checkout "$PLACE/zig/ziglang/zig")" | wrap cc
 }
 
 on_its_own_libc() {
   local folder
   folder=$(cd -- "$NEW"/usr/lib/*-linux-gnu && pwd)
   folder=$PLACE${folder#"$NEW"}
-  # shellcheck disable=SC2016  # the wrapper expands it
-  printf '#!/bin/sh\nexec %q --inhibit-cache --library-path %q %q%s "$@"\n' \
-    "$folder/$(basename -- "$NEW"/usr/lib/*-linux-gnu/ld-linux-*.so.*)" "$folder" "$PLACE/$1" "$(fpm_options "$1")"
+  printf 'exec %s --inhibit-cache --library-path %s %s%s "$@"\n' \
+    "$(in_checkout "$folder/$(basename -- "$NEW"/usr/lib/*-linux-gnu/ld-linux-*.so.*)")" "$(in_checkout "$folder")" \
+    "$(in_checkout "$PLACE/$1")" "$(fpm_options "$1")"
 }
 
 # -n keeps the system's php.ini out.
@@ -86,7 +86,7 @@ fpm_options() {
   local extensions name
   [[ $1 == *php-fpm* ]] || return 0
   extensions=$(echo "$NEW"/usr/lib/php/20*)
-  printf ' -n -d extension_dir=%q -d zend_extension=opcache' "$PLACE${extensions#"$NEW"}"
+  printf ' -n -d extension_dir=%s -d zend_extension=opcache' "$(in_checkout "$PLACE${extensions#"$NEW"}")"
   for name in $FPM_EXTENSIONS; do
     printf ' -d extension=%q' "$name"
   done

@@ -35,11 +35,11 @@ install_chromium() {
   chromium=$PLACE/chromium
 }
 
-# Only the fonts that come with it, so that pages look the same on every machine.
+# Only the fonts that come with it, so that pages look the same on every machine. Who starts it says by XDG_CACHE_HOME where
+# the cache is: a path here would hinder moving the checkout.
 write_fonts_conf() {
   printf '<?xml version="1.0"?>\n<!DOCTYPE fontconfig SYSTEM "fonts.dtd">\n'
-  printf '<fontconfig><dir prefix="relative">fonts</dir><cachedir>%s/cache</cachedir></fontconfig>\n' \
-    "$(sed 's/&/\&amp;/g; s/</\&lt;/g' <<<"$PLACE")"
+  printf '<fontconfig><dir prefix="relative">fonts</dir><cachedir prefix="xdg">fontconfig</cachedir></fontconfig>\n'
 }
 
 unpack() {

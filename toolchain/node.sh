@@ -39,6 +39,7 @@ install_node() {
   say "downloading Node.js $NODE_VERSION (50 MB)"
   unpack_npm "$package" "$NODE_VERSION" "$NEW"
   unpack_npm npm "$NPM_VERSION" "$NEW/npm"
+  rm -rf -- "$NEW/include" "$NEW/share" "$NEW/npm/docs" "$NEW/npm/man" # 65 MB of headers, and pages to read
   run "Node.js $NODE_VERSION does not start on this machine: install Node.js $NODE_MINIMUM or newer and run bin/setup again." \
     "$NEW/bin/node" --version
   node=$PLACE/bin/node npm=$PLACE/npm/bin/npm-cli.js npx=$PLACE/npm/bin/npx-cli.js

@@ -31,7 +31,7 @@ main() {
 
 # Puts a program that is PHP into .tools/bin as NAME.
 wrap_php() {
-  printf '#!/bin/sh\nexec %q %q "$@"\n' "$TOOLS/bin/php" "$2" | wrap "$1"
+  printf 'exec %s %s "$@"\n' "$(in_checkout "$TOOLS/bin/php")" "$(in_checkout "$2")" | wrap "$1"
   stamp_covers "$TOOL" "$2"
 }
 
@@ -72,6 +72,7 @@ unpack_libraries() {
   say "downloading ${packages// /, } from Debian $DEBIAN_SUITE (5 MB)"
   # shellcheck disable=SC2086  # a list of package names
   unpack_debian "$LIBRARY_NAMES" $packages
+  leave_out_the_rest
   unfix_paths
 }
 
@@ -94,9 +95,16 @@ install_php() {
   say "downloading PHP, PHPUnit and the writer's libraries from Debian $DEBIAN_SUITE (45 MB)"
   # shellcheck disable=SC2086  # lists of package names
   unpack_debian "$LIBRARY_NAMES|^(lib([^j]|j[^s])|php|zlib1g|openssl-provider)" $PHP_PACKAGES $PHP_LIBRARIES phpunit
+  leave_out_the_rest
   unfix_paths
   place
   php_on_its_own_libc | wrap php
+}
+
+# 20 MB that nothing here reads: pages, translations, and converters of text that PHP has its own for.
+leave_out_the_rest() {
+  rm -rf -- "$NEW"/usr/share/{bug,doc,doc-base,gdb,javascript,lintian,locale,man,perl5,pkg-php-tools} "$NEW"/usr/share/bootstrap-html \
+    "$NEW"/usr/lib/*-linux-gnu/{gconv,perl5} "$NEW"/usr/lib/systemd
 }
 
 # Debian's libraries find each other under /usr/share/php; here they are beside each other.
@@ -108,18 +116,19 @@ unfix_paths() {
   done < <(grep -rl --include=autoload.php "'/usr/share/php/" "$folder")
 }
 
-# One exec and nothing before it: PHP's start is on the path of every cron and every test.
+# One exec and no process before it: PHP's start is on the path of every cron and every test.
 # --argv0 lets PHP_BINARY name this wrapper, -n keeps the system's php.ini out.
 php_on_its_own_libc() {
   local loader extensions name
   loader=$(echo "$PLACE"/usr/lib/*-linux-gnu/ld-linux-*.so.*)
   extensions=$(echo "$PLACE"/usr/lib/php/20*)
-  # shellcheck disable=SC2016  # the wrapper expands it
-  printf '#!/bin/sh\ncertificates=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}\nexec'
-  printf ' %q' "$loader" --inhibit-cache --argv0 "$TOOLS/bin/php" --library-path "${loader%/*}" \
-    "$(echo "$PLACE"/usr/bin/php8.?)" -n -d "extension_dir=$extensions"
+  # shellcheck disable=SC2016  # the wrapper expands these
+  printf 'certificates=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}\nexec %s --inhibit-cache --argv0 "$self"' \
+    "$(in_checkout "$loader")"
+  printf ' --library-path %s %s -n' "$(in_checkout "${loader%/*}")" "$(in_checkout "$(echo "$PLACE"/usr/bin/php8.?)")"
+  printf ' -d extension_dir=%s' "$(in_checkout "$extensions")"
   for name in $PHP_EXTENSIONS; do
-    [[ ! -f $extensions/$name.so ]] || printf ' -d extension=%q' "$name"
+    [[ ! -f $extensions/$name.so ]] || printf ' -d extension=%s' "$name"
   done
   # shellcheck disable=SC2016  # the wrapper expands it
   printf ' -d %s="$certificates"' openssl.cafile curl.cainfo

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The Python tools of requirements.txt in a virtual environment of the system's Python.
-# A virtual environment cannot be moved, since its scripts name their interpreter: it is built
-# in its place, and linked and stamped only when its last package is in.
+# The scripts of a virtual environment name their interpreter by its path: .tools/bin has scripts
+# of our own that start them by the interpreter, so that the checkout may be moved. It is built in
+# its place, and linked and stamped only when its last package is in.
 set -euo pipefail
 TOOL=python
 # shellcheck source=toolchain/tool.sh
@@ -45,13 +46,26 @@ make_environment() {
 # Python looks for its environment beside the path it was called by: a link would lose it.
 publish() {
   local name
+  rm -f -- "$PLACE"/bin/[Aa]ctivate* # they name this folder
   for name in python python3; do
-    printf '#!/bin/sh\nexec %q "$@"\n' "$PLACE/bin/python" | wrap "$name"
+    start_by_python | wrap "$name"
   done
   for name in $COMMANDS; do
-    link "$name" "$PLACE/bin/$name"
+    if [[ $(head -c 2 -- "$PLACE/bin/$name") == '#!' ]]; then
+      start_by_python "$PLACE/bin/$name" | wrap "$name"
+    else
+      link "$name" "$PLACE/bin/$name"
+    fi
   done
   stamp_covers "$TOOL" "$PLACE/bin/python"
+  stamp_covers "$TOOL" "$python"
+}
+
+# The last line of a wrapper that runs SCRIPT, or Python itself.
+start_by_python() {
+  printf 'exec %s' "$(in_checkout "$PLACE/bin/python")"
+  [[ $# -eq 0 ]] || printf ' %s' "$(in_checkout "$1")"
+  printf ' "$@"\n'
 }
 
 main

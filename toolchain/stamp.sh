@@ -1,6 +1,7 @@
 # Remembers that a tool is installed. A stamp is a checksum over all that decided its outcome
-# (pins, lockfiles, scripts, machine, folder) and over the files it put into .tools/bin, with
-# links followed. When anything of that changes, the tool is installed again.
+# (pins, lockfiles, scripts, machine) and over the files it put into .tools/bin and what it found
+# on the system, with links followed. When anything of that changes, the tool is installed again.
+# Where the checkout is does not matter: it may be moved, or copied for another user.
 # shellcheck shell=bash
 
 # Is TOOL installed, and has nothing changed since?
@@ -14,7 +15,8 @@ forget_stamp() {
   : >"$TOOLS/stamps/$1.files"
 }
 
-stamp_covers() { printf '%s\n' "$2" >>"$TOOLS/stamps/$1.files"; }
+# PATH is noted relative to the checkout when it is in it.
+stamp_covers() { printf '%s\n' "${2#"$ROOT/"}" >>"$TOOLS/stamps/$1.files"; }
 
 write_stamp() {
   fingerprint "$1" >"$TOOLS/stamps/$1.new"
@@ -23,12 +25,20 @@ write_stamp() {
 
 fingerprint() {
   {
-    printf '%s\n' "$ROOT" "$(uname -sm)"
+    uname -sm
     [[ $1 != bun ]] || printf '%s\n' "$BUN_VERSION"
     decisive_files "$1" | tr '\n' '\0' | xargs -0 cat --
     # A link that leads nowhere is missing here, which is a difference, too.
-    tr '\n' '\0' <"$TOOLS/stamps/$1.files" | LC_ALL=C xargs -0 ls -lLn -- 2>/dev/null || true
+    listed "$1" '^/' || true
+    listed "$1" '^[^/]' | awk '{ print $5, $NF }' || true # a copy has another time and owner
   } | cksum
+}
+
+# The files that the stamp of TOOL covers and whose names match PATTERN, as ls shows them.
+listed() {
+  local names
+  names=$(grep -- "$2" "$TOOLS/stamps/$1.files") || return 0
+  tr '\n' '\0' <<<"$names" | (cd -- "$ROOT" && LC_ALL=C xargs -0 ls -lLn -- 2>/dev/null)
 }
 
 decisive_files() {

@@ -39,18 +39,41 @@ finish() {
   say "ready after $SECONDS s"
 }
 
-# Puts TARGET into .tools/bin as NAME.
+# Puts TARGET into .tools/bin as NAME. What is in this checkout is linked relatively, so that the checkout may be moved.
 link() {
-  ln -sfn -- "$2" "$TOOLS/bin/$1"
+  local target=$2
+  case $target in
+    "$ROOT/"*) target=../../${target#"$ROOT/"} ;;
+    *) stamp_covers "$TOOL" "$target" ;;
+  esac
+  ln -sfn -- "$target" "$TOOLS/bin/$1"
   stamp_covers "$TOOL" "$TOOLS/bin/$1"
 }
 
-# Puts the script on standard input into .tools/bin as NAME.
+# Puts a script of sh into .tools/bin as NAME; its last line is on standard input, with paths as `in_checkout` writes them.
+# It finds the checkout from its own path, so that the checkout may be moved; only a link from elsewhere costs a process.
 wrap() {
-  cat >"$NEW.$1"
+  {
+    cat <<'SCRIPT'
+#!/bin/sh
+case $0 in /*) self=$0 ;; *) self=$PWD/$0 ;; esac
+root=${self%/.tools/bin/*}
+if [ "$root" = "$self" ]; then self=$(readlink -f -- "$0") root=${self%/.tools/bin/*}; fi
+SCRIPT
+    cat
+  } >"$NEW.$1"
   chmod +x -- "$NEW.$1"
   mv -f -- "$NEW.$1" "$TOOLS/bin/$1"
   stamp_covers "$TOOL" "$TOOLS/bin/$1"
+}
+
+# PATH as a word of a script that `wrap` takes.
+in_checkout() {
+  # shellcheck disable=SC2016  # the wrapper expands it
+  case $1 in
+    "$ROOT/"*) printf '"$root/%s"' "${1#"$ROOT/"}" ;;
+    *) printf '%q' "$1" ;;
+  esac
 }
 
 say() { printf '[%s] %s\n' "$TOOL" "$*"; }

@@ -17,6 +17,7 @@ export function browser(): Promise<Browser> {
       ...(process.env as Record<string, string>),
       LD_LIBRARY_PATH: join(tools, "browser/lib"),
       FONTCONFIG_FILE: join(tools, "browser/fonts.conf"),
+      XDG_CACHE_HOME: join(tools, "browser/cache"), // what fonts.conf keeps its cache below
     },
   });
   return launched;

@@ -19,5 +19,6 @@ case "$*" in
       chmod +x -- "${0%/*}/$name"
     done
     ;;
+  */python/bin/*) exec "$@" ;; # a script of the environment
   *) echo "fake python VERSION" ;;
 esac

@@ -87,15 +87,6 @@ test_a_raised_pin_installs_the_new_version_of_that_tool_only() {
   [[ $(<"$CALLS") == *bun-*@1.2.4 ]]
 }
 
-test_a_moved_checkout_sets_itself_up_again() {
-  new_sandbox moved
-  setup bun
-  mv "$CLONE" "$CLONE, moved"
-  CLONE="$CLONE, moved"
-  setup bun
-  [[ $("$CLONE/.tools/bin/bun") == 1.2.3 ]]
-}
-
 test_a_failed_download_ends_in_a_sentence_on_what_to_do() {
   new_sandbox offline
   said=$(OFFLINE=1 complaint bun)
