@@ -6,7 +6,7 @@
 unpack_npm() {
   local name=$1 version=$2 folder=$3 tarball
   type -P npm >/dev/null ||
-    fail "Fetching $name needs npm: install Node.js 20 or newer with npm (on Debian: apt-get install npm) and run bin/setup again."
+    fail "Fetching $name needs npm: install Node.js 18 or newer with npm (on Debian: apt-get install npm) and run bin/setup again."
   # npm needs a cache; a user without a home folder gets a temporary one.
   [[ -w ${HOME:-/nowhere} ]] || export npm_config_cache=$NEW.npm
   mkdir -p -- "$folder"

@@ -23,9 +23,16 @@ main() {
   # shellcheck disable=SC2046  # a list of options
   run "bun install failed: if bun.lock does not match package.json, run \`bun install\` and commit bun.lock; otherwise check the network and run bin/setup again." \
     "$TOOLS/bin/bun" install --frozen-lockfile --cwd "$ROOT" $(filters_of "$part")
-  [[ ! -d $ROOT/node_modules ]] || printf '%s\n' "$part" >"$NOTE"
+  [[ ! -d $ROOT/node_modules ]] || note "$part"
   rm -r -- "$NEW"
   [[ ! -f $ROOT/page/build.ts ]] || run "The page could not be built: see the log." "$TOOLS/bin/bun" "$ROOT/page/build.ts"
+}
+
+# The page is built from the client's source, too, which finds the contract as it does after a whole installation.
+note() {
+  mkdir -p -- "$ROOT/node_modules/@trendvault"
+  ln -sfn -- ../../contract "$ROOT/node_modules/@trendvault/contract"
+  printf '%s\n' "$1" >"$NOTE"
 }
 
 # What is installed stays: who has run bin/test once keeps all packages.

@@ -33,3 +33,20 @@ test_the_installed_Python_finds_the_packages_from_any_folder() {
   cd /
   "$ROOT/.tools/bin/python" -c 'import pytest'
 }
+
+test_a_copy_of_the_installed_tools_works_elsewhere_and_nothing_in_it_names_this_checkout() {
+  local name tools="$ROOT/.tools/test copy/.tools"
+  # shellcheck disable=SC2064  # the folder as it is now
+  trap "rm -rf -- '${tools%/*}'" EXIT
+  mkdir -p -- "$tools"
+  for name in bin bun node php python stamps; do
+    [[ ! -d $ROOT/.tools/$name ]] || cp -a --link -- "$ROOT/.tools/$name" "$tools/"
+  done
+  if find "$tools/bin" -type l -lname "$ROOT/*" | grep .; then return 1; fi
+  if grep -F -- "$ROOT" "$tools"/bin/* "$tools"/stamps/*; then return 1; fi
+  cd /
+  for name in bun node npm php composer phpunit python pytest mypy ruff locust schemathesis shellcheck; do
+    PATH=$tools/bin:$PATH "$tools/bin/$name" --version >"$SCRATCH/version" 2>&1
+  done
+  [[ $("$tools/bin/php" -r 'echo PHP_BINARY, extension_loaded("intl");') == "$tools/bin/php1" ]]
+}

@@ -32,7 +32,7 @@ test_a_package_whose_hash_differs_is_refused() {
 test_without_npm_the_error_says_to_install_it() {
   new_sandbox no-npm
   rm "$FAKES/npm"
-  says 'install Node.js 20 or newer with npm' "$(complaint bun)"
+  says 'install Node.js 18 or newer with npm' "$(complaint bun)"
 }
 
 test_the_systems_Node_is_used_from_22_18_on() {
