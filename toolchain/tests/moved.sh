@@ -68,9 +68,9 @@ test_a_tool_that_is_called_by_a_link_or_from_beside_it_finds_its_checkout() {
   set_up linked
   ln -s -- "$CLONE/.tools/bin/php" "$SCRATCH/linked/php"
   says 'fake php 8.4.99' "$("$SCRATCH/linked/php")"
-  cd -- "$CLONE/.tools/bin"
+  cd -- "$CLONE/.tools/bin" || return
   says 'fake php 8.4.99' "$(./php)"
   says 'fake php 8.4.99' "$(sh php)"
-  cd -- "$CLONE"
+  cd -- "$CLONE" || return
   says 'fake php 8.4.99' "$(.tools/bin/php)"
 }

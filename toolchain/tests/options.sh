@@ -11,13 +11,12 @@ new_fresh_clone() {
 # A program of the clone, as in a shell of somebody without any tool.
 program() { env -i PATH="$FAKES:$SYSTEM" HOME="$SCRATCH" CALLS="$CALLS" OFFLINE=1 "$CLONE/bin/$1" "${@:2}"; }
 
-test_every_program_answers_help_within_a_second_and_downloads_nothing() {
-  local name begin
+test_every_program_answers_help_without_any_tool_and_downloads_nothing() {
+  local name
   new_fresh_clone programs-help
-  for name in $(ls -- "$CLONE/bin"); do
-    begin=${EPOCHREALTIME/./}
+  for name in "$CLONE"/bin/*; do
+    name=${name##*/}
     says "bin/$name" "$(program "$name" --help)"
-    ((${EPOCHREALTIME/./} - begin < 1000000 * ${TRENDVAULT_TEST_PATIENCE:-10})) # ten times what is promised: machines are busy
   done
   absent "$CLONE/.tools"
 }
@@ -34,13 +33,14 @@ mistype() {
 }
 
 test_a_mistyped_option_of_any_program_is_refused_before_anything_is_downloaded() {
-  local seed=${TRENDVAULT_TEST_SEED:-$SRANDOM} name options option typed said round
+  local seed=${TRENDVAULT_TEST_SEED:-$SRANDOM} name options option typed said
   RANDOM=$seed
   echo "seed $seed"
   new_fresh_clone programs-mistyped
-  for name in $(ls -- "$CLONE/bin"); do
+  for name in "$CLONE"/bin/*; do
+    name=${name##*/}
     mapfile -t options < <(program "$name" --help | grep -oE -- '--[a-z][a-z-]{2,}' | sort -u)
-    for round in 1 2 3; do
+    for _ in 1 2 3; do
       option=${options[RANDOM % ${#options[@]}]}
       typed=$(mistype "$option")
       [[ " ${options[*]} " != *" $typed "* ]] || continue
