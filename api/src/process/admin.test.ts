@@ -16,6 +16,14 @@ function report(changes: Partial<WorkerReport> = {}): WorkerReport {
   };
 }
 
+const statistics = {
+  reports: [],
+  exitedCounters: [],
+  exits: { crashed: 0, hung: 0 },
+  reasons: [],
+  hasRejectedKeys: false,
+};
+
 const gone = "Cannot open x.db: there is no such file";
 
 test.each([
@@ -53,7 +61,30 @@ test("what no worker says of itself is a reason, too", async () => {
 test.each(["http://admin/readyz?x", "/readyz", "http://[::1/readyz"])(
   "/readyz is found by %s, with any Host",
   async (url) => {
-    const pages = adminHandler({ reports: [report()], exitedCounters: [], reasons: [] });
+    const pages = adminHandler({ ...statistics, reports: [report()] });
     expect((await pages({ url } as Request)).status).toBe(200);
   },
 );
+
+test.each([
+  ["all is well", { reports: [report()] }, 0, 0],
+  [
+    "two workers give the same reason, and the supervisor another",
+    { reports: [report({ degradedReason: gone }), report({ degradedReason: gone })], reasons: ["x"] },
+    2,
+    0,
+  ],
+  ["nothing was published", { reports: [report({ generation: null })] }, 1, 0],
+  [
+    "a key file was bad",
+    { reports: [report()], reasons: ["A key file cannot be used"], hasRejectedKeys: true },
+    1,
+    1,
+  ],
+])("when %s, /metrics counts the reasons of /readyz", async (_name, changes, reasons, keysRejected) => {
+  const pages = adminHandler({ ...statistics, ...changes });
+  const text = await (await pages(new Request("http://admin/metrics"))).text();
+  const lines = text.split("\n");
+  expect(lines).toContain(`trendvault_degraded_reasons ${reasons}`);
+  expect(lines).toContain(`trendvault_keys_rejected ${keysRejected}`);
+});

@@ -19,9 +19,19 @@ function report(requests: number, changes: Partial<WorkerReport> = {}): WorkerRe
   };
 }
 
+const supervision = { exits: { crashed: 0, hung: 0 }, hasRejectedKeys: false, degradedReasons: 0 };
+
+function writeAll(
+  reports: WorkerReport[],
+  now: number,
+  others: Partial<Parameters<typeof writeMetrics>[0]> = {},
+) {
+  return writeMetrics({ reports, exitedCounters: [], supervision, ...others }, now);
+}
+
 test("counters add up over the workers that run and those that have exited", async () => {
   const exited = sumExited(sumExited([], report(1)), report(2));
-  const { text } = await writeMetrics([report(10), report(20)], exited, 1060);
+  const { text } = await writeAll([report(10), report(20)], 1060, { exitedCounters: exited });
   const lines = text.split("\n");
   expect(lines).toContain('trendvault_requests_total{route="trending",status="200"} 33');
   expect(lines).toContain("trendvault_cache_hits_total 33");
@@ -33,7 +43,7 @@ test("counters add up over the workers that run and those that have exited", asy
 
 test("gauges say the oldest generation, how many workers are degraded, and each worker's memory", async () => {
   const degraded = { degradedReason: "gone", generation: generationMark(5, 900) };
-  const { text } = await writeMetrics([report(1), report(1, degraded)], [], 1060);
+  const { text } = await writeAll([report(1), report(1, degraded)], 1060);
   const lines = text.split("\n");
   expect(lines).toContain("trendvault_generation 5");
   expect(lines).toContain("trendvault_generation_age_seconds 160");
@@ -45,13 +55,19 @@ test("gauges say the oldest generation, how many workers are degraded, and each 
 
 test("the age is that of the writer that has not published for longest", async () => {
   const generation = generationMarkOf(generationMark(7, 1000), generationMark(257, 400));
-  const { text } = await writeMetrics([report(0, { generation })], [], 1060);
+  const { text } = await writeAll([report(0, { generation })], 1060);
   expect(text.split("\n")).toContain("trendvault_generation_age_seconds 660");
 });
 
 test("without a worker or a generation there is no generation, and the number of workers is 0", async () => {
-  const { text } = await writeMetrics([], [], 0);
+  const { text } = await writeAll([], 0);
   expect(text).toContain("trendvault_workers 0");
-  const unpublished = await writeMetrics([report(0, { generation: null })], [], 0);
+  const unpublished = await writeAll([report(0, { generation: null })], 0);
   expect(unpublished.text).not.toMatch(/^trendvault_generation/m);
+});
+
+test("workers that crashed and that hung are counted apart, from 0 on", async () => {
+  const { text } = await writeAll([], 0, { supervision: { ...supervision, exits: { crashed: 3, hung: 0 } } });
+  expect(text).toContain('trendvault_worker_exits_total{reason="crashed"} 3\n');
+  expect(text).toContain('trendvault_worker_exits_total{reason="hung"} 0\n');
 });

@@ -9,13 +9,29 @@ type Metric = { name: string; help: string; type: MetricKind; values: Value[]; a
 type MetricKind = "counter" | "gauge" | "histogram";
 type Value = { labels: Record<string, string | number>; value: number; metricName?: string };
 
+/** How often workers ended by themselves. */
+export type WorkerExits = { crashed: number; hung: number };
+
+/** What the supervisor knows, and no worker. */
+type Supervision = { exits: WorkerExits; hasRejectedKeys: boolean; degradedReasons: number };
+
+type MetricsParts = {
+  reports: readonly WorkerReport[];
+  exitedCounters: Metrics;
+  supervision: Supervision;
+};
+
 /** The metrics of all workers as Prometheus text. `now` is Unix time in seconds. */
-export async function writeMetrics(reports: readonly WorkerReport[], exitedCounters: Metrics, now: number) {
+export async function writeMetrics({ reports, exitedCounters, supervision }: MetricsParts, now: number) {
   const running = reports.map((report, index) => [
     ...describeCounters(report.counters),
     ...describeWorker(report, index, now),
   ]);
-  const registry = aggregate([workerCount(0), exitedCounters, ...running]);
+  const registry = aggregate([
+    [...workerCount(0), ...describeSupervision(supervision)],
+    exitedCounters,
+    ...running,
+  ]);
   return { text: await registry.metrics(), contentType: registry.contentType };
 }
 
@@ -87,6 +103,15 @@ function describeWorker(report: WorkerReport, index: number, now: number): Metri
       ofWorker(eventLoopLagSeconds),
     ),
     metric("resident_memory_bytes", "gauge", "Resident memory", ofWorker(residentBytes)),
+  ];
+}
+
+function describeSupervision({ exits, hasRejectedKeys, degradedReasons }: Supervision): Metric[] {
+  const ended = Object.entries(exits).map(([reason, value]) => ({ labels: { reason }, value }));
+  return [
+    metric("worker_exits_total", "counter", "Workers that ended by themselves or hung", ended),
+    single("degraded_reasons", "gauge", "Reasons that /readyz gives", degradedReasons),
+    single("keys_rejected", "gauge", "1 after a reload with a bad key file", hasRejectedKeys ? 1 : 0),
   ];
 }
 

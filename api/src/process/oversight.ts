@@ -37,6 +37,14 @@ export class Oversight implements WorkerStatistics {
     return this.#pool.exitedCounters;
   }
 
+  get exits(): WorkerStatistics["exits"] {
+    return this.#pool.exits;
+  }
+
+  get hasRejectedKeys(): boolean {
+    return this.#environment.reason !== null;
+  }
+
   /** Why the origin is degraded although no worker says so. */
   get reasons(): string[] {
     const now = performance.now();

@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import type { WorkerReport } from "./messages.ts";
-import { type Metrics, sumExited } from "./metrics.ts";
+import { type Metrics, sumExited, type WorkerExits } from "./metrics.ts";
 import { restartDelay } from "./restart-delay.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
@@ -26,6 +26,7 @@ export class WorkerPool {
   #port: number | null = null;
   #wanted = 1;
   #exitedCounters: Metrics = [];
+  readonly #exits: WorkerExits = { crashed: 0, hung: 0 };
   #crashes = 0;
   #isReplacing = false;
   #replaceAgain = false;
@@ -56,6 +57,10 @@ export class WorkerPool {
   /** What the workers that have exited had counted: counters only ever grow. */
   get exitedCounters(): Metrics {
     return this.#exitedCounters;
+  }
+
+  get exits(): WorkerExits {
+    return this.#exits;
   }
 
   /** Starts the first worker. Null when it listens, or all are being stopped; else its exit code or signal. */
@@ -133,6 +138,7 @@ export class WorkerPool {
   // Its end is not waited for: while it waits for a disk, it cannot end.
   #replaceHung(worker: Worker, silence: number): void {
     this.#stoppingWorkers.add(worker);
+    this.#exits.hung++;
     worker.kill();
     this.#forget(worker);
     const facts = { worker_pid: worker.pid, silent_ms: Math.round(silence) };
@@ -202,6 +208,7 @@ export class WorkerPool {
   }
 
   #restart(worker: Worker, exit: number | string): void {
+    this.#exits.crashed++;
     const delay = this.#startLater(worker);
     const facts = { worker_pid: worker.pid, exit, delay_ms: delay };
     this.#log("error", "worker_exited", "A worker exited unexpectedly; another one will start.", facts);
