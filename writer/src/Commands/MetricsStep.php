@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Commands;
 
 use SQLite3Exception;
 use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Status\MetricsReport;
 use TrendVault\Writer\WriterException;
 
@@ -37,17 +38,23 @@ final readonly class MetricsStep
     {
         $database = ReadSession::open($context);
         try {
-            return MetricsReport::text($database, $context->settings->databasePath, $context->now());
+            return MetricsReport::text(
+                $database,
+                $context->settings->databasePath,
+                $context->now(),
+                RegionSettings::of($context->settings),
+            );
         } finally {
             $database->close();
         }
     }
 
-    /** By a rename, so that the collector never reads half of it. */
+    /** By a rename, so that the collector never reads half of it; it is another user, whatever the umask. */
     private static function write(string $path, string $text): bool
     {
         $new = "$path.new";
-        $isWritten = @file_put_contents($new, $text) === strlen($text) && @rename($new, $path);
+        $isWritten =
+            @file_put_contents($new, $text) === strlen($text) && @chmod($new, 0644) && @rename($new, $path);
         if (!$isWritten) {
             @unlink($new);
         }

@@ -44,17 +44,23 @@ final class Status extends WriterCommand
         $database = ReadSession::open($context);
         $path = $context->settings->databasePath;
         $schedule = new Schedule($database, YouTubeSettings::intervalSeconds($context->settings));
+        $share = RegionSettings::of($context->settings);
         $report = StatusReport::of(
             $database,
             $path,
             $context->now(),
             ExitCode::labels(),
             $schedule->pause($context->now()),
-            RegionSettings::of($context->settings),
+            $share,
         );
         $context->write(
             match (true) {
-                $input->getOption('prometheus') => MetricsReport::text($database, $path, $context->now()),
+                $input->getOption('prometheus') => MetricsReport::text(
+                    $database,
+                    $path,
+                    $context->now(),
+                    $share,
+                ),
                 $input->getOption('json') => $report->json(),
                 default => $report->text(),
             },

@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Status;
 
 use Closure;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\RegionShare;
 
 /**
  * The state of a database for node_exporter's textfile collector. Times are Unix seconds, not ages: a file that is not
@@ -32,6 +33,11 @@ final readonly class MetricsReport
     SELECT r.code AS region, max(v.last_observed_at) AS newest_observed_at, count(v.video_id) AS videos
     FROM regions AS r LEFT JOIN velocity AS v ON v.region = r.code GROUP BY r.code ORDER BY r.code
     SQL;
+    private const string CHECKS = <<<'SQL'
+    SELECT max(CASE WHEN result <> 'unfinished' THEN checked_at END) AS checked_at,
+      (SELECT result = 'damaged' FROM checks WHERE result <> 'unfinished' ORDER BY id DESC LIMIT 1) AS damaged
+    FROM checks
+    SQL;
     private const string PULLED = 'SELECT region, lists, looks, views, late_looks + late_views AS late FROM pull_regions ORDER BY region';
     private const string STORES = <<<'SQL'
     SELECT store, generation, published_at, seconds, file_bytes, bundle_published_at, bundle_seconds, bundle_bytes,
@@ -44,14 +50,23 @@ final readonly class MetricsReport
     FROM backups AS b GROUP BY store ORDER BY store
     SQL;
 
-    /** @param string $path of the database */
-    public static function text(Database $database, string $path, int $now): string
-    {
+    /**
+     * @param string $path of the database
+     * @param ?RegionShare $share null when all regions are this writer's
+     */
+    public static function text(
+        Database $database,
+        string $path,
+        int $now,
+        ?RegionShare $share = null,
+    ): string {
         $metrics = new Metrics();
         self::addFile($metrics, $path);
+        self::addCheck($metrics, $database->rows(self::CHECKS)[0]);
         self::addGeneration($metrics, $database);
         self::addRuns($metrics, $database->rows(self::LAST_RUNS));
         self::addLines($metrics, $database, $now - self::DAY_SECONDS);
+        self::addRegions($metrics, self::owned($database->rows(self::REGIONS), $share));
         self::addSources($metrics, $database);
         self::addStores($metrics, $database->rows(self::STORES));
         self::addBackups($metrics, $database->rows(self::BACKUPS));
@@ -64,6 +79,15 @@ final readonly class MetricsReport
         clearstatcache();
         $metrics->gauge('database_bytes', 'Size of the database file.', [[(int) @filesize($path)]]);
         $metrics->gauge('wal_bytes', 'Size of its write-ahead log.', [[(int) @filesize("$path-wal")]]);
+    }
+
+    /** @param array{checked_at: ?int, damaged: ?int} $last of those that ended; nulls before the first */
+    private static function addCheck(Metrics $metrics, array $last): void
+    {
+        $metrics->gauge('check_timestamp_seconds', 'When a check of the whole file ended last.', [
+            [$last['checked_at']],
+        ]);
+        $metrics->gauge('database_damaged', '1 when it found damage.', [[$last['damaged']]]);
     }
 
     private static function addGeneration(Metrics $metrics, Database $database): void
@@ -127,26 +151,59 @@ final readonly class MetricsReport
         );
     }
 
-    private static function addSources(Metrics $metrics, Database $database): void
+    /**
+     * Without those of other writers: what is stored of them is not renewed.
+     *
+     * @param list<array<string, mixed>> $regions
+     * @return list<array<string, mixed>>
+     */
+    private static function owned(array $regions, ?RegionShare $share): array
     {
-        $regions = $database->rows(self::REGIONS);
-        $of = static fn(array $rows, string $column): array => array_map(
-            static fn(array $row): array => [$row[$column], ['region' => $row['region']]],
-            $rows,
+        return array_values(
+            array_filter(
+                $regions,
+                static fn(array $row): bool => $share === null ||
+                    in_array($row['region'], $share->codes, true),
+            ),
         );
+    }
+
+    /** @param list<array<string, mixed>> $regions */
+    private static function addRegions(Metrics $metrics, array $regions): void
+    {
         $metrics->gauge(
             'newest_observation_timestamp_seconds',
             'The newest view count of a region.',
-            $of($regions, 'newest_observed_at'),
+            self::byRegion($regions, 'newest_observed_at'),
         );
-        $metrics->gauge('videos', 'Videos with view counts in a region.', $of($regions, 'videos'));
+        $metrics->gauge('videos', 'Videos with view counts in a region.', self::byRegion($regions, 'videos'));
+    }
+
+    /**
+     * @param list<array<string, mixed>> $rows
+     * @return list<array{0: int|float|null, 1: array<string, string>}>
+     */
+    private static function byRegion(array $rows, string $column): array
+    {
+        return array_map(
+            static fn(array $row): array => [$row[$column], ['region' => $row['region']]],
+            $rows,
+        );
+    }
+
+    private static function addSources(Metrics $metrics, Database $database): void
+    {
         $paused = $database->value('SELECT retry_at FROM youtube_schedule WHERE failure IS NOT NULL');
         $metrics->gauge('youtube_retry_timestamp_seconds', 'YouTube fails, and is not asked before.', [
             [$paused],
         ]);
         $pulled = $database->rows(self::PULLED);
         foreach (['lists', 'looks', 'views', 'late'] as $what) {
-            $metrics->counter("pulled_{$what}_total", "Pulled from the edge: $what.", $of($pulled, $what));
+            $metrics->counter(
+                "pulled_{$what}_total",
+                "Pulled from the edge: $what.",
+                self::byRegion($pulled, $what),
+            );
         }
     }
 

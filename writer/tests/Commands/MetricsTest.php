@@ -56,6 +56,49 @@ final class MetricsTest extends TestCase
     }
 
     #[Test]
+    public function they_say_when_the_file_was_checked_and_whether_it_is_damaged(): void
+    {
+        $installation = self::withSource('spool');
+        $installation->run(['cron']);
+        $file = $installation->environment['METRICS_FILE'];
+        $whole = (string) file_get_contents($file);
+        $installation->execute(
+            "INSERT INTO checks (checked_at, seconds, result) VALUES (1000, 1, 'damaged'), (2000, 1, 'unfinished')",
+        );
+        $damaged = $installation->run(['status', '--prometheus'])->output;
+
+        self::assertStringContainsString("trendvault_writer_database_damaged 0\n", $whole);
+        self::assertMatchesRegularExpression('/check_timestamp_seconds \d{10}\n/', $whole);
+        self::assertStringContainsString("trendvault_writer_database_damaged 1\n", $damaged);
+    }
+
+    #[Test]
+    public function regions_of_other_writers_are_left_out(): void
+    {
+        $installation = self::withSource('spool');
+        $installation->run(['cron']);
+        $installation->environment['REGIONS'] = 'DE,FR';
+        $output = $installation->run(['status', '--prometheus'])->output;
+
+        self::assertStringContainsString('videos{region="DE"}', $output);
+        self::assertStringNotContainsString('region="GB"', $output);
+    }
+
+    #[Test]
+    public function the_file_may_be_read_by_the_collectors_user_whatever_the_umask(): void
+    {
+        $installation = self::withSource('spool');
+        $before = umask(0077);
+        try {
+            $installation->run(['cron']);
+        } finally {
+            umask($before);
+        }
+
+        self::assertSame(0644, fileperms($installation->environment['METRICS_FILE']) & 0777);
+    }
+
+    #[Test]
     public function metrics_that_cannot_be_written_are_logged_and_end_no_run(): void
     {
         $installation = self::withSource('spool');
