@@ -13,6 +13,7 @@ test("without arguments the demo source fills data/trendvault.db, with the edge 
     origin: true,
     edge: true,
     edgePort: 8787,
+    adminPort: 9464,
     demoPort: 8790,
     visitors: 5,
     envFile: "/srv/trendvault/.env",
@@ -56,14 +57,23 @@ test("one port for two services is refused, unless one of them is left out", () 
   expect(() => parseOptions(["--edge-port=8790"], places)).toThrow(
     "--edge-port and --demo-port are both 8790",
   );
+  expect(() => parseOptions(["--edge-port=9464"], places)).toThrow(
+    "--admin-port and --edge-port are both 9464",
+  );
+  expect(parseOptions(["--edge-port=9464", "--no-origin"], places).edgePort).toBe(9464);
   expect(parseOptions(["--edge-port=8790", "--source=x"], places).edgePort).toBe(8790);
 });
 
 test("every option of the usage is accepted", () => {
   const usage = readFileSync(join(import.meta.dir, "usage.txt"), "utf8");
   const options = [...usage.matchAll(/^ {2}(--\S+)( [A-Z])?/gm)].filter(([, name]) => name !== "--help");
-  expect(options).toHaveLength(10);
+  expect(options).toHaveLength(11);
   for (const [, name = "", value] of options) {
     expect(() => parseOptions(value ? [name, "400"] : [name], places)).not.toThrow();
   }
+});
+
+test("the admin port is the one that .env.example names", () => {
+  const example = readFileSync(join(import.meta.dir, "../.env.example"), "utf8");
+  expect(example).toContain(`\nADMIN_PORT=${parseOptions([], places).adminPort}\n`);
 });

@@ -12,6 +12,8 @@ export type Options = {
   /** Whether the edge runs in front of the origin, and where. */
   edge: boolean;
   edgePort: number;
+  /** Where the origin's metrics and readiness are. */
+  adminPort: number;
   /** Where the pictures of the demo's videos are. */
   demoPort: number;
   /** Simulated visitors a second, who look at lists and open videos; 0 for none. */
@@ -33,6 +35,7 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
       source: { type: "string" },
       db: { type: "string" },
       port: { type: "string", default: "3000" },
+      "admin-port": { type: "string", default: "9464" },
       "edge-port": { type: "string", default: "8787" },
       "demo-port": { type: "string", default: "8790" },
       "no-edge": { type: "boolean", default: false },
@@ -43,12 +46,18 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
     },
   });
   const [port, edgePort] = [parsePort(values.port, "--port"), parsePort(values["edge-port"], "--edge-port")];
+  const adminPort = parsePort(values["admin-port"], "--admin-port");
   const demoPort = parsePort(values["demo-port"], "--demo-port");
   const [origin, edge] = [!values["no-origin"], !values["no-edge"]];
   if (!origin && !edge)
     throw new Error("--no-origin and --no-edge leave nothing that answers: expected one of them");
   assertDifferent([
-    ...(origin ? [["--port", port] as const] : []),
+    ...(origin
+      ? ([
+          ["--port", port],
+          ["--admin-port", adminPort],
+        ] as const)
+      : []),
     ...(edge ? [["--edge-port", edgePort] as const] : []),
     ...(values.source === undefined ? [["--demo-port", demoPort] as const] : []),
   ]);
@@ -59,6 +68,7 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
     origin,
     edge,
     edgePort,
+    adminPort,
     demoPort,
     visitors: edge ? parseVisitors(values.visitors) : 0,
     envFile: values["env-file"] === undefined ? resolve(root, ".env") : resolve(cwd, values["env-file"]),

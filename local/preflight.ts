@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { forgetSeed } from "./database-files.ts";
 
 /** Throws when another process listens on the port; `option` is the option that chooses another. */
@@ -19,15 +19,6 @@ export async function assertPortFree(
   if (outcome.code === "EADDRINUSE")
     throw new Error(`Port ${port} is in use: stop what listens there, or choose another with ${option}`);
   throw new Error(`Cannot listen on ${host}:${port}: ${outcome.message}`);
-}
-
-/** A port that nothing listens on at the moment. */
-export async function findFreePort(host: string): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, host, listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
 }
 
 /** Throws when the source cannot be read. */

@@ -8,14 +8,8 @@ export const HOST = "127.0.0.1";
 /** `root` is the project's folder, `env` what every service gets. */
 type Context = { root: string; env: Record<string, string> };
 
-/**
- * The origin. With an edge in front it answers that edge only, as deployed; without one it answers every client.
- * `adminPort` is where its metrics and readiness are.
- */
-export function originService(
-  { db, port, edge }: Options,
-  { root, env, adminPort }: Context & { adminPort: number },
-): ServiceSpec {
+/** The origin. With an edge in front it answers that edge only, as deployed; without one it answers every client. */
+export function originService({ db, port, adminPort, edge }: Options, { root, env }: Context): ServiceSpec {
   const { EDGE_KEYS = "", ...others } = env;
   return {
     name: "origin",

@@ -4,7 +4,7 @@ import { isSeededWithDemo, lockDatabase, recordSeed } from "./database-files.ts"
 import { demoSiteAt, serveDemoSite } from "./demo-site/serve.ts";
 import { loadOrCreateKeys, publishingKeyNames, replaceKeys } from "./key-file.ts";
 import type { Options } from "./options.ts";
-import { assertPortFree, assertReadable, findFreePort, removeDatabase } from "./preflight.ts";
+import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
 import { edgeService, HOST, originService } from "./services.ts";
 import { runStack } from "./stack.ts";
 import { withStore } from "./store-settings.ts";
@@ -32,7 +32,10 @@ export async function up(
   options: Options,
   { root, signal }: { root: string; signal: AbortSignal },
 ): Promise<string | null> {
-  if (options.origin) await assertPortFree(HOST, { port: options.port, option: "--port" });
+  if (options.origin) {
+    await assertPortFree(HOST, { port: options.port, option: "--port" });
+    await assertPortFree(HOST, { port: options.adminPort, option: "--admin-port" });
+  }
   if (options.edge) await assertPortFree(HOST, { port: options.edgePort, option: "--edge-port" });
   if (options.source !== null) assertReadable(options.source);
   else await assertPortFree(HOST, { port: options.demoPort, option: "--demo-port" });
@@ -78,9 +81,8 @@ async function run(options: Options, writer: WriterOptions): Promise<string | nu
   const cron = { ...writer, env: { ...env, SOURCES: sourcesOf(options).join(",") } };
   const counted = await countVideos(writer);
   const busiest = counted[0]?.region ?? "GB";
-  const adminPort = await findFreePort(HOST);
   const services = [
-    ...(options.origin ? [originService(options, { root, env, adminPort })] : []),
+    ...(options.origin ? [originService(options, { root, env })] : []),
     ...(options.edge ? [edgeService(options, { root, env })] : []),
   ];
   const whenReady = async (stopped: AbortSignal) => {
@@ -88,7 +90,7 @@ async function run(options: Options, writer: WriterOptions): Promise<string | nu
       console.log("Rendering every page, list and answer for the store: that takes a minute.");
       await runWriter(["publish"], cron);
     }
-    console.log(welcome(options, { region: busiest, adminPort }));
+    console.log(welcome(options, busiest));
     const regions = counted.filter(({ videos }) => videos > 0).map(({ region }) => region);
     const visiting = visitWhileRunning(options, { regions, signal: stopped });
     await Promise.all([visiting, runEvery(MINUTE_MS, cron, stopped)]);

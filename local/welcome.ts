@@ -1,12 +1,9 @@
 import type { Options } from "./options.ts";
 import { HOST } from "./services.ts";
 
-/** What bin/up prints when everything answers. `region` is one with many videos, `adminPort` where metrics are. */
-export function welcome(
-  options: Options,
-  { region, adminPort }: { region: string; adminPort: number },
-): string {
-  const { port, origin: hasOrigin, edge, edgePort, db } = options;
+/** What bin/up prints when everything answers. `region` is one with many videos. */
+export function welcome(options: Options, region: string): string {
+  const { port, origin: hasOrigin, edge, edgePort, adminPort, db } = options;
   const [originUrl, edgeUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${edgePort}`];
   const site = edge ? edgeUrl : originUrl;
   const origin = edge

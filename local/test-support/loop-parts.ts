@@ -30,16 +30,14 @@ export class LoopParts {
     this.#database = join(this.#folder, "data/trendvault.db");
     this.edgeUrl = `http://127.0.0.1:${ports.edge}`;
     const envFile = join(this.#folder, ".env");
-    const args = ["--db", this.#database, "--port", String(ports.origin), "--edge-port", String(ports.edge)];
-    const options = parseOptions([...args, "--env-file", envFile], { cwd: this.#folder, root });
+    const args = ["--port", String(ports.origin), "--admin-port", String(ports.admin)];
+    args.push("--db", this.#database, "--edge-port", String(ports.edge), "--env-file", envFile);
+    const options = parseOptions(args, { cwd: this.#folder, root });
     const { PATH = "", HOME = "" } = process.env;
     const { settings } = loadOrCreateKeys(envFile);
     this.#env = { PATH, HOME, ...settings, DB_PATH: this.#database, SOURCES: `edge:${this.edgeUrl}` };
     const context = { root, env: this.#env };
-    const [origin, edge] = [
-      originService(options, { ...context, adminPort: ports.admin }),
-      edgeService(options, context),
-    ];
+    const [origin, edge] = [originService(options, context), edgeService(options, context)];
     this.#commands = {
       origin: { ...origin, url: origin.readyUrl },
       edge: { ...edge, url: edge.readyUrl },

@@ -13,9 +13,20 @@ const running: Bun.Subprocess[] = [];
 export function start(args: string[], environment: Record<string, string> = {}) {
   const db = args.includes("--db") ? [] : ["--db", newDatabasePath()];
   const edge = args.includes("--edge-port") ? [] : ["--no-edge"];
+  const admin = args.includes("--admin-port") ? [] : ["--admin-port", String(freePortNow())];
   const demo = args.includes("--demo-port") ? [] : ["--demo-port", String(freePortNow())];
   const envFile = args.includes("--env-file") ? [] : ["--env-file", newEnvFile()];
-  const command = [process.execPath, "--no-env-file", main, ...args, ...db, ...edge, ...demo, ...envFile];
+  const command = [
+    process.execPath,
+    "--no-env-file",
+    main,
+    ...args,
+    ...db,
+    ...edge,
+    ...admin,
+    ...demo,
+    ...envFile,
+  ];
   const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
     stdin: "ignore",
     stdout: "pipe",
