@@ -26,5 +26,10 @@ LOADER
     echo "require_once '/usr/share/php/Y/autoload.php';" |
       tee >(put usr/share/php/Vendor/X/autoload.php) | put usr/share/php/Vendor/autoload.php
     ;;
+  promtool_*)
+    for program in prometheus promtool prometheus-node-exporter prometheus-blackbox-exporter; do
+      printf '#!/bin/sh\necho fake %s\n' "$program" | put "usr/bin/$program"
+    done
+    ;;
   python3-pip-whl_*) echo wheel | put usr/share/python-wheels/pip-25.whl ;;
 esac
