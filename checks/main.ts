@@ -24,7 +24,8 @@ async function main(argv: string[]): Promise<number> {
       chosen.map(({ part, name, command }) => `${part}: ${name}: ${command.join(" ")}\n`).join(""),
     );
   print(`Seed ${options.seed}: with --seed ${options.seed} the same is drawn at random.\n`);
-  if (chosen.some(({ needsStore }) => needsStore)) await bringStore();
+  if (chosen.some(({ needsStore }) => needsStore)) await bring("versitygw");
+  if (chosen.some(({ needsPrometheus }) => needsPrometheus)) await bring("prometheus");
   const results = await runAll(chosen, options);
   for (const result of results) process.stdout.write(describeOutput(result));
   print(`\n${summarize(results)}\n`);
@@ -32,8 +33,8 @@ async function main(argv: string[]): Promise<number> {
 }
 
 /** Where it cannot be had, it says why, and so do the tests that need it, which are skipped. */
-async function bringStore(): Promise<void> {
-  await Bun.spawn([join(root, "toolchain/versitygw.sh")], { stdio: ["ignore", "inherit", "inherit"] }).exited;
+async function bring(tool: string): Promise<void> {
+  await Bun.spawn([join(root, `toolchain/${tool}.sh`)], { stdio: ["ignore", "inherit", "inherit"] }).exited;
 }
 
 /** Runs the suites in their order, `jobs` at a time, and reports each as it ends. */

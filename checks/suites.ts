@@ -11,6 +11,8 @@ export type Suite = {
   files?: readonly string[];
   /** Has tests that need the S3 server of toolchain/versitygw.sh; where there is none, they are skipped and say why. */
   needsStore?: true;
+  /** The same, for the Prometheus of toolchain/prometheus.sh. */
+  needsPrometheus?: true;
 };
 
 /** In one process, so that what tests share is made once: the edge's bundle, the browser. */
@@ -84,6 +86,7 @@ export const suites: readonly Suite[] = [
   bunTest("page", "page"),
   bunTest("local", "local"),
   { ...bunTest("store", "store"), needsStore: true },
+  { ...bunTest("ops", "ops"), needsStore: true, needsPrometheus: true },
   bunTest("checks", "checks"),
   { part: "toolchain", name: "tests", counting: "closing-line", command: ["toolchain/test"] },
   {
