@@ -6,7 +6,7 @@ const folder = resolve(import.meta.dir, "../../.tools/bin");
 /** Programs of Prometheus that toolchain/prometheus.sh brings. */
 export type Tool = "prometheus" | "promtool" | "prometheus-node-exporter" | "prometheus-blackbox-exporter";
 
-function toolPath(tool: Tool): string {
+export function toolPath(tool: Tool): string {
   return resolve(folder, tool);
 }
 

@@ -54,6 +54,11 @@ export class FollowingOrigin {
     return one;
   }
 
+  /** Where the origin's metrics and readiness are. */
+  get adminUrl(): string {
+    return /"admin_url":"([^"]+)"/.exec(this.origin.log())?.[1] ?? "";
+  }
+
   /** The newest generation in the file. @throws Error when the file is damaged */
   newestGeneration(): number {
     using database = new Database(this.databasePath, { readonly: true });

@@ -28,6 +28,8 @@ export class PublishingSystem {
   readonly hasSmallDisk = mountDisk(this.#disk, smallDiskMegabytes);
   #edge: Program | undefined;
   #publicationKeys = "";
+  /** Where the edge answers. */
+  edgeUrl = "";
 
   private constructor(
     readonly store: TestStore,
@@ -36,10 +38,14 @@ export class PublishingSystem {
     this.publisher = new Publisher(this.folder, { env, random });
   }
 
-  /** Starts all of it, with two generations, of which the second has a bundle. */
-  static async start(random: Random, followers: readonly string[]): Promise<PublishingSystem> {
+  /** Starts all of it, with two generations, of which the second has a bundle. `settings` are for all parts. */
+  static async start(
+    random: Random,
+    followers: readonly string[],
+    settings: Record<string, string> = {},
+  ): Promise<PublishingSystem> {
     const store = await TestStore.start();
-    const env = await newEnvironment(store);
+    const env = { ...(await newEnvironment(store)), ...settings };
     const system = new PublishingSystem(store, { env, random });
     for (const bundle of [false, true]) {
       const exitCode = await system.publisher.publish({ bundle });
@@ -98,6 +104,7 @@ export class PublishingSystem {
     };
     const { url, program } = await startOriginlessEdge({ folder: this.folder, env, vars });
     this.#edge = program;
+    this.edgeUrl = url;
     this.judges.push(new Judge({ name: "the edge", url, keys, lists: this.lists }));
   }
 }

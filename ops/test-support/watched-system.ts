@@ -1,0 +1,146 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Random } from "@trendvault/contract/test-support/random";
+import type { FollowingOrigin } from "../../store/test-support/following-origin.ts";
+import { PublishingSystem } from "../../store/test-support/publishing-system.ts";
+import { missingServer } from "../../store/test-support/s3-server.ts";
+import { ToolServer } from "./tool-server.ts";
+import { missingTools } from "./tools.ts";
+
+const settings = resolve(import.meta.dir, "../prometheus");
+
+const pollMs = 100;
+const sayAfterMs = 30_000;
+
+/** Why no system can be watched here, or null. */
+export function missingParts(): string | null {
+  return missingTools() ?? missingServer();
+}
+
+/** A series at a moment. */
+export type Sample = { labels: Record<string, string>; value: number };
+
+/**
+ * The real parts (a writer that publishes and makes a backup, a store, a follower, an origin, an edge), scraped all the
+ * time by a real Prometheus with the exporters and the settings of ops/.
+ */
+export class WatchedSystem {
+  readonly #folder = mkdtempSync(join(tmpdir(), "trendvault-watched-"));
+  readonly #metrics = join(this.#folder, "metrics");
+  readonly #servers: ToolServer[] = [];
+  #prometheus = "";
+  #parts: PublishingSystem | undefined;
+
+  static async start(): Promise<WatchedSystem> {
+    const system = new WatchedSystem();
+    try {
+      await system.#startAll();
+      return system;
+    } catch (error) {
+      await system.stop();
+      throw error;
+    }
+  }
+
+  get parts(): PublishingSystem {
+    if (this.#parts === undefined) throw new Error("The system was not started");
+    return this.#parts;
+  }
+
+  /** The follower, and the origin on its file. */
+  get reader(): FollowingOrigin {
+    const [reader] = this.parts.readers;
+    if (reader === undefined) throw new Error("The system has no reader");
+    return reader;
+  }
+
+  /** What the writer and the follower leave for the collector, and what the origin answers. */
+  async outputs(): Promise<Record<"writer" | "follower" | "origin", string>> {
+    return {
+      writer: readFileSync(join(this.#metrics, "writer.prom"), "utf8"),
+      follower: readFileSync(join(this.#metrics, "follow.prom"), "utf8"),
+      origin: await (await fetch(`${this.reader.adminUrl}metrics`)).text(),
+    };
+  }
+
+  /** The result of a query now. @throws Error with what Prometheus says of a wrong one */
+  async query(expr: string): Promise<Sample[]> {
+    const { result } = await this.#ask<{
+      result: { metric: Record<string, string>; value: [number, string] }[];
+    }>("query", { query: expr });
+    return result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
+  }
+
+  /** Waits until a query gives so many series or more, or none for 0. */
+  async waitFor(expr: string, count = 1): Promise<void> {
+    const isThere = ({ length }: Sample[]) => (count === 0 ? length === 0 : length >= count);
+    const reminder = setTimeout(() => console.log(`Still waiting for ${count} series: ${expr}`), sayAfterMs);
+    while (!isThere(await this.query(expr))) await Bun.sleep(pollMs);
+    clearTimeout(reminder);
+  }
+
+  /** The names of all series that were scraped. */
+  metricNames(): Promise<string[]> {
+    return this.#ask("label/__name__/values", {});
+  }
+
+  async stop(): Promise<void> {
+    for (const server of this.#servers) await server.stop();
+    await this.#parts?.stop();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  async #startAll(): Promise<void> {
+    mkdirSync(this.#metrics);
+    this.#parts = await PublishingSystem.start(new Random(), ["reader"], {
+      METRICS_FILE: join(this.#metrics, "writer.prom"),
+      FOLLOW_METRICS_FILE: join(this.#metrics, "follow.prom"),
+      BACKUP: "s3://trendvault/backups",
+    });
+    const collectors = ["--collector.disable-defaults", "--collector.filesystem", "--collector.textfile"];
+    const machine = await this.#serve("prometheus-node-exporter", [
+      ...collectors,
+      `--collector.textfile.directory=${this.#metrics}`,
+    ]);
+    const blackbox = await this.#serve("prometheus-blackbox-exporter", [
+      `--config.file=${join(settings, "blackbox.yml")}`,
+    ]);
+    const config = join(this.#folder, "prometheus.yml");
+    writeFileSync(config, this.#configure({ machine, blackbox }));
+    const data = `--storage.tsdb.path=${join(this.#folder, "data")}`;
+    this.#prometheus = `http://${await this.#serve("prometheus", [`--config.file=${config}`, data])}`;
+  }
+
+  async #serve(tool: ConstructorParameters<typeof ToolServer>[0], words: string[]): Promise<string> {
+    const server = new ToolServer(tool, words);
+    this.#servers.push(server);
+    return server.address();
+  }
+
+  /** The sample configuration, with these addresses in the place of its own, and scraped each second. */
+  #configure({ machine, blackbox }: { machine: string; blackbox: string }): string {
+    const replaced: Record<string, string> = {
+      "scrape_interval: 15s": "scrape_interval: 2s",
+      "evaluation_interval: 30s": "evaluation_interval: 1s",
+      "[rules.yml]": `[${join(settings, "rules.yml")}]`,
+      "origin:9464": new URL(this.reader.adminUrl).host,
+      "node-exporter:9100": machine,
+      "blackbox-exporter:9115": blackbox,
+      "https://trending.example.com": this.parts.edgeUrl,
+    };
+    let text = readFileSync(join(settings, "prometheus.yml"), "utf8");
+    for (const [sample, real] of Object.entries(replaced)) {
+      if (!text.includes(sample)) throw new Error(`prometheus.yml has no ${sample} any more`);
+      text = text.replaceAll(sample, real);
+    }
+    return text;
+  }
+
+  async #ask<Data>(path: string, parameters: Record<string, string>): Promise<Data> {
+    const answer = await fetch(`${this.#prometheus}/api/v1/${path}?${new URLSearchParams(parameters)}`);
+    const { data, error } = (await answer.json()) as { data: Data; error?: string };
+    if (error !== undefined) throw new Error(error);
+    return data;
+  }
+}
