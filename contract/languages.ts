@@ -1,11 +1,12 @@
-import { regions } from "./regions.ts";
+import { findRegion } from "./regions.ts";
 
-/** The languages of the page: the main one of each region (BCP 47). */
-export const pageLanguages: ReadonlySet<string> = new Set(
-  regions.map(({ languages }) => languages[0] ?? "en"),
-);
+/** The languages of the page (BCP 47): those that client/src/view/words has. */
+export const pageLanguages: ReadonlySet<string> = new Set([
+  ...["en", "de", "fr", "es", "it", "nl", "pl", "sv", "pt", "da", "cs"],
+]);
 
-/** The language of a region's page that names none. */
+/** The language of a region's page that names none: the first of the region's that the page has, else English. */
 export function mainLanguage(region: string): string {
-  return regions.find(({ code }) => code === region)?.languages[0] ?? "en";
+  const primary = findRegion(region)?.languages.map((tag) => tag.split("-")[0]?.toLowerCase() ?? "");
+  return primary?.find((language) => pageLanguages.has(language)) ?? "en";
 }

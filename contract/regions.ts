@@ -1,9 +1,32 @@
-import regionRows from "../db/regions.json" with { type: "json" };
+import builtIn from "@trendvault/contract/default-regions";
+import type { Region, RegionTable } from "./region-table.ts";
 
-/** The regions in the order of db/regions.json: ISO 3166-1 alpha-2 code, English name, BCP 47 languages. */
-export const regions: readonly { code: string; name: string; languages: string[] }[] = regionRows;
+// These change when a program calls useRegions(): whatever it loads reads them when it needs them, and derives nothing
+// of them while modules load. So it does not matter when useRegions() is called, as long as it is before the first request.
 
-export const regionCodes: readonly string[] = regions.map((region) => region.code);
+/** The regions in the order of their file. */
+export let regions: readonly Region[];
+
+export let regionCodes: readonly string[];
 
 /** The region of a request that names none and whose country the edge does not know. */
-export const defaultRegion = "GB";
+export let defaultRegion: string;
+
+let byCode: ReadonlyMap<string, Region>;
+
+/** What a program without a setting has. */
+export const builtInRegions: RegionTable = builtIn;
+
+useRegions(null);
+
+/** Replaces the regions of this program by those of a deployment; null: by those that are built in. */
+export function useRegions(table: RegionTable | null): void {
+  ({ regions, default: defaultRegion } = table ?? builtIn);
+  byCode = new Map(regions.map((region) => [region.code, region]));
+  regionCodes = [...byCode.keys()];
+}
+
+/** The region with a code, or undefined. */
+export function findRegion(code: string): Region | undefined {
+  return byCode.get(code);
+}

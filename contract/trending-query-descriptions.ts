@@ -1,7 +1,11 @@
 import * as z from "zod/mini";
+import { defaultRegion, regionCodes } from "./regions.ts";
 import { TrendingQuery } from "./trending-query.ts";
 
-const shape = TrendingQuery.def.shape;
+// The parser looks the region up when it is asked, since a program may have regions of its own.
+const region = z._default(z.enum(regionCodes), defaultRegion);
+const described = z.extend(TrendingQuery, { region });
+const shape = described.def.shape;
 
 const descriptions: Record<keyof typeof shape, string> = {
   region: "The market, ISO 3166-1 alpha-2, in upper or lower case",
@@ -20,9 +24,9 @@ export function describedExplainQuery() {
 }
 
 /** The schema of the query with its descriptions for OpenAPI: in a file of their own, the edge does not bundle them. */
-export function describedTrendingQuery(): typeof TrendingQuery {
+export function describedTrendingQuery(): typeof described {
   for (const name of Object.keys(shape) as (keyof typeof shape)[]) {
     z.globalRegistry.add(shape[name], { description: descriptions[name] });
   }
-  return TrendingQuery;
+  return described;
 }

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { defaultLimit, largestLimit, longestList, type Window, windows } from "./list-bounds.ts";
-import { defaultRegion, regionCodes } from "./regions.ts";
+import { defaultRegion, findRegion, regionCodes } from "./regions.ts";
 
 export { defaultLimit, largestLimit, longestList, type Window, windows };
 
@@ -20,10 +20,7 @@ export const sparklineHours = 24;
 
 /** The parameters of /api/trending. The OpenAPI document is made from this schema as well. */
 export const TrendingQuery = z.strictObject({
-  region: z._default(
-    z.enum(regionCodes, { error: `expected one of ${regionCodes.join(", ")}` }),
-    defaultRegion,
-  ),
+  region: z._default(z.string().check(z.refine(isRegion, { error: regionExpected })), () => defaultRegion),
   window: z._default(z.enum(windows, { error: `expected one of ${windows.join(", ")}` }), "day"),
   category: z.optional(
     z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
@@ -36,6 +33,15 @@ export const TrendingQuery = z.strictObject({
   cursor: z.optional(z.string().check(z.regex(cursorPattern, { error: cursorExpected }))),
 });
 export type TrendingQuery = z.infer<typeof TrendingQuery>;
+
+/** What `region` may be. */
+export function regionExpected(): string {
+  return `expected one of ${regionCodes.join(", ")}`;
+}
+
+function isRegion(code: string): boolean {
+  return findRegion(code) !== undefined;
+}
 
 /** Why a parameter was refused. `detail` says what is allowed and repeats nothing of the request. */
 export type InvalidParameter = { name: string; detail: string };

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Bench;
 
+use TrendVault\Writer\Database\RegionTable;
+
 /**
  * Writes a file of observations: any number of videos, each in one of the regions of db/regions.json, once a minute.
  * Files of the same day describe a video alike, so only its first line changes the table videos.
@@ -17,10 +19,7 @@ final class ObservationFile
     /** @param int $start UTC seconds of the first minute */
     public static function write(string $path, int $videos, int $minutes, int $start): void
     {
-        $regions = array_column(
-            json_decode((string) file_get_contents(self::REGIONS_FILE), true, flags: JSON_THROW_ON_ERROR),
-            'code',
-        );
+        $regions = RegionTable::read((string) file_get_contents(self::REGIONS_FILE))->codes();
         $file = fopen($path, 'wb') ?: throw new \RuntimeException("Cannot write $path.");
         for ($minute = 0; $minute < $minutes; $minute++) {
             for ($video = 0; $video < $videos; $video++) {

@@ -1,5 +1,4 @@
-import { regions } from "@trendvault/contract/regions";
-import { type Formats, formatsOf, languageOf } from "../view/formats.ts";
+import { type Formats, formatsOf, languageOf, likelyLanguage } from "../view/formats.ts";
 import type { List as ShownList } from "../view/list-view.ts";
 import { h } from "../view/nodes.ts";
 import { loadWords } from "../view/words/load-words.ts";
@@ -40,8 +39,7 @@ export class ListPresenter {
 
   /** What is shown next has this look. Loads the words of the language that the page wants, else that of the region. */
   async prepare({ lang, thumbHosts }: Look, region: string | null): Promise<void> {
-    const known = regions.find(({ code }) => code === region?.toUpperCase());
-    const language = languageOf(lang === null ? (known?.languages ?? []) : [lang.split("-")[0] ?? ""]);
+    const language = languageOf(lang === null ? likelyLanguage(region) : (lang.split("-")[0] ?? ""));
     this.#thumbHosts = thumbHosts;
     this.#language = { words: await loadWords(language), formats: formatsOf(language) };
   }

@@ -23,9 +23,15 @@ export function formatsOf(language: string): Formats {
   return formats;
 }
 
-/** The first of a region's languages that there are words of. */
-export function languageOf(regionLanguages: readonly string[]): Language {
-  return languages.find((language) => regionLanguages[0] === language) ?? "en";
+/** A language (BCP 47), if there are words of it; else English. */
+export function languageOf(wanted: string): Language {
+  return languages.find((language) => language === wanted) ?? "en";
+}
+
+/** The language that most people of a country are likely to read (CLDR): the element does not know a site's own markets. */
+export function likelyLanguage(region: string | null): string {
+  if (!/^[a-z]{2}$/i.test(region ?? "")) return "en";
+  return new Intl.Locale(`und-${region}`).maximize().language;
 }
 
 // Of English and Portuguese the European forms: the regions are European.

@@ -146,6 +146,7 @@ describe("junk", () => {
   test(`asks no shard and no list, however much comes (TEST_SEED=${random.seed})`, async () => {
     const services = createServices();
     const [good, foreign] = [await sign(), await sign(list, stranger)];
+    const ofAnotherMarket = await sign({ ...list, region: "XX" });
     const change = (token: string) => {
       const at = random.below(token.length);
       const character = random.pick([..."aZ0-_."]);
@@ -154,6 +155,7 @@ describe("junk", () => {
     const makers: (() => ViewMessage)[] = [
       () => ({ token: change(good), seen: 50, opened: [] }),
       () => ({ token: foreign, seen: 50, opened: [] }),
+      () => ({ token: ofAnotherMarket, seen: 50, opened: [] }),
       () => ({ token: "x".repeat(random.below(401)), seen: 50, opened: [] }),
       () => ({ token: good, seen: random.pick([1, 48, 73, 500]), opened: [] }),
       () => ({ token: good, seen: 0, opened: [random.pick([1, 48, 73])] }),

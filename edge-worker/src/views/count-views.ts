@@ -1,3 +1,4 @@
+import { regionCodes } from "@trendvault/contract/regions";
 import type { TokenVerdict } from "@trendvault/contract/token";
 import type { TokenList } from "@trendvault/contract/token-subject";
 import { countsOf, type ViewCounts, type ViewMessage } from "@trendvault/contract/view-message";
@@ -30,6 +31,9 @@ export async function countViews(
 ): Promise<CountResult> {
   const claims = await verifier.verify(message.token);
   if (typeof claims === "string") return { kind: "token-refused", detail: verdicts[claims] };
+  if (!regionCodes.includes(claims.list.region)) {
+    return { kind: "token-refused", detail: "The token is of a market that this edge does not have." };
+  }
   const counts = countsOf(message, claims.list);
   if (typeof counts === "string") return { kind: "invalid-message", detail: counts };
   const increments: BlockIncrement[] = [];

@@ -4,40 +4,60 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
+use TrendVault\Writer\Database\BadRegionTable;
 use TrendVault\Writer\Database\RegionShare;
+use TrendVault\Writer\Database\RegionTable;
 
-/** What the environment says about the regions of this writer. */
+/** What the environment says about the regions: which there are, and which of them are this writer's. */
 final readonly class RegionSettings
 {
-    private const string NAME = 'REGIONS';
+    private const string FILE = 'REGIONS_FILE';
+    private const string OWN = 'REGIONS';
+
+    /** @throws UsageError */
+    public static function table(Settings $settings): RegionTable
+    {
+        $file = $settings->regionsFile();
+        if (!is_file($file) || !is_readable($file)) {
+            throw UsageError::setting(self::FILE, $file, 'a file that this user can read');
+        }
+        try {
+            return RegionTable::read((string) file_get_contents($file));
+        } catch (BadRegionTable $bad) {
+            throw UsageError::because('Cannot read ' . self::FILE . "=$file:\n{$bad->getMessage()}");
+        }
+    }
 
     /**
-     * Null without the setting: all regions are this writer's.
+     * Without the setting, all regions are this writer's.
      *
      * @throws UsageError
      */
-    public static function of(Settings $settings): ?RegionShare
+    public static function of(Settings $settings): RegionShare
     {
-        $text = $settings->sourceText(self::NAME);
+        $table = self::table($settings);
+        $text = $settings->sourceText(self::OWN);
 
-        return $text === null ? null : self::read($text, $settings->regionsFile());
+        return $text === null
+            ? RegionShare::whole($table)
+            : self::part($table, $text, $settings->sourceText(self::FILE) ?? 'db/regions.json');
     }
 
     /** @throws UsageError */
-    private static function read(string $text, string $file): RegionShare
+    private static function part(RegionTable $table, string $text, string $file): RegionShare
     {
-        $rows = json_decode((string) file_get_contents($file), true, flags: JSON_THROW_ON_ERROR);
-        $known = array_column($rows, 'code');
+        $known = $table->codes();
         $named = array_map(trim(...), explode(',', $text));
         $expected =
-            'codes of db/regions.json, each once, with a comma between, for example GB,IE. The codes are ' .
+            "codes of $file, each once, with a comma between, for example " .
+            implode(',', array_slice($known, 0, 2)) .
+            '. The codes are ' .
             implode(', ', $known);
         if (array_diff($named, $known) !== [] || count(array_unique($named)) !== count($named)) {
-            throw UsageError::setting(self::NAME, $text, self::fault($named, $known) . $expected);
+            throw UsageError::setting(self::OWN, $text, self::fault($named, $known) . $expected);
         }
-        $codes = array_intersect($known, $named);
 
-        return new RegionShare(array_values($codes), array_key_first($codes));
+        return RegionShare::part($table, $named);
     }
 
     /**

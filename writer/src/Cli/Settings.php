@@ -106,9 +106,12 @@ final readonly class Settings
         return self::projectRoot() . '/db/migrations';
     }
 
+    /** Of the regions that there are: those of the deployment, or those that come with the program. */
     public function regionsFile(): string
     {
-        return self::projectRoot() . '/db/regions.json';
+        $own = $this->sourceText('REGIONS_FILE');
+
+        return $own === null ? self::projectRoot() . '/db/regions.json' : self::absolute($own);
     }
 
     /** Where rejected lines go. */

@@ -14,11 +14,13 @@ use TrendVault\Writer\Backtest\BacktestRunner;
 use TrendVault\Writer\Backtest\Replay;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Migrator;
 use TrendVault\Writer\Database\Regions;
+use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
@@ -58,11 +60,12 @@ final class Backtest extends WriterCommand
         $from = self::date($input->getOption('from'));
         $database = Database::inMemory();
         Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate();
-        Regions::seed($database, $context->settings->regionsFile());
+        $table = RegionSettings::table($context->settings);
+        Regions::seed($database, $table);
 
         $observations = self::read(
             $input->getArgument('files'),
-            new ObservationParser(array_fill_keys(Regions::codes($database), true), $context->now()),
+            new ObservationParser(RegionShare::whole($table)->ownership(), $context->now()),
         );
         $bar = $context->progressBar('Replaying');
         $results = new BacktestRunner(new Replay($database, $context->settings->maxUnobservedHours))->run(

@@ -10,9 +10,9 @@ use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
-use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Explain\Explanation;
 use TrendVault\Writer\Explain\ExplanationReport;
 
@@ -34,7 +34,7 @@ final class Explain extends WriterCommand
     {
         [$region, $videoId] = [strtoupper($input->getArgument('region')), $input->getArgument('video')];
         $database = ReadSession::open($context);
-        $known = Regions::codes($database);
+        $known = array_keys(RegionSettings::of($context->settings)->ownership());
         if (!in_array($region, $known, true)) {
             throw UsageError::because(
                 "Unknown market $region: expected one of " . implode(', ', $known) . '.',

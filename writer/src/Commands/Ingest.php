@@ -11,10 +11,11 @@ use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Regions;
+use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Ingest\TimeShift;
 use TrendVault\Writer\Observations\ObservationParser;
@@ -96,7 +97,10 @@ final class Ingest extends WriterCommand
 
         return TimeShift::toNow(
             $sources,
-            new ObservationParser(array_fill_keys(Regions::codes($database), true), $now),
+            new ObservationParser(
+                RegionShare::whole(RegionSettings::table($context->settings))->ownership(),
+                $now,
+            ),
             $now,
         );
     }

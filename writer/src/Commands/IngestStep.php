@@ -10,7 +10,6 @@ use TrendVault\Writer\Cli\ExitCodes;
 use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Ingest\BatchStore;
 use TrendVault\Writer\Ingest\Outcome;
@@ -35,7 +34,7 @@ final readonly class IngestStep
     {
         self::expectOneEdge($names);
         $parser = new ObservationParser(
-            RegionShare::ownership($this->database, RegionSettings::of($this->context->settings)),
+            RegionSettings::of($this->context->settings)->ownership(),
             $this->context->now(),
             $shiftSeconds,
         );

@@ -11,7 +11,6 @@ use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\YouTubeSettings;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Demo\DemoSource;
 use TrendVault\Writer\Sources\FileName;
 use TrendVault\Writer\Sources\Http\Downloader;
@@ -95,7 +94,7 @@ final readonly class SourceFactory
                 $api,
                 new KnownPages($database),
                 $schedule,
-                RegionSettings::of($context->settings)->codes ?? Regions::codes($database),
+                RegionSettings::of($context->settings)->codes,
                 $context->clock,
             ),
         ];

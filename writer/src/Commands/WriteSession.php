@@ -11,6 +11,7 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\ExitCodes;
 use TrendVault\Writer\Cli\PublishSettings;
+use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\DatabaseFile;
@@ -49,6 +50,7 @@ final readonly class WriteSession
 
         return $this->underLock(function (Database $database) use ($work): ExitCode {
             $this->migrator($database)->expectCurrent();
+            Regions::expectSeeded($database, RegionSettings::table($this->context->settings));
 
             return $this->record($database, $work);
         });
@@ -71,7 +73,7 @@ final readonly class WriteSession
                     'version' => $migration->version,
                 ]);
             }
-            Regions::seed($database, $this->context->settings->regionsFile());
+            Regions::seed($database, RegionSettings::table($this->context->settings));
 
             return $this->record($database, $work);
         });

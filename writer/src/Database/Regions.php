@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Database;
 
-/** The regions, as db/regions.json lists them. */
+/** The regions in the database: those of the deployment's table, and those that were in it before. */
 final readonly class Regions
 {
     private const string SEED = <<<'SQL'
@@ -14,21 +14,20 @@ final readonly class Regions
     SQL;
 
     /**
-     * Adds and renames; a region that is no longer listed stays, because its history refers to it.
+     * Adds and renames; a region that is no longer listed stays, because its history refers to it. Nothing of it is
+     * stored or ranked any more.
      *
      * @return int rows changed
      */
-    public static function seed(Database $database, string $file): int
+    public static function seed(Database $database, RegionTable $table): int
     {
-        $regions = json_decode((string) file_get_contents($file), true, flags: JSON_THROW_ON_ERROR);
-
-        return $database->transaction(static function () use ($database, $regions): int {
+        return $database->transaction(static function () use ($database, $table): int {
             $changed = 0;
-            foreach ($regions as ['code' => $code, 'name' => $name, 'languages' => $languages]) {
+            foreach ($table->regions as $region) {
                 $changed += $database->run(self::SEED, [
-                    $code,
-                    $name,
-                    json_encode($languages, JSON_THROW_ON_ERROR),
+                    $region->code,
+                    $region->name,
+                    json_encode($region->languages, JSON_THROW_ON_ERROR),
                 ]);
             }
 
@@ -36,12 +35,13 @@ final readonly class Regions
         });
     }
 
-    /** @return list<string> */
-    public static function codes(Database $database): array
+    /** @throws SchemaMismatch when the table has regions that were not seeded */
+    public static function expectSeeded(Database $database, RegionTable $table): void
     {
-        return array_map(
-            strval(...),
-            array_column($database->rows('SELECT code FROM regions ORDER BY code'), 'code'),
-        );
+        $known = array_column($database->rows('SELECT code FROM regions'), 'code');
+        $missing = array_diff($table->codes(), $known);
+        if ($missing !== []) {
+            throw SchemaMismatch::withoutRegions(array_values($missing));
+        }
     }
 }

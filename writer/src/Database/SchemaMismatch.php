@@ -31,6 +31,16 @@ final class SchemaMismatch extends WriterException
         );
     }
 
+    /** @param list<string> $codes */
+    public static function withoutRegions(array $codes): self
+    {
+        return new self(
+            'Cannot use the database: it does not have the regions ' .
+                implode(', ', $codes) .
+                ' yet. Run `writer migrate`.',
+        );
+    }
+
     public static function foreign(): self
     {
         return new self(

@@ -28,14 +28,17 @@ final readonly class RegionReport
     /** @param int $now UTC seconds */
     public static function of(Database $database, int $now, ?RegionShare $share): self
     {
-        return new self($database->rows(self::REGIONS), $now, $share);
+        $known = $share?->ownership();
+        $isListed = static fn(array $row): bool => $known === null || isset($known[$row['region']]);
+
+        return new self(array_values(array_filter($database->rows(self::REGIONS), $isListed)), $now, $share);
     }
 
     /** @return array<string, mixed> members of the status */
     public function facts(): array
     {
         return [
-            'ranked_regions' => $this->share?->codes, // null: all
+            'ranked_regions' => $this->isWhole() ? null : $this->share?->codes, // null: all
             'regions' => array_map(
                 fn(array $row): array => [
                     ...ReadableTime::inRow($row),
@@ -49,7 +52,7 @@ final readonly class RegionReport
     /** @return list<string> a line, or none when all regions are ranked */
     public function ranked(): array
     {
-        return $this->share === null ? [] : ['Ranks       ' . implode(', ', $this->share->codes) . ' only'];
+        return $this->isWhole() ? [] : ['Ranks       ' . implode(', ', $this->share->codes) . ' only'];
     }
 
     /** @return list<string> a table */
@@ -67,6 +70,11 @@ final readonly class RegionReport
         }
 
         return $lines;
+    }
+
+    private function isWhole(): bool
+    {
+        return $this->share?->isWhole() ?? true;
     }
 
     private function age(?int $observedAt): ?int

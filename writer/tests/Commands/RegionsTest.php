@@ -140,7 +140,7 @@ final class RegionsTest extends TestCase
             self::assertSame(ExitCode::Usage, $result->exitCode);
             self::assertStringContainsString("REGIONS=$text", $result->errors);
             self::assertStringContainsString($message, $result->errors);
-            self::assertStringContainsString('for example GB,IE', $result->errors);
+            self::assertStringContainsString('for example GB,DE', $result->errors);
         }
     }
 

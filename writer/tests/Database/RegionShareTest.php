@@ -14,8 +14,8 @@ final class RegionShareTest extends TestCase
     #[Test]
     public function numbers_rise_and_leave_the_index_of_the_first_region(): void
     {
-        $first = new RegionShare(['GB'], 0);
-        $second = new RegionShare(['DE'], 1);
+        $first = new RegionShare(['GB', 'DE'], ['GB'], 0);
+        $second = new RegionShare(['GB', 'DE'], ['DE'], 1);
 
         self::assertSame(
             [256, 512, 768],
@@ -31,12 +31,12 @@ final class RegionShareTest extends TestCase
         for ($draw = 0; $draw < Draws::count(usual: 1000, long: 100_000); $draw++) {
             [$left, $right] = [$random->getInt(0, 255), $random->getInt(0, 255)];
             [$last, $other] = [$random->getInt(0, 1_000_000), $random->getInt(0, 1_000_000)];
-            $number = new RegionShare(['GB'], $left)->numberAfter($last);
+            $number = new RegionShare(['GB', 'DE'], ['GB'], $left)->numberAfter($last);
 
             self::assertSame($left, $number % RegionShare::NUMBER_STEP, Draws::hint());
             self::assertContains($number - $last, range(1, RegionShare::NUMBER_STEP), Draws::hint());
             if ($left !== $right) {
-                $another = new RegionShare(['DE'], $right)->numberAfter($other);
+                $another = new RegionShare(['GB', 'DE'], ['DE'], $right)->numberAfter($other);
                 self::assertNotSame($number, $another, Draws::hint());
             }
         }

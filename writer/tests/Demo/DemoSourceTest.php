@@ -7,7 +7,6 @@ namespace TrendVault\Writer\Tests\Demo;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Demo\DemoSource;
 use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Observations\ObservationParser;
@@ -136,7 +135,10 @@ final class DemoSourceTest extends TestCase
 
     private static function ingest(Database $database, int $now, bool $fill): void
     {
-        $parser = new ObservationParser(array_fill_keys(Regions::codes($database), true), $now);
+        $parser = new ObservationParser(
+            array_fill_keys(array_column($database->rows('SELECT code FROM regions'), 'code'), true),
+            $now,
+        );
         $store = new ObservationStore($database, $now);
         $observations = array_map($parser->parse(...), self::lines($now, $fill));
         $store->prepareFor($observations);

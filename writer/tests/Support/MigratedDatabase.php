@@ -9,6 +9,7 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Migration;
 use TrendVault\Writer\Database\Migrator;
 use TrendVault\Writer\Database\Regions;
+use TrendVault\Writer\Database\RegionTable;
 
 /** A real database with the project's schema and regions, without a file. */
 final class MigratedDatabase
@@ -18,7 +19,7 @@ final class MigratedDatabase
         $root = Settings::projectRoot();
         $database = Database::inMemory();
         new Migrator($database, Migration::readAll("$root/db/migrations"), new FixedClock())->migrate();
-        Regions::seed($database, "$root/db/regions.json");
+        Regions::seed($database, RegionTable::read((string) file_get_contents("$root/db/regions.json")));
 
         return $database;
     }

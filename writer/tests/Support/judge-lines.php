@@ -4,17 +4,16 @@ declare(strict_types=1);
 
 // Reads lines of NDJSON and writes for each why it is rejected, or which kind of line it is: for tests in other languages.
 
+use TrendVault\Writer\Database\RegionShare;
+use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\Removal;
 
 require dirname(__DIR__, 2) . '/vendor/autoload.php';
 
-$codes = array_column(
-    json_decode((string) file_get_contents(dirname(__DIR__, 3) . '/db/regions.json'), true),
-    'code',
-);
-$parser = new ObservationParser(array_fill_keys($codes, true), PHP_INT_MAX - 1000);
+$table = RegionTable::read((string) file_get_contents(dirname(__DIR__, 3) . '/db/regions.json'));
+$parser = new ObservationParser(RegionShare::whole($table)->ownership(), PHP_INT_MAX - 1000);
 while (($line = fgets(STDIN)) !== false) {
     $line = rtrim($line, "\n");
     try {

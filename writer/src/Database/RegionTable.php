@@ -1,0 +1,151 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Database;
+
+use stdClass;
+
+/** The regions of a deployment: db/regions.json, or the file of REGIONS_FILE. contract/region-table.ts reads the same. */
+final readonly class RegionTable
+{
+    private const int MOST_REGIONS = 250;
+    private const int MOST_LANGUAGES = 10;
+    private const string CODE = '/^[A-Z]{2}$/D';
+    private const string LANGUAGE = '/^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/D';
+    private const string NAME = '/^[^\x{0}-\x{1f}\x{7f}-\x{9f}]{1,100}$/Du';
+
+    /** @param non-empty-list<stdClass> $regions each with code, name and languages, in the order of the file */
+    private function __construct(public array $regions) {}
+
+    /**
+     * @param string $text JSON
+     * @throws BadRegionTable with a line for each mistake: where it is, and what was expected
+     */
+    public static function read(string $text): self
+    {
+        $table = json_decode($text);
+        $faults = json_last_error() === JSON_ERROR_NONE ? self::faults($table) : ['expected JSON'];
+
+        return $faults === [] ? new self($table->regions) : throw BadRegionTable::because($faults);
+    }
+
+    /** @return non-empty-list<string> */
+    public function codes(): array
+    {
+        return array_column($this->regions, 'code');
+    }
+
+    /**
+     * Shapes first: what stands in relation is only looked at where all of it is of the right form.
+     *
+     * @return list<string>
+     */
+    private static function faults(mixed $table): array
+    {
+        if (!($table instanceof stdClass)) {
+            return ['expected an object with "default" and "regions"'];
+        }
+        $regions = $table->regions ?? null;
+        $faults = self::unknownKeys($table, ['$schema', 'default', 'regions'], '');
+        if (!self::matches(self::CODE, $table->default ?? null)) {
+            $faults[] = 'default: expected the code of one of the regions, like GB';
+        }
+        if (!is_array($regions) || $regions === [] || count($regions) > self::MOST_REGIONS) {
+            $faults[] = 'regions: expected a list of 1 to ' . self::MOST_REGIONS . ' regions';
+        } else {
+            foreach ($regions as $index => $region) {
+                $faults = [...$faults, ...self::shapeFaults($region, "regions[$index]")];
+            }
+        }
+
+        return $faults === [] ? self::relationFaults($table->default, $regions) : $faults;
+    }
+
+    /** @return list<string> */
+    private static function shapeFaults(mixed $region, string $at): array
+    {
+        if (!($region instanceof stdClass)) {
+            return ["$at: expected an object with \"code\", \"name\" and \"languages\""];
+        }
+        $languages = $region->languages ?? null;
+        $faults = self::unknownKeys($region, ['code', 'name', 'languages', 'countries'], "$at.");
+        if (!self::matches(self::CODE, $region->code ?? null)) {
+            $faults[] = "$at.code: expected an ISO 3166-1 alpha-2 code, like GB";
+        }
+        if (!self::matches(self::NAME, $region->name ?? null)) {
+            $faults[] = "$at.name: expected an English name of 1 to 100 characters";
+        }
+        if (
+            !self::areEach(self::LANGUAGE, $languages) ||
+            $languages === [] ||
+            count($languages) > self::MOST_LANGUAGES
+        ) {
+            $faults[] =
+                "$at.languages: expected 1 to " .
+                self::MOST_LANGUAGES .
+                ' BCP 47 tags, each once, the main one first';
+        }
+        if (property_exists($region, 'countries') && !self::areEach(self::CODE, $region->countries)) {
+            $faults[] = "$at.countries: expected ISO 3166-1 alpha-2 codes, each once";
+        }
+
+        return $faults;
+    }
+
+    /**
+     * @param non-empty-list<stdClass> $regions
+     * @return list<string>
+     */
+    private static function relationFaults(string $default, array $regions): array
+    {
+        $faults = $places = [];
+        $take = static function (string $code, string $place) use (&$faults, &$places): void {
+            if (isset($places[$code])) {
+                $faults[] = "$place: $code is $places[$code] already";
+            }
+            $places[$code] ??= $place;
+        };
+        foreach ($regions as $index => $region) {
+            $take($region->code, "regions[$index].code");
+        }
+        foreach ($regions as $index => $region) {
+            foreach ($region->countries ?? [] as $country) {
+                $take($country, "regions[$index].countries");
+            }
+        }
+        if (!in_array($default, array_column($regions, 'code'), true)) {
+            $faults[] = "default: $default is none of the regions";
+        }
+
+        return $faults;
+    }
+
+    /**
+     * @param list<string> $known
+     * @return list<string>
+     */
+    private static function unknownKeys(stdClass $value, array $known, string $at): array
+    {
+        $unknown = array_diff(array_map(strval(...), array_keys((array) $value)), $known);
+
+        return array_values(
+            array_map(
+                static fn(string $key): string => "$at$key: unknown, expected only " . implode(', ', $known),
+                $unknown,
+            ),
+        );
+    }
+
+    private static function areEach(string $pattern, mixed $values): bool
+    {
+        return is_array($values) &&
+            array_all($values, static fn(mixed $value): bool => self::matches($pattern, $value)) &&
+            count(array_unique($values)) === count($values);
+    }
+
+    private static function matches(string $pattern, mixed $value): bool
+    {
+        return is_string($value) && preg_match($pattern, $value) === 1;
+    }
+}
