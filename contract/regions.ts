@@ -17,10 +17,14 @@ let byCode: ReadonlyMap<string, Region>;
 /** What a program without a setting has. */
 export const builtInRegions: RegionTable = builtIn;
 
+/** Those of a deployment that names its own; null: those that are built in. */
+export let ownRegions: RegionTable | null;
+
 useRegions(null);
 
 /** Replaces the regions of this program by those of a deployment; null: by those that are built in. */
 export function useRegions(table: RegionTable | null): void {
+  ownRegions = table;
   ({ regions, default: defaultRegion } = table ?? builtIn);
   byCode = new Map(regions.map((region) => [region.code, region]));
   regionCodes = [...byCode.keys()];

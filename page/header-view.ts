@@ -1,4 +1,5 @@
 import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
+import type { Region } from "@trendvault/contract/region-table";
 import { regions } from "@trendvault/contract/regions";
 import { h, type ViewElement } from "../client/src/view/nodes.ts";
 import type { Shell } from "./page-model.ts";
@@ -29,15 +30,17 @@ function linkTo({ query }: Shell, changes: Partial<PageQuery>): string {
 }
 
 type NamedRegion = { code: string; name: string };
-const sorted = new Map<string, NamedRegion[]>();
+const sorted = new WeakMap<readonly Region[], Map<string, NamedRegion[]>>();
 
 /** The regions by their names in a language, sorted once: a page has them all. */
 function sortedRegions({ language, formats }: Shell): NamedRegion[] {
-  const known = sorted.get(language);
+  const byLanguage = sorted.get(regions) ?? new Map<string, NamedRegion[]>();
+  sorted.set(regions, byLanguage);
+  const known = byLanguage.get(language);
   if (known !== undefined) return known;
   const named = regions.map(({ code }) => ({ code, name: formats.regionName(code) }));
   named.sort((left, right) => left.name.localeCompare(right.name, language));
-  sorted.set(language, named);
+  byLanguage.set(language, named);
   return named;
 }
 

@@ -17,6 +17,12 @@ export type Shell = {
   sendsViews: boolean;
 };
 
+/** What the origin says of every page to its scripts: it does not depend on the list. */
+export type PageData = Pick<Shell, "categories" | "thumbHosts" | "sendsViews"> & {
+  /** The language of each region, by code, where the deployment has its own regions. */
+  languages?: Record<string, string>;
+};
+
 /** A whole page. */
 export type Page = Shell & {
   list: PageList;

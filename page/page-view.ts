@@ -1,10 +1,12 @@
+import { mainLanguage } from "@trendvault/contract/languages";
 import { pageUrl } from "@trendvault/contract/page-url";
+import { ownRegions } from "@trendvault/contract/regions";
 import { listView } from "../client/src/view/list-view.ts";
 import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import { feedUrlOf, footView } from "./foot-view.ts";
 import { headStart } from "./head-start.ts";
 import { headerView } from "./header-view.ts";
-import type { Page } from "./page-model.ts";
+import type { Page, PageData } from "./page-model.ts";
 import { asOfView, moreLink, titleOf } from "./parts-view.ts";
 
 /** The HTML of a page. */
@@ -65,7 +67,13 @@ function mainView(page: Page): ViewElement {
       dataBlock("list-data", page.json),
     ),
     moreLink(list.next, page),
-    dataBlock("page-data", JSON.stringify({ categories, thumbHosts, sendsViews })),
+    dataBlock("page-data", JSON.stringify({ categories, thumbHosts, sendsViews, ...ownLanguages() })),
     h("div", { class: "notice", id: "notice", role: "status" }),
   );
+}
+
+/** What the page's scripts need of a deployment's own regions: the language of each. The built-in ones are in them. */
+function ownLanguages(): Pick<PageData, "languages"> {
+  if (ownRegions === null) return {};
+  return { languages: Object.fromEntries(ownRegions.regions.map(({ code }) => [code, mainLanguage(code)])) };
 }

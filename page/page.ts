@@ -2,7 +2,7 @@ import { defineList } from "../client/src/element/define.ts";
 import type {} from "../client/src/element.ts"; // the type of its tag and events
 import { keepOffline } from "./browser/keep-offline.ts";
 import { LivePage } from "./browser/live-page.ts";
-import type { PageData } from "./browser/read-shell.ts";
+import type { PageData } from "./page-model.ts";
 
 defineList();
 const list = document.querySelector("trendvault-list");

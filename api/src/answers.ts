@@ -1,7 +1,8 @@
+import { useRegions } from "@trendvault/contract/regions";
 import type { ListReader } from "./database/list-reader.ts";
 import { createRoutes, type FindRoute } from "./http/routes.ts";
 import { createDocuments } from "./resources/documents.ts";
-import { readOpenapi } from "./resources/loaded-later.ts";
+import { describeApi } from "./resources/loaded-later.ts";
 import { PageAssets } from "./resources/page-assets.ts";
 import { videoLinks } from "./resources/video-links.ts";
 import { Builder } from "./serving/builder.ts";
@@ -24,11 +25,12 @@ export async function assembleAnswers(
   settings: Settings,
   { lists, clock, onBuilt }: AnswerOptions,
 ): Promise<AnswerParts> {
+  useRegions(settings.regions);
   const keys = await signingKeysOf(settings);
   const factory = new RepresentationFactory(keys.responses.kid, () => Math.floor(clock() / 1000));
   const findRoute = createRoutes({
     lists,
-    documents: createDocuments(keys.publicKeys, readOpenapi),
+    documents: createDocuments(keys.publicKeys, () => describeApi(settings.regions)),
     linkOf: videoLinks(settings.videoUrl),
     assets: new PageAssets(settings.pageFolder),
     thumbHosts: settings.thumbHosts,

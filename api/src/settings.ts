@@ -1,8 +1,9 @@
 import { fromBase64url, toBase64url } from "@trendvault/contract/base64url";
 import { isOneByteRepeated, type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
 import { readThumbHosts } from "@trendvault/contract/page-policy";
+import { type RegionTable, readRegionTable } from "@trendvault/contract/region-table";
 import * as z from "zod/mini";
-import { type Environment, type KeyFiles, keyFileNames, readKeyFiles } from "./key-files.ts";
+import { type Environment, type KeyFiles, readKeyFiles, settingFileNames } from "./key-files.ts";
 import { isVideoUrlTemplate } from "./video-url-template.ts";
 
 const makeBytes = "openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
@@ -27,6 +28,7 @@ const environment = z.object({
   ),
   THUMB_HOSTS: z._default(thumbHosts(), ""),
   PAGE_FOLDER: z.optional(text(/^[^\0]+$/, "a folder")),
+  REGIONS_TABLE: z.optional(regionTable()),
   WORKERS: z._default(
     z.union([z.literal("auto"), wholeNumber(1, 64, workersExpected)], { error: workersExpected }),
     1,
@@ -49,6 +51,7 @@ const examples: Record<string, string> = {
   VIDEO_URL: "https://site.example/watch/{id}",
   THUMB_HOSTS: "img.example.com,127.0.0.1:8787",
   PAGE_FOLDER: "/srv/trendvault/page/dist",
+  REGIONS_FILE: "/etc/trendvault/regions.json",
   WORKERS: "auto",
   ADMIN_HOST: "127.0.0.1",
   ADMIN_PORT: "9464",
@@ -73,6 +76,8 @@ export type Settings = {
   thumbHosts: string[];
   /** The built page; null: page/dist beside this program. */
   pageFolder: string | null;
+  /** Null: those that come with the program. */
+  regions: RegionTable | null;
   workers: number;
   adminHost: string;
   adminPort: number;
@@ -101,6 +106,7 @@ export function readSettings(env: Environment, files: KeyFiles = readKeyFiles(en
     videoUrl: values.VIDEO_URL ?? null,
     thumbHosts: readThumbHosts(values.THUMB_HOSTS) ?? [],
     pageFolder: values.PAGE_FOLDER ?? null,
+    regions: values.REGIONS_TABLE ?? null,
     workers: values.WORKERS === "auto" ? navigator.hardwareConcurrency : values.WORKERS,
     adminHost: values.ADMIN_HOST,
     adminPort: values.ADMIN_PORT,
@@ -118,7 +124,9 @@ function requireOwnTokenKeys(tokenSeeds: Uint8Array[], seeds: Uint8Array[]): voi
 
 /** A setting's name, or that of the setting with the path of its file. */
 function nameAsSet(name: string, env: Environment): string {
-  const inFile = Object.entries(keyFileNames).find(([file, key]) => key === name && env[file] !== undefined);
+  const inFile = Object.entries(settingFileNames).find(
+    ([file, key]) => key === name && env[file] !== undefined,
+  );
   return inFile?.[0] ?? name;
 }
 
@@ -165,6 +173,21 @@ function publicKeys() {
 function isPublicKey(x: string): boolean {
   const bytes = fromBase64url(x);
   return bytes?.length === 32 && toBase64url(bytes) === x; // its id is made of the text
+}
+
+function regionTable() {
+  return z.pipe(
+    z.string(),
+    z.transform((value, context): RegionTable => {
+      try {
+        return readRegionTable(value);
+      } catch (error) {
+        const message = (error as Error).message.replaceAll("\n", "; ");
+        context.issues.push({ code: "custom", message, input: "(regions)" });
+        return z.NEVER;
+      }
+    }),
+  );
 }
 
 /** `parse` throws an Error that does not repeat the value. */

@@ -1,9 +1,9 @@
 import { pageUrl } from "@trendvault/contract/page-url";
 import type { TrendvaultList } from "../../client/src/element.ts";
 import { fill } from "../../client/src/view/words/words.ts";
-import type { Shell } from "../page-model.ts";
+import type { PageData, Shell } from "../page-model.ts";
 import { Notice } from "./notice.ts";
-import { type PageData, readQuery, readShell } from "./read-shell.ts";
+import { readQuery, readShell, useRegionsOf } from "./read-shell.ts";
 import { ShownPage } from "./shown-page.ts";
 
 type Parts = { list: TrendvaultList; notice: Element; data: PageData };
@@ -34,6 +34,7 @@ export class LivePage {
 
   async start(): Promise<void> {
     const region = this.#list.getAttribute("region") ?? "";
+    useRegionsOf(this.#data);
     this.#shell = await readShell(readQuery(new URL(location.href), region), this.#data);
     this.#listen();
     this.#page.showAge(this.#shell);

@@ -1,12 +1,20 @@
 import { mainLanguage } from "@trendvault/contract/languages";
 import type { PageQuery } from "@trendvault/contract/page-url";
+import { useRegions } from "@trendvault/contract/regions";
 import { formatsOf } from "../../client/src/view/formats.ts";
 import { loadWords } from "../../client/src/view/words/load-words.ts";
 import { languages } from "../../client/src/view/words/words.ts";
-import type { Shell } from "../page-model.ts";
+import type { PageData, Shell } from "../page-model.ts";
 
-/** What the origin says of every page: it does not depend on the list. */
-export type PageData = Pick<Shell, "categories" | "thumbHosts" | "sendsViews">;
+/** Takes over the regions of a deployment that has its own. They are named by Intl. */
+export function useRegionsOf({ languages }: PageData): void {
+  if (languages === undefined) return;
+  const regions = Object.entries(languages).map(([code, language]) => ({
+    ...{ code, name: code },
+    languages: [language],
+  }));
+  useRegions({ default: regions[0]?.code ?? "", regions });
+}
 
 /** What a page's URL names. `region` is the one of the page that is shown, for a URL without one. */
 export function readQuery({ searchParams }: URL, region: string): PageQuery {

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { findRegion } from "@trendvault/contract/regions";
 import { readRemovalsVersion } from "./removals.ts";
 
 /** One published ranking of some regions; of all where there is one writer. Times are Unix seconds. */
@@ -42,7 +43,8 @@ export type LargestIds = ReadonlyMap<string, number>;
 export function readGeneration(database: Database, largestIds: LargestIds = new Map()): Generation | null {
   const rows = database
     .query<RegionRow, [string]>(newestSql)
-    .all(JSON.stringify(Object.fromEntries(largestIds)));
+    .all(JSON.stringify(Object.fromEntries(largestIds)))
+    .filter(({ region }) => findRegion(region) !== undefined); // others were taken out of the deployment's file
   const last = rows.reduce<RegionRow | null>(laterOf, null);
   if (last === null) return null;
   return {

@@ -1,4 +1,3 @@
-import { regionCodes } from "@trendvault/contract/regions";
 import { windows } from "@trendvault/contract/trending-query";
 import { describeContent } from "./database-files.ts";
 import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
@@ -80,9 +79,16 @@ export class Inspector {
       if (typeof before !== "number") return;
       generation = before;
       yield compareRows(before);
-      for (const region of regionCodes) {
-        for (const window of windows) yield readList(generation, region, window);
-      }
+      yield* this.#walkLists(before);
+    }
+  }
+
+  *#walkLists(generation: number): Walk {
+    for (let region: string | number | null = ""; ; ) {
+      const last: string = region;
+      region = yield (store) => store.regionAfter(generation, last);
+      if (typeof region !== "string") return;
+      for (const window of windows) yield readList(generation, region, window);
     }
   }
 

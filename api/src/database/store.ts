@@ -85,6 +85,15 @@ export class Store {
     return this.#database.query<{ id: number | null }, [number]>(sql).get(id)?.id ?? null;
   }
 
+  /** The next region of a generation, by code; null after the last. */
+  regionAfter(generation: number, region: string): string | null {
+    const sql = "SELECT min(region) AS code FROM generation_regions WHERE generation = ? AND region > ?";
+    return (
+      this.#database.query<{ code: string | null }, [number, string]>(sql).get(generation, region)?.code ??
+      null
+    );
+  }
+
   readCategories(generation: number): ReadonlySet<string> {
     return this.#inTransaction(() => readCategories(this.#database, generation));
   }

@@ -1,4 +1,4 @@
-import { type Environment, keyFileNames, readKeyFiles } from "../key-files.ts";
+import { type Environment, readKeyFiles, settingFileNames } from "../key-files.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Settings } from "../settings.ts";
 
@@ -39,7 +39,7 @@ export class WorkerEnvironment {
 
   /** Reads the key files again, if there are any. When one of them is bad, the keys of all stay as they are. */
   async reload(): Promise<void> {
-    if (!Object.keys(keyFileNames).some((name) => this.#env[name] !== undefined)) return;
+    if (!Object.keys(settingFileNames).some((name) => this.#env[name] !== undefined)) return;
     try {
       const { edgeKeys } = await this.read();
       this.#reason = null;
