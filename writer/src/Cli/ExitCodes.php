@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Cli;
 use Symfony\Component\Console\Exception\ExceptionInterface;
 use Throwable;
 use TrendVault\Writer\Database\AlreadyRunning;
+use TrendVault\Writer\Database\BadRegionTable;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\DatabaseFault;
 use TrendVault\Writer\Database\SchemaMismatch;
@@ -26,6 +27,7 @@ final readonly class ExitCodes
         return match (true) {
             $error instanceof UsageError,
             $error instanceof UnknownWorld,
+            $error instanceof BadRegionTable,
             $error instanceof ExceptionInterface
                 => ExitCode::Usage,
             $error instanceof AlreadyRunning => ExitCode::AlreadyRunning,
