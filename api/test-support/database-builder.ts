@@ -42,14 +42,16 @@ type PublishedRegions = {
   previousAt?: number | null;
 };
 
+type BuilderOptions = { version?: number };
+
 /** A real database file, made from the migrations in a folder of its own. */
 export class DatabaseBuilder {
   readonly folder: string;
   readonly path: string;
   readonly database: Database;
 
-  /** With a path, an existing file is opened instead. */
-  constructor(existing?: string) {
+  /** With a path, an existing file is opened instead. `version` is the last migration that is applied (default: all). */
+  constructor(existing?: string, { version = Number.POSITIVE_INFINITY }: BuilderOptions = {}) {
     this.folder = existing === undefined ? mkdtempSync(join(tmpdir(), "trendvault-api-")) : dirname(existing);
     this.path = existing ?? join(this.folder, "trendvault.db");
     this.database = new Database(this.path, { create: true, strict: true });
@@ -61,7 +63,20 @@ export class DatabaseBuilder {
       this.database.close(); // what stays open keeps others from recovering it
       throw error;
     }
-    if (existing === undefined) this.#migrate();
+    if (existing === undefined) this.#create(version);
+  }
+
+  /** Applies the migrations that are missing, as a writer of now does. */
+  migrate(last = Number.POSITIVE_INFINITY): void {
+    const { version: applied } = this.database
+      .query<{ version: number }, []>("SELECT ifnull(max(version), 0) AS version FROM schema_migrations")
+      .get() ?? { version: 0 };
+    for (const { version, name, sql } of listMigrations()) {
+      if (version <= applied || version > last) continue;
+      this.database.run(sql);
+      const checksum = createHash("sha256").update(sql).digest("hex");
+      this.database.run("INSERT INTO schema_migrations VALUES (?, ?, ?, 0)", [version, name, checksum]);
+    }
   }
 
   /** Publishes a generation with these lists in one transaction and gives its id. */
@@ -131,15 +146,11 @@ export class DatabaseBuilder {
     this.database.run(`INSERT INTO ${table} VALUES (${columns.map(() => "?").join(", ")})`, row);
   }
 
-  #migrate(): void {
+  #create(version: number): void {
     this.database.run(
       "CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT",
     );
-    for (const { version, name, sql } of listMigrations()) {
-      this.database.run(sql);
-      const checksum = createHash("sha256").update(sql).digest("hex");
-      this.database.run("INSERT INTO schema_migrations VALUES (?, ?, ?, 0)", [version, name, checksum]);
-    }
+    this.migrate(version);
     for (const { code, name, languages } of regions) {
       this.database.run("INSERT INTO regions VALUES (?, ?, ?)", [code, name, JSON.stringify(languages)]);
     }

@@ -9,7 +9,7 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { supportedSchemaVersion } from "../src/database/schema-version.ts";
+import { oldestReadableVersion, supportedSchemaVersion } from "../src/database/schema-version.ts";
 import { formatTime } from "../src/resources/time-text.ts";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../test-support/load.ts";
@@ -127,7 +127,7 @@ test.each([
       copyFileSync(good, path);
       inDatabase(path, "INSERT INTO schema_migrations VALUES (99, 'x', 'x', 0)");
     },
-    sentence: `its schema is version 99, this origin reads version ${supportedSchemaVersion}; update the origin`,
+    sentence: `its schema is version 99, this origin reads versions ${oldestReadableVersion} to ${supportedSchemaVersion}; update the origin`,
   },
   {
     name: "of an older schema",
@@ -135,7 +135,7 @@ test.each([
       copyFileSync(good, path);
       inDatabase(path, "DELETE FROM schema_migrations WHERE version > 3");
     },
-    sentence: `its schema is version 3, this origin reads version ${supportedSchemaVersion}; run writer migrate`,
+    sentence: `its schema is version 3, this origin reads versions ${oldestReadableVersion} to ${supportedSchemaVersion}; run writer migrate`,
   },
 ])(
   "a database that is $name at start is one clear sentence and a non-zero exit",

@@ -20,7 +20,7 @@ import {
 } from "./generation.ts";
 import { type ListPage, prepareListPageQuery } from "./list-page.ts";
 import { type ListedVideo, readListedVideos } from "./listed-videos.ts";
-import { supportedSchemaVersion } from "./schema-version.ts";
+import { canRead, oldestReadableVersion, supportedSchemaVersion } from "./schema-version.ts";
 import { requireSameRows, type WalkedTable, walk } from "./table-walk.ts";
 import { prepareVideoQuery, type VideoRecord } from "./video-rows.ts";
 
@@ -167,9 +167,13 @@ function requireSchema(database: Database, path: string): void {
   const { version } = database
     .query<{ version: number }, []>("SELECT ifnull(max(version), 0) AS version FROM schema_migrations")
     .get() ?? { version: 0 };
-  if (version === supportedSchemaVersion) return;
+  const { user_version: oldestReader } = database
+    .query<{ user_version: number }, []>("PRAGMA user_version")
+    .get() ?? { user_version: 0 };
+  if (canRead(version, oldestReader)) return;
   const remedy = version > supportedSchemaVersion ? "update the origin" : "run writer migrate";
+  const readable = `versions ${oldestReadableVersion} to ${supportedSchemaVersion}`;
   throw new DatabaseUnusable(
-    `Cannot serve ${path}: its schema is version ${version}, this origin reads version ${supportedSchemaVersion}; ${remedy}`,
+    `Cannot serve ${path}: its schema is version ${version}, this origin reads ${readable}; ${remedy}`,
   );
 }

@@ -8,12 +8,15 @@ namespace TrendVault\Writer\Database;
 final readonly class Migration
 {
     private const string FILE_NAME = '/^(\d{4})_([a-z0-9_]+)\.sql$/D';
+    private const string READABLE = '/^-- Origins of schema version (\d+) and later can read what this makes\.$/m';
 
     private function __construct(
         public int $version,
         public string $name,
         public string $sql,
         public string $checksum,
+        /** The oldest schema version whose origins can read a database with this: its own, unless the file names another. */
+        public int $oldestReader,
     ) {}
 
     /**
@@ -28,7 +31,9 @@ final readonly class Migration
                 throw SchemaMismatch::badFileName($file);
             }
             $sql = (string) file_get_contents($file);
-            $migrations[] = new self((int) $parts[1], $parts[2], $sql, hash('sha256', $sql));
+            $version = (int) $parts[1];
+            $reader = preg_match(self::READABLE, $sql, $match) === 1 ? (int) $match[1] : $version;
+            $migrations[] = new self($version, $parts[2], $sql, hash('sha256', $sql), $reader);
         }
         $versions = array_column($migrations, 'version');
         if ($migrations === [] || $versions !== range(1, count($versions))) {

@@ -84,6 +84,14 @@ final readonly class Migrator
         return $tables === [] ? [] : throw SchemaMismatch::foreign();
     }
 
+    /** Where nothing was said yet, it was the origins of that version alone. See docs/decisions/0052. */
+    private function sayWhoCanRead(Migration $migration): void
+    {
+        $before = $this->database->value('PRAGMA user_version') ?: $migration->version - 1;
+        $oldestReader = max($before, $migration->oldestReader);
+        $this->database->execute("PRAGMA user_version = $oldestReader");
+    }
+
     /** The table of migrations is made with the first migration, so that a file has both or neither. */
     private function apply(Migration $migration): void
     {
@@ -91,6 +99,7 @@ final readonly class Migrator
             $this->database->execute(self::MIGRATIONS_TABLE);
         }
         $this->database->execute($migration->sql);
+        $this->sayWhoCanRead($migration);
         $this->database->run(
             'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
             [
