@@ -60,7 +60,7 @@ export class Origin {
 
   /** The answer to a request that failed before `answer`, or in it. */
   readonly answerFailure = (error: unknown): Response =>
-    reportFailure(error, { request: null, route: "none", log: this.#parts.log });
+    reportFailure(error, { traceparent: null, route: "none", log: this.#parts.log });
 
   /** Looks at the database and the clock (`now` in milliseconds). Call it every 20 milliseconds or so. */
   tick(now: number): void {

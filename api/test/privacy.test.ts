@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { edgeSignatureHeader } from "@trendvault/contract/edge-signature";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
+import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
 import { RawClient } from "../test-support/raw-client.ts";
 import { recordReads } from "../test-support/recorded-request.ts";
-import { openTestOrigin, type TestOrigin } from "../test-support/test-origin.ts";
+import { openTestOrigin, type TestOrigin, testTime } from "../test-support/test-origin.ts";
 import { until } from "../test-support/until.ts";
 
 const fieldsOfVisitor = {
@@ -63,14 +64,23 @@ describe("of a request, nothing is read that tells clients apart", () => {
     testOrigin.watcher.close();
   });
 
-  test("one that fails: the trace id for the log, too", async () => {
-    const testOrigin = await openTestOrigin(builder.path);
-    testOrigin.lists.readVideo = () => {
-      throw new Error("broken");
-    };
-    const reads = await readsOf(testOrigin, "/api/videos/video1", {});
-    expect(reads.filter((read) => !readOfEach.includes(read))).toEqual(["headers.get(traceparent)"]);
-    testOrigin.watcher.close();
+  test("one that fails: no more, unless the edge sent it; then its trace for the log, too", async () => {
+    const keys = `e1:${"B".repeat(43)}`;
+    const signature = await new EdgeSigner(parseKeyRing(keys)).sign(testTime / 1000);
+    const ofEdge = [`headers.get(${edgeSignatureHeader})`, "headers.get(traceparent)"];
+    for (const [env, expected] of [
+      [{}, []],
+      [{ EDGE_KEYS: keys }, ofEdge],
+    ] as const) {
+      const testOrigin = await openTestOrigin(builder.path, env);
+      testOrigin.lists.readVideo = () => {
+        throw new Error("broken");
+      };
+      const headers = { [edgeSignatureHeader]: signature };
+      const reads = await readsOf(testOrigin, "/api/videos/video1", { headers });
+      expect(reads.filter((read) => !readOfEach.includes(read))).toEqual([...expected]);
+      testOrigin.watcher.close();
+    }
   });
 
   test("one that the edge signs: the signature, too", async () => {

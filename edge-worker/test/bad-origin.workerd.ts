@@ -105,9 +105,18 @@ describe("when the origin answers with", () => {
     const logs = stack.edge.logs();
     const target = coldTarget(0);
     const line = logs.map((text) => JSON.parse(text)).find((parsed) => parsed.target === target);
-    assert.deepEqual(Object.keys(line), ["time", "level", "event", "message", "target", "reason"]);
+    assert.deepEqual(Object.keys(line), [
+      "time",
+      "level",
+      "event",
+      "message",
+      "target",
+      "reason",
+      "trace_id",
+    ]);
     assert.match(line.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     assert.deepEqual([line.level, line.event, line.reason], ["error", "origin_failed", "status 500"]);
+    assert.match(String(line.trace_id), /^[0-9a-f]{32}$/);
     assert.doesNotMatch(logs.join(), /192\.0\.2\./);
   });
 });

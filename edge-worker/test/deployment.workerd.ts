@@ -68,6 +68,13 @@ describe("what is deployed", () => {
     await Promise.all(environments.map(check));
   });
 
+  test("logs what it writes itself, and has no traces, which would have the visitor's user agent and town", () => {
+    for (const env of ["", "staging", "production"]) {
+      const { traces, logs } = read(env).observability ?? {};
+      assert.deepEqual([traces?.enabled, logs?.enabled, logs?.invocation_logs], [false, true, false], env);
+    }
+  });
+
   test("has no secret in wrangler.toml", () => {
     const text = readFileSync(join(root, "wrangler.toml"), "utf8");
     assert.doesNotMatch(text, /EDGE_KEYS\s*=/);

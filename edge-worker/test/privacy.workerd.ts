@@ -16,6 +16,9 @@ const headers = {
   referer: "https://visitor.example/",
   "if-none-match": '"visitor-tag"',
   accept: "visitor/accept",
+  traceparent: `00-${"beef".repeat(8)}-${"beef".repeat(4)}-01`,
+  tracestate: "visitor=state",
+  baggage: "visitor=baggage",
 };
 const cf = { country: "DE", city: "visitor-city", asn: 64_500, latitude: "visitor-latitude" };
 
@@ -125,7 +128,10 @@ describe("of a request the edge reads", () => {
     assert.ok(stack.proxy.headers.length > 0);
     for (const sent of stack.proxy.headers) {
       assert.ok(sent["x-edge-signature"]);
-      assert.doesNotMatch(JSON.stringify(sent), /visitor|2001:db8/);
+      assert.doesNotMatch(JSON.stringify(sent), /visitor|2001:db8|beefbeef/);
+      assert.match(String(sent.traceparent), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     }
+    const traces = stack.proxy.headers.map(({ traceparent }) => traceparent);
+    assert.equal(new Set(traces).size, traces.length, "a trace of its own for each request");
   });
 });

@@ -1,5 +1,6 @@
 import { isReadMethod, longestTarget, refusalDetails } from "@trendvault/contract/http-rules";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
+import { traceparentHeader } from "@trendvault/contract/trace-context";
 import { DatabaseUnreadable } from "../database/errors.ts";
 import type { Logger } from "../logging/logger.ts";
 import { Refusal } from "../resources/refusal.ts";
@@ -112,7 +113,9 @@ export class SlowPath {
 
   #fail(error: unknown, { resource: { route }, request }: Waiting): Response {
     if (error instanceof DatabaseUnreadable) return this.#refuse(route, unreadable);
-    return this.#finish(route, reportFailure(error, { request, route, log: this.#parts.log }));
+    const { guard, log } = this.#parts;
+    const traceparent = guard === null ? null : request.headers.get(traceparentHeader);
+    return this.#finish(route, reportFailure(error, { traceparent, route, log }));
   }
 
   #send(representation: Representation, request: Request, entry: CacheEntry): Response {

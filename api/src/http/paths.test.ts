@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
+import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { PublicKeys, RegionList, TrendingPage, Video } from "@trendvault/contract/responses";
 import { type DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { closePublishedOrigin, openPublishedOrigin } from "../../test-support/published-origin.ts";
-import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
+import { openTestOrigin, type TestOrigin, testTime } from "../../test-support/test-origin.ts";
 import { until } from "../../test-support/until.ts";
 
 let builder: DatabaseBuilder;
@@ -98,17 +100,26 @@ test("a path and query of more than 2048 characters are 414", async () => {
   expect((await origin.ask(`/api/trending?region=${"G".repeat(2100)}`)).status).toBe(414);
 });
 
-test("an unexpected failure is 500 with an id that leads to the log, and nothing else", async () => {
+const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+const keys = `e1:${"B".repeat(43)}`;
+
+test.each([
+  ["the edge", { EDGE_KEYS: keys }, "4bf92f3577b34da6a3ce929d0e0e4736"],
+  ["anybody, whose trace may name a visitor", {}, null],
+])("a failure is 500 with an id that leads to the log; asked by %s", async (_by, env, traceId) => {
+  origin.watcher.close();
+  origin = await openTestOrigin(builder.path, env);
   origin.lists.readVideo = () => {
     throw new Error("readVideo is broken");
   };
-  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-  const request = new Request("http://origin.test/api/videos/video1?", { headers: { traceparent } });
+  const signature = await new EdgeSigner(parseKeyRing(keys)).sign(testTime / 1000);
+  const headers = { traceparent, [edgeSignatureHeader]: signature };
+  const request = new Request("http://origin.test/api/videos/video1?", { headers });
   const response = await origin.handler.answer(request);
   const problem = (await response.json()) as { instance: string };
   expect(response.status).toBe(500);
   expect(JSON.stringify(problem)).not.toContain("readVideo");
   const [logged] = origin.logged;
-  expect(logged?.facts.trace_id).toBe("4bf92f3577b34da6a3ce929d0e0e4736");
+  expect(logged?.facts.trace_id).toBe(traceId);
   expect(`urn:uuid:${logged?.facts.request_id}`).toBe(problem.instance);
 });

@@ -1,4 +1,5 @@
 import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import { beginTrace } from "@trendvault/contract/trace-context";
 import type { Logger } from "../log/logger.ts";
 import { fetchFromOrigin, type OriginOptions, type OriginResponse } from "../origin/fetch-from-origin.ts";
 import { validateOriginResponse } from "../origin/validate-origin-response.ts";
@@ -7,7 +8,7 @@ import { type CanonicalRequest, redactedTarget } from "../rules/canonical-reques
 import type { DocumentSource, Held, SourceAnswer } from "./document-source.ts";
 import { SourceBreaker } from "./source-breaker.ts";
 
-type Options = OriginOptions & {
+type Options = Omit<OriginOptions, "traceparent"> & {
   /** What its responses have to be signed with. */
   keys: PublicKeySet;
   backoff: BackoffOptions;
@@ -38,21 +39,24 @@ export class OriginSource implements DocumentSource {
     if (!this.#breaker.begin()) return { kind: "waiting", until: this.#breaker.waitsUntil ?? 0 };
     const { keys, clock } = this.#options;
     const now = clock();
-    const received = await fetchFromOrigin(request.target, this.#options);
-    if (typeof received === "string") return this.#fail(request, { reason: received });
+    // A trace of its own: what one visitor's request names must not reach the origin, and many share this one.
+    const { traceId, traceparent } = beginTrace();
+    const received = await fetchFromOrigin(request.target, { ...this.#options, traceparent });
+    if (typeof received === "string") return this.#fail(request, { reason: received, traceId });
     const validated = await validateOriginResponse(received, { request, stored, now, keys });
-    if (validated.kind === "invalid") return this.#fail(request, { received, ...validated });
+    if (validated.kind === "invalid") return this.#fail(request, { received, traceId, ...validated });
     this.#breaker.succeed();
     return validated;
   }
 
   #fail(
     request: CanonicalRequest,
-    { received, reason }: { received?: OriginResponse; reason: string },
+    { received, reason, traceId }: { received?: OriginResponse; reason: string; traceId: string },
   ): SourceAnswer {
     const { log, clock } = this.#options;
     const message = "The origin gave no response that can be served.";
-    log({ level: "error", event: "origin_failed", message, target: redactedTarget(request), reason });
+    const facts = { target: redactedTarget(request), reason, trace_id: traceId };
+    log({ level: "error", event: "origin_failed", message, ...facts });
     const status = received?.status ?? null;
     const retryAfter = readRetryAfter(received?.headers.get("retry-after") ?? null, clock());
     // What is too large is so for this target only: a catalogue decides how large a list is.

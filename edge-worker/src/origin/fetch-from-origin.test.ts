@@ -3,11 +3,13 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
+import { beginTrace } from "@trendvault/contract/trace-context";
 import { fetchFromOrigin } from "./fetch-from-origin.ts";
 
 // These run on Bun: local workerd turns a failed connection into a response with status 500.
 
 const signer = new EdgeSigner(parseKeyRing(`e2:${"B".repeat(43)},e1:${"C".repeat(43)}`));
+const { traceparent } = beginTrace();
 const target = "/api/trending?region=DE&category=Film%20%26%20Animation";
 
 let server: Server | undefined;
@@ -20,7 +22,8 @@ async function fetchWith(listener: RequestListener, timeoutSeconds = 5) {
   server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
-  return fetchFromOrigin(target, { url: new URL(`http://127.0.0.1:${port}`), signer, timeoutSeconds });
+  const url = new URL(`http://127.0.0.1:${port}`);
+  return fetchFromOrigin(target, { url, signer, timeoutSeconds, traceparent });
 }
 
 /** Responds to the first request in one way and to the others in another. */
@@ -47,6 +50,16 @@ test("the request is signed with the first key, in this minute", async () => {
   });
   expect([before, await signer.sign(Date.now() / 1000)]).toContain(header ?? "");
   expect(header).toStartWith("v2.e2.");
+});
+
+test("the request, and its retry, have the trace that is logged", async () => {
+  const seen: unknown[] = [];
+  const record: RequestListener = (request) => {
+    seen.push(request.headers.traceparent);
+    request.socket.destroy();
+  };
+  await fetchWith(record);
+  expect(seen).toEqual([traceparent, traceparent]);
 });
 
 describe("a connection that fails", () => {

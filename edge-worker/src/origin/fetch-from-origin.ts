@@ -1,13 +1,14 @@
 import { type EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
 import { longestBody } from "@trendvault/contract/http-rules";
+import { traceparentHeader } from "@trendvault/contract/trace-context";
 
 /** A response of the origin, whole; nothing in it has been validated. */
 export type OriginResponse = { status: number; headers: Headers; body: Uint8Array<ArrayBuffer> };
 
 export type OriginError = "timed-out" | "unreachable" | "too-large";
 
-/** `timeoutSeconds` is for everything together: both tries and the body. */
-export type OriginOptions = { url: URL; signer: EdgeSigner; timeoutSeconds: number };
+/** `timeoutSeconds` is for everything together: both tries and the body. `traceparent`: see contract/trace-context.ts. */
+export type OriginOptions = { url: URL; signer: EdgeSigner; timeoutSeconds: number; traceparent: string };
 
 /** With these statuses Cloudflare tells a Worker that it had no connection to the origin. */
 const connectionErrorStatuses = new Set([521, 522, 523, 525, 526, 530]);
@@ -24,12 +25,17 @@ export async function fetchFromOrigin(
 
 async function tryOnce(
   target: string,
-  { url, signer }: OriginOptions,
+  { url, signer, traceparent }: OriginOptions,
   signal: AbortSignal,
 ): Promise<OriginResponse | OriginError> {
   const signature = await signer.sign(Date.now() / 1000);
   const request = new Request(new URL(target, url).href, {
-    headers: { accept: "application/json", "accept-encoding": "identity", [edgeSignatureHeader]: signature },
+    headers: {
+      accept: "application/json",
+      "accept-encoding": "identity",
+      [edgeSignatureHeader]: signature,
+      [traceparentHeader]: traceparent,
+    },
     redirect: "manual",
     cache: "no-store", // one cache decides about freshness: ours
     signal,
