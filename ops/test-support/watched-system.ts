@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -29,6 +30,8 @@ export class WatchedSystem {
   readonly #folder = mkdtempSync(join(tmpdir(), "trendvault-watched-"));
   readonly #metrics = join(this.#folder, "metrics");
   readonly #servers: ToolServer[] = [];
+  /** The file with the keys of the edge, of which the origin answers those only. */
+  readonly edgeKeys = join(this.#folder, "edge-keys");
   #prometheus = "";
   #parts: PublishingSystem | undefined;
 
@@ -55,10 +58,20 @@ export class WatchedSystem {
     return reader;
   }
 
+  /** What the writer leaves for the collector. */
+  get writerMetrics(): string {
+    return join(this.#metrics, "writer.prom");
+  }
+
+  /** Where spool files of the writer come from. */
+  get spool(): string {
+    return join(this.parts.folder, "spool");
+  }
+
   /** What the writer and the follower leave for the collector, and what the origin answers. */
   async outputs(): Promise<Record<"writer" | "follower" | "origin", string>> {
     return {
-      writer: readFileSync(join(this.#metrics, "writer.prom"), "utf8"),
+      writer: readFileSync(this.writerMetrics, "utf8"),
       follower: readFileSync(join(this.#metrics, "follow.prom"), "utf8"),
       origin: await (await fetch(`${this.reader.adminUrl}metrics`)).text(),
     };
@@ -93,10 +106,13 @@ export class WatchedSystem {
 
   async #startAll(): Promise<void> {
     mkdirSync(this.#metrics);
+    writeFileSync(this.edgeKeys, `e1:${randomBytes(32).toString("base64url")}`, { mode: 0o600 });
     this.#parts = await PublishingSystem.start(new Random(), ["reader"], {
-      METRICS_FILE: join(this.#metrics, "writer.prom"),
+      METRICS_FILE: this.writerMetrics,
       FOLLOW_METRICS_FILE: join(this.#metrics, "follow.prom"),
       BACKUP: "s3://trendvault/backups",
+      EDGE_KEYS_FILE: this.edgeKeys,
+      PUBLISH_TIMEOUT_SECONDS: "300", // a busy machine
     });
     const collectors = ["--collector.disable-defaults", "--collector.filesystem", "--collector.textfile"];
     const machine = await this.#serve("prometheus-node-exporter", [
@@ -110,6 +126,7 @@ export class WatchedSystem {
     writeFileSync(config, this.#configure({ machine, blackbox }));
     const data = `--storage.tsdb.path=${join(this.#folder, "data")}`;
     this.#prometheus = `http://${await this.#serve("prometheus", [`--config.file=${config}`, data])}`;
+    while (!(await fetch(`${this.#prometheus}/-/ready`)).ok) await Bun.sleep(pollMs); // it listens before that
   }
 
   async #serve(tool: ConstructorParameters<typeof ToolServer>[0], words: string[]): Promise<string> {

@@ -48,6 +48,11 @@ export class Program {
     }
   }
 
+  /** Of the process itself; 0 before it was started. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
   /** SIGKILL for it and all that it has started. */
   async kill(): Promise<void> {
     this.killGroup();

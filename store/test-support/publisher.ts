@@ -47,12 +47,16 @@ export class Publisher {
 
   async run(
     words: string[],
-    { bundle = false, killAfterMs }: { bundle?: boolean; killAfterMs?: number } = {},
+    {
+      bundle = false,
+      killAfterMs,
+      settings = {},
+    }: { bundle?: boolean; killAfterMs?: number; settings?: Record<string, string> } = {},
   ): Promise<number> {
     const render = bundle ? { RENDER_COMMAND: `${process.execPath} --no-env-file api/src/render.ts` } : {};
     const child = Bun.spawn([writer, ...words], {
       cwd: root,
-      env: { ...this.#env, ...render },
+      env: { ...this.#env, ...render, ...settings },
       stdin: "ignore",
       stdout: "ignore",
       stderr: Bun.file(join(this.#folder, "writer.log")),
