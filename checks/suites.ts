@@ -86,6 +86,7 @@ export const suites: readonly Suite[] = [
   bunTest("page", "page"),
   bunTest("local", "local"),
   { ...bunTest("store", "store"), needsStore: true },
+  bunTest("endurance", "endurance"),
   { ...bunTest("ops", "ops"), needsStore: true, needsPrometheus: true },
   bunTest("checks", "checks"),
   { part: "toolchain", name: "tests", counting: "closing-line", command: ["toolchain/test"] },

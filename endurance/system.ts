@@ -1,0 +1,120 @@
+import { Database } from "bun:sqlite";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
+import { parseKeyRing } from "@trendvault/contract/key-ring";
+import { until } from "../api/test-support/until.ts";
+import { freePort } from "../edge-worker/test/free-port.ts";
+import { SmallDisk } from "../follow/test-support/small-disk.ts";
+import { loadOrCreateKeys } from "../local/key-file.ts";
+import { Program } from "../store/test-support/program.ts";
+import { OriginPart } from "./origin-part.ts";
+import { commandOf, type Sample, takeSample, withDescendants } from "./samples.ts";
+import { WriterPart } from "./writer-part.ts";
+
+const root = resolve(import.meta.dir, "..");
+const diskMegabytes = 512;
+
+type Parts = {
+  folder: string;
+  disk: SmallDisk | null;
+  writer: WriterPart;
+  origin: OriginPart;
+  edge: Program;
+  urls: { edge: string; origin: string };
+  edgeKeys: string;
+};
+
+/** Writer, origin and edge over one database, which lies on a disk of its own where this user may mount one. */
+export class EnduranceSystem {
+  readonly writer: WriterPart;
+  readonly origin: OriginPart;
+  readonly edge: Program;
+  readonly disk: SmallDisk | null;
+  readonly urls: { edge: string; origin: string };
+  readonly #folder: string;
+  readonly #signer: EdgeSigner;
+
+  private constructor({ folder, disk, writer, origin, edge, urls, edgeKeys }: Parts) {
+    this.#folder = folder;
+    [this.disk, this.writer, this.origin, this.edge, this.urls] = [disk, writer, origin, edge, urls];
+    this.#signer = new EdgeSigner(parseKeyRing(edgeKeys));
+  }
+
+  /** Fills the database and starts all. @throws Error when something does not start */
+  static async start({ writerSeconds }: { writerSeconds: number }): Promise<EnduranceSystem> {
+    const folder = mkdtempSync(join(tmpdir(), "trendvault-endurance-"));
+    const disk = SmallDisk.mount(diskMegabytes);
+    const databasePath = join(disk?.path ?? folder, "trendvault.db");
+    const { PATH = "", HOME = "" } = process.env;
+    const { settings } = loadOrCreateKeys(join(folder, "keys.env"));
+    const env = { PATH, HOME, ...settings };
+    const writer = new WriterPart({ databasePath, folder, everySeconds: writerSeconds, env });
+    await writer.fill();
+    const ports: [number, number] = [await freePort(), await freePort()];
+    const origin = await OriginPart.start(databasePath, { env, ports });
+    const edgePort = await freePort();
+    const urls = { edge: `http://127.0.0.1:${edgePort}`, origin: origin.url };
+    const edge = new Program({
+      name: "the edge",
+      command: [join(root, "edge-worker/dev"), origin.url, String(edgePort), join(folder, "edge")],
+      env: { ...env, CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "true" },
+      cwd: root,
+      logPath: join(folder, "edge.log"),
+      readyUrl: `${urls.edge}/healthz`,
+    });
+    await edge.start();
+    return new EnduranceSystem({
+      folder,
+      disk,
+      writer,
+      origin,
+      edge,
+      urls,
+      edgeKeys: settings.EDGE_KEYS ?? "",
+    });
+  }
+
+  /** Resolves when the origin is well and serves the newest generation, and the edge answers. @throws Error after a while */
+  async becomeWell(): Promise<void> {
+    await until(async () => (await this.origin.ailment(this.newestGeneration())) === null);
+    await until(async () => (await fetch(`${this.urls.edge}/healthz`).catch(() => null))?.status === 200);
+  }
+
+  newestGeneration(): number {
+    return this.#query<{ id: number }>("SELECT max(id) AS id FROM generations").id;
+  }
+
+  /** "ok", or what SQLite finds wrong. */
+  checkDatabase(): string {
+    return this.#query<{ integrity_check: string }>("PRAGMA integrity_check").integrity_check;
+  }
+
+  /** The fields of a request that this edge sends. */
+  readonly edgeFields = async (): Promise<Record<string, string>> => ({
+    [edgeSignatureHeader]: await this.#signer.sign(Date.now() / 1000),
+  });
+
+  sample(second: number): Sample {
+    const edgePids = withDescendants(this.edge.pid).filter((pid) => commandOf(pid).includes("workerd serve"));
+    return takeSample({
+      second,
+      originPids: this.origin.pids,
+      edgePids,
+      databasePath: this.writer.databasePath,
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.edge.kill();
+    await this.origin.stop();
+    this.disk?.unmount();
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  #query<Row>(sql: string): Row {
+    using database = new Database(this.writer.databasePath, { readonly: true });
+    return database.query<Row, []>(sql).get() as Row;
+  }
+}
