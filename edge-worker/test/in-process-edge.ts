@@ -50,7 +50,13 @@ export class DataCentre {
 
 /** `bundles`: the bucket that is read, and what with; none without it. */
 type EdgeOptions = Pick<Situation, "stored" | "fallback"> & {
-  bundles?: { bucket: Bucket; keySet: string; signingSeed?: Uint8Array; timeoutSeconds?: number };
+  bundles?: {
+    bucket: Bucket;
+    keySet: string;
+    prefixes?: string[];
+    signingSeed?: Uint8Array;
+    timeoutSeconds?: number;
+  };
   hasOrigin?: boolean;
   dataCentre?: DataCentre;
   log?: Logger;

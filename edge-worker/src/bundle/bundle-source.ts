@@ -37,6 +37,8 @@ type Options = {
 /** One request, and the bundle that answers it. `until`: for how long nothing else is known (Unix seconds). */
 type Question = Held & { request: CanonicalRequest; pointer: BundlePointer; until: number };
 
+type Newest = Awaited<ReturnType<BundlePointers["current"]>>;
+
 const freshPointerSeconds = 15 * 60; // as long as a signature of the origin counts as one of now
 const clockSeconds = 60; // that the signer's clock may be ahead
 
@@ -56,11 +58,15 @@ export class BundleSource implements DocumentSource {
   }
 
   async read(request: CanonicalRequest, held: Held): Promise<SourceAnswer> {
-    if (!this.#breaker.begin()) return { kind: "waiting", until: this.#breaker.waitsUntil ?? 0 };
+    if (this.waitsUntil !== null) return { kind: "waiting", until: this.waitsUntil };
     try {
       const end = Date.now() + this.#options.timeoutSeconds * 1000;
-      const answer = await nullAfter(end, this.#read(request, held));
-      if (answer === null) throw new Error("the bucket did not answer in time");
+      const newest = await inTime(end, this.#options.pointers.current(held.waitUntil));
+      const generation = generationOf(request) ?? newest.pointer.generation;
+      if (held.stored?.bundle === generation) return { kind: "unchanged", until: newest.until };
+      if (!(await held.mayRead())) return { kind: "rate-limited" };
+      if (!this.#breaker.begin()) return { kind: "waiting", until: this.waitsUntil ?? 0 };
+      const answer = await inTime(end, this.#read(request, { ...held, generation, newest }));
       this.#breaker.succeed();
       return answer;
     } catch (error) {
@@ -81,11 +87,11 @@ export class BundleSource implements DocumentSource {
     return { kind: "failed", status: null, retryAfter: 0 };
   }
 
-  async #read(request: CanonicalRequest, held: Held): Promise<SourceAnswer> {
+  async #read(
+    request: CanonicalRequest,
+    { generation, newest: { pointer: newest, until }, ...held }: Held & { generation: number; newest: Newest },
+  ): Promise<SourceAnswer> {
     const { pointers, documents } = this.#options;
-    const { pointer: newest, until } = await pointers.current(held.waitUntil);
-    const generation = generationOf(request) ?? newest.generation;
-    if (held.stored?.bundle === generation) return { kind: "unchanged", until };
     const isNewest = generation === newest.generation;
     const pointer = isNewest ? newest : await pointers.ofGeneration(generation, held.waitUntil);
     if (pointer === null) return this.#withoutBundle(request, newest, until);
@@ -188,6 +194,13 @@ export class BundleSource implements DocumentSource {
     const document = { status: 404, contentType: problemContentType, body, lifetimes } as const;
     return this.#take(await key.signDocument(document, { request, now }), now, question);
   }
+}
+
+/** `end`: Unix milliseconds. */
+async function inTime<T extends object>(end: number, reads: Promise<T>): Promise<T> {
+  const result = await nullAfter(end, reads);
+  if (result === null) throw new Error("the bucket did not answer in time");
+  return result;
 }
 
 /** A bundle that can be read has no such document: that says nothing of the others. */

@@ -64,33 +64,42 @@ export class JoinedSource implements DocumentSource {
     const region = regionOf(request);
     if (region !== null) {
       const found = await stores.find(region, held.waitUntil);
-      if (found === null) return this.#refuse(unpublishedRegion);
-      const refusal = await this.#refuseCategory(request, found, held);
-      return refusal === null ? found.store.source.read(request, held) : this.#refuse(refusal);
+      return found === null ? this.#refuse(unpublishedRegion) : this.#readOfRegion(request, found, held);
     }
     const opened = await stores.open(held.waitUntil);
     if (request.target in joins) return this.#join(request, opened, held);
-    const store =
-      videoIdAt(request.target) === null ? opened[0].store : await this.#storeOf(request, opened, held);
+    const known = opened.find(({ pointer }) => pointer.generation === held.stored?.bundle);
+    if (known !== undefined) return known.store.source.read(request, held);
+    if (videoIdAt(request.target) === null) return opened[0].store.source.read(request, held);
+    return this.#readOfAny(request, opened, held);
+  }
+
+  async #readOfRegion(request: CanonicalRequest, found: OpenStore, held: Held): Promise<SourceAnswer> {
+    const { store, pointer } = found;
+    const isKnown = held.stored?.bundle === pointer.generation;
+    if (!isKnown && dependsOnCategory(request)) {
+      if (!(await held.mayRead())) return { kind: "rate-limited" };
+      const refusal = await this.#refuseCategory(request, found, held);
+      if (refusal !== null) return this.#refuse(refusal);
+    }
     return store.source.read(request, held);
   }
 
-  /** One that has a document; the one that published last when none has it. */
-  async #storeOf(
-    request: CanonicalRequest,
-    opened: Stores,
-    { waitUntil }: Held,
-  ): Promise<OpenStore["store"]> {
+  /** From a store that has the document; from the one that published last when none has it. */
+  async #readOfAny(request: CanonicalRequest, opened: Stores, held: Held): Promise<SourceAnswer> {
+    if (!(await held.mayRead())) return { kind: "rate-limited" };
     for (const { store, pointer } of opened) {
-      if ((await store.documents.read(request, pointer, waitUntil)) !== null) return store;
+      const answer = await store.documents.read(request, pointer, held.waitUntil);
+      if (answer !== null) return store.source.read(request, held);
     }
-    return opened[0].store;
+    return opened[0].store.source.read(request, held);
   }
 
   async #join(request: CanonicalRequest, opened: Stores, held: Held): Promise<SourceAnswer> {
     const until = Math.min(...opened.map((open) => open.until));
     const mark = opened.reduce((sum, { pointer }) => sum + pointer.generation, 0); // rises with each of them
     if (held.stored?.bundle === mark) return { kind: "unchanged", until };
+    if (!(await held.mayRead())) return { kind: "rate-limited" };
     const answers = await this.#readAll(request, opened, held);
     const [first, ...others] = answers;
     if (first !== undefined && others.every(({ body }) => body === first.body)) {
@@ -131,10 +140,9 @@ export class JoinedSource implements DocumentSource {
     { store, pointer }: OpenStore,
     { waitUntil }: Held,
   ): Promise<ListRefusal | null> {
-    if (query?.category === undefined || query.cursor !== undefined) return null;
     const answer = await store.documents.read(regionList, pointer, waitUntil);
     const { categories } = JSON.parse(answer?.body ?? '{"categories":[]}') as RegionList;
-    return categories.includes(query.category) ? null : unknownCategory(categories);
+    return categories.includes(query?.category ?? "") ? null : unknownCategory(categories);
   }
 
   #refuse(refusal: ListRefusal): SourceAnswer {
@@ -158,6 +166,10 @@ const unsigned: ListRefusal = {
     "What several writers say is joined here, and there is no key to sign it with: EDGE_SIGNING_KEY is missing.",
   extras: {},
 };
+
+function dependsOnCategory({ query }: CanonicalRequest): boolean {
+  return query?.category !== undefined && query.cursor === undefined;
+}
 
 /** Whose list, page, feed or explanation is asked for; null for what is of no region. */
 function regionOf({ query, target }: CanonicalRequest): string | null {

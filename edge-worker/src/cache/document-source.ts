@@ -6,7 +6,7 @@ import type { CanonicalRequest } from "../rules/canonical-request.ts";
 export interface DocumentSource {
   /** Until when it is not to be asked, because it fails, in Unix seconds; null when it may be. */
   readonly waitsUntil: number | null;
-  /** Asks it. Logs why it failed, if it did; never throws. */
+  /** Asks it, when the client may cause that. Logs why it failed, if it did; never throws. */
   read(request: CanonicalRequest, held: Held): Promise<SourceAnswer>;
 }
 
@@ -16,6 +16,8 @@ export type Held = {
   stored: StoredResponse | null;
   /** Keeps the Worker running until the work is done, after the response was sent. */
   waitUntil: (work: Promise<unknown>) => void;
+  /** Whether this client may cause reads; counts it, once for all sources. */
+  mayRead: () => Promise<boolean>;
 };
 
 export type SourceAnswer =
@@ -27,7 +29,9 @@ export type SourceAnswer =
   /** It gave none. `status`: of its answer, if there was one. It asks not to be asked for `retryAfter` seconds. */
   | { kind: "failed"; status: number | null; retryAfter: number }
   /** It was not asked. */
-  | { kind: "waiting"; until: number };
+  | { kind: "waiting"; until: number }
+  /** This client has asked too much. */
+  | { kind: "rate-limited" };
 
 /** Why there is no document. `nearest`: the address of the one that people are led to instead. */
 export type SourceRefusal = { refusal: ListRefusal; nearest?: string };

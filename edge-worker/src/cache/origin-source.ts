@@ -35,8 +35,10 @@ export class OriginSource implements DocumentSource {
     return this.#breaker.waitsUntil;
   }
 
-  async read(request: CanonicalRequest, { stored }: Held): Promise<SourceAnswer> {
-    if (!this.#breaker.begin()) return { kind: "waiting", until: this.#breaker.waitsUntil ?? 0 };
+  async read(request: CanonicalRequest, { stored, mayRead }: Held): Promise<SourceAnswer> {
+    if (this.waitsUntil !== null) return { kind: "waiting", until: this.waitsUntil };
+    if (!(await mayRead())) return { kind: "rate-limited" };
+    if (!this.#breaker.begin()) return { kind: "waiting", until: this.waitsUntil ?? 0 };
     const { keys, clock } = this.#options;
     const now = clock();
     // A trace of its own: what one visitor's request names must not reach the origin, and many share this one.

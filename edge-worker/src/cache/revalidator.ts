@@ -7,6 +7,7 @@ import type { DocumentSource, SourceAnswer, SourceRefusal } from "./document-sou
 import { FailureBackoff, type RecentFailure } from "./failure-backoff.ts";
 import type { KvFallback } from "./kv-fallback.ts";
 import { nullOnError } from "./null-on-error.ts";
+import { once } from "./once.ts";
 import { nullAfter, SingleFlight } from "./single-flight.ts";
 import type { TieredCache } from "./tiered-cache.ts";
 
@@ -139,9 +140,6 @@ export class Revalidator {
       return { kind: "already-fresh", response: stored };
     }
     if (this.#waitsUntil !== null) return this.#hold(request, stored);
-    if (!(await this.#allows(context))) {
-      return { kind: "rate-limited", fallback: await this.#fallbackFor(request, stored) };
-    }
     return this.#ask(request, stored, context);
   }
 
@@ -166,22 +164,40 @@ export class Revalidator {
   ): Promise<RevalidationResult> {
     const { sources, clock } = this.#options;
     const now = clock();
+    const held = { stored, waitUntil: context.waitUntil, mayRead: once(() => this.#allows(context)) };
     let failure: FailedAnswer | null = null;
     for (const source of sources) {
-      const answer = await source.read(request, { stored, waitUntil: context.waitUntil });
+      const answer = await source.read(request, held);
       if (answer.kind === "response") {
         const { response } = answer;
         this.#store(request, response, context);
         const isFallback = source !== sources[0];
         return { kind: "fetched", response, originSeconds: clock() - now, isFallback };
       }
-      if (answer.kind === "unchanged" && stored !== null) {
-        return this.#remember(request, { kind: "unchanged", response: stored }, answer.until, failure);
-      }
-      if (answer.kind === "refused") return this.#remember(request, answer, answer.until, failure);
+      const result = await this.#settle(request, answer, { stored, failure });
+      if (result !== null) return result;
       if (answer.kind === "failed") failure ??= answer;
     }
     return failure === null ? this.#hold(request, stored) : this.#fail(request, stored, failure);
+  }
+
+  /** What an answer without a response means; null when the next source is to be asked. */
+  async #settle(
+    request: CanonicalRequest,
+    answer: SourceAnswer,
+    { stored, failure }: { stored: StoredResponse | null; failure: FailedAnswer | null },
+  ): Promise<RevalidationResult | null> {
+    switch (answer.kind) {
+      case "unchanged":
+        if (stored === null) return null;
+        return this.#remember(request, { kind: "unchanged", response: stored }, answer.until, failure);
+      case "refused":
+        return this.#remember(request, answer, answer.until, failure);
+      case "rate-limited":
+        return { kind: "rate-limited", fallback: await this.#fallbackFor(request, stored) };
+      default:
+        return null;
+    }
   }
 
   /** An answer of a source that holds until a time; for longer when the ones before it fail. */
