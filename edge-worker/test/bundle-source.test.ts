@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { BundleFile, BundleRange } from "@trendvault/contract/bundle-format";
+import { readBundleIndex, readDocument } from "@trendvault/contract/bundle-reader";
 import { regionCodes } from "@trendvault/contract/regions";
+import { bundleName } from "@trendvault/contract/store-names";
+import { drawsOf, Random } from "@trendvault/contract/test-support/random";
 import { bundleKeySet, objectsOf, type Rendered, renderBundle } from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
 import { InProcessEdge } from "./in-process-edge.ts";
 import { MemoryBucket } from "./memory-bucket.ts";
 
+const random = new Random();
 const targets = regionCodes.flatMap((region) => [
   `/api/trending?region=${region}`,
   `/api/trending?region=${region}&window=week`,
@@ -12,6 +17,23 @@ const targets = regionCodes.flatMap((region) => [
   `/api/videos/${region.toLowerCase()}-3`,
   `/?region=${region}`,
 ]);
+
+/** Where the compressed part of a bundle begins that has a target's document. */
+async function blockOf(target: string, file: BundleFile, bytes: Uint8Array<ArrayBuffer>): Promise<number> {
+  let last = 0;
+  const read = async ({ offset, bytes: length }: BundleRange) => {
+    last = offset;
+    return bytes.slice(offset, offset + length);
+  };
+  await readDocument(target, await readBundleIndex(file, read), read);
+  return last;
+}
+
+function flipped(bytes: Uint8Array<ArrayBuffer>, offsets: Iterable<number>): Uint8Array<ArrayBuffer> {
+  const changed = bytes.slice();
+  for (const offset of offsets) changed[offset] = 255 - (changed[offset] ?? 0);
+  return changed;
+}
 
 describe("an edge without an origin", () => {
   let database: TestDatabase;
@@ -23,6 +45,41 @@ describe("an edge without an origin", () => {
     published.push(renderBundle(database.path));
   }, 60_000);
   afterAll(() => database.remove());
+
+  /** An edge over the first bundle, whose file is changed. */
+  async function startOverChanged(bytes: Uint8Array<ArrayBuffer>) {
+    const rendered = published[0] as Rendered;
+    const { generation, file, signedAt } = rendered;
+    const bucket = new MemoryBucket(await objectsOf(rendered, { publishedAt: signedAt }));
+    bucket.put([[bundleName({ generation, sha256: file.sha256 }), bytes]]);
+    const bundles = { bucket, keySet: bundleKeySet };
+    const options = { stored: [], fallback: null, hasOrigin: false, bundles };
+    const edge = new InProcessEdge(options, () => signedAt + 20);
+    const ask = async (target: string): Promise<number> => JSON.parse(await edge.ask(target))[0];
+    return { bucket, ask };
+  }
+
+  test(`serves each document that is whole, whichever others are broken (TEST_SEED=${random.seed})`, async () => {
+    const { file, bytes } = published[0] as Rendered;
+    const blocks = new Map<string, number>();
+    for (const target of targets) blocks.set(target, await blockOf(target, file, bytes));
+    for (let draw = 0; draw < drawsOf({ usual: 5, long: 500 }); draw++) {
+      const broken = new Set([...blocks.values()].filter(() => random.below(2) === 0));
+      const { ask } = await startOverChanged(flipped(bytes, broken));
+      const drawn = targets.map((target) => ({ target, place: random.next() }));
+      for (const { target } of drawn.toSorted((left, right) => left.place - right.place)) {
+        const expected = broken.has(blocks.get(target) ?? 0) ? 503 : 200;
+        expect({ draw, target, status: await ask(target) }).toEqual({ draw, target, status: expected });
+      }
+    }
+  }, 60_000);
+
+  test("does not read a bundle again and again whose index is broken", async () => {
+    const { bytes } = published[0] as Rendered;
+    const { bucket, ask } = await startOverChanged(flipped(bytes, [bytes.length - 100]));
+    for (const target of targets) expect([target, await ask(target)]).toEqual([target, 503]);
+    expect(bucket.reads).toHaveLength(1 + 3); // the pointer, and three times the index
+  });
 
   test.each([
     ["one store", [""]],

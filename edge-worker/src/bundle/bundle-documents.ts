@@ -13,6 +13,7 @@ import { LruMap } from "../cache/lru-map.ts";
 import { readAnswer, type SignedAnswer } from "../origin/read-answer.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import type { BundleRanges } from "./bundle-ranges.ts";
+import { DocumentFailure } from "./document-failure.ts";
 
 type WaitUntil = (work: Promise<unknown>) => void;
 
@@ -43,8 +44,8 @@ export class BundleDocuments {
   }
 
   /**
-   * What the origin has signed as the answer to a request, or null when there is none, which is certain. @throws Error
-   * when that cannot be read or is broken
+   * What the origin has signed as the answer to a request, or null when there is none, which is certain. @throws
+   * DocumentFailure when it is broken, another Error when it cannot be read, or the bundle's index is broken
    */
   async read(
     request: CanonicalRequest,
@@ -52,12 +53,11 @@ export class BundleDocuments {
     waitUntil: WaitUntil,
   ): Promise<SignedAnswer | null> {
     const index = await this.#open(pointer, waitUntil);
-    const document = await this.#checked(pointer, waitUntil, (read) =>
-      readDocument(request.target, index, read),
-    );
+    const read = (range: ReadRange) => readDocument(request.target, index, range);
+    const document = await this.#checked(pointer, waitUntil, read).catch(asDocumentFailure);
     if (document === null) return null;
     const answer = await readAnswer(asReceived(document), { request, keys: this.#keys });
-    if (typeof answer === "string") throw new BrokenBundle(`a document cannot be served: ${answer}`);
+    if (typeof answer === "string") throw new DocumentFailure(`a document cannot be served: ${answer}`);
     return answer;
   }
 
@@ -94,6 +94,10 @@ export class BundleDocuments {
       throw error;
     }
   }
+}
+
+function asDocumentFailure(error: Error): never {
+  throw error instanceof BrokenBundle ? new DocumentFailure(error.message, { cause: error }) : error;
 }
 
 function asReceived({ status, fields, body }: BundleDocument) {

@@ -18,6 +18,7 @@ import type { BundleDocuments } from "./bundle-documents.ts";
 import { type BundlePointers, publishedAt } from "./bundle-pointers.ts";
 import type { BundledLists } from "./bundled-lists.ts";
 import type { DelegatedSigner } from "./delegated-signer.ts";
+import { DocumentFailure } from "./document-failure.ts";
 import { explainAbsence } from "./explain-absence.ts";
 
 type Options = {
@@ -75,7 +76,7 @@ export class BundleSource implements DocumentSource {
   }
 
   #fail(request: CanonicalRequest, error: unknown): SourceAnswer {
-    if (error instanceof NotInBundle) this.#breaker.succeed();
+    if (error instanceof DocumentFailure) this.#breaker.succeed();
     // Whoever asks chooses the generation of a cursor, which may be too old, or signed with a key that has gone.
     else this.#breaker.fail({ retryAfter: 0, isRefusal: generationOf(request) !== null });
     const message = "The bundle gave no response that can be served.";
@@ -103,9 +104,9 @@ export class BundleSource implements DocumentSource {
 
   // The origin may have a generation before it is in a bundle.
   #withoutBundle({ query }: CanonicalRequest, newest: BundlePointer, until: number): SourceAnswer {
-    if (query === null) throw new NotInBundle("there is no bundle of its generation");
+    if (query === null) throw new DocumentFailure("there is no bundle of its generation");
     const isGone = (generationOf({ query }) ?? 0) < newest.generation;
-    if (!isGone && !this.#options.isOnly) throw new NotInBundle("there is no bundle of its generation yet");
+    if (!isGone && !this.#options.isOnly) throw new DocumentFailure("there is no bundle of its generation yet");
     return { kind: "refused", refusal: generationGone(query), until };
   }
 
@@ -117,12 +118,12 @@ export class BundleSource implements DocumentSource {
   ): SourceAnswer {
     const { created, ...signed } = answer;
     const now = this.#options.clock();
-    if (created > now + clockSeconds) throw new Error("it was signed in the future");
+    if (created > now + clockSeconds) throw new DocumentFailure("it was signed in the future");
     const generatedAt =
       signed.generatedAt ?? (signed.status === 404 ? (stored?.generatedAt ?? 0) : fetchedAt);
     const times = { generatedAt, fetchedAt, bundle: pointer.generation };
     const response: StoredResponse = { ...signed, ...times, target: request.target };
-    if (freshnessAt(now, response) === "unusable") throw new Error("it is too old to be served");
+    if (freshnessAt(now, response) === "unusable") throw new DocumentFailure("it is too old to be served");
     if (stored !== null && !isNewer(response, stored)) return { kind: "unchanged", until };
     return { kind: "response", response };
   }
@@ -147,7 +148,7 @@ export class BundleSource implements DocumentSource {
   }
 
   #unexplained(): never {
-    throw new NotInBundle("it is not in the bundle");
+    throw new DocumentFailure("it is not in the bundle");
   }
 
   /** A list of another length, or a cursor that no page has led to. */
@@ -184,7 +185,7 @@ export class BundleSource implements DocumentSource {
     const { request, pointer, waitUntil, until } = question;
     const now = clock();
     if (request.query === null && publishedAt(pointer) < now - freshPointerSeconds) {
-      throw new NotInBundle("it is not in the bundle, which is too old to say that it does not exist");
+      throw new DocumentFailure("it is not in the bundle, which is too old to say that it does not exist");
     }
     const refusal = notFound(detail);
     const key = await signer.find(pointer, waitUntil);
@@ -201,11 +202,6 @@ async function inTime<T extends object>(end: number, reads: Promise<T>): Promise
   const result = await nullAfter(end, reads);
   if (result === null) throw new Error("the bucket did not answer in time");
   return result;
-}
-
-/** A bundle that can be read has no such document: that says nothing of the others. */
-class NotInBundle extends Error {
-  override name = "NotInBundle";
 }
 
 function generationOf({ query }: Pick<CanonicalRequest, "query">): number | null {

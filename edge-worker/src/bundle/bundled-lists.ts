@@ -11,6 +11,7 @@ import type { SignedAnswer } from "../origin/read-answer.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { categoryInTokens } from "../rules/category-in-tokens.ts";
 import type { BundleDocuments } from "./bundle-documents.ts";
+import { DocumentFailure } from "./document-failure.ts";
 import type { DocumentSigner } from "./document-signer.ts";
 
 type WaitUntil = (work: Promise<unknown>) => void;
@@ -59,7 +60,7 @@ export class BundledLists {
     const end = Math.min(start + query.limit, page.total);
     if (end <= (Math.floor(start / largestLimit) + 1) * largestLimit) return { pages: [page], signedAt };
     const second = await this.readBlock(query, Math.floor((end - 1) / largestLimit), source);
-    if (second === null) throw new Error("A page of a list is not in its bundle");
+    if (second === null) throw new DocumentFailure("a page of the list is not in the bundle");
     return { pages: [page, second.page], signedAt };
   }
 
