@@ -39,6 +39,7 @@ const keys = { keys: vectorFile.keys } as PublicKeySet;
 const signers = await Promise.all(
   vectorFile.seeds.map((seed) => TestPublicationSigner.create(Buffer.from(seed, "base64url"))),
 );
+const now = Date.parse("2029-01-01T00:00:00Z") / 1000; // after all that the vectors have
 const random = new Random();
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
@@ -51,7 +52,7 @@ function signerOf(kid: string): TestPublicationSigner {
 
 describe("pointer vector", () => {
   test.each(pointers)("$name", async ({ text, expect: verdict, pointer, sha256 }) => {
-    const read = await verifyPointer(bytesOf(text), keys);
+    const read = await verifyPointer(bytesOf(text), { keys, now });
     expect(read.verdict).toBe(verdict);
     if (pointer === undefined) return;
     expect(read).toEqual({ verdict: "valid", pointer: { ...JSON.parse(text), ...pointer, version: 1 } });
@@ -61,7 +62,7 @@ describe("pointer vector", () => {
   });
 
   test.each(bundlePointers)("of a bundle: $name", async ({ text, expect: verdict, pointer, sha256 }) => {
-    const read = await verifyBundlePointer(bytesOf(text), keys);
+    const read = await verifyBundlePointer(bytesOf(text), { keys, now });
     expect(read.verdict).toBe(verdict);
     if (pointer === undefined) return;
     expect(read).toEqual({ verdict: "valid", pointer: { ...JSON.parse(text), ...pointer, version: 1 } });
@@ -102,14 +103,15 @@ test("a pointer's members may come in any order when it is signed", async () => 
 test("bytes that are not UTF-8 are malformed", async () => {
   const bytes = bytesOf((pointers[1] as Vector<UnsignedPointer>).text);
   bytes[40] = 0xff;
-  expect((await verifyPointer(bytes, keys)).verdict).toBe("malformed");
+  expect((await verifyPointer(bytes, { keys, now })).verdict).toBe("malformed");
 });
 
 test("of two keys with one id, the one that signed is found", async () => {
   const [first, second] = signers as [TestPublicationSigner, TestPublicationSigner];
   const other = { ...second.publicKey, kid: first.publicKey.kid };
   const { text } = pointers[1] as Vector<UnsignedPointer>;
-  const verified = await verifyPointer(bytesOf(text), { keys: [other, first.publicKey] });
+  const both = { keys: [other, first.publicKey] };
+  const verified = await verifyPointer(bytesOf(text), { keys: both, now });
   expect(verified.verdict).toBe("valid");
 });
 
@@ -121,8 +123,19 @@ test(`one character changed anywhere is refused (TEST_SEED=${random.seed})`, asy
     const character = random.pick([...'aZ09-_"{}:, \\u\n', ""]);
     const changed = text.slice(0, at) + character + text.slice(at + 1);
     if (changed === text) continue;
-    const { verdict } = await verifyPointer(bytesOf(changed), keys);
+    const { verdict } = await verifyPointer(bytesOf(changed), { keys, now });
     if (verdict === "valid") expect({ changed }).toBeNull();
+  }
+});
+
+test(`a time further ahead than clocks differ is refused (TEST_SEED=${random.seed})`, async () => {
+  const valid = pointers.filter(({ pointer }) => pointer !== undefined);
+  for (let draw = 0; draw < 200; draw++) {
+    const { text, pointer } = random.pick(valid) as Required<Vector<UnsignedPointer>>;
+    const ahead = random.pick([random.below(61), -random.below(1e6), 61 + random.below(1e9)]);
+    const reader = { keys, now: Date.parse(pointer.published_at) / 1000 - ahead };
+    const { verdict } = await verifyPointer(bytesOf(text), reader);
+    expect({ ahead, verdict }).toEqual({ ahead, verdict: ahead > 60 ? "from-future" : "valid" });
   }
 });
 

@@ -1,4 +1,5 @@
 import { fromBase64url, toBase64url } from "./base64url.ts";
+import { isFromFuture } from "./clock-skew.ts";
 import { isPublicationKey, isSignedBy, type PublicKeySet } from "./public-keys.ts";
 
 /**
@@ -31,8 +32,14 @@ export type UnsignedBundlePointer = Pick<UnsignedPointer, "generation" | "publis
   bundle: { sha256: string; bytes: number; index_bytes: number; index_sha256: string };
 };
 
-/** `other-version`: a later program wrote it, which this one cannot read. */
-export type PointerVerdict = "valid" | "malformed" | "other-version" | "unknown-key" | "tampered";
+/** `other-version`: a later program wrote it, which this one cannot read. `from-future`: a clock is wrong. */
+export type PointerVerdict =
+  | "valid"
+  | "malformed"
+  | "other-version"
+  | "unknown-key"
+  | "tampered"
+  | "from-future";
 export type VerifiedPointer<Kind> =
   | { verdict: "valid"; pointer: Kind }
   | { verdict: Exclude<PointerVerdict, "valid"> };
@@ -64,20 +71,23 @@ const bundlePointerForm: Form<BundlePointer> = {
   isPossible: (pointer) => pointer.bundle.index_bytes <= pointer.bundle.bytes,
 };
 
-/** Reads a pointer and verifies its signature with the keys whose purpose is `publications`. */
+/** What a reader goes by. `keys`: those with the purpose `publications` count. `now`: Unix seconds. */
+export type PointerReader = { keys: PublicKeySet; now: number };
+
+/** Reads a pointer and verifies its signature. */
 export function verifyPointer(
   bytes: Uint8Array<ArrayBuffer>,
-  keys: PublicKeySet,
+  reader: PointerReader,
 ): Promise<VerifiedPointer<Pointer>> {
-  return verifyDocument(bytes, pointerForm, keys);
+  return verifyDocument(bytes, pointerForm, reader);
 }
 
 /** The same for the pointer to a bundle. */
 export function verifyBundlePointer(
   bytes: Uint8Array<ArrayBuffer>,
-  keys: PublicKeySet,
+  reader: PointerReader,
 ): Promise<VerifiedPointer<BundlePointer>> {
-  return verifyDocument(bytes, bundlePointerForm, keys);
+  return verifyDocument(bytes, bundlePointerForm, reader);
 }
 
 /** The text that is signed. */
@@ -105,7 +115,7 @@ const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }); // 
 async function verifyDocument<Kind extends Pointer | BundlePointer>(
   bytes: Uint8Array<ArrayBuffer>,
   form: Form<Kind>,
-  keys: PublicKeySet,
+  { keys, now }: PointerReader,
 ): Promise<VerifiedPointer<Kind>> {
   const text = bytes.length > longestPointer ? "" : decoder.decode(bytes);
   const pointer = readDocument(text, form);
@@ -114,8 +124,13 @@ async function verifyDocument<Kind extends Pointer | BundlePointer>(
   if (known.length === 0) return { verdict: "unknown-key" };
   const input = form.context + text.slice(0, text.lastIndexOf(',"signature":'));
   const signature = fromBase64url(pointer.signature) as Uint8Array<ArrayBuffer>; // the pattern has seen it
-  for (const key of known) if (await isSignedBy(key, input, signature)) return { verdict: "valid", pointer };
+  for (const key of known) if (await isSignedBy(key, input, signature)) return judgeSigned(pointer, now);
   return { verdict: "tampered" };
+}
+
+function judgeSigned<Kind extends Pointer | BundlePointer>(pointer: Kind, now: number): VerifiedPointer<Kind> {
+  if (isFromFuture(Date.parse(pointer.published_at) / 1000, now)) return { verdict: "from-future" };
+  return { verdict: "valid", pointer };
 }
 
 function readDocument<Kind extends Pointer | BundlePointer>(text: string, form: Form<Kind>): Kind | null {

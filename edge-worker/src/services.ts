@@ -41,7 +41,7 @@ export function createServices(env: Env, log: Logger): Services {
     cache,
     sources,
     timeoutSeconds: timeoutSeconds * sources.length,
-    kvFallback: fallback && new KvFallback(fallback, { intervalSeconds, keys }),
+    kvFallback: fallback && new KvFallback(fallback, { intervalSeconds, keys, clock }),
   });
   const edge = { cache, revalidator, clock };
   return { ...edge, views: settings.views && createViewServices(edge, settings.views, { readers, log }) };

@@ -4,7 +4,7 @@ import { readBundleIndex, readDocument } from "@trendvault/contract/bundle-reade
 import { regionCodes } from "@trendvault/contract/regions";
 import { bundleName } from "@trendvault/contract/store-names";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
-import { bundleKeySet, objectsOf, type Rendered, renderBundle } from "./bundles.ts";
+import { bundleKeySet, edgeSeed, objectsOf, type Rendered, renderBundle } from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
 import { InProcessEdge } from "./in-process-edge.ts";
 import { MemoryBucket } from "./memory-bucket.ts";
@@ -81,30 +81,62 @@ describe("an edge without an origin", () => {
     expect(bucket.reads).toHaveLength(1 + 3); // the pointer, and three times the index
   });
 
+  test(`serves nothing that says it was signed in the future (TEST_SEED=${random.seed})`, async () => {
+    const [older, newer] = published as [Rendered, Rendered];
+    for (let draw = 0; draw < drawsOf({ usual: 60, long: 2000 }); draw++) {
+      const isAhead = random.below(2) === 0; // by more than clocks may differ
+      const now = isAhead ? older.signedAt - 61 - random.below(1e6) : newer.signedAt - random.below(20);
+      const ask = await startAt(now, random.pick([[older], [older, newer]]));
+      const target = random.pick([...targets, "/api/regions", "/about", "/api/trending?region=DE&limit=7"]);
+      expect({ draw, target, status: await ask(target) }).toEqual({
+        draw,
+        target,
+        status: isAhead ? 503 : 200,
+      });
+    }
+  }, 60_000);
+
+  /** An edge over a store for each bundle, whose pointers are as old as its documents, or of now. */
+  async function startAt(now: number, rendered: Rendered[]) {
+    const bucket = new MemoryBucket();
+    const prefixes = rendered.length === 1 ? [""] : ["one", "two"];
+    for (const [index, prefix] of prefixes.entries()) {
+      const of = rendered[index] as Rendered;
+      const options = { publishedAt: random.pick([now, of.signedAt]), prefix: prefix && `${prefix}/` };
+      bucket.put(await objectsOf(of, options));
+    }
+    const bundles = { bucket, keySet: bundleKeySet, prefixes, signingSeed: edgeSeed };
+    const edge = new InProcessEdge({ stored: [], fallback: null, hasOrigin: false, bundles }, () => now);
+    return async (target: string): Promise<number> => JSON.parse(await edge.ask(target))[0];
+  }
+
   test.each([
     ["one store", [""]],
     ["two joined stores", ["one", "two"]],
-  ])("counts what a client makes it read of %s, and nothing while that is the newest", async (_, prefixes) => {
-    const bucket = new MemoryBucket();
-    for (const [index, prefix] of prefixes.entries()) {
-      const rendered = published[index] as Rendered;
-      const options = { publishedAt: rendered.signedAt, prefix: prefix && `${prefix}/` };
-      bucket.put(await objectsOf(rendered, options));
-    }
-    const bundles = { bucket, keySet: bundleKeySet, prefixes };
-    let now = (published[1] as Rendered).signedAt + 130; // no list is fresh any more
-    const edge = new InProcessEdge({ stored: [], fallback: null, hasOrigin: false, bundles }, () => now);
-    const [asked, isCounted] = [targets.slice(0, 20), { times: 0 }];
-    const count = async () => {
-      isCounted.times++;
-      return true;
-    };
-    for (const end = now + 90; now < end; now++) {
-      const seen = await Promise.all(asked.map((target) => edge.ask(target, count)));
-      expect(seen.map((answer) => JSON.parse(answer)[0])).toEqual(asked.map(() => 200));
-    }
-    expect(isCounted.times).toBe(asked.length);
-    const other = await edge.ask(targets.at(-1) ?? "", async () => false);
-    expect(JSON.parse(other)[0]).toBe(429);
-  });
+  ])(
+    "counts what a client makes it read of %s, and nothing while that is the newest",
+    async (_, prefixes) => {
+      const bucket = new MemoryBucket();
+      for (const [index, prefix] of prefixes.entries()) {
+        const rendered = published[index] as Rendered;
+        const options = { publishedAt: rendered.signedAt, prefix: prefix && `${prefix}/` };
+        bucket.put(await objectsOf(rendered, options));
+      }
+      const bundles = { bucket, keySet: bundleKeySet, prefixes };
+      let now = (published[1] as Rendered).signedAt + 130; // no list is fresh any more
+      const edge = new InProcessEdge({ stored: [], fallback: null, hasOrigin: false, bundles }, () => now);
+      const [asked, isCounted] = [targets.slice(0, 20), { times: 0 }];
+      const count = async () => {
+        isCounted.times++;
+        return true;
+      };
+      for (const end = now + 90; now < end; now++) {
+        const seen = await Promise.all(asked.map((target) => edge.ask(target, count)));
+        expect(seen.map((answer) => JSON.parse(answer)[0])).toEqual(asked.map(() => 200));
+      }
+      expect(isCounted.times).toBe(asked.length);
+      const other = await edge.ask(targets.at(-1) ?? "", async () => false);
+      expect(JSON.parse(other)[0]).toBe(429);
+    },
+  );
 });

@@ -86,7 +86,7 @@ export class InProcessEdge {
       ...common,
       cache,
       sources: [origin, readers?.source ?? null].filter((source) => source !== null),
-      kvFallback: new KvFallback(store, { intervalSeconds: 600, keys }),
+      kvFallback: new KvFallback(store, { intervalSeconds: 600, keys, clock }),
     });
     this.#services = { cache, revalidator, clock, views: null };
   }

@@ -9,6 +9,7 @@ export type FailureReason =
   | "other_version"
   | "unknown_key"
   | "tampered"
+  | "from_future" // signed later than it is, by our clock
   | "older"
   | "stale"
   | "wrong_object" // its bytes are not those that the pointer names

@@ -6,6 +6,8 @@ import { type ObjectStore, readWhole } from "./store/object-store.ts";
 export type GapOptions = {
   store: ObjectStore;
   keys: PublicKeySet;
+  /** Unix seconds. */
+  now: number;
   has: (generation: number) => boolean;
   retentionSeconds: number;
   signal: AbortSignal;
@@ -32,13 +34,13 @@ export async function findGaps(newest: Pointer, options: GapOptions): Promise<Po
 
 async function readPointer(
   { generation, sha256 }: { generation: number; sha256: string },
-  { store, keys, signal }: GapOptions,
+  { store, keys, now, signal }: GapOptions,
 ): Promise<Pointer | null> {
   const name = pointerName(generation);
   const opened = await store.open(name, { signal });
   if (opened === null || opened === "unchanged") return null; // in a pack, of the day before
   const bytes = await readWhole(opened, { largest: longestPointer, name });
   if ((await hashPointer(bytes)) !== sha256) return null;
-  const verified = await verifyPointer(bytes, keys);
+  const verified = await verifyPointer(bytes, { keys, now });
   return verified.verdict === "valid" ? verified.pointer : null;
 }

@@ -1,10 +1,9 @@
+import { clockSkewSeconds } from "@trendvault/contract/clock-skew";
 import type { Pointer } from "@trendvault/contract/pointer";
 import type { Accepted } from "./database/memory.ts";
 import { ageSeconds } from "./judge-pointer.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-
-const clockToleranceSeconds = 60;
 
 /** What one follower says in the log and in metrics, each thing once until it changes. */
 export class FollowerLog {
@@ -78,12 +77,12 @@ export class FollowerLog {
     this.#isStale = isStale;
   }
 
-  /** Null when the store does not say. Nothing that is decided here but a first start depends on the clock. */
+  /** Null when the store does not say. */
   sayClock(clockSeconds: number | null): void {
     if (clockSeconds === null) return;
     this.#set("clock_difference_seconds", clockSeconds);
-    const isWrong = Math.abs(clockSeconds) > clockToleranceSeconds;
-    const isSaid = Math.abs(clockSeconds - this.#saidClockSeconds) <= clockToleranceSeconds;
+    const isWrong = Math.abs(clockSeconds) > clockSkewSeconds;
+    const isSaid = Math.abs(clockSeconds - this.#saidClockSeconds) <= clockSkewSeconds;
     if (isSaid) return;
     this.#saidClockSeconds = isWrong ? clockSeconds : 0;
     if (!isWrong) return;

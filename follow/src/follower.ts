@@ -86,12 +86,12 @@ export class Follower {
   async #take(bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<boolean> {
     const { readKeys, memory, clock } = this.#parts;
     const keys = readKeys();
-    const pointer = requireValid(await verifyPointer(bytes, keys), {
+    const now = clock();
+    const pointer = requireValid(await verifyPointer(bytes, { keys, now: now / 1000 }), {
       name: `${this.#address}/${currentName}`,
       kids: keys.keys.map(({ kid }) => kid),
     });
     const held = memory.accepted(this.#address);
-    const now = clock();
     const isHeld = this.#isHeld();
     if (judgePointer(pointer, held?.pointer ?? null, { isHeld, now, ...this.#options }) === "current")
       return false;
@@ -147,13 +147,14 @@ export class Follower {
 
   /** Adds some older generations, which cursors of other machines may name. */
   async #fillGaps(signal: AbortSignal): Promise<boolean> {
-    const { store, file, memory, readKeys } = this.#parts;
+    const { store, file, memory, readKeys, clock } = this.#parts;
     const held = memory.accepted(this.#address);
     if (!this.#mayHaveGaps || held === null) return false;
     this.#mayHaveGaps = false; // also when this fails: the next generation that does not follow this one looks again
     const gaps = await findGaps(held.pointer, {
       store,
       keys: readKeys(),
+      now: clock() / 1000,
       has: (generation) => file.has(generation),
       retentionSeconds: this.#options.retentionSeconds,
       signal: this.#limited(signal),

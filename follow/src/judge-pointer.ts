@@ -1,3 +1,4 @@
+import { clockSkewSeconds } from "@trendvault/contract/clock-skew";
 import type { Pointer, VerifiedPointer } from "@trendvault/contract/pointer";
 import { FollowFailure } from "./failure.ts";
 
@@ -67,6 +68,11 @@ export function requireValid<Kind>(
       throw new FollowFailure(
         "tampered",
         `${name} was changed after it was signed: see who can write there.`,
+      );
+    case "from-future":
+      throw new FollowFailure(
+        "from_future",
+        `${name} says that it was signed more than ${clockSkewSeconds} s later than it is here: set the clock of this machine, or the writer's.`,
       );
   }
 }

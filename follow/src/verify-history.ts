@@ -49,12 +49,13 @@ function readOptions(argv: readonly string[]) {
 }
 
 async function verify({ store, keys, kept, isRead }: Options): Promise<boolean> {
+  const reader = { keys, now: Date.now() / 1000 };
   const signal = () => AbortSignal.timeout(timeoutSeconds * 1000);
   let found = await collectPointers(store, signal());
-  let chain = await checkChain(found, keys);
+  let chain = await checkChain(found, reader);
   if (chain.break !== null) {
     found = await collectPointers(store, signal()); // the writer may have put pointers into a pack meanwhile
-    chain = await checkChain(found, keys);
+    chain = await checkChain(found, reader);
   }
   const data = await checkData(store, chain.pointers, { isRead, signal });
   const lost = await findLost(chain, kept);

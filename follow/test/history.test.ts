@@ -126,11 +126,18 @@ test("a pointer that lost against another one is no break", async () => {
   expect(said).toContain("aside: 1 pointer that the chain does not name");
 });
 
-test("a clock that was wrong for a while is said, and is no break", async () => {
+test("a clock that was behind for a while is said, and is no break", async () => {
   await publisher.publish({ signedAt: Date.now() - 3_600_000 });
   const { code, said } = await verify();
   expect(code).toBe(0);
   expect(said).toMatch(/strange: generation 106 was signed at .*: a clock was wrong/);
+});
+
+test("a pointer that says it was signed in the future is a break", async () => {
+  await publisher.publish({ signedAt: Date.now() + 3_600_000 });
+  const { code, said } = await verify();
+  expect(code).toBe(1);
+  expect(said).toContain("found current.json, which is from-future");
 });
 
 test("junk among the pointers hides nothing, however large it becomes", async () => {

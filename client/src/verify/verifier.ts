@@ -1,3 +1,4 @@
+import { clockSkewSeconds, isFromFuture } from "@trendvault/contract/clock-skew";
 import { lifetimesField } from "@trendvault/contract/lifetimes";
 import { publicKeysPath } from "@trendvault/contract/paths";
 import type { PublicKeySet } from "@trendvault/contract/public-keys";
@@ -31,14 +32,12 @@ export function createVerifier({
   return async (answer) => {
     const { fields, created } = await verifiedWith(source, withStrongEntityTag(answer));
     if (!isAnswerTo(answer.url, fields["content-location"])) throw new VerificationError("other-question");
-    const ageSeconds = Date.now() / 1000 - created;
-    const isUsable = ageSeconds >= -clockSeconds && ageSeconds <= longestAgeSeconds(fields[lifetimesField]);
-    if (!isUsable) throw new VerificationError("outdated");
+    const now = Date.now() / 1000;
+    const isOld = now - created > longestAgeSeconds(fields[lifetimesField]);
+    if (isOld || isFromFuture(created, now)) throw new VerificationError("outdated");
   };
 }
 
-/** How far our clock and the origin's may differ. */
-const clockSeconds = 60;
 /** How long after it was signed the edge takes an answer of the origin (edge-worker, validate-origin-response.ts). */
 const deliverySeconds = 15 * 60;
 
@@ -61,5 +60,5 @@ function withStrongEntityTag(answer: Answer): Answer {
 function longestAgeSeconds(lifetimes: string): number {
   const secondsOf = (name: string) => Number(new RegExp(`\\b${name}=(\\d+)`).exec(lifetimes)?.[1] ?? 0);
   const stale = Math.max(secondsOf("stale-while-revalidate"), secondsOf("stale-if-error"));
-  return clockSeconds + deliverySeconds + secondsOf("max-age") + stale;
+  return clockSkewSeconds + deliverySeconds + secondsOf("max-age") + stale;
 }

@@ -25,12 +25,14 @@ const largestPart = 4_000_000; // bytes
 export class BundleDocuments {
   readonly #ranges: BundleRanges;
   readonly #keys: PublicKeySet;
+  readonly #clock: () => number;
   readonly #indexes = new LruMap<BundleIndex>(memoryCapacity, ({ directory }) => directory.length);
 
-  /** `keys`: what documents have to be signed with. */
-  constructor(ranges: BundleRanges, keys: PublicKeySet) {
+  /** `keys`: what documents have to be signed with. `clock`: Unix seconds. */
+  constructor(ranges: BundleRanges, { keys, clock }: { keys: PublicKeySet; clock: () => number }) {
     this.#ranges = ranges;
     this.#keys = keys;
+    this.#clock = clock;
   }
 
   /** The lengths of the lists that a bundle has. @throws Error when it cannot be read or is broken */
@@ -56,7 +58,8 @@ export class BundleDocuments {
     const read = (range: ReadRange) => readDocument(request.target, index, range);
     const document = await this.#checked(pointer, waitUntil, read).catch(asDocumentFailure);
     if (document === null) return null;
-    const answer = await readAnswer(asReceived(document), { request, keys: this.#keys });
+    const reader = { request, keys: this.#keys, now: this.#clock() };
+    const answer = await readAnswer(asReceived(document), reader);
     if (typeof answer === "string") throw new DocumentFailure(`a document cannot be served: ${answer}`);
     return answer;
   }

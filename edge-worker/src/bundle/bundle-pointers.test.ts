@@ -78,6 +78,7 @@ const refused: [string, () => Promise<Uint8Array<ArrayBuffer>>, RegExp][] = [
   ["an older generation", () => sign(6), /older than one/],
   ["the same one, signed before", () => sign(7, { at: begun - 60 }), /older than one/],
   ["a newer one of another key", () => sign(8, { by: stranger }), /unknown-key/],
+  ["a newer one, signed in the future", () => sign(8, { at: begun + 120 }), /from-future/],
   ["garbage", async () => new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>, /malformed/],
 ];
 test.each(refused)(
@@ -94,6 +95,17 @@ test.each(refused)(
     expect(await newIsolate(shared).current()).toBe(7);
   },
 );
+
+test("when another isolate says that it read the bucket in the future, the bucket is read", async () => {
+  const shared = newDataCentre();
+  objects.set("bundle.json", await sign(7));
+  expect(await newIsolate(shared).current()).toBe(7);
+  const { text, etag } = JSON.parse(new TextDecoder().decode((await shared.match("bundle.json")) ?? undefined));
+  const future = new TextEncoder().encode(JSON.stringify({ text, etag, checkedAt: now + 61 }));
+  await shared.put("bundle.json", future as Uint8Array<ArrayBuffer>);
+  objects.set("bundle.json", await sign(8));
+  expect(await newIsolate(shared).current()).toBe(8);
+});
 
 test("one that may not be served any more is no lower bound: a store that was set up anew counts from 1", async () => {
   objects.set("bundle.json", await sign(7));

@@ -1,3 +1,4 @@
+import { isFromFuture } from "@trendvault/contract/clock-skew";
 import { type BundlePointer, verifyBundlePointer } from "@trendvault/contract/pointer";
 import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import { bundlePointerName, currentBundleName } from "@trendvault/contract/store-names";
@@ -131,7 +132,8 @@ export class BundlePointers {
   }
 
   async #verify(bytes: Uint8Array<ArrayBuffer>): Promise<BundlePointer> {
-    const verified = await verifyBundlePointer(bytes, this.#options.keys);
+    const { keys, clock } = this.#options;
+    const verified = await verifyBundlePointer(bytes, { keys, now: clock() });
     if (verified.verdict !== "valid") throw new Error(`its pointer is not valid: ${verified.verdict}`);
     return verified.pointer;
   }
@@ -140,8 +142,8 @@ export class BundlePointers {
   async #readSharedPointer(): Promise<Shared | null> {
     const bytes = await this.#readShared(currentBundleName);
     const shared = bytes === null ? null : (parseJson(new TextDecoder().decode(bytes)) as Shared | null);
-    const isTaken = shared !== null && (await this.#adopt(shared).catch(() => false)); // what is bad is read anew
-    return isTaken ? shared : null;
+    if (shared === null || isFromFuture(shared.checkedAt, this.#options.clock())) return null;
+    return (await this.#adopt(shared).catch(() => false)) ? shared : null; // what is bad is read anew
   }
 
   async #readShared(name: string): Promise<Uint8Array<ArrayBuffer> | null> {

@@ -71,10 +71,10 @@ type StoreOptions = Omit<Options, "prefixes"> & {
 };
 
 function createStore(options: StoreOptions): BundleStore {
-  const { prefix, keys, log } = options;
+  const { prefix, log } = options;
   const bucket = new BundleBucket(options);
   const pointers = new BundlePointers({ ...options, bucket });
-  const documents = new BundleDocuments(new BundleRanges({ ...options, bucket }), keys);
+  const documents = new BundleDocuments(new BundleRanges({ ...options, bucket }), options);
   const lists = new BundledLists(documents);
   const signer = new DelegatedSigner({ documents, signer: options.signer, log });
   const source = new BundleSource({ ...options, pointers, documents, lists, signer });

@@ -82,7 +82,8 @@ export class DocumentSigner {
     const headers = new Headers({ ...fields, ...signatureFields(parameters, signature) });
     // As the origin's own: a joined key set is served, too, though nobody takes it as the origin's word.
     const { delegated_to: _, ...key } = this.responseKey;
-    const answer = await readAnswer({ status, headers, body: bytes }, { request, keys: { keys: [key] } });
+    const reader = { request, keys: { keys: [key] }, now };
+    const answer = await readAnswer({ status, headers, body: bytes }, reader);
     if (typeof answer === "string") throw new Error(`Cannot sign a document: ${answer}`);
     return answer;
   }

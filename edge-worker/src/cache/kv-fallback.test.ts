@@ -15,7 +15,8 @@ const request: CanonicalRequest = {
 const signer = await TestSigner.create();
 const created = 1_795_176_030;
 const text = '{"region":"DE","generated_at":"2026-11-20T12:00:00Z"}';
-const sign = (location: string) => signer.sign(text, { created, location, lifetimes: answerLifetimes });
+const sign = (location: string, at = created) =>
+  signer.sign(text, { created: at, location, lifetimes: answerLifetimes });
 const good: StoredResponse = {
   target: request.target,
   status: 200,
@@ -27,10 +28,11 @@ const good: StoredResponse = {
 };
 
 const random = new Random();
+const clock = () => created + 20;
 
 function read(stored: unknown): Promise<StoredResponse | null> {
   const store = { get: async () => stored } as unknown as KVNamespace;
-  return new KvFallback(store, { intervalSeconds: 600, keys: signer.publicKeys }).get(request);
+  return new KvFallback(store, { intervalSeconds: 600, keys: signer.publicKeys, clock }).get(request);
 }
 
 test("what the origin has signed is read back", async () => {
@@ -54,6 +56,7 @@ test.each([
     "the answer to another request",
   ],
   ["another form", {}, "unsigned"],
+  ["a page of the future", { ...good, headers: await sign(request.target, created + 81) }, "in the future"],
 ])("%s in KV is not served", async (_name, stored, reason) => {
   await expect(read(stored)).rejects.toThrow(reason);
 });
@@ -65,7 +68,8 @@ async function isWritten(stored: () => Promise<unknown>, response: StoredRespons
     written = true;
   };
   const store = { get: stored, put } as unknown as KVNamespace;
-  await new KvFallback(store, { intervalSeconds: 600, keys: signer.publicKeys }).putIfDue(request, response);
+  const fallback = new KvFallback(store, { intervalSeconds: 600, keys: signer.publicKeys, clock });
+  await fallback.putIfDue(request, response);
   return written;
 }
 
@@ -86,6 +90,7 @@ test("it is there for as long as it may be served", async () => {
   const fallback = new KvFallback(store as unknown as KVNamespace, {
     intervalSeconds: 600,
     keys: signer.publicKeys,
+    clock,
   });
   await fallback.putIfDue(request, good);
   expect(options).toEqual([{ expirationTtl: 86_520 }]);

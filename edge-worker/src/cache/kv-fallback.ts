@@ -16,16 +16,21 @@ export class KvFallback {
   readonly #store: KVNamespace;
   readonly #intervalSeconds: number;
   readonly #keys: PublicKeySet;
+  readonly #clock: () => number;
   readonly #lastChecked = new Map<string, number>();
 
   /**
    * `intervalSeconds`: how often a key is written at most, by all data centres together, give or take KV's delay.
-   * `keys`: what a page has to be signed with.
+   * `keys`: what a page has to be signed with. `clock`: Unix seconds.
    */
-  constructor(store: KVNamespace, options: { intervalSeconds: number; keys: PublicKeySet }) {
+  constructor(
+    store: KVNamespace,
+    options: { intervalSeconds: number; keys: PublicKeySet; clock: () => number },
+  ) {
     this.#store = store;
     this.#intervalSeconds = options.intervalSeconds;
     this.#keys = options.keys;
+    this.#clock = options.clock;
   }
 
   /**
@@ -38,7 +43,7 @@ export class KvFallback {
     if (stored === null) return null;
     const body = utf8(stored.body);
     const message = { status: 200, headers: new Headers(stored.headers), body };
-    const answer = await readAnswer(message, { request, keys: this.#keys });
+    const answer = await readAnswer(message, { request, keys: this.#keys, now: this.#clock() });
     if (typeof answer === "string") throw new Error(`${key} cannot be served: ${answer}`);
     const { created, ...signed } = answer;
     return {

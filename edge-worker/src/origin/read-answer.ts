@@ -1,4 +1,5 @@
 import { exportType } from "@trendvault/contract/export-query";
+import { isFromFuture } from "@trendvault/contract/clock-skew";
 import { feedTypes } from "@trendvault/contract/feed-url";
 import { lifetimesField } from "@trendvault/contract/lifetimes";
 import { pageFields, readPageHead } from "@trendvault/contract/page-head";
@@ -27,16 +28,17 @@ export type SignedAnswer = {
   created: number;
 };
 
-/** Reads the origin's answer to a request, or says why it is none. How old it is, is for the caller to judge. */
+/** Reads the origin's answer to a request, or says why it is none. How old it may be, is for the caller to judge. */
 export async function readAnswer(
   received: OriginResponse,
-  { request, keys }: { request: CanonicalRequest; keys: PublicKeySet },
+  { request, keys, now }: { request: CanonicalRequest; keys: PublicKeySet; now: number },
 ): Promise<SignedAnswer | string> {
   const { status } = received;
   if (status !== 200 && !(status === 404 && mayBeMissing(request))) return `status ${status}`;
   const verified = await verifySignature(withStrongEntityTag(received), keys);
   if (verified.verdict !== "valid") return `its signature is not valid: ${verified.verdict}`;
   const { fields, signatureFields, created } = verified;
+  if (isFromFuture(created, now)) return "it was signed in the future";
   if (fields["content-location"] !== request.target) return "it is the answer to another request";
   if (!contentTypes.test(fields["content-type"])) return "it is of another type";
   const lifetimes = readLifetimes(fields[lifetimesField]);

@@ -49,7 +49,7 @@ describe("a failure of the origin:", () => {
     [
       "a signature of the future",
       () => responseWith(list, { signed: { created: now + 61 } }),
-      /not signed now/,
+      /in the future/,
     ],
     ["no date that can be read", () => responseWith({ ...list, generated_at: "yesterday" }), /date/],
     ["400 without a signature", async () => problemWith(400, "invalid-parameter"), /status 400/],

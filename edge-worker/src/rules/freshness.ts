@@ -1,3 +1,4 @@
+import { isFromFuture } from "@trendvault/contract/clock-skew";
 import { browserSeconds, type Lifetimes } from "./lifetimes.ts";
 
 /**
@@ -10,12 +11,13 @@ export type Freshness = "fresh" | "stale" | "expired" | "unusable";
 export type StoredTimes = { generatedAt: number; fetchedAt: number; lifetimes: Lifetimes };
 
 /**
- * The end of freshness, in Unix seconds. It is counted from when the ranking was made: counted from when it was
- * fetched, every cache on the way would add its lifetime to the list's age. But the newest ranking may be old, when
- * the writer has stopped; then the origin is asked again no sooner than a browser would ask.
+ * The end of freshness, in Unix seconds. It is counted from when the ranking was made, which was before it was fetched,
+ * whatever the writer's clock said: counted from when it was fetched, every cache on the way would add its lifetime to
+ * the list's age. But the newest ranking may be old, when the writer has stopped; then the origin is asked again no
+ * sooner than a browser would ask.
  */
 export function freshUntil({ generatedAt, fetchedAt, lifetimes }: StoredTimes): number {
-  return Math.max(generatedAt + lifetimes.maxAge, fetchedAt + browserSeconds(lifetimes));
+  return Math.max(Math.min(generatedAt, fetchedAt) + lifetimes.maxAge, fetchedAt + browserSeconds(lifetimes));
 }
 
 /**
@@ -24,6 +26,7 @@ export function freshUntil({ generatedAt, fetchedAt, lifetimes }: StoredTimes): 
  */
 export function freshnessAt(now: number, response: StoredTimes): Freshness {
   const { fetchedAt, lifetimes } = response;
+  if (isFromFuture(fetchedAt, now)) return "unusable";
   const staleSince = fetchedAt + lifetimes.maxAge;
   if (now < freshUntil(response)) return "fresh";
   if (now < staleSince + lifetimes.staleWhileRevalidate) return "stale";

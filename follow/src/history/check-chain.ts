@@ -1,5 +1,4 @@
-import { type Pointer, verifyPointer } from "@trendvault/contract/pointer";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import { type Pointer, type PointerReader, verifyPointer } from "@trendvault/contract/pointer";
 import type { FoundPointer, FoundPointers } from "./collect-pointers.ts";
 
 /** The first place, seen from the newest pointer, where the chain is not what it must be. */
@@ -16,13 +15,13 @@ export type Chain = {
 };
 
 /** Follows the chain from current.json back to the first pointer. */
-export async function checkChain(found: FoundPointers, keys: PublicKeySet): Promise<Chain> {
+export async function checkChain(found: FoundPointers, reader: PointerReader): Promise<Chain> {
   const chain: Chain = { pointers: [], hashes: new Set(), break: null, aside: 0 };
   let pointer = found.current;
   let next: Wanted | null = null;
   if (pointer === null) chain.break = { generation: 0, expected: "current.json", found: "nothing" };
   while (pointer !== null && chain.break === null) {
-    next = await addPointer(chain, pointer, { next, found, keys });
+    next = await addPointer(chain, pointer, { next, found, reader });
     pointer = next === null ? null : choose(found, next);
     if (next !== null && pointer === null) chain.break ??= missing(found, next);
   }
@@ -35,9 +34,9 @@ export async function checkChain(found: FoundPointers, keys: PublicKeySet): Prom
 async function addPointer(
   chain: Chain,
   { bytes, name, sha256 }: FoundPointer,
-  { next, found, keys }: { next: Wanted | null; found: FoundPointers; keys: PublicKeySet },
+  { next, found, reader }: { next: Wanted | null; found: FoundPointers; reader: PointerReader },
 ): Promise<Wanted | null> {
-  const verified = await verifyPointer(bytes, keys);
+  const verified = await verifyPointer(bytes, reader);
   if (verified.verdict !== "valid") {
     const expected = "a pointer that is signed by a known key";
     const generation = next?.generation ?? 0;
