@@ -39,7 +39,8 @@ const keys = { keys: vectorFile.keys } as PublicKeySet;
 const signers = await Promise.all(
   vectorFile.seeds.map((seed) => TestPublicationSigner.create(Buffer.from(seed, "base64url"))),
 );
-const now = Date.parse("2029-01-01T00:00:00Z") / 1000; // after all that the vectors have
+/** After all that the vectors have. */
+const reader = { keys, store: vectorFile.store, now: Date.parse("2029-01-01T00:00:00Z") / 1000 };
 const random = new Random();
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
@@ -52,27 +53,34 @@ function signerOf(kid: string): TestPublicationSigner {
 
 describe("pointer vector", () => {
   test.each(pointers)("$name", async ({ text, expect: verdict, pointer, sha256 }) => {
-    const read = await verifyPointer(bytesOf(text), { keys, now });
+    const read = await verifyPointer(bytesOf(text), reader);
     expect(read.verdict).toBe(verdict);
     if (pointer === undefined) return;
-    expect(read).toEqual({ verdict: "valid", pointer: { ...JSON.parse(text), ...pointer, version: 1 } });
+    expect(read).toEqual({ verdict: "valid", pointer: { ...JSON.parse(text), ...pointer, version: 2 } });
     expect(await hashPointer(bytesOf(text))).toBe(sha256 as string);
     expect(await signerOf(pointer.kid).signPointer(pointer)).toEqual(bytesOf(text));
     expect(text.length).toBeLessThanOrEqual(longestPointer);
   });
 
   test.each(bundlePointers)("of a bundle: $name", async ({ text, expect: verdict, pointer, sha256 }) => {
-    const read = await verifyBundlePointer(bytesOf(text), { keys, now });
+    const read = await verifyBundlePointer(bytesOf(text), reader);
     expect(read.verdict).toBe(verdict);
     if (pointer === undefined) return;
-    expect(read).toEqual({ verdict: "valid", pointer: { ...JSON.parse(text), ...pointer, version: 1 } });
+    expect(read).toEqual({ verdict: "valid", pointer: { ...JSON.parse(text), ...pointer, version: 2 } });
     expect(await hashPointer(bytesOf(text))).toBe(sha256 as string);
     expect(await signerOf(pointer.kid).signBundlePointer(pointer)).toEqual(bytesOf(text));
   });
 
   test("every verdict has one", () => {
     const verdicts = new Set(pointers.map((vector) => vector.expect));
-    expect([...verdicts].sort()).toEqual(["malformed", "other-version", "tampered", "unknown-key", "valid"]);
+    expect([...verdicts].sort()).toEqual([
+      "malformed",
+      "other-store",
+      "other-version",
+      "tampered",
+      "unknown-key",
+      "valid",
+    ]);
   });
 });
 
@@ -103,7 +111,7 @@ test("a pointer's members may come in any order when it is signed", async () => 
 test("bytes that are not UTF-8 are malformed", async () => {
   const bytes = bytesOf((pointers[1] as Vector<UnsignedPointer>).text);
   bytes[40] = 0xff;
-  expect((await verifyPointer(bytes, { keys, now })).verdict).toBe("malformed");
+  expect((await verifyPointer(bytes, reader)).verdict).toBe("malformed");
 });
 
 test("of two keys with one id, the one that signed is found", async () => {
@@ -111,7 +119,7 @@ test("of two keys with one id, the one that signed is found", async () => {
   const other = { ...second.publicKey, kid: first.publicKey.kid };
   const { text } = pointers[1] as Vector<UnsignedPointer>;
   const both = { keys: [other, first.publicKey] };
-  const verified = await verifyPointer(bytesOf(text), { keys: both, now });
+  const verified = await verifyPointer(bytesOf(text), { ...reader, keys: both });
   expect(verified.verdict).toBe("valid");
 });
 
@@ -123,18 +131,45 @@ test(`one character changed anywhere is refused (TEST_SEED=${random.seed})`, asy
     const character = random.pick([...'aZ09-_"{}:, \\u\n', ""]);
     const changed = text.slice(0, at) + character + text.slice(at + 1);
     if (changed === text) continue;
-    const { verdict } = await verifyPointer(bytesOf(changed), { keys, now });
+    const { verdict } = await verifyPointer(bytesOf(changed), reader);
     if (verdict === "valid") expect({ changed }).toBeNull();
   }
 });
+
+test(`a pointer of another store is refused, whatever its name (TEST_SEED=${random.seed})`, async () => {
+  const [signer] = signers as [TestPublicationSigner];
+  const [{ pointer }] = pointers as [Required<Vector<UnsignedPointer>>];
+  const [{ pointer: ofBundle }] = bundlePointers as [Required<Vector<UnsignedBundlePointer>>];
+  const names = () =>
+    random.pick([drawName(), vectorFile.store, `${vectorFile.store}${drawName()}`.slice(0, 100)]);
+  for (let draw = 0; draw < drawsOf({ usual: 200, long: 10_000 }); draw++) {
+    const [written, read] = [names(), names()];
+    const expected = written === read ? "valid" : "other-store";
+    const own = { ...reader, keys: { keys: [signer.publicKey] }, store: read };
+    const bytes = await signer.signPointer({ ...pointer, store: written });
+    const bundle = await signer.signBundlePointer({ ...ofBundle, store: written });
+    const { verdict } = await verifyPointer(bytes, own);
+    expect({ written, read, verdict }).toEqual({ written, read, verdict: expected });
+    expect((await verifyBundlePointer(bundle, own)).verdict).toBe(expected);
+    expect(bytes.length).toBeLessThanOrEqual(longestPointer);
+  }
+});
+
+/** As a bucket and a prefix may be called. */
+function drawName(): string {
+  const part = () => random.pick(["a", "lists", "production", "staging", "gb", "A.b_c-9", "x".repeat(63)]);
+  return Array.from({ length: 1 + random.below(3) }, part)
+    .join(random.pick(["/", "-", "."]))
+    .slice(0, 100);
+}
 
 test(`a time further ahead than clocks differ is refused (TEST_SEED=${random.seed})`, async () => {
   const valid = pointers.filter(({ pointer }) => pointer !== undefined);
   for (let draw = 0; draw < 200; draw++) {
     const { text, pointer } = random.pick(valid) as Required<Vector<UnsignedPointer>>;
     const ahead = random.pick([random.below(61), -random.below(1e6), 61 + random.below(1e9)]);
-    const reader = { keys, now: Date.parse(pointer.published_at) / 1000 - ahead };
-    const { verdict } = await verifyPointer(bytesOf(text), reader);
+    const now = Date.parse(pointer.published_at) / 1000 - ahead;
+    const { verdict } = await verifyPointer(bytesOf(text), { ...reader, store: pointer.store, now });
     expect({ ahead, verdict }).toEqual({ ahead, verdict: ahead > 60 ? "from-future" : "valid" });
   }
 });

@@ -1,20 +1,24 @@
 import { fromBase64url, toBase64url } from "./base64url.ts";
 import { isFromFuture } from "./clock-skew.ts";
 import { isPublicationKey, isSignedBy, type PublicKeySet } from "./public-keys.ts";
+import { storeNamePattern } from "./store-names.ts";
 
 /**
  * The signed document that names the newest object of a store. One line of JSON, written in one form only, so that it
  * has one hash:
  *
- *     {"version":1,"generation":4711,"published_at":"2026-11-22T03:40:00Z","file":{"sha256":"…","bytes":4123456},
- *      "previous":{"generation":4710,"sha256":"…"},"kid":"Ab3_x-9Z","signature":"…"}
+ *     {"version":2,"store":"lists/production","generation":4711,"published_at":"2026-11-22T03:40:00Z",
+ *      "file":{"sha256":"…","bytes":4123456},"previous":{"generation":4710,"sha256":"…"},"kid":"Ab3_x-9Z",
+ *      "signature":"…"}
  *
- * (without the line break). `previous` is null in the first one, and else has the SHA-256 of the bytes of the pointer
+ * (without the line breaks). `store` is what the writer calls its store: a pointer that somebody has copied from another
+ * one is refused, though the same key has signed it. `previous` is null in the first one, and else has the SHA-256 of the bytes of the pointer
  * before: nobody can rewrite one in between. Signed with Ed25519 (RFC 8032) is a line that says which document this is,
  * then the text before `,"signature":`. Hashes, `kid` and `signature` are base64url without padding.
  */
-export type Pointer = UnsignedPointer & { version: 1; signature: string };
+export type Pointer = UnsignedPointer & { version: 2; signature: string };
 export type UnsignedPointer = {
+  store: string;
   generation: number;
   /** When it was signed: RFC 3339, UTC, in seconds. */
   published_at: string;
@@ -26,19 +30,20 @@ export type UnsignedPointer = {
 };
 
 /** The pointer to the newest bundle of rendered documents. It has no `previous`. */
-export type BundlePointer = UnsignedBundlePointer & { version: 1; signature: string };
-export type UnsignedBundlePointer = Pick<UnsignedPointer, "generation" | "published_at" | "kid"> & {
+export type BundlePointer = UnsignedBundlePointer & { version: 2; signature: string };
+export type UnsignedBundlePointer = Pick<UnsignedPointer, "store" | "generation" | "published_at" | "kid"> & {
   /** The last `index_bytes` are its index, and `index_sha256` their hash: what a reader of parts reads first. */
   bundle: { sha256: string; bytes: number; index_bytes: number; index_sha256: string };
 };
 
-/** `other-version`: a later program wrote it, which this one cannot read. `from-future`: a clock is wrong. */
+/** `other-version`: another program wrote it, which this one cannot read. `from-future`: a clock is wrong. */
 export type PointerVerdict =
   | "valid"
   | "malformed"
   | "other-version"
   | "unknown-key"
   | "tampered"
+  | "other-store"
   | "from-future";
 export type VerifiedPointer<Kind> =
   | { verdict: "valid"; pointer: Kind }
@@ -51,28 +56,34 @@ const time = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z";
 // The last character of base64url has bits that stand for nothing: an encoder leaves them 0.
 const sha256 = "[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]";
 const ending = `"kid":"[A-Za-z0-9_-]{8}","signature":"[A-Za-z0-9_-]{85}[AQgw]"`;
-const beginning = `"version":1,"generation":${number},"published_at":"${time}"`;
-const file = `"file":{"sha256":"${sha256}","bytes":${number}}`;
-const previous = `"previous":(?:null|{"generation":${number},"sha256":"${sha256}"})`;
-const bundle = `"bundle":{"sha256":"${sha256}","bytes":${number},"index_bytes":${number},"index_sha256":"${sha256}"}`;
-const otherVersionPattern = /^\{"version":(?!1,)[0-9]{1,9},/;
+const beginning = `"version":2,"store":"${storeNamePattern}","generation":${number},"published_at":"${time}"`;
+const otherVersionPattern = /^\{"version":(?!2,)[0-9]{1,9},/;
 
-/** What a document begins with when it is signed, and what it may be. */
-type Form<Kind> = { context: string; pattern: RegExp; isPossible(pointer: Kind): boolean };
+/** What a document begins with when it is signed, and what it may be. Made when it is used: the edge needs one of two. */
+type Form<Kind> = { context: string; pattern: () => RegExp; isPossible(pointer: Kind): boolean };
 
 const pointerForm: Form<Pointer> = {
-  context: "trendvault pointer v1\n",
-  pattern: new RegExp(`^{${beginning},${file},${previous},${ending}}$`),
+  context: "trendvault pointer v2\n",
+  pattern: () =>
+    new RegExp(
+      `^{${beginning},"file":{"sha256":"${sha256}","bytes":${number}},"previous":(?:null|{"generation":${number},"sha256":"${sha256}"}),${ending}}$`,
+    ),
   isPossible: (pointer) => (pointer.previous?.generation ?? 0) < pointer.generation,
 };
 const bundlePointerForm: Form<BundlePointer> = {
-  context: "trendvault bundle pointer v1\n",
-  pattern: new RegExp(`^{${beginning},${bundle},${ending}}$`),
+  context: "trendvault bundle pointer v2\n",
+  pattern: () =>
+    new RegExp(
+      `^{${beginning},"bundle":{"sha256":"${sha256}","bytes":${number},"index_bytes":${number},"index_sha256":"${sha256}"},${ending}}$`,
+    ),
   isPossible: (pointer) => pointer.bundle.index_bytes <= pointer.bundle.bytes,
 };
 
-/** What a reader goes by. `keys`: those with the purpose `publications` count. `now`: Unix seconds. */
-export type PointerReader = { keys: PublicKeySet; now: number };
+/**
+ * What a reader goes by. `keys`: those with the purpose `publications` count. `store`: what its writer calls the store
+ * that is read. `now`: Unix seconds.
+ */
+export type PointerReader = { keys: PublicKeySet; store: string; now: number };
 
 /** Reads a pointer and verifies its signature. */
 export function verifyPointer(
@@ -115,7 +126,7 @@ const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }); // 
 async function verifyDocument<Kind extends Pointer | BundlePointer>(
   bytes: Uint8Array<ArrayBuffer>,
   form: Form<Kind>,
-  { keys, now }: PointerReader,
+  { keys, ...reader }: PointerReader,
 ): Promise<VerifiedPointer<Kind>> {
   const text = bytes.length > longestPointer ? "" : decoder.decode(bytes);
   const pointer = readDocument(text, form);
@@ -124,29 +135,35 @@ async function verifyDocument<Kind extends Pointer | BundlePointer>(
   if (known.length === 0) return { verdict: "unknown-key" };
   const input = form.context + text.slice(0, text.lastIndexOf(',"signature":'));
   const signature = fromBase64url(pointer.signature) as Uint8Array<ArrayBuffer>; // the pattern has seen it
-  for (const key of known) if (await isSignedBy(key, input, signature)) return judgeSigned(pointer, now);
+  for (const key of known) {
+    if (await isSignedBy(key, input, signature)) return judgeSigned(pointer, reader);
+  }
   return { verdict: "tampered" };
 }
 
-function judgeSigned<Kind extends Pointer | BundlePointer>(pointer: Kind, now: number): VerifiedPointer<Kind> {
+function judgeSigned<Kind extends Pointer | BundlePointer>(
+  pointer: Kind,
+  { store, now }: Pick<PointerReader, "store" | "now">,
+): VerifiedPointer<Kind> {
+  if (pointer.store !== store) return { verdict: "other-store" };
   if (isFromFuture(Date.parse(pointer.published_at) / 1000, now)) return { verdict: "from-future" };
   return { verdict: "valid", pointer };
 }
 
 function readDocument<Kind extends Pointer | BundlePointer>(text: string, form: Form<Kind>): Kind | null {
-  if (!form.pattern.test(text)) return null;
+  if (!form.pattern().test(text)) return null;
   const pointer = JSON.parse(text) as Kind; // of that pattern, it has this type
   return isTime(pointer.published_at) && form.isPossible(pointer) ? pointer : null;
 }
 
 /** The document's text before its signature, with the members in their order. */
 function writeUnsigned(unsigned: UnsignedPointer | UnsignedBundlePointer): string {
-  const { generation, published_at, kid } = unsigned;
+  const { store, generation, published_at, kid } = unsigned;
   const object =
     "file" in unsigned
       ? { file: pick(unsigned.file), previous: unsigned.previous && pickPrevious(unsigned.previous) }
       : { bundle: { ...pick(unsigned.bundle), ...pickIndex(unsigned.bundle) } };
-  return JSON.stringify({ version: 1, generation, published_at, ...object, kid }).slice(0, -1);
+  return JSON.stringify({ version: 2, store, generation, published_at, ...object, kid }).slice(0, -1);
 }
 
 function pick({ sha256, bytes }: { sha256: string; bytes: number }) {

@@ -4,6 +4,16 @@
 export const currentName = "current.json";
 export const currentBundleName = "bundle.json";
 
+/**
+ * How a store is called in the pointers of its writer, which readers are told: what follows `s3://` in its PUBLISH, or
+ * another name of this form that the operator gave it.
+ */
+export const storeNamePattern = "[A-Za-z0-9][A-Za-z0-9._/-]{0,99}";
+
+export function isStoreName(text: string): boolean {
+  return new RegExp(`^${storeNamePattern}$`).test(text);
+}
+
 export const pointerFolder = "pointers/";
 export const packFolder = "pointers/packed/";
 export const generationFolder = "generations/";

@@ -9,6 +9,11 @@ import {
 } from "../pointer.ts";
 import type { PublicKey } from "../public-keys.ts";
 
+type Pointed<Unsigned> = Omit<Unsigned, "kid" | "store"> & { store?: string };
+
+/** What TestStore's writers call their store. */
+export const testStoreName = "trendvault/lists";
+
 /** Signs pointers in tests as a writer does, with the key of a seed (32 bytes). */
 export class TestPublicationSigner {
   readonly publicKey: PublicKey;
@@ -32,12 +37,14 @@ export class TestPublicationSigner {
   }
 
   /** The document, as bytes of a store. */
-  signPointer(pointer: Omit<UnsignedPointer, "kid">): Promise<Uint8Array<ArrayBuffer>> {
-    return this.sign(pointerSigningInput({ ...pointer, kid: this.publicKey.kid }));
+  signPointer(pointer: Pointed<UnsignedPointer>): Promise<Uint8Array<ArrayBuffer>> {
+    return this.sign(pointerSigningInput({ store: testStoreName, ...pointer, kid: this.publicKey.kid }));
   }
 
-  signBundlePointer(pointer: Omit<UnsignedBundlePointer, "kid">): Promise<Uint8Array<ArrayBuffer>> {
-    return this.sign(bundlePointerSigningInput({ ...pointer, kid: this.publicKey.kid }));
+  signBundlePointer(pointer: Pointed<UnsignedBundlePointer>): Promise<Uint8Array<ArrayBuffer>> {
+    return this.sign(
+      bundlePointerSigningInput({ store: testStoreName, ...pointer, kid: this.publicKey.kid }),
+    );
   }
 
   /** A document of any text, for what no writer signs. */

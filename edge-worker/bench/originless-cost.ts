@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { regionCodes } from "@trendvault/contract/regions";
-import { bundleKeySet, edgeSigningKey, objectsOf, renderBundle } from "../test/bundles.ts";
+import { bundleKeySet, edgeSigningKey, objectsOf, renderBundle, storeName } from "../test/bundles.ts";
 import { makeDatabase } from "../test/database.ts";
 import { Edge } from "../test/edge.ts";
 import type { TrafficResult } from "../test/traffic-worker.ts";
@@ -17,7 +17,7 @@ const batches = 20; // a minute
 
 const database = makeDatabase();
 const keys = { ORIGIN_JWKS: bundleKeySet, EDGE_KEYS: "", EDGE_SIGNING_KEY: edgeSigningKey };
-const edge = await Edge.start("", { ...keys, BUNDLE_PREFIX: "lists" });
+const edge = await Edge.start("", { ...keys, BUNDLE_PREFIX: "lists", BUNDLE_NAMES: storeName("lists") });
 try {
   await publish();
   await send(2000); // until the code is warm

@@ -69,23 +69,28 @@ const bundles = {
   ORIGIN_JWKS: keySet("responses", "publications"),
   BUNDLES: { get: () => null },
   BUNDLE_PREFIX: "lists/2026",
+  BUNDLE_NAMES: "trendvault/lists/2026",
   EDGE_SIGNING_KEY: `${"B".repeat(42)}A`,
 };
 const { EDGE_KEYS: _, FALLBACK: __, ...withoutOrigin } = { ...bundles, ORIGIN_URL: "" };
 
 test("bundles are read where the bucket is bound and a key for publications is known, and else nothing about them", () => {
-  expect(readSettings(bundles).bundles).toMatchObject({ bucket: bundles.BUNDLES, prefixes: ["lists/2026"] });
-  expect(readSettings({ ...bundles, BUNDLE_PREFIX: "gb,lists/de" }).bundles?.prefixes).toEqual([
-    "gb",
-    "lists/de",
+  const stores = [{ prefix: "lists/2026", name: "trendvault/lists/2026" }];
+  expect(readSettings(bundles).bundles).toMatchObject({ bucket: bundles.BUNDLES, stores });
+  const two = { ...bundles, BUNDLE_PREFIX: "gb,lists/de", BUNDLE_NAMES: "trendvault/gb,shop" };
+  expect(readSettings(two).bundles?.stores).toEqual([
+    { prefix: "gb", name: "trendvault/gb" },
+    { prefix: "lists/de", name: "shop" },
   ]);
   expect(readSettings(bundles).bundles?.signingSeed).toHaveLength(32);
-  expect(readSettings({ ...bundles, EDGE_SIGNING_KEY: "", BUNDLE_PREFIX: undefined }).bundles).toMatchObject({
-    prefixes: [""],
+  const whole = { ...bundles, EDGE_SIGNING_KEY: "", BUNDLE_PREFIX: undefined, BUNDLE_NAMES: "trendvault" };
+  expect(readSettings(whole).bundles).toMatchObject({
+    stores: [{ prefix: "", name: "trendvault" }],
     signingSeed: null,
   });
   expect(readSettings({ ...bundles, FALLBACK: undefined }).fallback).toBeNull();
-  const unused = { ...bundles, ORIGIN_JWKS: good.ORIGIN_JWKS, BUNDLE_PREFIX: "/", EDGE_SIGNING_KEY: "short" };
+  const bad = { BUNDLE_PREFIX: "/", BUNDLE_NAMES: "", EDGE_SIGNING_KEY: "short" };
+  const unused = { ...bundles, ...bad, ORIGIN_JWKS: good.ORIGIN_JWKS };
   expect(readSettings(unused).bundles).toBeNull();
 });
 
@@ -102,6 +107,9 @@ test.each([
   ["BUNDLE_PREFIX", "gb,"],
   ["BUNDLE_PREFIX", "gb, de"],
   ["BUNDLE_PREFIX", "gb,gb"],
+  ["BUNDLE_NAMES", undefined],
+  ["BUNDLE_NAMES", "gb,de"],
+  ["BUNDLE_NAMES", "s3://trendvault/lists"],
   ["EDGE_SIGNING_KEY", "e1:short"],
   ["EDGE_SIGNING_KEY", "A".repeat(43)],
   ["FALLBACK", "fallback"],

@@ -8,7 +8,9 @@ import {
   type PublicKey,
   type PublicKeySet,
 } from "@trendvault/contract/public-keys";
+import { isStoreName } from "@trendvault/contract/store-names";
 import { mostShards } from "@trendvault/contract/view-limits";
+import type { StorePlace } from "./bundle/create-bundle-readers.ts";
 import { parseJson } from "./rules/parse-json.ts";
 import type { ShardNamespace } from "./views/view-shards.ts";
 
@@ -37,6 +39,15 @@ const checks = {
   FALLBACK: kvNamespace,
   MISS_RATE_LIMITER: binding("limit", "expected a rate limiter: see [[ratelimits]] in wrangler.toml"),
 } satisfies Checks;
+
+/** What each store is called, in the order of BUNDLE_PREFIX. */
+function storeNames({ BUNDLE_PREFIX }: Settings): Check {
+  const count = (BUNDLE_PREFIX ?? "").split(",").length;
+  return text((names) => {
+    const all = names.split(",");
+    return all.length === count && all.every(isStoreName);
+  }, "expected for each of BUNDLE_PREFIX what follows s3:// in the writer's PUBLISH, like trendvault/lists, or its PUBLISH_NAME");
+}
 
 /** The same where bundles are read, in addition: where BUNDLES is bound and ORIGIN_JWKS has a key for publications. */
 const bundleChecks = {
@@ -75,11 +86,11 @@ const viewChecks = {
 } satisfies Checks;
 
 type Bindings = { FALLBACK?: KVNamespace; BUNDLES?: R2Bucket; VIEWS: ShardNamespace };
-type Name = keyof typeof checks | keyof typeof bundleChecks | keyof typeof viewChecks;
+type Name = keyof typeof checks | keyof typeof bundleChecks | keyof typeof viewChecks | "BUNDLE_NAMES";
 type Settings = Record<Exclude<Name, keyof Bindings>, string> & Bindings;
 
 /** What reading bundles needs of the settings. `signingSeed`: null where the edge signs nothing. */
-export type BundleSettings = { bucket: R2Bucket; prefixes: string[]; signingSeed: Uint8Array | null };
+export type BundleSettings = { bucket: R2Bucket; stores: StorePlace[]; signingSeed: Uint8Array | null };
 
 /** What counting needs of the settings. */
 export type ViewSettings = {
@@ -127,7 +138,7 @@ export function readSettings(env: object) {
 function checksFor(data: Settings): [string, Check][] {
   const required = {
     ...checks,
-    ...((readsBundles(data) || hasNoOrigin(data)) && bundleChecks),
+    ...((readsBundles(data) || hasNoOrigin(data)) && { ...bundleChecks, BUNDLE_NAMES: storeNames(data) }),
     ...(hasNoOrigin(data) && onlyBundleChecks),
   };
   return [...Object.entries(required), ...(isCounting(data) ? Object.entries(viewChecks) : [])];
@@ -149,9 +160,12 @@ function readOriginSettings({ ORIGIN_URL, EDGE_KEYS }: Settings) {
   return { url: new URL(ORIGIN_URL), edgeKeys: parseKeyRing(EDGE_KEYS) };
 }
 
-function readBundleSettings({ BUNDLES, BUNDLE_PREFIX, EDGE_SIGNING_KEY }: Settings): BundleSettings {
+function readBundleSettings(data: Settings): BundleSettings {
+  const { BUNDLES, BUNDLE_PREFIX, BUNDLE_NAMES, EDGE_SIGNING_KEY } = data;
   const signingSeed = EDGE_SIGNING_KEY ? fromBase64url(EDGE_SIGNING_KEY) : null;
-  return { bucket: BUNDLES as R2Bucket, prefixes: (BUNDLE_PREFIX ?? "").split(","), signingSeed };
+  const names = BUNDLE_NAMES.split(",");
+  const stores = (BUNDLE_PREFIX ?? "").split(",").map((prefix, at) => ({ prefix, name: names[at] ?? "" }));
+  return { bucket: BUNDLES as R2Bucket, stores, signingSeed };
 }
 
 function readViewSettings(data: Settings): ViewSettings {

@@ -110,6 +110,7 @@ describe("whatever happens to the bucket", () => {
       const [target, isolate] = [random.pick([...existing, ...cursors, ...missing]), random.below(2)];
       const seen = await ask(target, isolate);
       await judge(target, seen);
+      expect(Number(/"generation":(\d+)/.exec(seen.body)?.[1] ?? 0)).toBeLessThanOrEqual(newest); // no other store's
       holdTo(held, seen, [`${isolate} ${target}`, ...(isFetched(target, seen) ? [`${isolate}`] : [])]);
     }
   }
@@ -152,6 +153,7 @@ describe("whatever happens to the bucket", () => {
       () => failAtTimes(bucket, random.pick(faults)),
       async () => bucket.put([...(await objectsOf(one, { publishedAt }))].slice(-1)), // an older pointer is put back
       async () => bucket.put(await objectsOf(other, { signer: stranger, publishedAt })),
+      async () => bucket.put(await objectsOf(other, { store: "trendvault/staging", publishedAt })),
       () => bucket.put([[nameOf(one), other.bytes]]), // an object is swapped
       () =>
         bucket.objects.delete(

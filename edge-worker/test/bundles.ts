@@ -4,9 +4,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BundleFile } from "@trendvault/contract/bundle-format";
-import type { UnsignedBundlePointer } from "@trendvault/contract/pointer";
 import { bundleName, bundlePointerName, currentBundleName } from "@trendvault/contract/store-names";
-import { TestPublicationSigner } from "@trendvault/contract/test-support/test-publication-signer";
+import {
+  TestPublicationSigner,
+  testStoreName,
+} from "@trendvault/contract/test-support/test-publication-signer";
 import { DocumentSigner } from "../src/bundle/document-signer.ts";
 import { keySet, signingKey, tokenSigningKey } from "./keys.ts";
 
@@ -51,13 +53,18 @@ export function renderBundle(databasePath: string, { isDelegating = true } = {})
   return { generation, signedAt, file: { sha256, bytes, index_bytes, index_sha256 }, bytes: rendered };
 }
 
+/** What the writer of a prefix calls its store; without one the tests' usual name. */
+export function storeName(prefix: string): string {
+  return prefix === "" ? testStoreName : `trendvault/${prefix.replace(/\/$/, "")}`;
+}
+
 /** What a bucket has after a bundle was published, by key: the new objects in the order in which they are written. */
 export async function objectsOf(
   { generation, file, bytes }: Rendered,
-  { publishedAt = Date.now() / 1000, prefix = "", signer = publisher } = {},
+  { publishedAt = Date.now() / 1000, prefix = "", store = storeName(prefix), signer = publisher } = {},
 ): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
   const published_at = new Date(publishedAt * 1000).toISOString().replace(/\.\d+Z$/, "Z");
-  const unsigned: Omit<UnsignedBundlePointer, "kid"> = { generation, published_at, bundle: file };
+  const unsigned = { store, generation, published_at, bundle: file };
   const pointer = await signer.signBundlePointer(unsigned);
   const names: [string, Uint8Array<ArrayBuffer>][] = [
     [bundleName({ generation, sha256: file.sha256 }), bytes],

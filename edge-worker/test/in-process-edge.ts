@@ -10,6 +10,7 @@ import { TieredCache } from "../src/cache/tiered-cache.ts";
 import { handleRequest } from "../src/http/handle-request.ts";
 import type { Logger } from "../src/log/logger.ts";
 import type { StoredResponse } from "../src/origin/stored-response.ts";
+import { storeName } from "./bundles.ts";
 import type { Exchange } from "./exchanges.ts";
 import { edgeKeys, keySet } from "./keys.ts";
 
@@ -80,7 +81,8 @@ export class InProcessEdge {
       ? new OriginSource({ ...common, url: new URL("http://origin.example"), signer })
       : null;
     const base = new URL("https://trendvault.invalid");
-    const options = { ...common, signingSeed: null, prefixes: [""], base, isOnly: !hasOrigin };
+    const stores = (bundles?.prefixes ?? [""]).map((prefix) => ({ prefix, name: storeName(prefix) }));
+    const options = { ...common, signingSeed: null, stores, base, isOnly: !hasOrigin };
     const readers = bundles ? createBundleReaders({ ...options, ...bundles }, () => dataCentre.bytes) : null;
     const revalidator = new Revalidator({
       ...common,

@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import type { RegionList, Video } from "@trendvault/contract/responses";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
-import { bundleKeySet, edgeSigningKey, objectsOf, renderBundle } from "./bundles.ts";
+import { bundleKeySet, edgeSigningKey, objectsOf, renderBundle, storeName } from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
 import { Edge } from "./edge.ts";
 import { Origin } from "./origin.ts";
@@ -16,6 +16,7 @@ const vars = {
   ...counting,
   ORIGIN_JWKS: bundleKeySet,
   BUNDLE_PREFIX: "gb,lists/de",
+  BUNDLE_NAMES: ["gb", "lists/de"].map(storeName).join(),
   EDGE_KEYS: "",
   EDGE_SIGNING_KEY: edgeSigningKey,
 };

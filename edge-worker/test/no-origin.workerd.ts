@@ -5,7 +5,14 @@ import { verifyResponse } from "@trendvault/contract/response-signature";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
 import { verifyToken } from "@trendvault/contract/token";
 import { trendingUrl } from "@trendvault/contract/trending-query";
-import { bundleKeySet, edgeSigningKey, objectsOf, type Rendered, renderBundle } from "./bundles.ts";
+import {
+  bundleKeySet,
+  edgeSigningKey,
+  objectsOf,
+  type Rendered,
+  renderBundle,
+  storeName,
+} from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
 import { Edge } from "./edge.ts";
 import { Origin } from "./origin.ts";
@@ -15,6 +22,7 @@ const vars = {
   ...counting,
   ORIGIN_JWKS: bundleKeySet,
   BUNDLE_PREFIX: "lists",
+  BUNDLE_NAMES: storeName("lists"),
   EDGE_KEYS: "",
   EDGE_SIGNING_KEY: edgeSigningKey,
 };

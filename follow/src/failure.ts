@@ -9,6 +9,7 @@ export type FailureReason =
   | "other_version"
   | "unknown_key"
   | "tampered"
+  | "other_store" // signed for a store of another name
   | "from_future" // signed later than it is, by our clock
   | "older"
   | "stale"

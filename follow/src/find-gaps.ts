@@ -1,13 +1,16 @@
-import { hashPointer, longestPointer, type Pointer, verifyPointer } from "@trendvault/contract/pointer";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import {
+  hashPointer,
+  longestPointer,
+  type Pointer,
+  type PointerReader,
+  verifyPointer,
+} from "@trendvault/contract/pointer";
 import { pointerName } from "@trendvault/contract/store-names";
 import { type ObjectStore, readWhole } from "./store/object-store.ts";
 
 export type GapOptions = {
   store: ObjectStore;
-  keys: PublicKeySet;
-  /** Unix seconds. */
-  now: number;
+  reader: PointerReader;
   has: (generation: number) => boolean;
   retentionSeconds: number;
   signal: AbortSignal;
@@ -34,13 +37,13 @@ export async function findGaps(newest: Pointer, options: GapOptions): Promise<Po
 
 async function readPointer(
   { generation, sha256 }: { generation: number; sha256: string },
-  { store, keys, now, signal }: GapOptions,
+  { store, reader, signal }: GapOptions,
 ): Promise<Pointer | null> {
   const name = pointerName(generation);
   const opened = await store.open(name, { signal });
   if (opened === null || opened === "unchanged") return null; // in a pack, of the day before
   const bytes = await readWhole(opened, { largest: longestPointer, name });
   if ((await hashPointer(bytes)) !== sha256) return null;
-  const verified = await verifyPointer(bytes, { keys, now });
+  const verified = await verifyPointer(bytes, reader);
   return verified.verdict === "valid" ? verified.pointer : null;
 }

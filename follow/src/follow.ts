@@ -50,7 +50,13 @@ function createLoops(settings: Settings, parts: Parts): Loop[] {
   return settings.stores.map((address) => {
     const store = countedStore(openStore(address, settings.s3), parts.metrics);
     const follower = new Follower(
-      { ...parts, store, readKeys: () => readKeys(settings.keys), clock: Date.now },
+      {
+        ...parts,
+        store,
+        storeName: address.name,
+        readKeys: () => readKeys(settings.keys),
+        clock: Date.now,
+      },
       settings,
     );
     const { log, metrics } = parts;

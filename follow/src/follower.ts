@@ -1,6 +1,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { hashPointer, longestPointer, type Pointer, verifyPointer } from "@trendvault/contract/pointer";
+import {
+  hashPointer,
+  longestPointer,
+  type Pointer,
+  type PointerReader,
+  verifyPointer,
+} from "@trendvault/contract/pointer";
 import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import { currentName, generationName } from "@trendvault/contract/store-names";
 import type { LocalFile } from "./database/local-file.ts";
@@ -19,6 +25,8 @@ import { type ObjectStore, readWhole } from "./store/object-store.ts";
 
 export type FollowerParts = {
   store: ObjectStore;
+  /** What its writer calls it. */
+  storeName: string;
   file: LocalFile;
   memory: Memory;
   readKeys: () => PublicKeySet;
@@ -84,12 +92,13 @@ export class Follower {
 
   /** Adopts what a pointer names, unless that is held already. */
   async #take(bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<boolean> {
-    const { readKeys, memory, clock } = this.#parts;
-    const keys = readKeys();
+    const { memory, clock } = this.#parts;
     const now = clock();
-    const pointer = requireValid(await verifyPointer(bytes, { keys, now: now / 1000 }), {
+    const reader = this.#reader();
+    const pointer = requireValid(await verifyPointer(bytes, reader), {
       name: `${this.#address}/${currentName}`,
-      kids: keys.keys.map(({ kid }) => kid),
+      store: reader.store,
+      kids: reader.keys.keys.map(({ kid }) => kid),
     });
     const held = memory.accepted(this.#address);
     const isHeld = this.#isHeld();
@@ -106,6 +115,11 @@ export class Follower {
     this.#log.sayAdopted(accepted, now);
     if (lineage === "differs") this.#log.sayHistoryDiffers(accepted, held);
     return true;
+  }
+
+  #reader(): PointerReader {
+    const { readKeys, storeName, clock } = this.#parts;
+    return { keys: readKeys(), store: storeName, now: clock() / 1000 };
   }
 
   /** False, too, while a file that was found damaged waits for a new one. */
@@ -147,14 +161,13 @@ export class Follower {
 
   /** Adds some older generations, which cursors of other machines may name. */
   async #fillGaps(signal: AbortSignal): Promise<boolean> {
-    const { store, file, memory, readKeys, clock } = this.#parts;
+    const { store, file, memory } = this.#parts;
     const held = memory.accepted(this.#address);
     if (!this.#mayHaveGaps || held === null) return false;
     this.#mayHaveGaps = false; // also when this fails: the next generation that does not follow this one looks again
     const gaps = await findGaps(held.pointer, {
       store,
-      keys: readKeys(),
-      now: clock() / 1000,
+      reader: this.#reader(),
       has: (generation) => file.has(generation),
       retentionSeconds: this.#options.retentionSeconds,
       signal: this.#limited(signal),

@@ -50,7 +50,7 @@ function refuseOlder(pointer: Pointer, held: Pointer): void {
 /** @throws FollowFailure for everything but a valid one */
 export function requireValid<Kind>(
   verified: VerifiedPointer<Kind>,
-  { name, kids }: { name: string; kids: string[] },
+  { name, store, kids }: { name: string; store: string; kids: string[] },
 ): Kind {
   if (verified.verdict === "valid") return verified.pointer;
   const known = kids.length === 0 ? "none" : kids.join(", ");
@@ -58,7 +58,10 @@ export function requireValid<Kind>(
     case "malformed":
       throw new FollowFailure("malformed", `${name} is no pointer of ours. Who else writes there?`);
     case "other-version":
-      throw new FollowFailure("other_version", `${name} is of a later version: update this program.`);
+      throw new FollowFailure(
+        "other_version",
+        `${name} is of another version: update this program, or the writer if it is older.`,
+      );
     case "unknown-key":
       throw new FollowFailure(
         "unknown_key",
@@ -68,6 +71,11 @@ export function requireValid<Kind>(
       throw new FollowFailure(
         "tampered",
         `${name} was changed after it was signed: see who can write there.`,
+      );
+    case "other-store":
+      throw new FollowFailure(
+        "other_store",
+        `${name} is signed for another store than ${store}: somebody has copied it there, or the writer has a PUBLISH_NAME, which FOLLOW_NAMES must name.`,
       );
     case "from-future":
       throw new FollowFailure(

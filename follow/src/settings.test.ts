@@ -27,8 +27,10 @@ test("settings come from the environment, and the command line wins", () => {
   expect(settings.stores.map(({ text }) => text)).toEqual(["s3://bucket/lists", "s3://bucket/others"]);
   expect(settings).toMatchObject({ database: "/srv/lists.db", retentionSeconds: 2700, maxAgeSeconds: 900 });
   expect(settings.s3).toMatchObject({ endpoint: "https://s3.example", region: "auto" });
-  const said = readSettings({ ...nothing, stores: ["/copy"], database: "x.db", once: true }, good);
-  expect(said.stores).toEqual([{ kind: "folder", text: "/copy" }]);
+  expect(settings.stores.map(({ name }) => name)).toEqual(["bucket/lists", "bucket/others"]);
+  const line = { ...nothing, stores: ["/copy"], database: "x.db", once: true };
+  const said = readSettings(line, { ...good, FOLLOW_NAMES: "lists/production" });
+  expect(said.stores).toEqual([{ kind: "folder", text: "/copy", name: "lists/production" }]);
   expect(said).toMatchObject({ s3: null, database: "x.db", once: true });
 });
 
@@ -37,6 +39,10 @@ test.each([
   [{ FOLLOW: "s3://b" }, '"s3://b" is no store'],
   [{ FOLLOW: "s3://bucket/a//b" }, '"s3://bucket/a//b" is no store'],
   [{ FOLLOW: "s3://bucket/a,s3://bucket/a/" }, "s3://bucket/a is named twice"],
+  [{ FOLLOW: "/copy" }, "/copy has no name of its own: expected PUBLISH_NAME"],
+  [{ FOLLOW_NAMES: "one" }, "FOLLOW_NAMES: expected a name for each of 2 stores"],
+  [{ FOLLOW_NAMES: "one,t w o" }, '"t w o" is no store\'s name'],
+  [{ FOLLOW: `s3://bucket/${"x".repeat(100)}` }, "is no store's name"],
   [{ DB_PATH: "" }, "DB_PATH: missing"],
   [{ S3_ENDPOINT: undefined }, "S3_ENDPOINT: missing"],
   [{ S3_ENDPOINT: "ftp://x" }, "S3_ENDPOINT: expected an http or https URL"],

@@ -1,6 +1,7 @@
 import { type Environment, readKeyFile } from "./key-files.ts";
 import { type KeySetting, readKeys } from "./key-source.ts";
-import { parseAddress, type StoreAddress } from "./store/open-store.ts";
+import { type NamedStore, nameStores } from "./store/name-stores.ts";
+import { parseAddress } from "./store/open-store.ts";
 import type { S3Options } from "./store/s3-store.ts";
 
 /** What the command line says; null where it says nothing. */
@@ -13,7 +14,7 @@ export type CommandLine = {
 };
 
 export type Settings = {
-  stores: StoreAddress[];
+  stores: NamedStore[];
   s3: S3Options | null;
   keys: KeySetting;
   database: string;
@@ -38,7 +39,7 @@ export function readSettings(line: CommandLine, env: Environment): Settings {
     }
   };
   const seconds = (name: string, bounds: Bounds) => attempt(() => readSeconds(name, env[name], bounds));
-  const stores = attempt(() => readStores(line.stores, env.FOLLOW)) ?? [];
+  const stores = attempt(() => readStores(line.stores, env)) ?? [];
   const settings: Settings = {
     stores,
     s3: stores.some(({ kind }) => kind === "s3") ? attempt(() => readS3(env)) : null,
@@ -81,14 +82,14 @@ export function readKeySetting(env: Environment): KeySetting {
   return setting;
 }
 
-function readStores(named: readonly string[], setting: string | undefined): StoreAddress[] {
-  const texts = named.length > 0 ? named : (setting ?? "").split(",").map((text) => text.trim());
+function readStores(named: readonly string[], env: Environment): NamedStore[] {
+  const texts = named.length > 0 ? named : (env.FOLLOW ?? "").split(",").map((text) => text.trim());
   if (texts.length === 1 && texts[0] === "")
     throw new Error("FOLLOW: missing. Name the store: bin/follow s3://bucket/prefix, or set FOLLOW");
   const stores = texts.map(parseAddress);
   const twice = stores.find((store, index) => stores.findIndex(({ text }) => text === store.text) < index);
   if (twice !== undefined) throw new Error(`FOLLOW: ${twice.text} is named twice`);
-  return stores;
+  return nameStores(stores, env.FOLLOW_NAMES);
 }
 
 function readSecret(name: string, env: Environment): string {

@@ -8,6 +8,7 @@ import { collectPointers } from "./history/collect-pointers.ts";
 import { reportHistory } from "./history/report.ts";
 import { readKeys } from "./key-source.ts";
 import { readKeySetting, readS3 } from "./settings.ts";
+import { requireName } from "./store/name-stores.ts";
 import { openStore, parseAddress } from "./store/open-store.ts";
 
 const timeoutSeconds = 600;
@@ -37,7 +38,11 @@ function readOptions(argv: readonly string[]) {
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,
-    options: { kept: { type: "string" }, data: { type: "boolean", default: false } },
+    options: {
+      name: { type: "string" },
+      kept: { type: "string" },
+      data: { type: "boolean", default: false },
+    },
   });
   const [text] = positionals;
   if (text === undefined || positionals.length > 1)
@@ -45,11 +50,12 @@ function readOptions(argv: readonly string[]) {
   const address = parseAddress(text);
   const store = openStore(address, address.kind === "s3" ? readS3(process.env) : null);
   const kept = values.kept === undefined ? "" : readFileSync(values.kept, "utf8");
-  return { store, keys: readKeys(readKeySetting(process.env)), kept, isRead: values.data };
+  const name = requireName(address, values.name);
+  return { store, name, keys: readKeys(readKeySetting(process.env)), kept, isRead: values.data };
 }
 
-async function verify({ store, keys, kept, isRead }: Options): Promise<boolean> {
-  const reader = { keys, now: Date.now() / 1000 };
+async function verify({ store, name, keys, kept, isRead }: Options): Promise<boolean> {
+  const reader = { keys, store: name, now: Date.now() / 1000 };
   const signal = () => AbortSignal.timeout(timeoutSeconds * 1000);
   let found = await collectPointers(store, signal());
   let chain = await checkChain(found, reader);

@@ -110,6 +110,15 @@ export const storeFaults: StoreFault[] = [
     },
   },
   {
+    name: "the pointer is of another store of the same key",
+    reason: "other_store",
+    happen: async ({ store, publisher }) => {
+      const { generation, signer } = publisher;
+      const other = await TestPublisher.create(store, { generation, signer, name: "trendvault/staging" });
+      await other.publish();
+    },
+  },
+  {
     name: "the object is gone",
     reason: "missing",
     happen: ({ store }) => answer(store, data, () => refusal(404, "NoSuchKey")),

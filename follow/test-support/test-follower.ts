@@ -51,7 +51,8 @@ export class TestFollower {
     const shared = { file: this.file, memory: this.#memory, log, metrics: this.metrics, clock };
     this.#followers = settings.stores.map((address) => {
       const store = countedStore(openStore(address, settings.s3), this.metrics);
-      return new Follower({ ...shared, store, readKeys: () => readKeys(settings.keys) }, settings);
+      const own = { store, storeName: address.name, readKeys: () => readKeys(settings.keys) };
+      return new Follower({ ...shared, ...own }, settings);
     });
   }
 

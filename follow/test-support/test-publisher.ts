@@ -2,7 +2,10 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { hashPointer, type Pointer } from "@trendvault/contract/pointer";
 import { currentName, generationName, pointerName } from "@trendvault/contract/store-names";
-import { TestPublicationSigner } from "@trendvault/contract/test-support/test-publication-signer";
+import {
+  TestPublicationSigner,
+  testStoreName,
+} from "@trendvault/contract/test-support/test-publication-signer";
 import { DatabaseBuilder, type ListSeed, videos } from "../../api/test-support/database-builder.ts";
 
 export type Publication = {
@@ -22,6 +25,9 @@ export type Publication = {
 /** Whatever takes objects by name. */
 type Sink = { write(name: string, bytes: Uint8Array): void };
 
+/** `signer`: with the key of another publisher. */
+type PublisherOptions = { generation?: number; name?: string; signer?: TestPublicationSigner };
+
 /** Publishes generations as a writer does. */
 export class TestPublisher {
   /** Of the last pointer. */
@@ -29,16 +35,24 @@ export class TestPublisher {
   generation: number;
   #removalsVersion = 0;
 
+  /** What it calls its store. */
+  readonly name: string;
+
   private constructor(
     readonly signer: TestPublicationSigner,
     readonly store: Sink,
-    generation: number,
+    { generation, name }: { generation: number; name: string },
   ) {
     this.generation = generation;
+    this.name = name;
   }
 
-  static async create(store: Sink, { generation = 100 } = {}): Promise<TestPublisher> {
-    return new TestPublisher(await TestPublicationSigner.create(), store, generation);
+  static async create(
+    store: Sink,
+    { generation = 100, name = testStoreName, signer }: PublisherOptions = {},
+  ): Promise<TestPublisher> {
+    const own = signer ?? (await TestPublicationSigner.create());
+    return new TestPublisher(own, store, { generation, name });
   }
 
   get jwks(): string {
@@ -59,7 +73,8 @@ export class TestPublisher {
     };
     const published_at = new Date(publication.signedAt ?? Date.now()).toISOString().replace(/\.\d+Z/, "Z");
     const file = { sha256, bytes: object.length };
-    this.bytes = await this.signer.signPointer({ generation: this.generation, published_at, file, previous });
+    const { generation, name } = this;
+    this.bytes = await this.signer.signPointer({ store: name, generation, published_at, file, previous });
     this.store.write(pointerName(this.generation), this.bytes);
     this.store.write(currentName, this.bytes);
     return JSON.parse(new TextDecoder().decode(this.bytes));

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Pointer } from "@trendvault/contract/pointer";
 import { Random } from "@trendvault/contract/test-support/random";
+import { testStoreName } from "@trendvault/contract/test-support/test-publication-signer";
 import { FollowerProcess } from "../test-support/follower-process.ts";
 import { TestPublisher } from "../test-support/test-publisher.ts";
 import { TestStore } from "../test-support/test-store.ts";
@@ -23,7 +24,9 @@ afterEach(() => store.remove());
 
 async function verify(...argv: string[]): Promise<{ code: number; said: string }> {
   const program = new FollowerProcess(
-    argv.length === 0 || argv[0]?.startsWith("-") ? [store.folder, ...argv] : argv,
+    argv.length === 0 || argv[0]?.startsWith("-")
+      ? [store.folder, "--name", testStoreName, ...argv]
+      : [...argv, "--name", testStoreName],
     { ...store.settings, FOLLOW_JWKS: publisher.jwks },
     "verify-history.ts",
   );
@@ -155,6 +158,29 @@ test("an object that somebody made larger is not read to its end", async () => {
   const [first] = pointers as [Pointer];
   store.write(`generations/101-${first.file.sha256}.db.gz`, Buffer.alloc(first.file.bytes + 1_000_000));
   expect((await verify("--data")).said).toContain(`found more than ${first.file.bytes} bytes`);
+});
+
+test("a pointer of another store that the same key has signed is a break, wherever it is in the chain", async () => {
+  const at = 102 + random.below(5);
+  publisher.generation = at - 1;
+  publisher.bytes = Uint8Array.from(store.read(`pointers/${at - 1}.json`));
+  const { signer } = publisher;
+  const other = await TestPublisher.create(store, { generation: at - 1, signer, name: "trendvault/staging" });
+  other.bytes = publisher.bytes;
+  await other.publish();
+  publisher.generation = at;
+  publisher.bytes = other.bytes;
+  for (let generation = at; generation < 106; generation++) await publisher.publish();
+  const { code, said } = await verify();
+  expect(code).toBe(1);
+  expect(said).toContain("which is other-store");
+});
+
+test("a folder's history needs the name of the store, and another one breaks it", async () => {
+  const env = { ...store.settings, FOLLOW_JWKS: publisher.jwks };
+  const run = (argv: string[]) => new FollowerProcess([store.folder, ...argv], env, "verify-history.ts");
+  expect(await run([]).ended()).toBe(2);
+  expect(await run(["--name", "trendvault/staging"]).ended()).toBe(1);
 });
 
 test("another key's history, an empty store and one that cannot be read each have their code", async () => {

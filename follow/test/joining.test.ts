@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { testStoreName } from "@trendvault/contract/test-support/test-publication-signer";
 import { videos } from "../../api/test-support/database-builder.ts";
 import { OriginProcess } from "../../api/test-support/origin-process.ts";
 import { until } from "../../api/test-support/until.ts";
@@ -16,8 +17,9 @@ beforeEach(async () => {
   const part = (name: string) => ({
     write: (object: string, bytes: Uint8Array) => store.write(`${name}/${object}`, bytes),
   });
-  britain = await TestPublisher.create(part("gb"), { generation: 100 });
-  germany = await TestPublisher.create(part("de"), { generation: 5000 });
+  const named = (name: string) => ({ name: `${testStoreName}/${name}` });
+  britain = await TestPublisher.create(part("gb"), { generation: 100, ...named("gb") });
+  germany = await TestPublisher.create(part("de"), { generation: 5000, ...named("de") });
   followers = [];
 });
 
@@ -140,6 +142,21 @@ test("two stores with the same number are refused, and the first stays", async (
   const follower = start();
   expect(await follower.poll()).toBe("overlap");
   expect(follower.generations()).toEqual([101]);
+});
+
+test("with one key for both, what one has signed is not taken from the place of the other", async () => {
+  const { signer } = britain;
+  const writer = { write: (object: string, bytes: Uint8Array) => store.write(`de/${object}`, bytes) };
+  germany = await TestPublisher.create(writer, { generation: 5000, signer, name: germany.name });
+  await publishBritain("one");
+  await publishGermany("one");
+  const follower = start();
+  await follower.settle();
+  await publishBritain("two");
+  for (const name of ["current.json", "pointers/102.json"])
+    store.write(`de/${name}`, store.read(`gb/${name}`));
+  expect(await follower.poll()).toBe("other_store");
+  expect(follower.generations()).toEqual([101, 102, 5001]);
 });
 
 test("a store that is not followed any more leaves the file", async () => {

@@ -99,6 +99,7 @@ export class PublishingSystem {
       ORIGIN_URL: "",
       ORIGIN_JWKS: jwks,
       BUNDLE_PREFIX: this.store.prefix.replace(/\/$/, ""),
+      BUNDLE_NAMES: this.store.address.slice("s3://".length),
       STORE_URL: this.store.readUrl,
       EDGE_SIGNING_KEY: env.EDGE_SIGNING_KEY ?? "",
     };

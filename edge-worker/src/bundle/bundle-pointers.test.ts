@@ -1,5 +1,8 @@
 import { beforeEach, expect, test } from "bun:test";
-import { TestPublicationSigner } from "@trendvault/contract/test-support/test-publication-signer";
+import {
+  TestPublicationSigner,
+  testStoreName,
+} from "@trendvault/contract/test-support/test-publication-signer";
 import type { ReadPointer } from "./bundle-bucket.ts";
 import { BundlePointers } from "./bundle-pointers.ts";
 
@@ -19,9 +22,12 @@ beforeEach(() => {
   [now, objects, failure, reads, events] = [begun, new Map(), null, [], []];
 });
 
-function sign(generation: number, { by = signer, at = begun } = {}): Promise<Uint8Array<ArrayBuffer>> {
+function sign(
+  generation: number,
+  { by = signer, at = begun, store = testStoreName } = {},
+): Promise<Uint8Array<ArrayBuffer>> {
   const published_at = new Date(at * 1000).toISOString().replace(".000Z", "Z");
-  return by.signBundlePointer({ generation, published_at, bundle });
+  return by.signBundlePointer({ store, generation, published_at, bundle });
 }
 
 /** What isolates of one data centre share. */
@@ -45,7 +51,8 @@ function newIsolate(shared = newDataCentre()) {
   const log = ({ event, reason }: { event: string; reason?: unknown }) => events.push(`${event}: ${reason}`);
   const backoff = { seconds: 5, random: () => 0.5 };
   const clock = () => now;
-  const options = { bucket: { readPointer }, shared, keys, timeoutSeconds: 1, backoff, clock, log };
+  const bucket = { readPointer };
+  const options = { bucket, shared, keys, store: testStoreName, timeoutSeconds: 1, backoff, clock, log };
   const pointers = new BundlePointers(options);
   const current = async () => (await pointers.current(() => {})).pointer.generation;
   return {
@@ -79,6 +86,7 @@ const refused: [string, () => Promise<Uint8Array<ArrayBuffer>>, RegExp][] = [
   ["the same one, signed before", () => sign(7, { at: begun - 60 }), /older than one/],
   ["a newer one of another key", () => sign(8, { by: stranger }), /unknown-key/],
   ["a newer one, signed in the future", () => sign(8, { at: begun + 120 }), /from-future/],
+  ["a newer one of another store", () => sign(8, { store: "trendvault/staging" }), /other-store/],
   ["garbage", async () => new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>, /malformed/],
 ];
 test.each(refused)(
@@ -100,7 +108,9 @@ test("when another isolate says that it read the bucket in the future, the bucke
   const shared = newDataCentre();
   objects.set("bundle.json", await sign(7));
   expect(await newIsolate(shared).current()).toBe(7);
-  const { text, etag } = JSON.parse(new TextDecoder().decode((await shared.match("bundle.json")) ?? undefined));
+  const { text, etag } = JSON.parse(
+    new TextDecoder().decode((await shared.match("bundle.json")) ?? undefined),
+  );
   const future = new TextEncoder().encode(JSON.stringify({ text, etag, checkedAt: now + 61 }));
   await shared.put("bundle.json", future as Uint8Array<ArrayBuffer>);
   objects.set("bundle.json", await sign(8));

@@ -17,6 +17,8 @@ type Options = {
   shared: Pick<SharedBytes, "match" | "put">;
   /** Those for publications verify pointers. */
   keys: PublicKeySet;
+  /** What its writer calls the store. */
+  store: string;
   timeoutSeconds: number;
   backoff: BackoffOptions;
   /** Unix seconds. */
@@ -132,8 +134,8 @@ export class BundlePointers {
   }
 
   async #verify(bytes: Uint8Array<ArrayBuffer>): Promise<BundlePointer> {
-    const { keys, clock } = this.#options;
-    const verified = await verifyBundlePointer(bytes, { keys, now: clock() });
+    const { keys, store, clock } = this.#options;
+    const verified = await verifyBundlePointer(bytes, { keys, store, now: clock() });
     if (verified.verdict !== "valid") throw new Error(`its pointer is not valid: ${verified.verdict}`);
     return verified.pointer;
   }

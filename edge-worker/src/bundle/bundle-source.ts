@@ -89,7 +89,11 @@ export class BundleSource implements DocumentSource {
 
   async #read(
     request: CanonicalRequest,
-    { generation, newest: { pointer: newest, until }, ...held }: Held & { generation: number; newest: Newest },
+    {
+      generation,
+      newest: { pointer: newest, until },
+      ...held
+    }: Held & { generation: number; newest: Newest },
   ): Promise<SourceAnswer> {
     const { pointers, documents } = this.#options;
     const isNewest = generation === newest.generation;
@@ -105,7 +109,8 @@ export class BundleSource implements DocumentSource {
   #withoutBundle({ query }: CanonicalRequest, newest: BundlePointer, until: number): SourceAnswer {
     if (query === null) throw new DocumentFailure("there is no bundle of its generation");
     const isGone = (generationOf({ query }) ?? 0) < newest.generation;
-    if (!isGone && !this.#options.isOnly) throw new DocumentFailure("there is no bundle of its generation yet");
+    if (!isGone && !this.#options.isOnly)
+      throw new DocumentFailure("there is no bundle of its generation yet");
     return { kind: "refused", refusal: generationGone(query), until };
   }
 

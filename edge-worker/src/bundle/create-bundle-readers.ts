@@ -16,10 +16,13 @@ import { JoinedSource } from "./joined-source.ts";
 import { type BundleStore, JoinedStores } from "./joined-stores.ts";
 import { SharedBytes } from "./shared-bytes.ts";
 
+/** Where in the bucket a store is, and what its writer calls it. */
+export type StorePlace = { prefix: string; name: string };
+
 type Options = {
   bucket: Bucket;
   /** One for each writer that shares the regions with others. */
-  prefixes: string[];
+  stores: StorePlace[];
   /** Of the key that the edge signs with; null: there is none. */
   signingSeed: Uint8Array | null;
   /** What documents and pointers have to be signed with. */
@@ -49,10 +52,10 @@ export function createBundleReaders(
   options: Options,
   sharedOf: (prefix: string) => Shared = (prefix) => new SharedBytes(options.base, prefix),
 ): BundleReaders {
-  const { signingSeed, prefixes } = options;
+  const { signingSeed } = options;
   const created = signingSeed && DocumentSigner.create(signingSeed);
-  const stores = prefixes.map((prefix) =>
-    createStore({ ...options, prefix, shared: sharedOf(prefix), signer: created }),
+  const stores = options.stores.map(({ prefix, name }) =>
+    createStore({ ...options, prefix, store: name, shared: sharedOf(prefix), signer: created }),
   );
   const [only, ...others] = stores;
   if (only === undefined) throw new Error("Cannot read bundles of no store");
@@ -64,8 +67,10 @@ export function createBundleReaders(
 }
 
 type Shared = Pick<SharedBytes, "match" | "put" | "delete">;
-type StoreOptions = Omit<Options, "prefixes"> & {
+type StoreOptions = Omit<Options, "stores"> & {
   prefix: string;
+  /** What its writer calls it. */
+  store: string;
   shared: Shared;
   signer: Promise<DocumentSigner> | null;
 };

@@ -60,7 +60,9 @@ async function collectPack(store: ObjectStore, name: string, { found, signal }: 
   if (packed === null) return;
   found.packs++;
   for (const line of readLines(packed, name)) {
-    const generation = /^\{"version":[0-9]+,"generation":([1-9][0-9]{0,14}),/.exec(line)?.[1];
+    const generation = /^\{"version":[0-9]+,(?:"store":"[^"]*",)?"generation":([1-9][0-9]{0,14}),/.exec(
+      line,
+    )?.[1];
     const bytes = new TextEncoder().encode(line);
     if (generation === undefined) found.strange.push(`${name} has a line that is no pointer`);
     else add(found, Number(generation), await describe(bytes, name));

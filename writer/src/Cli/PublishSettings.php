@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
+use TrendVault\Writer\Publication\PointerReader;
 use TrendVault\Writer\Publication\SigningKeys;
 use TrendVault\Writer\Store\CheckedStore;
 use TrendVault\Writer\Store\Deadline;
@@ -21,6 +22,8 @@ final readonly class PublishSettings
     /** @param list<string> $renderCommand words; none when no bundle is wanted */
     private function __construct(
         public StoreAddress $store,
+        /** How the store is called in its pointers. */
+        public string $name,
         public SigningKeys $keys,
         /** For a generation; and as much again for its bundle. */
         public int $timeoutSeconds,
@@ -58,8 +61,11 @@ final readonly class PublishSettings
                     '; docs/operations.md says what else.',
             );
 
+        $store = StoreSettings::address($settings, 'PUBLISH', $url);
+
         return new self(
-            StoreSettings::address($settings, 'PUBLISH', $url),
+            $store,
+            self::name($settings, $store),
             self::keys($settings),
             self::timeoutSeconds($settings),
             $settings->sourceInteger(
@@ -72,12 +78,32 @@ final readonly class PublishSettings
         );
     }
 
+    /** What the pointers in the store have to be. */
+    public function reader(): PointerReader
+    {
+        return new PointerReader($this->keys->publicKeys, $this->name);
+    }
+
     /** The store, with all the time that PUBLISH_TIMEOUT_SECONDS gives. */
     public function open(): CheckedStore
     {
         return new CheckedStore(
             new S3Client($this->store, new Transport($this->store), new Deadline($this->timeoutSeconds)),
         );
+    }
+
+    /** @throws UsageError */
+    private static function name(Settings $settings, StoreAddress $store): string
+    {
+        $name = $settings->sourceText('PUBLISH_NAME') ?? substr($store->name(), strlen('s3://'));
+
+        return PointerReader::isStoreName($name)
+            ? $name
+            : throw UsageError::setting(
+                'PUBLISH_NAME',
+                $name,
+                'a name for the store of at most 100 letters, digits, dots, dashes, underscores and slashes',
+            );
     }
 
     /** @throws UsageError */

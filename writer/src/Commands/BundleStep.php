@@ -33,6 +33,7 @@ final readonly class BundleStep
         $bundle = new BundlePublisher(
             $this->settings->open(),
             $this->settings->keys,
+            $this->settings->name,
             new Renderer($this->settings->renderCommand),
             $this->context->clock,
         )->publish($generation, $files, $folder);

@@ -93,15 +93,11 @@ final readonly class PublishStep
     {
         $started = hrtime(true);
         $store = $this->settings->open();
-        $chain = new Chain(
-            $store,
-            $this->settings->keys->publicKeys,
-            $this->publications,
-            $this->context->log,
-        );
+        $chain = new Chain($store, $this->settings->reader(), $this->publications, $this->context->log);
         $pointer = new StorePublisher(
             $store,
             $this->settings->keys,
+            $this->settings->name,
             $this->publications,
             $chain,
             $this->context->clock,

@@ -90,7 +90,7 @@ final class Restore extends WriterCommand
     {
         $settings = PublishSettings::of($context->settings);
 
-        return CurrentPointer::read($settings->open(), $settings->keys->publicKeys)->generation();
+        return CurrentPointer::read($settings->open(), $settings->reader())->generation();
     }
 
     /** @throws StoreFailure */

@@ -40,7 +40,7 @@ final readonly class TidyStep
             'generations/' => max(3600 * $this->settings->retentionHours, $pageSeconds),
             'bundles/' => max(self::LEAST_BUNDLE_SECONDS, $pageSeconds),
         ])->tidy(self::MOST_DELETED);
-        $packed = new PointerPacks($store, $this->settings->keys->publicKeys, $this->publications)->tidy(
+        $packed = new PointerPacks($store, $this->settings->reader(), $this->publications)->tidy(
             $now,
             self::MOST_DELETED,
         );

@@ -9,10 +9,15 @@ use TrendVault\Writer\Time\Rfc3339;
 /** The signed document that names the newest bundle of rendered documents; contract/pointer.ts describes it. */
 final readonly class BundlePointer
 {
-    private const string CONTEXT = "trendvault bundle pointer v1\n";
-    private const string FORM = '~^\{"version":1,"generation":([1-9][0-9]{0,14}),"published_at":"([0-9TZ:-]{20})","bundle":\{"sha256":"([A-Za-z0-9_-]{43})","bytes":([1-9][0-9]{0,14}),"index_bytes":([1-9][0-9]{0,14}),"index_sha256":"([A-Za-z0-9_-]{43})"\},"kid":"[A-Za-z0-9_-]{8}","signature":"[A-Za-z0-9_-]{86}"\}$~D';
+    private const string CONTEXT = "trendvault bundle pointer v2\n";
+    private const string FORM =
+        '~^\{"version":2,"store":"(' .
+        PointerReader::STORE_NAME .
+        ')","generation":([1-9][0-9]{0,14}),"published_at":"([0-9TZ:-]{20})","bundle":\{"sha256":"([A-Za-z0-9_-]{43})","bytes":([1-9][0-9]{0,14}),"index_bytes":([1-9][0-9]{0,14}),"index_sha256":"([A-Za-z0-9_-]{43})"\},"kid":"[A-Za-z0-9_-]{8}","signature":"[A-Za-z0-9_-]{86}"\}$~D';
 
     private function __construct(
+        /** How its store is called. */
+        public string $store,
         public int $generation,
         /** Of the bundle; base64url. */
         public string $bundleHash,
@@ -20,10 +25,11 @@ final readonly class BundlePointer
     ) {}
 
     /** @param int $now UTC seconds */
-    public static function sign(SigningKeys $keys, RenderedBundle $bundle, int $now): self
+    public static function sign(SigningKeys $keys, string $store, RenderedBundle $bundle, int $now): self
     {
         $text = SignedText::of($keys, self::CONTEXT, [
-            'version' => 1,
+            'version' => 2,
+            'store' => $store,
             'generation' => $bundle->generation,
             'published_at' => Rfc3339::format($now),
             'bundle' => [
@@ -34,16 +40,16 @@ final readonly class BundlePointer
             ],
         ]);
 
-        return new self($bundle->generation, $bundle->hash, $text);
+        return new self($store, $bundle->generation, $bundle->hash, $text);
     }
 
-    public static function read(string $text, PublicKeys $keys): self|PointerVerdict
+    public static function read(string $text, PointerReader $reader): self|PointerVerdict
     {
         $pointer = self::parse($text);
 
         return $pointer === null
             ? SignedText::whyNotRead($text)
-            : SignedText::verdict($text, self::CONTEXT, $keys) ?? $pointer;
+            : $reader->verdict($text, self::CONTEXT, $pointer->store) ?? $pointer;
     }
 
     /** Null when it is not such a pointer. The signature is not verified. */
@@ -52,14 +58,14 @@ final readonly class BundlePointer
         if (strlen($text) > SignedText::MOST_BYTES || preg_match(self::FORM, $text, $match) !== 1) {
             return null;
         }
-        [, $generation, $publishedAt, $hash, $bytes, $indexBytes, $indexHash] = $match;
+        [, $store, $generation, $publishedAt, $hash, $bytes, $indexBytes, $indexHash] = $match;
         $isPossible =
             SignedText::isTime($publishedAt) &&
             Base64Url::decode($hash) !== null &&
             Base64Url::decode($indexHash) !== null &&
             (int) $indexBytes <= (int) $bytes;
 
-        return $isPossible ? new self((int) $generation, $hash, $text) : null;
+        return $isPossible ? new self($store, (int) $generation, $hash, $text) : null;
     }
 
     public function key(): string

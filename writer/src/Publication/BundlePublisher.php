@@ -21,6 +21,8 @@ final readonly class BundlePublisher
     public function __construct(
         private CheckedStore $store,
         private SigningKeys $keys,
+        /** How the store is called in its pointers. */
+        private string $name,
         private Renderer $renderer,
         private ClockInterface $clock,
     ) {}
@@ -39,7 +41,12 @@ final readonly class BundlePublisher
         $path = $folder->file("$generation.bundle");
         $bundle = $this->renderer->render($files->plain(), $path, $this->store->client->deadline);
         $this->store->putOnce($bundle->key(), self::payload($bundle, $generation, $path));
-        $pointer = BundlePointer::sign($this->keys, $bundle, $this->clock->now()->getTimestamp());
+        $pointer = BundlePointer::sign(
+            $this->keys,
+            $this->name,
+            $bundle,
+            $this->clock->now()->getTimestamp(),
+        );
         // A run that died may have left one that nothing names yet.
         $this->store->putText($pointer->key(), $pointer->text, Condition::none());
         if ($this->store->putText(self::KEY, $pointer->text, $condition) === null) {
@@ -59,7 +66,8 @@ final readonly class BundlePublisher
         if ($object === null) {
             return [Condition::isNew(), 0];
         }
-        $found = BundlePointer::read($object->content, $this->keys->publicKeys);
+        $reader = new PointerReader($this->keys->publicKeys, $this->name);
+        $found = BundlePointer::read($object->content, $reader);
 
         return $found instanceof BundlePointer
             ? [Condition::matches($object->etag), $found->generation]

@@ -21,7 +21,7 @@ final readonly class Chain
 
     public function __construct(
         private CheckedStore $store,
-        private PublicKeys $keys,
+        private PointerReader $reader,
         private Publications $publications,
         private LoggerInterface $log,
     ) {}
@@ -33,7 +33,7 @@ final readonly class Chain
      */
     public function settle(): CurrentPointer
     {
-        $current = CurrentPointer::read($this->store, $this->keys);
+        $current = CurrentPointer::read($this->store, $this->reader);
         $newest = $this->publications->newest();
         if ($newest !== null && $newest->generation > $current->generation()) {
             $current = $this->putBack($current, $newest);
@@ -116,7 +116,7 @@ final readonly class Chain
     /** Whether a run came to write this pointer. One that the store did not keep whole is written again. */
     private function isStored(Pointer $pending): bool
     {
-        $stored = CurrentPointer::stored($this->store, $pending->generation, $this->keys);
+        $stored = CurrentPointer::stored($this->store, $pending->generation, $this->reader);
         if ($stored instanceof PointerVerdict) {
             $stored =
                 $this->store->putText($pending->key(), $pending->text, Condition::none()) === null
@@ -138,7 +138,7 @@ final readonly class Chain
         }
         rsort($generations);
         foreach (array_slice($generations, 0, self::MOST_DAMAGED) as $generation) {
-            $pointer = CurrentPointer::stored($this->store, $generation, $this->keys);
+            $pointer = CurrentPointer::stored($this->store, $generation, $this->reader);
             if ($pointer instanceof Pointer) {
                 return $this->putBack($current, $pointer);
             }
@@ -152,7 +152,7 @@ final readonly class Chain
     /** Another run has written a pointer of this generation and has not made it the current one. */
     private function replaceAbandoned(CurrentPointer $current, Pointer $next): Pointer
     {
-        $other = CurrentPointer::stored($this->store, $next->generation, $this->keys);
+        $other = CurrentPointer::stored($this->store, $next->generation, $this->reader);
         $isAhead = $other instanceof Pointer && ($other->previousGeneration ?? 0) > $current->generation();
         if ($other === null || $isAhead) {
             throw $this->raced();
@@ -176,9 +176,9 @@ final readonly class Chain
     /** Another writer was first: takes the own pointer away again, if that one is in its place in the chain. */
     private function giveUp(Pointer $next): never
     {
-        $winner = CurrentPointer::read($this->store, $this->keys)->pointer;
+        $winner = CurrentPointer::read($this->store, $this->reader)->pointer;
         $isFork = $winner !== null && $winner->previousHash === $next->previousHash;
-        $own = CurrentPointer::stored($this->store, $next->generation, $this->keys);
+        $own = CurrentPointer::stored($this->store, $next->generation, $this->reader);
         if (
             $isFork &&
             $winner->generation !== $next->generation &&

@@ -24,13 +24,13 @@ final readonly class CurrentPointer
     ) {}
 
     /** @throws StoreFailure when somebody else's pointer is there */
-    public static function read(CheckedStore $store, PublicKeys $keys): self
+    public static function read(CheckedStore $store, PointerReader $reader): self
     {
         $object = $store->client->get(self::KEY, self::MOST_BYTES);
         if ($object === null) {
             return new self($store, null, '');
         }
-        $found = Pointer::read($object->content, $keys);
+        $found = Pointer::read($object->content, $reader);
 
         return match (true) {
             $found instanceof Pointer => new self($store, $found, $object->etag),
@@ -48,9 +48,9 @@ final readonly class CurrentPointer
     public static function stored(
         CheckedStore $store,
         int $generation,
-        PublicKeys $keys,
+        PointerReader $reader,
     ): Pointer|PointerVerdict|null {
-        $found = self::found($store, $generation, $keys);
+        $found = self::found($store, $generation, $reader);
 
         return self::isForeign($found) ? throw self::notOurs(Pointer::keyOf($generation), $found) : $found;
     }
@@ -63,11 +63,11 @@ final readonly class CurrentPointer
     public static function found(
         CheckedStore $store,
         int $generation,
-        PublicKeys $keys,
+        PointerReader $reader,
     ): Pointer|PointerVerdict|null {
         $object = $store->client->get(Pointer::keyOf($generation), self::MOST_BYTES);
 
-        return $object === null ? null : Pointer::read($object->content, $keys);
+        return $object === null ? null : Pointer::read($object->content, $reader);
     }
 
     public function generation(): int
@@ -89,14 +89,23 @@ final readonly class CurrentPointer
 
     public static function notOurs(string $key, PointerVerdict $verdict): StoreFailure
     {
+        $remedy =
+            $verdict === PointerVerdict::OtherStore
+                ? 'If these are right, somebody has copied it there: delete it'
+                : 'If PUBLISH is right, add the key that signed it to PUBLISH_SIGNING_KEY';
+
         return StoreFailure::because(
-            "Nothing was written to the store: $key there is not ours, {$verdict->sentence()}. If PUBLISH is right, add the key that signed it to PUBLISH_SIGNING_KEY; if not, give this writer a bucket or prefix of its own.",
+            "Nothing was written to the store: $key there is not ours, {$verdict->sentence()}. $remedy; if not, give this writer a bucket or prefix of its own.",
         );
     }
 
     /** @phpstan-assert-if-true PointerVerdict $found */
     private static function isForeign(Pointer|PointerVerdict|null $found): bool
     {
-        return $found === PointerVerdict::UnknownKey || $found === PointerVerdict::OtherVersion;
+        return in_array(
+            $found,
+            [PointerVerdict::UnknownKey, PointerVerdict::OtherVersion, PointerVerdict::OtherStore],
+            true,
+        );
     }
 }

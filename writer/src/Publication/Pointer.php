@@ -9,10 +9,15 @@ use TrendVault\Writer\Time\Rfc3339;
 /** The signed document that names the newest generation file of a store; contract/pointer.ts describes it. */
 final readonly class Pointer
 {
-    private const string CONTEXT = "trendvault pointer v1\n";
-    private const string FORM = '~^\{"version":1,"generation":([1-9][0-9]{0,14}),"published_at":"([0-9TZ:-]{20})","file":\{"sha256":"([A-Za-z0-9_-]{43})","bytes":([1-9][0-9]{0,14})\},"previous":(?:null|\{"generation":([1-9][0-9]{0,14}),"sha256":"([A-Za-z0-9_-]{43})"\}),"kid":"[A-Za-z0-9_-]{8}","signature":"[A-Za-z0-9_-]{86}"\}$~D';
+    private const string CONTEXT = "trendvault pointer v2\n";
+    private const string FORM =
+        '~^\{"version":2,"store":"(' .
+        PointerReader::STORE_NAME .
+        ')","generation":([1-9][0-9]{0,14}),"published_at":"([0-9TZ:-]{20})","file":\{"sha256":"([A-Za-z0-9_-]{43})","bytes":([1-9][0-9]{0,14})\},"previous":(?:null|\{"generation":([1-9][0-9]{0,14}),"sha256":"([A-Za-z0-9_-]{43})"\}),"kid":"[A-Za-z0-9_-]{8}","signature":"[A-Za-z0-9_-]{86}"\}$~D';
 
     private function __construct(
+        /** How its store is called. */
+        public string $store,
         public int $generation,
         /** UTC seconds: when it was signed. */
         public int $publishedAt,
@@ -31,6 +36,7 @@ final readonly class Pointer
      */
     public static function sign(
         SigningKeys $keys,
+        string $store,
         int $generation,
         string $fileHash,
         int $fileBytes,
@@ -38,7 +44,8 @@ final readonly class Pointer
         int $now,
     ): self {
         $text = SignedText::of($keys, self::CONTEXT, [
-            'version' => 1,
+            'version' => 2,
+            'store' => $store,
             'generation' => $generation,
             'published_at' => Rfc3339::format($now),
             'file' => ['sha256' => $fileHash, 'bytes' => $fileBytes],
@@ -49,6 +56,7 @@ final readonly class Pointer
         ]);
 
         return new self(
+            $store,
             $generation,
             $now,
             $fileHash,
@@ -59,13 +67,13 @@ final readonly class Pointer
         );
     }
 
-    public static function read(string $text, PublicKeys $keys): self|PointerVerdict
+    public static function read(string $text, PointerReader $reader): self|PointerVerdict
     {
         $pointer = self::parse($text);
 
         return $pointer === null
             ? SignedText::whyNotRead($text)
-            : SignedText::verdict($text, self::CONTEXT, $keys) ?? $pointer;
+            : $reader->verdict($text, self::CONTEXT, $pointer->store) ?? $pointer;
     }
 
     /** Null when it is not a pointer. The signature is not verified. */
@@ -74,21 +82,23 @@ final readonly class Pointer
         if (strlen($text) > SignedText::MOST_BYTES || preg_match(self::FORM, $text, $match) !== 1) {
             return null;
         }
-        $previous = $match[5] ?? null;
-        $hashes = [$match[3], ...$previous === null ? [] : [$match[6]]];
+        [, $store, $generation, $publishedAt, $hash, $bytes] = $match;
+        $previous = $match[6] ?? null;
+        $hashes = [$hash, ...$previous === null ? [] : [$match[7]]];
         $isPossible =
-            SignedText::isTime($match[2]) &&
+            SignedText::isTime($publishedAt) &&
             array_all($hashes, static fn(string $hash): bool => Base64Url::decode($hash) !== null) &&
-            (int) $previous < (int) $match[1];
+            (int) $previous < (int) $generation;
 
         return $isPossible
             ? new self(
-                (int) $match[1],
-                (int) Rfc3339::parse($match[2]),
-                $match[3],
-                (int) $match[4],
+                $store,
+                (int) $generation,
+                (int) Rfc3339::parse($publishedAt),
+                $hash,
+                (int) $bytes,
                 $previous === null ? null : (int) $previous,
-                $match[6] ?? null,
+                $match[7] ?? null,
                 $text,
             )
             : null;

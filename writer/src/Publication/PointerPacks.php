@@ -21,7 +21,7 @@ final readonly class PointerPacks
 
     public function __construct(
         private CheckedStore $store,
-        private PublicKeys $keys,
+        private PointerReader $reader,
         private Publications $publications,
     ) {}
 
@@ -68,7 +68,7 @@ final readonly class PointerPacks
 
     private function note(int $generation): void
     {
-        $pointer = CurrentPointer::found($this->store, $generation, $this->keys);
+        $pointer = CurrentPointer::found($this->store, $generation, $this->reader);
         $isOlder = $generation < ($this->publications->newest()->generation ?? 0);
         if ($pointer instanceof Pointer && $pointer->generation === $generation && $isOlder) {
             $this->publications->addPointer($pointer);

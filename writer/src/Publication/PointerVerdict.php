@@ -8,18 +8,22 @@ namespace TrendVault\Writer\Publication;
 enum PointerVerdict: string
 {
     case Malformed = 'malformed';
-    /** A later program wrote it, which this one cannot read. */
+    /** Another program wrote it, which this one cannot read. */
     case OtherVersion = 'other-version';
     case UnknownKey = 'unknown-key';
     case Tampered = 'tampered';
+    /** Signed for a store of another name. */
+    case OtherStore = 'other-store';
 
     public function sentence(): string
     {
         return match ($this) {
             self::Malformed => 'it is not a pointer',
-            self::OtherVersion => 'a later version of TrendVault has written it',
+            self::OtherVersion => 'another version of TrendVault has written it',
             self::UnknownKey => 'it is signed by a key that is not in PUBLISH_SIGNING_KEY',
             self::Tampered => 'its signature is wrong',
+            self::OtherStore
+                => 'it is signed for a store of another name than PUBLISH_NAME, or else PUBLISH, says',
         };
     }
 }

@@ -15,7 +15,7 @@ final readonly class SignedText
     public const int MOST_BYTES = 500;
 
     private const string SIGNATURE = ',"signature":"';
-    private const string OTHER_VERSION = '~^\{"version":(?!1,)[0-9]{1,9},~';
+    private const string OTHER_VERSION = '~^\{"version":(?!2,)[0-9]{1,9},~';
 
     /** @param array<string, mixed> $members without the last two */
     public static function of(SigningKeys $keys, string $context, array $members): string

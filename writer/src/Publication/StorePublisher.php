@@ -16,6 +16,8 @@ final readonly class StorePublisher
     public function __construct(
         private CheckedStore $store,
         private SigningKeys $keys,
+        /** How the store is called in its pointers. */
+        private string $name,
         private Publications $publications,
         private Chain $chain,
         private ClockInterface $clock,
@@ -38,6 +40,7 @@ final readonly class StorePublisher
         $payload = Payload::file($makeFile());
         $pointer = Pointer::sign(
             $this->keys,
+            $this->name,
             $generation,
             Base64Url::encode($payload->sha256),
             $payload->bytes,

@@ -10,6 +10,7 @@ use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Publication\Base64Url;
 use TrendVault\Writer\Publication\BundlePointer;
 use TrendVault\Writer\Publication\Pointer;
+use TrendVault\Writer\Publication\PointerReader;
 use TrendVault\Writer\Publication\PointerVerdict;
 use TrendVault\Writer\Publication\PublicKeys;
 use TrendVault\Writer\Publication\RenderedBundle;
@@ -23,9 +24,9 @@ final class PointerVectorsTest extends TestCase
     /** @param array<string, mixed> $vector */
     #[Test]
     #[DataProvider('pointers')]
-    public function a_pointer_is_judged_as_the_vector_says(array $vector, PublicKeys $keys): void
+    public function a_pointer_is_judged_as_the_vector_says(array $vector, PointerReader $reader): void
     {
-        $found = Pointer::read(self::text($vector), $keys);
+        $found = Pointer::read(self::text($vector), $reader);
 
         self::assertSame($vector['expect'], $found instanceof PointerVerdict ? $found->value : 'valid');
     }
@@ -33,9 +34,9 @@ final class PointerVectorsTest extends TestCase
     /** @param array<string, mixed> $vector */
     #[Test]
     #[DataProvider('bundlePointers')]
-    public function a_bundle_pointer_is_judged_as_the_vector_says(array $vector, PublicKeys $keys): void
+    public function a_bundle_pointer_is_judged_as_the_vector_says(array $vector, PointerReader $reader): void
     {
-        $found = BundlePointer::read(self::text($vector), $keys);
+        $found = BundlePointer::read(self::text($vector), $reader);
 
         self::assertSame($vector['expect'], $found instanceof PointerVerdict ? $found->value : 'valid');
     }
@@ -51,6 +52,7 @@ final class PointerVectorsTest extends TestCase
             $pointer = Pointer::parse($texts[$name]);
             $signed = Pointer::sign(
                 $keys,
+                $file['store'],
                 $pointer->generation,
                 $pointer->fileHash,
                 $pointer->fileBytes,
@@ -74,6 +76,7 @@ final class PointerVectorsTest extends TestCase
         );
         $signed = BundlePointer::sign(
             SigningKeys::read($file['seeds'][0]),
+            $file['store'],
             $bundle,
             (int) Rfc3339::parse($members['published_at']),
         );
@@ -81,19 +84,19 @@ final class PointerVectorsTest extends TestCase
         self::assertSame($text, $signed->text);
     }
 
-    /** @return iterable<string, array{array<string, mixed>, PublicKeys}> */
+    /** @return iterable<string, array{array<string, mixed>, PointerReader}> */
     public static function pointers(): iterable
     {
         yield from self::vectors('pointers');
     }
 
-    /** @return iterable<string, array{array<string, mixed>, PublicKeys}> */
+    /** @return iterable<string, array{array<string, mixed>, PointerReader}> */
     public static function bundlePointers(): iterable
     {
         yield from self::vectors('bundle_pointers');
     }
 
-    /** @return iterable<string, array{array<string, mixed>, PublicKeys}> */
+    /** @return iterable<string, array{array<string, mixed>, PointerReader}> */
     private static function vectors(string $kind): iterable
     {
         $file = json_decode((string) file_get_contents(self::FILE), true, flags: JSON_THROW_ON_ERROR);
@@ -108,7 +111,7 @@ final class PointerVectorsTest extends TestCase
             ),
         );
         foreach ($file[$kind] as $vector) {
-            yield $vector['name'] => [$vector, $keys];
+            yield $vector['name'] => [$vector, new PointerReader($keys, $file['store'])];
         }
     }
 

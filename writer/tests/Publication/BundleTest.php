@@ -21,7 +21,7 @@ final class BundleTest extends PublicationTestCase
         $result = $installation->run(['cron']);
 
         self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
-        $pointer = BundlePointer::read((string) $store->content('bundle.json'), self::keys());
+        $pointer = BundlePointer::read((string) $store->content('bundle.json'), self::reader());
         self::assertInstanceOf(BundlePointer::class, $pointer);
         self::assertSame($pointer->text, $store->content('bundles/1.json'));
         self::assertSame('bundle of 1', $store->content("bundles/1-$pointer->bundleHash.bundle"));

@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Tests\Publication;
 use PHPUnit\Framework\TestCase;
 use SQLite3;
 use TrendVault\Writer\Publication\Pointer;
-use TrendVault\Writer\Publication\PublicKeys;
+use TrendVault\Writer\Publication\PointerReader;
 use TrendVault\Writer\Publication\SigningKeys;
 use TrendVault\Writer\Tests\Store\FakeStore;
 use TrendVault\Writer\Tests\Support\Installation;
@@ -46,9 +46,11 @@ abstract class PublicationTestCase extends TestCase
         return $installation;
     }
 
-    protected static function keys(): PublicKeys
-    {
-        return SigningKeys::read(FakeStore::SIGNING_KEY)->publicKeys;
+    protected static function reader(
+        string $name = FakeStore::NAME,
+        string $keys = FakeStore::SIGNING_KEY,
+    ): PointerReader {
+        return new PointerReader(SigningKeys::read($keys)->publicKeys, $name);
     }
 
     protected static function current(FakeStore $store): Pointer
@@ -58,7 +60,7 @@ abstract class PublicationTestCase extends TestCase
 
     protected static function pointer(string $text): Pointer
     {
-        $pointer = Pointer::read($text, self::keys());
+        $pointer = Pointer::read($text, self::reader());
         self::assertInstanceOf(Pointer::class, $pointer, $text);
 
         return $pointer;

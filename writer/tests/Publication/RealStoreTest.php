@@ -56,6 +56,6 @@ final class RealStoreTest extends PublicationTestCase
         );
         $checked = new CheckedStore(new S3Client($address, new Transport($address), new Deadline(60)));
 
-        return CurrentPointer::read($checked, self::keys())->generation();
+        return CurrentPointer::read($checked, self::reader('trendvault/lists'))->generation();
     }
 }

@@ -127,7 +127,15 @@ final class TidyTest extends PublicationTestCase
         $installation = self::installation($store);
         self::publishOnDays($installation, $store, runs: 5);
         $former = SigningKeys::read('dHJlbmR2YXVsdCB0ZXN0IHB1YmxpY2F0aW9ucyAwMSE');
-        $pointer = Pointer::sign($former, 2, str_repeat('A', 43), 1, null, time() - 2 * self::DAY);
+        $pointer = Pointer::sign(
+            $former,
+            FakeStore::NAME,
+            2,
+            str_repeat('A', 43),
+            1,
+            null,
+            time() - 2 * self::DAY,
+        );
         $store->put('pointers/2.json', $pointer->text);
         $installation->execute('DELETE FROM pointers WHERE generation = 2');
         $result = $installation->run(['cron']);
@@ -171,6 +179,7 @@ final class TidyTest extends PublicationTestCase
             $days = $run === $runs ? 0 : ($run <= intdiv($runs, 2) ? 2 : 1);
             $pointer = Pointer::sign(
                 $keys,
+                FakeStore::NAME,
                 $run,
                 str_repeat('A', 43),
                 1,

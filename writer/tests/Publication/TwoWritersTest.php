@@ -117,15 +117,16 @@ final class TwoWritersTest extends PublicationTestCase
     }
 
     #[Test]
-    public function a_pointer_of_another_key_garbage_and_a_later_version_are_left_as_they_are(): void
+    public function what_is_no_pointer_of_ours_is_left_as_it_is(): void
     {
         $store = new FakeStore();
         $installation = self::installation($store);
-        $other = Pointer::sign(SigningKeys::read(self::OTHER_KEY), 1, str_repeat('A', 43), 1, null, time());
+        $other = self::sign(self::OTHER_KEY, FakeStore::NAME);
         $found = [
             'not in PUBLISH_SIGNING_KEY' => $other->text,
             'it is not a pointer' => '<html>',
-            'a later version' => '{"version":2,"generation":1}',
+            'another version' => '{"version":1,"generation":1}',
+            'a store of another name' => self::sign(FakeStore::SIGNING_KEY, 'lists/staging')->text,
             'its signature is wrong' => str_replace(
                 $other->text === '' ? '' : substr($other->text, strpos($other->text, '"kid":"') + 7, 8),
                 SigningKeys::read(FakeStore::SIGNING_KEY)->kid,
@@ -154,10 +155,34 @@ final class TwoWritersTest extends PublicationTestCase
         self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
         $pointer = Pointer::read(
             (string) $store->content('current.json'),
-            SigningKeys::read(self::OTHER_KEY)->publicKeys,
+            self::reader(keys: self::OTHER_KEY),
         );
         self::assertInstanceOf(Pointer::class, $pointer);
         self::assertSame(1, $pointer->previousGeneration);
+    }
+
+    #[Test]
+    public function a_store_keeps_the_name_that_it_was_given(): void
+    {
+        $store = new FakeStore();
+        $installation = self::installation($store, ['PUBLISH_NAME' => 'shop/lists']);
+        $installation->run(['cron']);
+        $pointer = Pointer::read((string) $store->content('current.json'), self::reader('shop/lists'));
+        self::assertInstanceOf(Pointer::class, $pointer);
+
+        $installation->environment['PUBLISH_NAME'] = 'shop/others';
+        $result = $installation->run(['cron']);
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringContainsString('a store of another name', $result->message('store_failed'));
+        self::assertSame($pointer->text, $store->content('current.json'));
+
+        $installation->environment['PUBLISH_NAME'] = 'two words';
+        self::assertSame(ExitCode::Usage, $installation->run(['publish'])->exitCode);
+    }
+
+    private static function sign(string $keys, string $name): Pointer
+    {
+        return Pointer::sign(SigningKeys::read($keys), $name, 1, str_repeat('A', 43), 1, null, time());
     }
 
     private static function copyOf(Installation $installation): Installation

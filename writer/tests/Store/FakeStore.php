@@ -11,6 +11,8 @@ use TrendVault\Writer\Tests\Support\TemporaryFolder;
 final class FakeStore
 {
     public const string ADDRESS = 's3://lists/production';
+    /** What its writers call it. */
+    public const string NAME = 'lists/production';
     public const string SIGNING_KEY = 'MRZQXbCkdY7RCNvJY15Kh3t5bXU9L1z6DcETQ1dz2pk';
     /** What an answer can be in place of the right one; store.php says what each does. */
     public const array FAULTS = [
