@@ -166,19 +166,3 @@ test("a secret is not quoted when it is bad", () => {
     expect.objectContaining({ message: expect.not.stringContaining("my-secret") }),
   );
 });
-
-test.each([
-  ["ORIGIN_DEADLINE_SECONDS", "ORIGIN_TIMEOUT_SECONDS"],
-  ["ORIGIN_PAUSE_SECONDS", "ORIGIN_BACKOFF_SECONDS"],
-  ["LAST_RESORT_SECONDS", "FALLBACK_INTERVAL_SECONDS"],
-  ["LAST_RESORT", "FALLBACK"],
-  ["MISSES", "MISS_RATE_LIMITER"],
-])("%s, when it is still set, stops the start and names %s", (oldName, newName) => {
-  const { [newName]: value, ...others } = good as Record<string, unknown>;
-  expect(() => readSettings({ ...good, [oldName]: value })).toThrow(
-    `${oldName} is now ${newName}: rename it.`,
-  );
-  expect(() => readSettings({ ...others, [oldName]: value })).toThrow(
-    `${oldName} is now ${newName}: rename it.`,
-  );
-});

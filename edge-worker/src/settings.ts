@@ -101,25 +101,14 @@ export type ViewSettings = {
   batchSeconds: number;
 };
 
-const newNames = {
-  ORIGIN_DEADLINE_SECONDS: "ORIGIN_TIMEOUT_SECONDS",
-  ORIGIN_PAUSE_SECONDS: "ORIGIN_BACKOFF_SECONDS",
-  LAST_RESORT_SECONDS: "FALLBACK_INTERVAL_SECONDS",
-  LAST_RESORT: "FALLBACK",
-  MISSES: "MISS_RATE_LIMITER",
-};
-
-/** Reads the settings. Throws an Error with a line for each bad or renamed one that says what was expected. */
+/** Reads the settings. Throws an Error with a line for each bad one that says what was expected. */
 export function readSettings(env: object) {
-  const renamed = Object.entries(newNames)
-    .filter(([oldName]) => oldName in env)
-    .map(([oldName, newName]) => `${oldName} is now ${newName}: rename it.`);
   const data = env as Settings;
   const bad = checksFor(data).flatMap(([name, check]) => {
     const expected = check(data[name as keyof Settings]);
     return expected === null ? [] : [`${name}: ${expected}`];
   });
-  if (renamed.length + bad.length > 0) throw new Error([...renamed, ...bad].join("\n"));
+  if (bad.length > 0) throw new Error(bad.join("\n"));
   const keys = JSON.parse(data.ORIGIN_JWKS) as PublicKeySet;
   return {
     origin: data.ORIGIN_URL === "" ? null : readOriginSettings(data),
