@@ -1,7 +1,7 @@
 import type { R2Bucket } from "@cloudflare/workers-types";
 import type { BundleRange } from "@trendvault/contract/bundle-format";
 import { longestPointer } from "@trendvault/contract/pointer";
-import { nullAfter } from "../cache/single-flight.ts";
+import { endOf, inTime } from "./in-time.ts";
 
 /** The bucket, as far as it is read. */
 export type Bucket = Pick<R2Bucket, "get">;
@@ -52,13 +52,7 @@ export class BundleBucket {
     return prefix === "" ? name : `${prefix}/${name}`;
   }
 
-  async #inTime<T>(read: () => Promise<T>): Promise<T> {
-    const end = Date.now() + this.#options.timeoutSeconds * 1000;
-    const result = await nullAfter(
-      end,
-      read().then((value) => ({ value })),
-    );
-    if (result === null) throw new Error("the bucket did not answer in time");
-    return result.value;
+  #inTime<T>(read: () => Promise<T>): Promise<T> {
+    return inTime(endOf(this.#options.timeoutSeconds), read());
   }
 }

@@ -6,13 +6,12 @@ import type { BundlePointer } from "@trendvault/contract/pointer";
 import { describeProblem, problemContentType } from "@trendvault/contract/problem";
 import { readCursor, type TrendingQuery } from "@trendvault/contract/trending-query";
 import type { DocumentSource, Held, SourceAnswer } from "../cache/document-source.ts";
-import { nullAfter } from "../cache/single-flight.ts";
 import { SourceBreaker } from "../cache/source-breaker.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SignedAnswer } from "../origin/read-answer.ts";
 import { isNewer, type StoredResponse } from "../origin/stored-response.ts";
 import type { BackoffOptions } from "../rules/backoff.ts";
-import { type CanonicalRequest, redactedTarget } from "../rules/canonical-request.ts";
+import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { freshnessAt } from "../rules/freshness.ts";
 import type { BundleDocuments } from "./bundle-documents.ts";
 import { type BundlePointers, publishedAt } from "./bundle-pointers.ts";
@@ -20,6 +19,8 @@ import type { BundledLists } from "./bundled-lists.ts";
 import type { DelegatedSigner } from "./delegated-signer.ts";
 import { DocumentFailure } from "./document-failure.ts";
 import { explainAbsence } from "./explain-absence.ts";
+import { endOf, inTime } from "./in-time.ts";
+import { logFailure } from "./log-failure.ts";
 
 type Options = {
   pointers: BundlePointers;
@@ -60,7 +61,7 @@ export class BundleSource implements DocumentSource {
   async read(request: CanonicalRequest, held: Held): Promise<SourceAnswer> {
     if (this.waitsUntil !== null) return { kind: "waiting", until: this.waitsUntil };
     try {
-      const end = Date.now() + this.#options.timeoutSeconds * 1000;
+      const end = endOf(this.#options.timeoutSeconds);
       const newest = await inTime(end, this.#options.pointers.current(held.waitUntil));
       const generation = generationOf(request) ?? newest.pointer.generation;
       if (held.stored?.bundle === generation) return { kind: "unchanged", until: newest.until };
@@ -78,13 +79,7 @@ export class BundleSource implements DocumentSource {
     if (error instanceof DocumentFailure) this.#breaker.succeed();
     // Whoever asks chooses the generation of a cursor, which may be too old, or signed with a key that has gone.
     else this.#breaker.fail({ retryAfter: 0, isRefusal: generationOf(request) !== null });
-    const message = "The bundle gave no response that can be served.";
-    const [target, reason] = [
-      redactedTarget(request),
-      error instanceof Error ? error.message : String(error),
-    ];
-    this.#options.log({ level: "error", event: "bundle_failed", message, target, reason });
-    return { kind: "failed", status: null, retryAfter: 0 };
+    return logFailure(this.#options.log, request, error);
   }
 
   async #read(
@@ -198,13 +193,6 @@ export class BundleSource implements DocumentSource {
     const document = { status: 404, contentType: problemContentType, body, lifetimes } as const;
     return this.#take(await key.signDocument(document, { request, now }), now, question);
   }
-}
-
-/** `end`: Unix milliseconds. */
-async function inTime<T extends object>(end: number, reads: Promise<T>): Promise<T> {
-  const result = await nullAfter(end, reads);
-  if (result === null) throw new Error("the bucket did not answer in time");
-  return result;
 }
 
 function generationOf({ query }: Pick<CanonicalRequest, "query">): number | null {

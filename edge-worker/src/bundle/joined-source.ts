@@ -3,14 +3,15 @@ import { type ListRefusal, unknownCategory } from "@trendvault/contract/list-ref
 import { aboutApiPath, publicKeysPath, regionsPath, videoIdAt } from "@trendvault/contract/paths";
 import type { RegionList } from "@trendvault/contract/responses";
 import type { DocumentSource, Held, SourceAnswer } from "../cache/document-source.ts";
-import { nullAfter } from "../cache/single-flight.ts";
 import type { Logger } from "../log/logger.ts";
 import type { SignedAnswer } from "../origin/read-answer.ts";
 import { isNewer, type StoredResponse } from "../origin/stored-response.ts";
-import { type CanonicalRequest, redactedTarget } from "../rules/canonical-request.ts";
+import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { freshnessAt } from "../rules/freshness.ts";
 import { joinAbouts, joinKeySets, joinRegionLists } from "../rules/join-documents.ts";
+import { endOf, inTime } from "./in-time.ts";
 import type { JoinedStores, OpenStore } from "./joined-stores.ts";
+import { logFailure } from "./log-failure.ts";
 
 type Options = {
   stores: JoinedStores;
@@ -48,14 +49,9 @@ export class JoinedSource implements DocumentSource {
   async read(request: CanonicalRequest, held: Held): Promise<SourceAnswer> {
     const { timeoutSeconds, log } = this.#options;
     try {
-      const answer = await nullAfter(Date.now() + timeoutSeconds * 1000, this.#read(request, held));
-      if (answer === null) throw new Error("the bucket did not answer in time");
-      return answer;
+      return await inTime(endOf(timeoutSeconds), this.#read(request, held));
     } catch (error) {
-      const message = "The bundles of several stores gave no response that can be served.";
-      const reason = error instanceof Error ? error.message : String(error);
-      log({ level: "error", event: "bundle_failed", message, target: redactedTarget(request), reason });
-      return { kind: "failed", status: null, retryAfter: 0 };
+      return logFailure(log, request, error);
     }
   }
 
