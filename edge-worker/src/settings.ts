@@ -18,26 +18,27 @@ import type { ShardNamespace } from "./views/view-shards.ts";
 type Check = (value: unknown) => string | null;
 type Checks = Record<string, Check>;
 
-const seconds = text(isSeconds, "expected seconds, more than 0 and at most 86400, like 2.5");
+const seconds = text(isSeconds, "seconds, more than 0 and at most 86400, like 2.5");
 
-const kvNamespace = binding("get", "expected a KV namespace: see [[kv_namespaces]] in wrangler.toml");
+const rateLimiter = binding("limit", "a rate limiter: see [[ratelimits]]");
+const kvNamespace = binding("get", "a KV namespace: see [[kv_namespaces]]");
 
 /** The Worker's variables, secrets and bindings; wrangler.toml says what each is for. */
 const checks = {
   ORIGIN_URL: text(
     isOriginUrl,
-    "expected an http or https URL without a path, like https://origin.example.com; nothing only with BUNDLES",
+    "an http or https URL without a path, like https://origin.example.com; nothing only with BUNDLES",
   ),
   ORIGIN_JWKS: text(
     (json) => hasKey(json, isResponseKey),
-    "expected the JSON of the origin's /.well-known/jwks.json, with an Ed25519 key that signs responses",
+    "the origin's /.well-known/jwks.json, with an Ed25519 key that signs responses",
   ),
   EDGE_KEYS: keyRingError,
   ORIGIN_TIMEOUT_SECONDS: seconds,
   ORIGIN_BACKOFF_SECONDS: seconds,
   FALLBACK_INTERVAL_SECONDS: seconds,
   FALLBACK: kvNamespace,
-  MISS_RATE_LIMITER: binding("limit", "expected a rate limiter: see [[ratelimits]] in wrangler.toml"),
+  MISS_RATE_LIMITER: rateLimiter,
 } satisfies Checks;
 
 /** What each store is called, in the order of BUNDLE_PREFIX. */
@@ -46,19 +47,16 @@ function storeNames({ BUNDLE_PREFIX }: Settings): Check {
   return text((names) => {
     const all = names.split(",");
     return all.length === count && all.every(isStoreName);
-  }, "expected for each of BUNDLE_PREFIX what follows s3:// in the writer's PUBLISH, like trendvault/lists, or its PUBLISH_NAME");
+  }, "for each of BUNDLE_PREFIX the writer's PUBLISH without s3://, or its PUBLISH_NAME");
 }
 
 /** The same where bundles are read, in addition: where BUNDLES is bound and ORIGIN_JWKS has a key for publications. */
 const bundleChecks = {
-  BUNDLES: binding("get", "expected an R2 bucket: see [[r2_buckets]] in wrangler.toml"),
+  BUNDLES: binding("get", "an R2 bucket: see [[r2_buckets]]"),
   BUNDLE_PREFIX: optional(
-    text(
-      arePrefixes,
-      "expected what follows the bucket in the writer's PUBLISH, like lists; of several writers each, like gb,de",
-    ),
+    text(arePrefixes, "what follows the bucket in the writer's PUBLISH; of several writers each, like gb,de"),
   ),
-  EDGE_SIGNING_KEY: optional(text(isSeed, "expected 32 random bytes as base64url")),
+  EDGE_SIGNING_KEY: optional(text(isSeed, "32 random bytes as base64url")),
   FALLBACK: optional(kvNamespace),
 } satisfies Checks;
 
@@ -67,7 +65,7 @@ const onlyBundleChecks = {
   ORIGIN_URL: () => null,
   ORIGIN_JWKS: text(
     (json) => hasKey(json, isResponseKey) && hasKey(json, isPublicationKey),
-    'expected the JSON of a key set with the origin\'s keys, and one with the purpose "publications"',
+    'a key set (JSON) with the origin\'s keys, and one with the purpose "publications"',
   ),
   EDGE_KEYS: () => null,
 } satisfies Checks;
@@ -75,13 +73,13 @@ const onlyBundleChecks = {
 /** The same for counting views. Without VIEWS_KEYS there is no counting, and none of them is looked at. */
 const viewChecks = {
   VIEWS_KEYS: keyRingError,
-  VIEWS: binding("getByName", "expected Durable Objects: see [[durable_objects.bindings]] in wrangler.toml"),
-  VIEWS_RATE_LIMITER: binding("limit", "expected a rate limiter: see [[ratelimits]] in wrangler.toml"),
-  VIEWS_SHARDS: text(isShardCount, `expected a whole number from 1 to ${mostShards}`),
-  VIEWS_BATCH_SECONDS: text(isBatchTime, "expected seconds, at most 10, like 1 or 0.5"),
+  VIEWS: binding("getByName", "Durable Objects: see [[durable_objects.bindings]]"),
+  VIEWS_RATE_LIMITER: rateLimiter,
+  VIEWS_SHARDS: text(isShardCount, `a whole number from 1 to ${mostShards}`),
+  VIEWS_BATCH_SECONDS: text(isBatchTime, "seconds, at most 10, like 1 or 0.5"),
   ORIGIN_JWKS: text(
     (json) => hasKey(json, isTokenKey),
-    'expected a key with the purpose "tokens", too, to verify tokens with',
+    'a key with the purpose "tokens", too, to verify tokens with',
   ),
 } satisfies Checks;
 
@@ -168,11 +166,12 @@ function readViewSettings(data: Settings): ViewSettings {
 }
 
 function text(isValid: (text: string) => boolean, expected: string): Check {
-  return (value) => (typeof value === "string" && isValid(value) ? null : expected);
+  return (value) => (typeof value === "string" && isValid(value) ? null : `expected ${expected}`);
 }
 
 function binding(method: string, expected: string): Check {
-  return (value) => (typeof (value as Record<string, unknown>)?.[method] === "function" ? null : expected);
+  const isBound = (value: unknown) => typeof (value as Record<string, unknown>)?.[method] === "function";
+  return (value) => (isBound(value) ? null : `expected ${expected} in wrangler.toml`);
 }
 
 function optional(check: Check): Check {

@@ -8,10 +8,10 @@ import { unstable_readConfig as readConfig } from "wrangler";
 import { bundle, root, wrangler } from "./edge.ts";
 
 const run = promisify(execFile);
-const largestBundle = 112_000; // bytes; counting takes 22 KB of them, reading bundles as many, joining stores 5
+const largestBundle = 113_000; // bytes; counting takes 22 KB of them, reading bundles as many, joining stores 5
 
 describe("what is deployed", () => {
-  test("is a bundle of less than 112 KB", () => {
+  test("is a bundle of less than 113 KB", () => {
     const { size } = statSync(join(bundle(), "main.js"));
     assert.ok(size < largestBundle, `${size} bytes`);
   });

@@ -3,14 +3,14 @@ import { type BundlePointer, verifyBundlePointer } from "@trendvault/contract/po
 import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import { bundlePointerName, currentBundleName } from "@trendvault/contract/store-names";
 import { LruMap } from "../cache/lru-map.ts";
-import { nullOnError } from "../cache/null-on-error.ts";
+import { cacheNotRead, nullOnError } from "../cache/null-on-error.ts";
 import { nullAfter, SingleFlight } from "../cache/single-flight.ts";
 import type { Logger } from "../log/logger.ts";
 import { type BackoffOptions, backoffSeconds } from "../rules/backoff.ts";
 import { parseJson } from "../rules/parse-json.ts";
 import { utf8 } from "../rules/utf8.ts";
 import type { BundleBucket } from "./bundle-bucket.ts";
-import type { SharedBytes } from "./shared-bytes.ts";
+import { notShared, type SharedBytes } from "./shared-bytes.ts";
 
 type Options = {
   bucket: Pick<BundleBucket, "readPointer">;
@@ -150,11 +150,7 @@ export class BundlePointers {
 
   async #readShared(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
     const { shared, log } = this.#options;
-    const entry = {
-      event: "cache_not_read",
-      message: "The data centre's cache has no bundle pointer to read.",
-    };
-    return nullAfter(Date.now() + 1000, nullOnError(shared.match(name), log, entry));
+    return nullAfter(Date.now() + 1000, nullOnError(shared.match(name), log, cacheNotRead));
   }
 
   #shareHeld(waitUntil: WaitUntil): void {
@@ -171,8 +167,7 @@ export class BundlePointers {
     { seconds, waitUntil }: { seconds: number; waitUntil: WaitUntil },
   ): void {
     const { shared, log } = this.#options;
-    const entry = { event: "bundle_not_stored", message: "A bundle pointer could not be cached." };
-    waitUntil(nullOnError(shared.put(name, bytes, seconds), log, entry));
+    waitUntil(nullOnError(shared.put(name, bytes, seconds), log, notShared));
   }
 }
 

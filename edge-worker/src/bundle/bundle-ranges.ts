@@ -1,10 +1,10 @@
 import type { BundleRange } from "@trendvault/contract/bundle-format";
 import { LruMap } from "../cache/lru-map.ts";
-import { nullOnError } from "../cache/null-on-error.ts";
+import { cacheNotRead, nullOnError } from "../cache/null-on-error.ts";
 import { nullAfter, SingleFlight } from "../cache/single-flight.ts";
 import type { Logger } from "../log/logger.ts";
 import type { BundleBucket } from "./bundle-bucket.ts";
-import type { SharedBytes } from "./shared-bytes.ts";
+import { notShared, type SharedBytes } from "./shared-bytes.ts";
 
 type Shared = Pick<SharedBytes, "match" | "put" | "delete">;
 type Options = { bucket: BundleBucket; shared: Shared; timeoutSeconds: number; log: Logger };
@@ -42,7 +42,7 @@ export class BundleRanges {
   async forget(name: string, range: BundleRange): Promise<void> {
     const key = keyOf(name, range);
     this.#memory.delete(key);
-    await nullOnError(this.#options.shared.delete(key), this.#options.log, notRead);
+    await nullOnError(this.#options.shared.delete(key), this.#options.log, cacheNotRead);
   }
 
   async #read(name: string, range: BundleRange, waitUntil: WaitUntil): Promise<Uint8Array<ArrayBuffer>> {
@@ -50,20 +50,14 @@ export class BundleRanges {
     const key = keyOf(name, range);
     const found = await nullAfter(
       Date.now() + sharedReadSeconds * 1000,
-      nullOnError(shared.match(key), log, notRead),
+      nullOnError(shared.match(key), log, cacheNotRead),
     );
     const bytes = found ?? (await bucket.readRange(name, range));
     this.#memory.set(key, bytes);
-    if (found === null) waitUntil(nullOnError(shared.put(key, bytes, sharedSeconds), log, notStored));
+    if (found === null) waitUntil(nullOnError(shared.put(key, bytes, sharedSeconds), log, notShared));
     return bytes;
   }
 }
-
-const notRead = {
-  event: "cache_not_read",
-  message: "The data centre's cache could not be used for a bundle.",
-};
-const notStored = { event: "bundle_not_stored", message: "A part of a bundle could not be cached." };
 
 function keyOf(name: string, { offset, bytes }: BundleRange): string {
   return `${name}/${offset}-${bytes}`;

@@ -158,8 +158,7 @@ const unpublishedRegion: ListRefusal = {
 
 const unsigned: ListRefusal = {
   kind: "not-ready",
-  detail:
-    "What several writers say is joined here, and there is no key to sign it with: EDGE_SIGNING_KEY is missing.",
+  detail: "Joined documents of several writers need a key to be signed with: EDGE_SIGNING_KEY is missing.",
   extras: {},
 };
 

@@ -1,5 +1,11 @@
 const cacheName = "bundles-1";
 
+/** What is logged when such bytes cannot be put there. */
+export const notShared = {
+  event: "bundle_not_stored",
+  message: "A part of a bundle could not be cached.",
+};
+
 /** Bytes that the isolates of this data centre share (Cache API), by name. */
 export class SharedBytes {
   readonly #base: URL;

@@ -1,11 +1,19 @@
 import type { LogEntry, Logger } from "../log/logger.ts";
 
+type Entry = Pick<LogEntry, "event" | "message">;
+
+/** What is logged of the data centre's cache, and of the rate limiters. */
+export const cacheNotRead: Entry = {
+  event: "cache_not_read",
+  message: "The data centre's cache could not be read.",
+};
+export const limiterFailed: Entry = {
+  event: "rate_limiter_failed",
+  message: "The rate limiter could not be asked.",
+};
+
 /** The promise's value, or null when it fails: the edge goes on without that cache, and logs a warning. */
-export function nullOnError<T>(
-  promise: Promise<T>,
-  log: Logger,
-  entry: Pick<LogEntry, "event" | "message">,
-): Promise<T | null> {
+export function nullOnError<T>(promise: Promise<T>, log: Logger, entry: Entry): Promise<T | null> {
   return promise.catch((error) => {
     log({ level: "warning", ...entry, error: String(error) });
     return null;

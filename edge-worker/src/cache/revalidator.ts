@@ -6,7 +6,7 @@ import { freshnessAt } from "../rules/freshness.ts";
 import type { DocumentSource, SourceAnswer, SourceRefusal } from "./document-source.ts";
 import { FailureBackoff, type RecentFailure } from "./failure-backoff.ts";
 import type { KvFallback } from "./kv-fallback.ts";
-import { nullOnError } from "./null-on-error.ts";
+import { limiterFailed, nullOnError } from "./null-on-error.ts";
 import { once } from "./once.ts";
 import { nullAfter, SingleFlight } from "./single-flight.ts";
 import type { TieredCache } from "./tiered-cache.ts";
@@ -118,8 +118,7 @@ export class Revalidator {
 
   // Without a rate limiter, the breakers and the single flights protect the sources.
   async #allows(context: RequestContext): Promise<boolean> {
-    const entry = { event: "rate_limiter_failed", message: "The rate limiter could not be asked." };
-    return (await nullOnError(context.allowOriginFetch(), this.#options.log, entry)) !== false;
+    return (await nullOnError(context.allowOriginFetch(), this.#options.log, limiterFailed)) !== false;
   }
 
   // The request that began the work was cancelled, and the work with it.

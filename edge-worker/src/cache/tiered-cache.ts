@@ -2,7 +2,7 @@ import type { Logger } from "../log/logger.ts";
 import { isNewer, type StoredResponse } from "../origin/stored-response.ts";
 import type { DataCentreCache } from "./data-centre-cache.ts";
 import { LruMap } from "./lru-map.ts";
-import { nullOnError } from "./null-on-error.ts";
+import { cacheNotRead, nullOnError } from "./null-on-error.ts";
 import { SingleFlight } from "./single-flight.ts";
 
 type SharedCache = Pick<DataCentreCache, "match" | "put">;
@@ -29,8 +29,7 @@ export class TieredCache {
 
   /** The newer of the responses in memory and in the data centre's cache. */
   async matchNewest(target: string): Promise<StoredResponse | null> {
-    const entry = { event: "cache_not_read", message: "The data centre's cache could not be read." };
-    const read = () => nullOnError(this.#dataCentre.match(target), this.#log, entry);
+    const read = () => nullOnError(this.#dataCentre.match(target), this.#log, cacheNotRead);
     const { value: shared } = await this.#reads.run(target, read);
     const local = this.#memory.get(target);
     if (shared === null || (local !== null && !isNewer(shared, local))) return local;

@@ -1,7 +1,7 @@
 import { longestTarget, refusalDetails } from "@trendvault/contract/http-rules";
 import { viewMinutesPath, viewShardsPath, viewsPath } from "@trendvault/contract/paths";
 import { largestMessage, readViewMessage } from "@trendvault/contract/view-message";
-import { nullOnError } from "../cache/null-on-error.ts";
+import { limiterFailed, nullOnError } from "../cache/null-on-error.ts";
 import type { RequestContext } from "../cache/revalidator.ts";
 import { countViews } from "../views/count-views.ts";
 import type { ViewServices } from "../views/view-services.ts";
@@ -65,8 +65,7 @@ async function respondToMessage(
 
 // Without a rate limiter, the ceiling from served lists still bounds what is believed.
 async function allows(context: MessageContext, { log }: ViewServices): Promise<boolean> {
-  const entry = { event: "rate_limiter_failed", message: "The rate limiter could not be asked." };
-  return (await nullOnError(context.allowMessage(), log, entry)) !== false;
+  return (await nullOnError(context.allowMessage(), log, limiterFailed)) !== false;
 }
 
 function emptyResponse(): Response {

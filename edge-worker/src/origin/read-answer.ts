@@ -1,5 +1,5 @@
-import { exportType } from "@trendvault/contract/export-query";
 import { isFromFuture } from "@trendvault/contract/clock-skew";
+import { exportType } from "@trendvault/contract/export-query";
 import { feedTypes } from "@trendvault/contract/feed-url";
 import { lifetimesField } from "@trendvault/contract/lifetimes";
 import { pageFields, readPageHead } from "@trendvault/contract/page-head";
