@@ -4,8 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Pull;
 
-use RuntimeException;
-use TrendVault\Writer\Tests\Support\TemporaryFolder;
+use TrendVault\Writer\Tests\Support\PhpServer;
 
 /** Answers /api/views/shards and /api/views/minutes as the edge does, on a port of its own; faults included. */
 final class FakeEdge
@@ -41,39 +40,12 @@ final class FakeEdge
     ];
 
     public readonly string $url;
-    private readonly TemporaryFolder $folder;
-    /** @var resource */
-    private readonly mixed $process;
+    private readonly PhpServer $server;
 
     public function __construct()
     {
-        $this->folder = new TemporaryFolder();
-        $this->process = proc_open(
-            [PHP_BINARY, '-S', '127.0.0.1:0', __DIR__ . '/edge.php'],
-            [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['pipe', 'w']],
-            $pipes,
-            null,
-            [
-                'EDGE_FOLDER' => $this->folder->path,
-                'EDGE_KEYS' => self::KEYS,
-                'PATH' => (string) getenv('PATH'),
-            ],
-        );
-        while (($line = fgets($pipes[2])) !== false) {
-            if (preg_match('~http://127\.0\.0\.1:\d+~', $line, $match) === 1) {
-                $this->url = $match[0];
-                fclose($pipes[2]); // a pipe that is not read fills, and the server would wait in the middle of its log
-
-                return;
-            }
-        }
-        throw new RuntimeException('the fake edge did not start');
-    }
-
-    public function __destruct()
-    {
-        proc_terminate($this->process, SIGKILL);
-        proc_close($this->process);
+        $this->server = new PhpServer(__DIR__ . '/edge.php', ['EDGE_KEYS' => self::KEYS]);
+        $this->url = $this->server->address;
     }
 
     /**
@@ -83,19 +55,19 @@ final class FakeEdge
      */
     public function hold(array $shards, ?array $listed = null): void
     {
-        $this->put('state.json', ['shards' => $shards, 'listed' => $listed ?? array_keys($shards)]);
+        $this->server->write('state.json', ['shards' => $shards, 'listed' => $listed ?? array_keys($shards)]);
     }
 
     /** @param list<string> $faults for the next requests, one each; '' for the right answer */
     public function fail(array $faults): void
     {
-        $this->put('faults.json', $faults);
+        $this->server->write('faults.json', $faults);
     }
 
     /** @return list<string> the targets that were asked for */
     public function requests(): array
     {
-        return @file("{$this->folder->path}/requests.txt", FILE_IGNORE_NEW_LINES) ?: [];
+        return $this->server->lines('requests.txt');
     }
 
     /**
@@ -116,12 +88,5 @@ final class FakeEdge
             'minute' => $minute,
             'pages' => [[$offset, $count, $lists]],
         ];
-    }
-
-    /** As a whole: the other process never sees half of it. */
-    private function put(string $name, mixed $content): void
-    {
-        $path = $this->folder->write("$name.new", json_encode($content, JSON_THROW_ON_ERROR));
-        rename($path, "{$this->folder->path}/$name");
     }
 }

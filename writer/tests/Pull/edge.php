@@ -5,7 +5,7 @@ declare(strict_types=1);
 // Plays the edge's side of a pull, as contract/view-minutes.ts and contract/pull-signature.ts describe it, run by PHP's
 // own web server. state.json says what the shards hold, faults.json what the next answers do wrong.
 
-$folder = (string) getenv('EDGE_FOLDER');
+$folder = (string) getenv('FOLDER');
 file_put_contents("$folder/requests.txt", "{$_SERVER['REQUEST_URI']}\n", FILE_APPEND);
 
 function problem(int $status, string $detail): never

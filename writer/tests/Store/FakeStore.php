@@ -4,8 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Store;
 
-use RuntimeException;
-use TrendVault\Writer\Tests\Support\TemporaryFolder;
+use TrendVault\Writer\Tests\Support\PhpServer;
 
 /** An object store that speaks S3, on a port of its own; faults included. */
 final class FakeStore
@@ -30,41 +29,18 @@ final class FakeStore
     ];
 
     public readonly string $url;
-    private readonly TemporaryFolder $folder;
-    /** @var resource */
-    private readonly mixed $process;
+    private readonly PhpServer $server;
 
     /** @param int $page how many objects a page of a list has at most */
     public function __construct(int $page = 1000)
     {
-        $this->folder = new TemporaryFolder();
-        mkdir("{$this->folder->path}/objects");
-        $this->process = proc_open(
-            [PHP_BINARY, '-d', 'post_max_size=1G', '-S', '127.0.0.1:0', __DIR__ . '/store.php'],
-            [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['pipe', 'w']],
-            $pipes,
-            null,
-            [
-                'STORE_FOLDER' => $this->folder->path,
-                'STORE_PAGE' => (string) $page,
-                'PATH' => (string) getenv('PATH'),
-            ],
+        $this->server = new PhpServer(
+            __DIR__ . '/store.php',
+            ['STORE_PAGE' => (string) $page],
+            ['-d', 'post_max_size=1G'],
         );
-        while (($line = fgets($pipes[2])) !== false) {
-            if (preg_match('~http://127\.0\.0\.1:\d+~', $line, $match) === 1) {
-                $this->url = $match[0];
-                fclose($pipes[2]); // a pipe that is not read fills, and the server would wait in the middle of its log
-
-                return;
-            }
-        }
-        throw new RuntimeException('the fake store did not start');
-    }
-
-    public function __destruct()
-    {
-        proc_terminate($this->process, SIGKILL);
-        proc_close($this->process);
+        mkdir("{$this->server->folder->path}/objects");
+        $this->url = $this->server->address;
     }
 
     /** @return array<string, string> the settings of a writer that publishes here */
@@ -82,8 +58,7 @@ final class FakeStore
     /** @param list<array{fault: string, method?: string, key?: string, for_ever?: true}> $rules each is used up by a request */
     public function fail(array $rules): void
     {
-        $path = $this->folder->write('faults.new', json_encode($rules, JSON_THROW_ON_ERROR));
-        rename($path, "{$this->folder->path}/faults.json");
+        $this->server->write('faults.json', $rules);
     }
 
     /** @return list<string> keys relative to the prefix */
@@ -91,7 +66,7 @@ final class FakeStore
     {
         $keys = array_map(
             static fn(string $path): string => substr(rawurldecode(basename($path)), strlen('production/')),
-            glob("{$this->folder->path}/objects/*") ?: [],
+            glob("{$this->server->folder->path}/objects/*") ?: [],
         );
 
         return array_values(
@@ -125,7 +100,7 @@ final class FakeStore
     /** @return list<string> every content that an object has had since the store began */
     public function history(string $key): array
     {
-        $lines = @file("{$this->folder->path}/history.txt", FILE_IGNORE_NEW_LINES) ?: [];
+        $lines = $this->server->lines('history.txt');
         $start = "production/$key ";
 
         return array_values(
@@ -139,13 +114,13 @@ final class FakeStore
     /** @return list<string> such as "PUT current.json" */
     public function requests(): array
     {
-        $lines = @file("{$this->folder->path}/requests.txt", FILE_IGNORE_NEW_LINES) ?: [];
+        $lines = $this->server->lines('requests.txt');
 
         return array_map(static fn(string $line): string => str_replace(' production/', ' ', $line), $lines);
     }
 
     private function path(string $key): string
     {
-        return "{$this->folder->path}/objects/" . rawurlencode("production/$key");
+        return "{$this->server->folder->path}/objects/" . rawurlencode("production/$key");
     }
 }

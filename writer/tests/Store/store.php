@@ -2,11 +2,11 @@
 
 declare(strict_types=1);
 
-// Plays an object store that speaks S3, run by PHP's own web server: objects are files in STORE_FOLDER, with conditional
+// Plays an object store that speaks S3, run by PHP's own web server: objects are files in FOLDER, with conditional
 // writes and lists in pages as the documentation of S3 describes them. `faults.json` is a list of rules, of which the
 // first that matches a request is used up: {"method": "PUT", "key": "^current", "fault": "lost"}.
 
-$folder = (string) getenv('STORE_FOLDER');
+$folder = (string) getenv('FOLDER');
 $path = rawurldecode((string) parse_url((string) $_SERVER['REQUEST_URI'], PHP_URL_PATH));
 $method = (string) $_SERVER['REQUEST_METHOD'];
 [, $bucket, $key] = [...explode('/', $path, 3), ''];

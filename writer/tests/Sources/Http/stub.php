@@ -5,7 +5,7 @@ declare(strict_types=1);
 // A web server with one file, run by PHP's own: writes each request down, and answers as answer.json says:
 // {"status": 200, "headers": {…}, "body": "base64", "chunk": "base64, sent again and again for SECONDS", "seconds": 5}.
 
-$folder = (string) getenv('STUB_FOLDER');
+$folder = (string) getenv('FOLDER');
 $request = ['target' => $_SERVER['REQUEST_URI'], 'headers' => getallheaders()];
 file_put_contents("$folder/requests.ndjson", json_encode($request) . "\n", FILE_APPEND);
 $answer = json_decode((string) file_get_contents("$folder/answer.json"), true);

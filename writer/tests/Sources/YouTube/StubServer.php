@@ -4,61 +4,30 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Sources\YouTube;
 
-use RuntimeException;
-use TrendVault\Writer\Tests\Support\TemporaryFolder;
+use TrendVault\Writer\Tests\Support\PhpServer;
 
 /** Answers as YouTube's Data API does, on a port of its own. */
 final class StubServer
 {
     public readonly string $url;
-    private readonly TemporaryFolder $folder;
-    /** @var resource */
-    private readonly mixed $process;
+    private readonly PhpServer $server;
 
     public function __construct()
     {
-        $this->folder = new TemporaryFolder();
-        $command = [PHP_BINARY, '-S', '127.0.0.1:0', __DIR__ . '/stub.php'];
-        $environment = ['STUB_FOLDER' => $this->folder->path, 'PATH' => (string) getenv('PATH')];
-        $this->process = proc_open(
-            $command,
-            [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['pipe', 'w']],
-            $pipes,
-            null,
-            $environment,
-        );
-        while (($line = fgets($pipes[2])) !== false) {
-            if (preg_match('~http://127\.0\.0\.1:\d+~', $line, $match) === 1) {
-                $this->url = "$match[0]/youtube/v3/videos";
-                fclose($pipes[2]); // a pipe that is not read fills, and the server would wait in the middle of its log
-
-                return;
-            }
-        }
-        throw new RuntimeException('the stub server did not start');
-    }
-
-    public function __destruct()
-    {
-        proc_terminate($this->process, SIGKILL);
-        proc_close($this->process);
+        $this->server = new PhpServer(__DIR__ . '/stub.php');
+        $this->url = "{$this->server->address}/youtube/v3/videos";
     }
 
     /** @param array<string, list<array<string, mixed>>> $script answers by region and page, as "GB 1" */
     public function answer(array $script): void
     {
-        $this->folder->write('script.json', json_encode($script, JSON_THROW_ON_ERROR));
+        $this->server->write('script.json', $script);
     }
 
     /** @return list<array<string, mixed>> */
     public function requests(): array
     {
-        $lines = @file("{$this->folder->path}/requests.ndjson") ?: [];
-
-        return array_map(
-            static fn(string $line): array => json_decode($line, true, flags: JSON_THROW_ON_ERROR),
-            $lines,
-        );
+        return $this->server->records('requests.ndjson');
     }
 
     /**

@@ -6,7 +6,7 @@ declare(strict_types=1);
 // documentation describes it, writes it down, and answers with the next of the scripted answers for its region and
 // page, the last one for ever. SCRIPT is a JSON file: {"GB 1": [{"status": 200, "etag": "…", "body": {…}}], …}.
 
-$folder = (string) getenv('STUB_FOLDER');
+$folder = (string) getenv('FOLDER');
 $page = $_GET['pageToken'] ?? 'page 1';
 $key = "{$_GET['regionCode']} " . substr($page, 5);
 file_put_contents(
