@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
+use TrendVault\Writer\Sources\Loopback;
 use TrendVault\Writer\Store\StoreAddress;
 
 /** What the environment says about a store that speaks S3. */
@@ -25,6 +26,13 @@ final readonly class StoreSettings
                 'scheme, host and perhaps a port, for example https://s3.eu-central-1.amazonaws.com',
             );
         }
+        if (!self::isSafe($endpoint)) {
+            throw UsageError::setting(
+                'S3_ENDPOINT',
+                $endpoint,
+                'https. Plain http is for this machine only: localhost, 127.0.0.1 and [::1]',
+            );
+        }
         $region = $settings->sourceText('S3_REGION') ?? 'auto';
         if (preg_match(self::REGION, $region) !== 1) {
             throw UsageError::setting(
@@ -41,6 +49,14 @@ final readonly class StoreSettings
             self::required(KeyFile::text($settings, 'S3_ACCESS_KEY_ID'), 'S3_ACCESS_KEY_ID', $name),
             self::required(KeyFile::text($settings, 'S3_SECRET_ACCESS_KEY'), 'S3_SECRET_ACCESS_KEY', $name),
         ) ?? throw UsageError::setting($name, $url, StoreAddress::URL_EXPECTED);
+    }
+
+    /** Signed requests show what is stored, and to whom, when they travel without TLS. */
+    private static function isSafe(string $endpoint): bool
+    {
+        preg_match('~^(https?)://(\[[^]]+\]|[^:/]+)~i', $endpoint, $match);
+
+        return Loopback::allows($match[1], $match[2]);
     }
 
     private static function required(?string $value, string $name, string $because): string

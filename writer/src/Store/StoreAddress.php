@@ -9,7 +9,7 @@ use SensitiveParameter;
 /** Where a store is and who asks: `s3://bucket/prefix`, at an endpoint that speaks S3. */
 final readonly class StoreAddress
 {
-    public const string URL_EXPECTED = 's3://, a bucket and perhaps a prefix, for example s3://lists/production';
+    public const string URL_EXPECTED = 's3://, a bucket of 3 to 63 characters and perhaps a prefix, for example s3://lists/production';
 
     private const string URL = '~^s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:/[A-Za-z0-9._-]+)*)/?$~D';
     private const string ENDPOINT = '~^https?://(?:\[[0-9a-f:]+\]|[a-z0-9.-]+)(?::[0-9]{1,5})?/?$~Di';
