@@ -96,13 +96,6 @@ CREATE TABLE youtube_pages (
   PRIMARY KEY (region, page)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE youtube_schedule (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  asked_at INTEGER NOT NULL, -- when the newest run began to ask
-  failed_runs INTEGER NOT NULL CHECK (failed_runs >= 0), -- how many in a row had no answer
-  retry_at INTEGER NOT NULL -- nothing is asked before
-, failure TEXT) STRICT;
-
 CREATE TABLE youtube_regions (
   region TEXT NOT NULL PRIMARY KEY REFERENCES regions (code),
   asked_at INTEGER NOT NULL
@@ -310,3 +303,16 @@ CREATE TABLE backups (
   bytes INTEGER, -- as stored
   failure TEXT
 ) STRICT;
+
+CREATE TABLE source_schedules (
+  source TEXT NOT NULL PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 200), -- youtube, or peertube:HOST
+  asked_at INTEGER NOT NULL, -- when the newest run began to ask
+  failed_runs INTEGER NOT NULL CHECK (failed_runs >= 0), -- how many in a row had no answer
+  retry_at INTEGER NOT NULL, -- nothing is asked before
+  failure TEXT -- why; NULL when the newest run had its answers
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE notices (
+  name TEXT NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 60),
+  said_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

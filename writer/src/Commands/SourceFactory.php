@@ -11,6 +11,7 @@ use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\YouTubeSettings;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Notices;
 use TrendVault\Writer\Demo\DemoSource;
 use TrendVault\Writer\Sources\FileName;
 use TrendVault\Writer\Sources\Http\Downloader;
@@ -18,6 +19,7 @@ use TrendVault\Writer\Sources\Http\HttpSource;
 use TrendVault\Writer\Sources\Http\HttpUrl;
 use TrendVault\Writer\Sources\Http\KnownVersions;
 use TrendVault\Writer\Sources\NdjsonFile;
+use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SpoolFile;
@@ -25,14 +27,16 @@ use TrendVault\Writer\Sources\SpoolFolder;
 use TrendVault\Writer\Sources\StandardInput;
 use TrendVault\Writer\Sources\YouTube\Api;
 use TrendVault\Writer\Sources\YouTube\KnownPages;
+use TrendVault\Writer\Sources\YouTube\RegionTurns;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
-use TrendVault\Writer\Sources\YouTube\Schedule;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 
 /** Makes sources from their names on the command line or in SOURCES. */
 final readonly class SourceFactory
 {
     private const string SPOOL = 'spool:';
+    private const string YOUTUBE_TERMS =
+        'Since July 2025 YouTube\'s chart of most popular videos holds Music, Movies and Gaming only, and YouTube\'s Developer Policies (III.E.4) restrict metrics of your own that are derived from its data. docs/sources.md says what that means for a public list. This is said once.';
 
     /**
      * @return list<Source> a folder gives one for each of its files
@@ -70,7 +74,10 @@ final readonly class SourceFactory
     private static function youtube(Context $context, Database $database): array
     {
         $settings = YouTubeSettings::of($context->settings);
-        $schedule = new Schedule($database, $settings->intervalSeconds);
+        if (new Notices($database)->isNew('youtube_terms', $context->now())) {
+            $context->log->warning(self::YOUTUBE_TERMS, ['event' => 'youtube_terms']);
+        }
+        $schedule = new Schedule($database, YouTubeSource::NAME, $settings->intervalSeconds);
         if ($context->now() < $schedule->dueAt($context->now())) {
             $pause = $schedule->pause($context->now());
             if ($pause !== null) {
@@ -94,6 +101,7 @@ final readonly class SourceFactory
                 $api,
                 new KnownPages($database),
                 $schedule,
+                new RegionTurns($database),
                 RegionSettings::of($context->settings)->codes,
                 $context->clock,
             ),

@@ -14,7 +14,8 @@ use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Cli\YouTubeSettings;
-use TrendVault\Writer\Sources\YouTube\Schedule;
+use TrendVault\Writer\Sources\Schedule;
+use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 use TrendVault\Writer\Status\MetricsReport;
 use TrendVault\Writer\Status\StatusReport;
 
@@ -43,7 +44,11 @@ final class Status extends WriterCommand
         $maxAge = self::seconds($input->getOption('max-age'));
         $database = ReadSession::open($context);
         $path = $context->settings->databasePath;
-        $schedule = new Schedule($database, YouTubeSettings::intervalSeconds($context->settings));
+        $schedule = new Schedule(
+            $database,
+            YouTubeSource::NAME,
+            YouTubeSettings::intervalSeconds($context->settings),
+        );
         $share = RegionSettings::of($context->settings);
         $report = StatusReport::of(
             $database,

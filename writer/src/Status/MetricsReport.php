@@ -193,7 +193,9 @@ final readonly class MetricsReport
 
     private static function addSources(Metrics $metrics, Database $database): void
     {
-        $paused = $database->value('SELECT retry_at FROM youtube_schedule WHERE failure IS NOT NULL');
+        $paused = $database->value(
+            "SELECT retry_at FROM source_schedules WHERE source = 'youtube' AND failure IS NOT NULL",
+        );
         $metrics->gauge('youtube_retry_timestamp_seconds', 'YouTube fails, and is not asked before.', [
             [$paused],
         ]);

@@ -9,7 +9,7 @@ use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Ranking\RankingPublisher;
-use TrendVault\Writer\Sources\YouTube\Pause;
+use TrendVault\Writer\Sources\Pause;
 
 /** The state of a database, as text and as JSON. Only reads. */
 final readonly class StatusReport

@@ -42,6 +42,22 @@ final class CronWithYouTubeTest extends TestCase
     }
 
     #[Test]
+    public function what_its_chart_holds_and_what_its_terms_forbid_is_said_at_its_first_use_only(): void
+    {
+        $server = new StubServer();
+        $server->answer(['*' => [StubServer::page(['aaa'])]]);
+        $installation = self::installation([
+            'YOUTUBE_API_URL' => $server->url,
+            'YOUTUBE_INTERVAL_SECONDS' => '0',
+        ]);
+
+        $said = $installation->run(['cron'])->message('youtube_terms');
+        self::assertStringContainsString('Music, Movies and Gaming only', $said);
+        self::assertStringContainsString('derived from its data', $said);
+        self::assertSame([], $installation->run(['cron'])->events('youtube_terms'));
+    }
+
+    #[Test]
     public function an_outage_is_not_asked_about_every_minute(): void
     {
         $server = new StubServer();

@@ -6,9 +6,9 @@ namespace TrendVault\Writer\Sources\Edge;
 
 use Closure;
 use Psr\Clock\ClockInterface;
-use Symfony\Component\HttpClient\Exception\TransportException;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
+use TrendVault\Writer\Sources\Transfer;
 
 /**
  * Signed GET requests to the edge. Each attempt is signed anew. A few attempts for each request, with delays that double
@@ -102,31 +102,15 @@ final readonly class EdgeClient
             'max_redirects' => 0,
             'timeout' => min(self::IDLE_TIMEOUT_SECONDS, $seconds),
             'max_duration' => $seconds,
-            'on_progress' => self::limitBytes(...),
+            'on_progress' => Transfer::limit(self::MOST_BYTES),
         ]);
         $retryAfter = $response->getHeaders(false)['retry-after'][0] ?? '0';
 
         return [
             $response->getStatusCode(),
-            self::unpacked($response->getContent(false)),
+            Transfer::unpacked($response->getContent(false), self::MOST_BYTES),
             ctype_digit($retryAfter) ? (float) $retryAfter : 0.0,
         ];
-    }
-
-    /** @throws TransportException */
-    private static function limitBytes(int $received): void
-    {
-        if ($received > self::MOST_BYTES) {
-            throw new TransportException('the answer is larger than ' . self::MOST_BYTES . ' bytes');
-        }
-    }
-
-    /** Empty when it is damaged gzip, or of more than MOST_BYTES. */
-    private static function unpacked(string $received): string
-    {
-        return str_starts_with($received, "\x1f\x8b")
-            ? (string) @gzdecode($received, self::MOST_BYTES)
-            : $received;
     }
 
     /**
@@ -152,9 +136,6 @@ final readonly class EdgeClient
 
     private static function unreachable(TransportExceptionInterface $failure, string $subject): EdgeFailure
     {
-        return EdgeFailure::noAnswer(
-            $subject,
-            rtrim((string) preg_replace('/ for "[^"]*"\.?$/D', '', $failure->getMessage()), '.'),
-        );
+        return EdgeFailure::noAnswer($subject, Transfer::reason($failure));
     }
 }

@@ -10,6 +10,7 @@ use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
 use TrendVault\Writer\Sources\RetryAfter;
 use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\Transfer;
 
 /** Downloads a file before a line of it is read: a connection that breaks leaves nothing half stored. One request, no retry: the next run asks again. */
 final readonly class Downloader
@@ -45,8 +46,9 @@ final readonly class Downloader
 
             return $status === 200 ? $this->receive($response, $url) : throw self::refusal($response, $url);
         } catch (TransportExceptionInterface $failure) {
-            $reason = preg_replace('/ for "[^"]*"\.?$/D', '', $failure->getMessage());
-            throw SourceFailure::because("Cannot read {$url->label()}: $reason. Nothing of it is stored.");
+            throw SourceFailure::because(
+                "Cannot read {$url->label()}: " . Transfer::reason($failure) . '. Nothing of it is stored.',
+            );
         } finally {
             $response->cancel();
         }

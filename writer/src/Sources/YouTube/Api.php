@@ -5,12 +5,12 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources\YouTube;
 
 use SensitiveParameter;
-use Symfony\Component\HttpClient\Exception\TransportException;
 use Symfony\Component\HttpClient\RetryableHttpClient;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
 use TrendVault\Writer\Sources\RetryAfter;
+use TrendVault\Writer\Sources\Transfer;
 
 /**
  * videos.list with chart=mostPopular (https://developers.google.com/youtube/v3/docs/videos/list). Each request
@@ -28,6 +28,8 @@ final readonly class Api
             'etag,nextPageToken,items(id,snippet(publishedAt,title,channelTitle,categoryId,defaultAudioLanguage,defaultLanguage),' .
             'statistics(viewCount,likeCount,commentCount),contentDetails(duration))',
     ];
+
+    public const int MOST_BYTES = 1024 * 1024;
 
     private const float IDLE_TIMEOUT_SECONDS = 10.0;
 
@@ -50,7 +52,7 @@ final readonly class Api
                 'Accept-Encoding' => 'gzip',
             ],
             'max_redirects' => 0,
-            'on_progress' => self::limitBytes(...),
+            'on_progress' => Transfer::limit(self::MOST_BYTES),
         ]);
     }
 
@@ -63,7 +65,8 @@ final readonly class Api
     {
         $response = $this->request($region, $pageToken, $etag);
         try {
-            [$status, $body] = [$response->getStatusCode(), Body::unpacked($response->getContent(false))];
+            $status = $response->getStatusCode();
+            $body = Transfer::unpacked($response->getContent(false), self::MOST_BYTES);
         } catch (TransportExceptionInterface $failure) {
             throw new ApiFailure(
                 "YouTube does not answer for $region: " . self::reason($response, $failure) . '.',
@@ -108,21 +111,11 @@ final readonly class Api
         ]);
     }
 
-    /** @throws TransportException */
-    private static function limitBytes(int $received): void
-    {
-        if ($received > Body::MOST_BYTES) {
-            throw new TransportException('the answer is larger than ' . Body::MOST_BYTES . ' bytes');
-        }
-    }
-
-    /** Without the address, which is long and says nothing that the region does not. */
     private static function reason(ResponseInterface $response, TransportExceptionInterface $failure): string
     {
-        $reason = preg_replace('/ for "[^"]*"\.?$/D', '', $failure->getMessage());
         $attempt = 1 + (int) $response->getInfo('retry_count');
 
-        return "$reason, attempt $attempt";
+        return Transfer::reason($failure) . ", attempt $attempt";
     }
 
     /** @throws ApiFailure */

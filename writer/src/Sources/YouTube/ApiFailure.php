@@ -4,11 +4,16 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources\YouTube;
 
+use DateTimeImmutable;
+use DateTimeZone;
 use Exception;
+use TrendVault\Writer\Sources\Schedule;
 
 /** A page that was not answered as wanted. */
 final class ApiFailure extends Exception
 {
+    private const int QUOTA_SPREAD_SECONDS = 300;
+
     /** @param int $retryAfterSeconds how long the server asks us to wait; 0 when it does not */
     public function __construct(
         string $message,
@@ -42,6 +47,31 @@ final class ApiFailure extends Exception
             "YouTube took too long: the timeout was reached before $region.",
             ApiError::Temporary,
         );
+    }
+
+    /**
+     * For how long nothing is to be asked.
+     *
+     * @param int $intervalSeconds between two runs
+     * @param int $now UTC seconds
+     */
+    public function secondsToWait(int $intervalSeconds, int $now): int
+    {
+        return match ($this->error) {
+            ApiError::QuotaExceeded => self::secondsToQuota($now),
+            ApiError::KeyRefused => max($intervalSeconds, Schedule::FIRST_DELAY_SECONDS),
+            default => $this->retryAfterSeconds,
+        };
+    }
+
+    /** Until midnight Pacific time, when the quota is renewed, and a little longer: others wait for it, too. */
+    private static function secondsToQuota(int $now): int
+    {
+        $pacific = new DateTimeImmutable("@$now")->setTimezone(new DateTimeZone('America/Los_Angeles'));
+
+        return $pacific->modify('tomorrow')->getTimestamp() -
+            $now +
+            random_int(0, self::QUOTA_SPREAD_SECONDS);
     }
 
     /** Whether requests for other regions would fail, too. */

@@ -9,6 +9,7 @@ use Symfony\Component\HttpClient\Response\AsyncContext;
 use Symfony\Component\HttpClient\Retry\GenericRetryStrategy;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use TrendVault\Writer\Sources\RetryAfter;
+use TrendVault\Writer\Sources\Transfer;
 
 /**
  * Which answers are worth another attempt, and for how long: a few attempts for each request, with delays that
@@ -52,7 +53,8 @@ final class RetryPolicy extends GenericRetryStrategy
         $temporary =
             $exception !== null ||
             ($status >= 400 &&
-                ApiError::of($status, Body::unpacked((string) $responseContent)) === ApiError::Temporary);
+                ApiError::of($status, Transfer::unpacked((string) $responseContent, Api::MOST_BYTES)) ===
+                    ApiError::Temporary);
 
         return $temporary && RetryAfter::seconds($context->getHeaders()) < $this->secondsLeft();
     }

@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Sources\YouTube;
 
 use DateInterval;
 use Exception;
-use TrendVault\Writer\Observations\FieldReader;
+use TrendVault\Writer\Sources\PlainText;
 use TrendVault\Writer\Time\Rfc3339;
 
 /** An item of videos.list as a line of NDJSON. What is missing is left out; validation has the last word. */
@@ -31,6 +31,9 @@ final class Video
         '29' => 'Nonprofits & Activism',
     ];
 
+    private const int MOST_TITLE_CHARACTERS = 300;
+    private const int MOST_CHANNEL_CHARACTERS = 200;
+
     /**
      * @param array<mixed> $item
      * @param int $observedAt UTC seconds
@@ -46,8 +49,8 @@ final class Video
             'views' => self::count($item, 'viewCount'),
             'likes' => self::count($item, 'likeCount'),
             'comments' => self::count($item, 'commentCount'),
-            'title' => self::cleaned(self::text($snippet, 'title')),
-            'channel' => self::cleaned(self::text($snippet, 'channelTitle')),
+            'title' => PlainText::of($snippet['title'] ?? null, self::MOST_TITLE_CHARACTERS),
+            'channel' => PlainText::of($snippet['channelTitle'] ?? null, self::MOST_CHANNEL_CHARACTERS),
             'category' => self::CATEGORIES[self::text($snippet, 'categoryId') ?? ''] ?? null,
             'language' =>
                 self::text($snippet, 'defaultAudioLanguage') ?? self::text($snippet, 'defaultLanguage'),
@@ -79,12 +82,6 @@ final class Video
     private static function text(array $parent, string $name): ?string
     {
         return is_string($parent[$name] ?? null) ? $parent[$name] : null;
-    }
-
-    /** Without the characters for which a line would be rejected: the video can do nothing for its title. */
-    private static function cleaned(?string $text): ?string
-    {
-        return $text === null ? null : trim((string) preg_replace(FieldReader::FORBIDDEN, ' ', $text));
     }
 
     /**

@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Sources\YouTube;
 use Generator;
 use Override;
 use TrendVault\Writer\Sources\RejectStore;
+use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use Psr\Clock\ClockInterface;
@@ -14,6 +15,8 @@ use Psr\Clock\ClockInterface;
 /** The most popular videos of every region, as YouTube's Data API v3 lists them. */
 final class YouTubeSource implements Source
 {
+    public const string NAME = 'youtube';
+
     /** A chart has at most 200 videos. */
     private const int MOST_PAGES = 4;
     /** After so many regions in a row without an answer the others are not asked. */
@@ -31,6 +34,7 @@ final class YouTubeSource implements Source
         private readonly Api $api,
         private readonly KnownPages $known,
         private readonly Schedule $schedule,
+        private readonly RegionTurns $turns,
         private readonly array $regions,
         private readonly ClockInterface $clock,
     ) {}
@@ -38,7 +42,7 @@ final class YouTubeSource implements Source
     #[Override]
     public function name(): string
     {
-        return 'youtube';
+        return self::NAME;
     }
 
     /** A region that fails does not keep the others from being requested. */
@@ -47,11 +51,11 @@ final class YouTubeSource implements Source
     {
         $number = 0;
         $this->schedule->begin($this->now());
-        foreach ($this->schedule->sorted($this->regions) as $region) {
+        foreach ($this->turns->sorted($this->regions) as $region) {
             if ($this->mustStop($region)) {
                 break;
             }
-            $this->schedule->askRegion($region, $this->now());
+            $this->turns->ask($region, $this->now());
             try {
                 foreach ($this->chart($region) as $item) {
                     yield ++$number => Video::line($item, $region, $this->now());
@@ -89,7 +93,8 @@ final class YouTubeSource implements Source
             $this->schedule->succeed();
         }
         foreach ($this->failures as $failure) {
-            $this->schedule->pauseAfter($failure, $this->now());
+            $seconds = $failure->secondsToWait($this->schedule->intervalSeconds, $this->now());
+            $this->schedule->fail($failure->getMessage(), $seconds, $this->now());
         }
     }
 

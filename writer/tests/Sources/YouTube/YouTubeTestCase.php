@@ -7,11 +7,12 @@ namespace TrendVault\Writer\Tests\Sources\YouTube;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\HttpClient\HttpClient;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\YouTube\Api;
 use TrendVault\Writer\Sources\YouTube\KnownPages;
+use TrendVault\Writer\Sources\YouTube\RegionTurns;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
-use TrendVault\Writer\Sources\YouTube\Schedule;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
@@ -24,13 +25,15 @@ abstract class YouTubeTestCase extends TestCase
     protected StubServer $server;
     protected Database $database;
     protected Schedule $schedule;
+    protected RegionTurns $turns;
     protected ?string $failure = null;
 
     protected function setUp(): void
     {
         $this->server = new StubServer();
         $this->database = MigratedDatabase::inMemory();
-        $this->schedule = new Schedule($this->database, 600);
+        $this->schedule = new Schedule($this->database, 'youtube', 600);
+        $this->turns = new RegionTurns($this->database);
     }
 
     /**
@@ -59,6 +62,7 @@ abstract class YouTubeTestCase extends TestCase
             ),
             new KnownPages($this->database),
             $this->schedule,
+            $this->turns,
             $regions,
             new FixedClock(),
         );

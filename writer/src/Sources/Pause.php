@@ -2,11 +2,11 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Sources\YouTube;
+namespace TrendVault\Writer\Sources;
 
 use TrendVault\Writer\Time\Rfc3339;
 
-/** YouTube is waited for longer than the interval demands. */
+/** A platform is waited for longer than the interval demands. */
 final readonly class Pause
 {
     /** @param int $until UTC seconds */

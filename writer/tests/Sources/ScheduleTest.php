@@ -2,13 +2,14 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Tests\Sources\YouTube;
+namespace TrendVault\Writer\Tests\Sources;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\YouTube\ApiError;
 use TrendVault\Writer\Sources\YouTube\ApiFailure;
-use TrendVault\Writer\Sources\YouTube\Schedule;
+
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 
 final class ScheduleTest extends TestCase
@@ -20,7 +21,7 @@ final class ScheduleTest extends TestCase
 
     protected function setUp(): void
     {
-        $this->schedule = new Schedule(MigratedDatabase::inMemory(), self::INTERVAL);
+        $this->schedule = new Schedule(MigratedDatabase::inMemory(), 'youtube', self::INTERVAL);
     }
 
     #[Test]
@@ -65,7 +66,8 @@ final class ScheduleTest extends TestCase
         ];
         foreach ($days as $now => $midnight) {
             $this->schedule->begin(strtotime($now));
-            $this->schedule->pauseAfter(self::failure(ApiError::QuotaExceeded), strtotime($now));
+            $wait = self::failure(ApiError::QuotaExceeded)->secondsToWait(self::INTERVAL, strtotime($now));
+            $this->schedule->fail('why', $wait, strtotime($now));
             $late = $this->schedule->dueAt(strtotime($now)) - strtotime($midnight);
 
             self::assertGreaterThanOrEqual(0, $late, $now);

@@ -1,0 +1,46 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Sources;
+
+use Closure;
+use Symfony\Component\HttpClient\Exception\TransportException;
+use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
+
+/** Bounds of an answer that is held in memory, and why one did not come. */
+final readonly class Transfer
+{
+    private const string GZIP = "\x1f\x8b";
+
+    /**
+     * For the client's option on_progress: ends an answer that is larger.
+     *
+     * @return Closure(int): void
+     */
+    public static function limit(int $mostBytes): Closure
+    {
+        return static function (int $received) use ($mostBytes): void {
+            if ($received > $mostBytes) {
+                throw new TransportException("the answer is larger than $mostBytes bytes");
+            }
+        };
+    }
+
+    /**
+     * The client's own unpacking has no bound: an answer of a few kilobytes used up all memory. Ask for gzip in a
+     * header of your own, or the client unpacks.
+     *
+     * @return string '' when it is damaged gzip, or of more than so many bytes
+     */
+    public static function unpacked(string $received, int $mostBytes): string
+    {
+        return str_starts_with($received, self::GZIP) ? (string) @gzdecode($received, $mostBytes) : $received;
+    }
+
+    /** Without the address, which is long and may have a key in it. */
+    public static function reason(TransportExceptionInterface $failure): string
+    {
+        return rtrim((string) preg_replace('/ for "[^"]*"\.?$/D', '', $failure->getMessage()), '.');
+    }
+}
