@@ -76,7 +76,7 @@ export const table: readonly SourceRoot[] = [
       ["Cli"],
       ["Backtest", "Explain", "Retention", "Simulation", "Status"],
       ["Backup", "Ingest", "Publication", "Pull"],
-      ["Demo", "Ranking", "Sources/Edge", "Sources/YouTube"],
+      ["Demo", "Ranking", "Sources/Edge", "Sources/PeerTube", "Sources/YouTube"],
       ["Sources", "Store"],
       ["Observations"],
       ["Database"],

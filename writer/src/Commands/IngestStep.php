@@ -17,6 +17,8 @@ use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Ingest\SourceResult;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Sources\Edge\EdgeUrl;
+use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
+use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\WriterException;
 
@@ -44,11 +46,12 @@ final readonly class IngestStep
             $this->run->id,
         );
         $exitCode = ExitCode::Ok;
-        foreach ($names as $name) {
+        $instances = array_values(array_filter($names, InstanceUrl::isNamed(...)));
+        foreach (array_diff($names, $instances) as $name) {
             $exitCode = $this->ingestNamed($name, $ingestion) ?? $exitCode;
         }
 
-        return $exitCode;
+        return $this->ingestInstances($instances, $ingestion) ?? $exitCode;
     }
 
     /**
@@ -82,18 +85,44 @@ final readonly class IngestStep
         }
         $exitCode = null;
         foreach ($sources as $source) {
-            $bar = $this->context->progressBar("Reading {$source->name()}");
-            $result = $ingestion->ingest(
-                $source,
-                static fn(?float $share) => $share === null ? null : $bar?->setProgress((int) (100 * $share)),
-            );
-            $bar?->clear();
-            $this->logResult($result);
-            $exitCode =
-                $result->failure === null ? $exitCode : $this->logFailure($result->source, $result->failure);
+            $exitCode = $this->ingest($source, $ingestion) ?? $exitCode;
         }
 
         return $exitCode;
+    }
+
+    /**
+     * PeerTube's instances share the time of a run, so they are opened together.
+     *
+     * @param list<string> $names
+     */
+    private function ingestInstances(array $names, SourceIngestion $ingestion): ?ExitCode
+    {
+        $exitCode = null;
+        $instances = $names === [] ? [] : new PeerTubeInstances($this->context, $this->database)->open($names);
+        foreach ($instances as $name => $source) {
+            $failed =
+                $source instanceof SourceFailure
+                    ? $this->logFailure($name, $source)
+                    : $this->ingest($source, $ingestion);
+            $exitCode = $failed ?? $exitCode;
+        }
+
+        return $exitCode;
+    }
+
+    /** Null when the source was read to its end. */
+    private function ingest(Source $source, SourceIngestion $ingestion): ?ExitCode
+    {
+        $bar = $this->context->progressBar("Reading {$source->name()}");
+        $result = $ingestion->ingest(
+            $source,
+            static fn(?float $share) => $share === null ? null : $bar?->setProgress((int) (100 * $share)),
+        );
+        $bar?->clear();
+        $this->logResult($result);
+
+        return $result->failure === null ? null : $this->logFailure($result->source, $result->failure);
     }
 
     private function logResult(SourceResult $result): void

@@ -19,6 +19,8 @@ use TrendVault\Writer\Sources\Http\HttpSource;
 use TrendVault\Writer\Sources\Http\HttpUrl;
 use TrendVault\Writer\Sources\Http\KnownVersions;
 use TrendVault\Writer\Sources\NdjsonFile;
+use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
+use TrendVault\Writer\Sources\PeerTube\PeerTubeSource;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
@@ -48,6 +50,7 @@ final readonly class SourceFactory
             $name === 'demo' => [self::demo($context, $database)],
             $name === 'youtube' => self::youtube($context, $database),
             str_starts_with($name, HttpUrl::PREFIX) => self::http(HttpUrl::read($name), $context, $database),
+            InstanceUrl::isNamed($name) => self::peertube($name, $context, $database),
             $name === '-' => [new StandardInput(STDIN)],
             str_starts_with($name, self::SPOOL) => self::spool(substr($name, strlen(self::SPOOL)), $context),
             is_dir($name) => self::folder($name),
@@ -133,6 +136,20 @@ final readonly class SourceFactory
         $readingSeconds = $context->settings->spoolFileTimeoutSeconds;
 
         return [new HttpSource($url, $downloader, $versions, $context->clock, $readingSeconds)];
+    }
+
+    /**
+     * @return list<PeerTubeSource> none while the instance is not to be asked
+     * @throws SourceFailure|UsageError
+     */
+    private static function peertube(string $name, Context $context, Database $database): array
+    {
+        $sources = [];
+        foreach (new PeerTubeInstances($context, $database)->open([$name]) as $source) {
+            $sources[] = $source instanceof SourceFailure ? throw $source : $source;
+        }
+
+        return $sources;
     }
 
     /** @return list<SpoolFile> may be empty */

@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Commands;
 
 use TrendVault\Writer\Sources\Edge\EdgeUrl;
 use TrendVault\Writer\Sources\Http\HttpUrl;
+use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
 
 /** What may be said in public of where counts come from: kinds and hosts, without keys and paths. */
 final readonly class SourceKinds
@@ -34,6 +35,10 @@ final readonly class SourceKinds
             str_starts_with($source, HttpUrl::PREFIX) => [
                 'kind' => 'http',
                 'host' => parse_url(substr($source, strlen(HttpUrl::PREFIX)), PHP_URL_HOST) ?: null,
+            ],
+            InstanceUrl::isNamed($source) => [
+                'kind' => 'peertube',
+                'host' => parse_url(substr($source, strlen(InstanceUrl::PREFIX)), PHP_URL_HOST) ?: null,
             ],
             default => ['kind' => 'ndjson', 'host' => null],
         };

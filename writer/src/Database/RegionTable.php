@@ -36,6 +36,12 @@ final readonly class RegionTable
         return array_column($this->regions, 'code');
     }
 
+    /** @return array<string, list<string>> BCP 47 languages by code */
+    public function languages(): array
+    {
+        return array_column($this->regions, 'languages', 'code');
+    }
+
     /**
      * Shapes first: what stands in relation is only looked at where all of it is of the right form.
      *

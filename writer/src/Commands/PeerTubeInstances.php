@@ -1,0 +1,151 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Commands;
+
+use Generator;
+use Symfony\Component\HttpClient\HttpClient;
+use Symfony\Contracts\HttpClient\HttpClientInterface;
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\PeerTubeSettings;
+use TrendVault\Writer\Cli\RegionSettings;
+use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Sources\PeerTube\Api;
+use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
+use TrendVault\Writer\Sources\PeerTube\KnownPages;
+use TrendVault\Writer\Sources\PeerTube\PeerTubeSource;
+use TrendVault\Writer\Sources\PeerTube\RegionRule;
+use TrendVault\Writer\Sources\PeerTube\RunTime;
+use TrendVault\Writer\Sources\Schedule;
+use TrendVault\Writer\Sources\SourceFailure;
+
+/** The PeerTube instances of a run: which may be asked, in which order, and how long each. */
+final readonly class PeerTubeInstances
+{
+    private PeerTubeSettings $settings;
+    private HttpClientInterface $client;
+
+    /** @throws UsageError */
+    public function __construct(
+        private Context $context,
+        private Database $database,
+        ?HttpClientInterface $client = null,
+    ) {
+        $this->settings = PeerTubeSettings::of($context->settings);
+        $this->client = $client ?? HttpClient::create();
+    }
+
+    /**
+     * The one that waited longest comes first. Those for which no time is left wait for the next run.
+     *
+     * @param list<string> $names as in SOURCES
+     * @return Generator<string, PeerTubeSource|SourceFailure> by name; a failure where it cannot be read
+     */
+    public function open(array $names): Generator
+    {
+        $languages = RegionSettings::table($this->context->settings)->languages();
+        $named = $due = $askedAt = [];
+        foreach ($names as $name) {
+            try {
+                $instance = self::read($name, $named);
+                $rule = RegionRule::of($instance, $languages);
+            } catch (SourceFailure $failure) {
+                yield $name => $failure;
+                continue;
+            }
+            $named[$instance->host] = true;
+            if ($this->isDue($instance)) {
+                $due[$name] = [$instance, $rule];
+                $askedAt[$name] = $this->schedule($instance)->askedAt();
+            }
+        }
+        asort($askedAt);
+        yield from $this->inTurn(array_replace($askedAt, $due));
+    }
+
+    /**
+     * @param array<string, array{InstanceUrl, RegionRule}> $due by name
+     * @return Generator<string, PeerTubeSource>
+     */
+    private function inTurn(array $due): Generator
+    {
+        $time = new RunTime($this->settings->timeoutSeconds);
+        $waiting = count($due);
+        foreach ($due as $name => [$instance, $rule]) {
+            if ($time->secondsLeft() <= 0) {
+                $this->logPostponed($waiting);
+
+                return;
+            }
+            $time->beginShare($waiting--);
+            yield $name => $this->source($instance, $rule, $time);
+        }
+    }
+
+    /**
+     * @param array<string, true> $named hosts of the entries before
+     * @throws SourceFailure
+     */
+    private static function read(string $name, array $named): InstanceUrl
+    {
+        $instance = InstanceUrl::read($name);
+
+        return isset($named[$instance->host])
+            ? throw SourceFailure::because(
+                "Cannot read $name: $instance->host is named twice. Name all its regions in one entry.",
+            )
+            : $instance;
+    }
+
+    private function isDue(InstanceUrl $instance): bool
+    {
+        $now = $this->context->now();
+        $schedule = $this->schedule($instance);
+        $pause = $schedule->pause($now);
+        if ($pause !== null) {
+            $this->context->log->info("$instance->host is {$pause->text()}", [
+                'event' => 'peertube_paused',
+                'instance' => $instance->host,
+                ...$pause->facts(),
+            ]);
+
+            return false;
+        }
+        $goesOn = new KnownPages($this->database, $instance->host)->next() > 0;
+
+        return $now >= ($goesOn ? $schedule->retryAt($now) : $schedule->dueAt($now));
+    }
+
+    private function source(InstanceUrl $instance, RegionRule $rule, RunTime $time): PeerTubeSource
+    {
+        return new PeerTubeSource(
+            $instance,
+            new Api($this->client, $instance),
+            new KnownPages($this->database, $instance->host),
+            $this->schedule($instance),
+            $rule,
+            $time,
+            $this->context->clock,
+            (int) ceil($this->settings->mostVideos / Api::VIDEOS_PER_PAGE),
+        );
+    }
+
+    private function schedule(InstanceUrl $instance): Schedule
+    {
+        return new Schedule(
+            $this->database,
+            InstanceUrl::PREFIX . $instance->host,
+            $this->settings->intervalSeconds,
+        );
+    }
+
+    private function logPostponed(int $count): void
+    {
+        $this->context->log->info(
+            "$count PeerTube instances wait for the next run: PEERTUBE_TIMEOUT_SECONDS={$this->settings->timeoutSeconds} is over.",
+            ['event' => 'peertube_postponed', 'instances' => $count],
+        );
+    }
+}

@@ -1,0 +1,184 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Sources\PeerTube;
+
+use Generator;
+use Override;
+use Psr\Clock\ClockInterface;
+use TrendVault\Writer\Sources\RejectStore;
+use TrendVault\Writer\Sources\Schedule;
+use TrendVault\Writer\Sources\Source;
+use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Time\Rfc3339;
+
+/**
+ * The videos of one PeerTube instance, those first that had most views there lately. What does not fit into the time of
+ * a run is read by the next ones.
+ */
+final class PeerTubeSource implements Source
+{
+    /** @var array<int, KnownPage> what this run received, by number of the page */
+    private array $received = [];
+    /** With which the next run begins. */
+    private int $next = 0;
+    /** All pages of the instance; null when the run did not come to the end. */
+    private ?int $pageCount = null;
+    private ?InstanceFailure $failure = null;
+
+    /** @param int $mostPages of the instance */
+    public function __construct(
+        private readonly InstanceUrl $instance,
+        private readonly Api $api,
+        private readonly KnownPages $known,
+        private readonly Schedule $schedule,
+        private readonly RegionRule $rule,
+        private readonly RunTime $time,
+        private readonly ClockInterface $clock,
+        private readonly int $mostPages,
+    ) {}
+
+    #[Override]
+    public function name(): string
+    {
+        return 'peertube-' . trim((string) preg_replace('/[^a-z0-9.-]+/', '-', $this->instance->host), '-');
+    }
+
+    #[Override]
+    public function lines(): iterable
+    {
+        $this->schedule->begin($this->now());
+        [$lineNumber, $videoCount, $known] = [0, 0, $this->known->next()];
+        foreach ($this->pages($known < $this->mostPages ? $known : 0) as $page) {
+            $videoCount += count($page->videos);
+            foreach ($page->videos as $fields) {
+                foreach ($this->rule->regions($fields['language'] ?? null) as $region) {
+                    yield ++$lineNumber => $this->line($fields, $region);
+                }
+            }
+        }
+        if ($videoCount > 0 && $lineNumber === 0) {
+            throw $this->fail(
+                InstanceFailure::because(
+                    "None of $videoCount videos of {$this->instance->host} is in a language of a region. Name regions for them, for example peertube:{$this->instance->url}#language+GB.",
+                ),
+            );
+        }
+    }
+
+    #[Override]
+    public function progress(): ?float
+    {
+        return null;
+    }
+
+    #[Override]
+    public function rejects(): ?RejectStore
+    {
+        return null;
+    }
+
+    /** Remembers the pages once their videos are stored, and when to ask again. */
+    #[Override]
+    public function settle(bool $clean): void
+    {
+        $this->known->save($this->received, $this->next, $this->pageCount);
+        if ($this->received !== []) {
+            $this->schedule->succeed();
+        }
+        if ($this->failure !== null) {
+            $seconds = $this->failure->retryAfterSeconds;
+            $this->schedule->fail($this->failure->getMessage(), $seconds, $this->now());
+        }
+    }
+
+    /**
+     * @param int $first number of the page to begin with
+     * @return Generator<KnownPage>
+     * @throws SourceFailure
+     */
+    private function pages(int $first): Generator
+    {
+        [$seen, $isLast] = [[], false];
+        for ($number = $first; $number < $this->mostPages && !$isLast; $number++) {
+            if ($number > $first && $this->time->shareSecondsLeft() <= 0) {
+                $this->next = $number;
+
+                return;
+            }
+            $page = $this->received[$number] = $this->page($number);
+            yield $page;
+            $ids = array_fill_keys(array_column($page->videos, 'id'), true);
+            // One that gives the same videos again and again has no end.
+            $isLast =
+                $page->itemCount < Api::VIDEOS_PER_PAGE ||
+                ($ids !== [] && array_diff_key($ids, $seen) === []);
+            $seen += $ids;
+        }
+        $this->pageCount = $number;
+    }
+
+    /** @throws SourceFailure */
+    private function page(int $number): KnownPage
+    {
+        $known = $this->known->find($number);
+        try {
+            $seconds = max(1.0, $this->time->shareSecondsLeft());
+            $page = $this->api->page($number, $known?->etag, $seconds);
+
+            return $page->items === null && $known !== null ? $known : $this->read($page, $number);
+        } catch (InstanceFailure $failure) {
+            // One that asks for a pause goes on behind it, one that fails is read from its start.
+            $this->next = $failure->retryAfterSeconds > 0 ? $number : 0;
+            throw $this->fail($failure);
+        }
+    }
+
+    /** @throws InstanceFailure */
+    private function read(Page $page, int $number): KnownPage
+    {
+        $items = $page->items ?? [];
+        $host = $this->instance->host;
+        $own = array_filter($items, static fn(mixed $item): bool => Video::isOf($item, $host));
+        if ($number === 0 && $own === [] && $items !== []) {
+            throw InstanceFailure::because(
+                "$host lists no video of its own, only such of " .
+                    (Video::host($items[0]) ?? 'nobody') .
+                    '. Name an instance by the address that its own videos have.',
+            );
+        }
+        $now = $this->now();
+        $videos = array_map(
+            fn(array $item): ?array => Video::fields($item, $this->instance, $now),
+            array_values($own),
+        );
+
+        return new KnownPage($page->etag, count($items), array_values(array_filter($videos)));
+    }
+
+    private function fail(InstanceFailure $failure): SourceFailure
+    {
+        $this->failure = $failure;
+
+        return SourceFailure::because($failure->getMessage());
+    }
+
+    /**
+     * The counts are those of now, also on a page that was not modified.
+     *
+     * @param array<string, int|string> $fields
+     */
+    private function line(array $fields, string $region): string
+    {
+        return json_encode(
+            [...$fields, 'region' => $region, 'observed_at' => Rfc3339::format($this->now())],
+            JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
+        );
+    }
+
+    private function now(): int
+    {
+        return $this->clock->now()->getTimestamp();
+    }
+}

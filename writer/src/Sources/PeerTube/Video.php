@@ -1,0 +1,163 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Sources\PeerTube;
+
+use TrendVault\Writer\Sources\PlainText;
+use TrendVault\Writer\Time\Rfc3339;
+
+/**
+ * A video as GET /api/v1/videos lists it (https://docs.joinpeertube.org/api-rest-reference.html), as fields of a line.
+ * What is missing or of another kind is left out; validation has the last word.
+ */
+final readonly class Video
+{
+    /** VIDEO_CATEGORIES of PeerTube. Others come from plugins: an instance could make as many lists as it likes. */
+    private const array CATEGORIES = [
+        1 => 'Music',
+        2 => 'Films',
+        3 => 'Vehicles',
+        4 => 'Art',
+        5 => 'Sports',
+        6 => 'Travels',
+        7 => 'Gaming',
+        8 => 'People',
+        9 => 'Comedy',
+        10 => 'Entertainment',
+        11 => 'News & Politics',
+        12 => 'How To',
+        13 => 'Education',
+        14 => 'Activism',
+        15 => 'Science & Technology',
+        16 => 'Animals',
+        17 => 'Kids',
+        18 => 'Food',
+    ];
+    private const string LANGUAGE = '/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}$/D';
+    /** "No linguistic content" (ISO 639-2). */
+    private const string NO_LANGUAGE = 'zxx';
+    private const int PUBLIC = 1;
+    private const int MOST_TITLE_CHARACTERS = 300;
+    private const int MOST_CHANNEL_CHARACTERS = 90;
+    private const int MOST_COUNT = 9_007_199_254_740_991;
+
+    /** Whether the instance speaks of a video of its own: of all others their own instances know better. */
+    public static function isOf(mixed $item, string $host): bool
+    {
+        return is_array($item) && ($item['isLocal'] ?? null) === true && self::host($item) === $host;
+    }
+
+    /** @return ?string the instance that a video is said to be of; null when it is not said */
+    public static function host(mixed $item): ?string
+    {
+        $host = is_array($item) ? self::part($item, 'channel')['host'] ?? null : null;
+
+        return is_string($host) ? strtolower($host) : null;
+    }
+
+    /**
+     * The fields of a line, without region and time. Null for what is not listed here: what is not for everybody, and
+     * live streams, which end and leave a dead link.
+     *
+     * @param array<mixed> $item for which isOf() is true
+     * @param int $now UTC seconds
+     * @return ?array<string, int|string>
+     */
+    public static function fields(array $item, InstanceUrl $instance, int $now): ?array
+    {
+        $short = $item['shortUUID'] ?? null;
+        if (!is_string($short) || preg_match(VideoId::SHORT, $short) !== 1 || !self::isForAll($item)) {
+            return null;
+        }
+        $fields = [
+            'id' => VideoId::of($short, $instance->host),
+            'views' => is_int($item['views'] ?? null) ? $item['views'] : null,
+            'likes' => self::count($item, 'likes'),
+            'comments' => self::count($item, 'comments'),
+            'title' => PlainText::of($item['name'] ?? null, self::MOST_TITLE_CHARACTERS),
+            'channel' => self::channel($item, $instance->host),
+            'category' => self::category($item),
+            'language' => self::language($item),
+            'published_at' => self::publishedAt($item, $now),
+            'duration_seconds' => self::count($item, 'duration'),
+            'thumb_base' => Thumbnail::of($item, $instance->url),
+            'url' => str_starts_with($instance->url, 'https:') ? "$instance->url/w/$short" : null,
+        ];
+
+        return array_filter($fields, static fn(int|string|null $value): bool => $value !== null);
+    }
+
+    /** @param array<mixed> $item */
+    private static function isForAll(array $item): bool
+    {
+        return ($item['nsfw'] ?? false) === false &&
+            ($item['isLive'] ?? false) === false &&
+            (self::part($item, 'privacy')['id'] ?? self::PUBLIC) === self::PUBLIC;
+    }
+
+    /**
+     * With the host: else an instance could give its channels the names of another's, which a limit or a removal then
+     * would strike.
+     *
+     * @param array<mixed> $item
+     */
+    private static function channel(array $item, string $host): ?string
+    {
+        $channel = self::part($item, 'channel');
+        $name = PlainText::of(
+            $channel['displayName'] ?? ($channel['name'] ?? null),
+            self::MOST_CHANNEL_CHARACTERS,
+        );
+
+        return $name === null ? null : "$name ($host)";
+    }
+
+    /** @param array<mixed> $item */
+    private static function category(array $item): ?string
+    {
+        $id = self::part($item, 'category')['id'] ?? null;
+
+        return is_int($id) ? self::CATEGORIES[$id] ?? null : null;
+    }
+
+    /** @param array<mixed> $item */
+    private static function language(array $item): ?string
+    {
+        $id = self::part($item, 'language')['id'] ?? null;
+
+        return is_string($id) && $id !== self::NO_LANGUAGE && preg_match(self::LANGUAGE, $id) === 1
+            ? $id
+            : null;
+    }
+
+    /**
+     * When it was published there, which is not when it was made (originallyPublishedAt): its views count since then.
+     *
+     * @param array<mixed> $item
+     */
+    private static function publishedAt(array $item, int $now): ?string
+    {
+        $time = $item['publishedAt'] ?? null;
+        $seconds = is_string($time) ? Rfc3339::parse($time) : null;
+
+        return $seconds === null || $seconds < 0 || $seconds > $now ? null : Rfc3339::format($seconds);
+    }
+
+    /** @param array<mixed> $item */
+    private static function count(array $item, string $name): ?int
+    {
+        $value = $item[$name] ?? null;
+
+        return is_int($value) && $value >= 0 && $value <= self::MOST_COUNT ? $value : null;
+    }
+
+    /**
+     * @param array<mixed> $parent
+     * @return array<mixed>
+     */
+    private static function part(array $parent, string $name): array
+    {
+        return is_array($parent[$name] ?? null) ? $parent[$name] : [];
+    }
+}

@@ -1,0 +1,156 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Sources\PeerTube;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use Random\Randomizer;
+use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Observations\RejectedLine;
+use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
+use TrendVault\Writer\Sources\PeerTube\Video;
+use TrendVault\Writer\Tests\Support\Draws;
+use TrendVault\Writer\Tests\Support\FixedClock;
+
+final class VideoTest extends TestCase
+{
+    private const array VALUES = [
+        null,
+        true,
+        false,
+        0,
+        -1,
+        1.5,
+        PHP_INT_MAX,
+        '',
+        'de',
+        ' ',
+        "\u{202e}",
+        '/../../etc/passwd.jpg',
+        '//other.example/a.jpg',
+        'https://other.example/a.jpg',
+        'https://tube.example.evil.example/a.jpg',
+        'https://tube.example@evil.example/a.jpg',
+        '9999-12-31T00:00:00Z',
+        [],
+        ['10'],
+        [[[]]],
+    ];
+    private const array ITEM = [
+        'shortUUID' => '2y84q2MQUMWPbiEcxNXMgC',
+        'name' => 'A name',
+        'category' => ['id' => 15, 'label' => 'Science & Technology'],
+        'language' => ['id' => 'de', 'label' => 'German'],
+        'privacy' => ['id' => 1, 'label' => 'Public'],
+        'nsfw' => false,
+        'isLocal' => true,
+        'isLive' => false,
+        'duration' => 254,
+        'views' => 1000,
+        'likes' => 12,
+        'comments' => 3,
+        'thumbnailPath' => '/lazy-static/thumbnails/a.jpg',
+        'publishedAt' => '2025-11-01T11:52:46.396Z',
+        'channel' => ['name' => 'main', 'displayName' => 'A channel', 'host' => 'tube.example'],
+    ];
+
+    #[Test]
+    public function whatever_an_instance_says_its_line_is_of_itself_and_is_taken_or_rejected(): void
+    {
+        $random = Draws::randomizer();
+        $instance = InstanceUrl::read('peertube:https://tube.example');
+        $parser = new ObservationParser(['DE' => true], FixedClock::NOON);
+        for ($round = Draws::count(usual: 20_000, long: 1_000_000); $round > 0; $round--) {
+            $item = self::ITEM;
+            for ($change = $random->getInt(1, 3); $change > 0; $change--) {
+                self::change($item, $random);
+            }
+            $fields = Video::isOf($item, 'tube.example')
+                ? Video::fields($item, $instance, FixedClock::NOON)
+                : null;
+            if ($fields !== null) {
+                self::assertSame('2y84q2MQUMWPbiEcxNXMgC~tube.example', $fields['id'], Draws::hint());
+                self::assertStringEndsWith(' (tube.example)', $fields['channel'] ?? ' (tube.example)');
+                self::assertStringStartsWith('https://tube.example/', $fields['thumb_base'] ?? 'https://tube.example/');
+                self::expectLine($parser, $fields);
+            }
+        }
+    }
+
+    #[Test]
+    public function what_is_sensitive_live_or_not_public_is_left_out(): void
+    {
+        $instance = InstanceUrl::read('peertube:https://tube.example');
+        $changes = [['nsfw' => true], ['isLive' => true], ['privacy' => ['id' => 2]], ['shortUUID' => 'x~y']];
+        foreach ($changes as $change) {
+            self::assertNull(Video::fields([...self::ITEM, ...$change], $instance, FixedClock::NOON));
+        }
+    }
+
+    #[Test]
+    public function the_narrowest_picture_that_is_wide_enough_is_taken_if_it_is_of_the_instance(): void
+    {
+        $instance = InstanceUrl::read('peertube:https://tube.example');
+        $of = static fn(array $thumbnails): string => Video::fields(
+            [...self::ITEM, 'thumbnails' => $thumbnails],
+            $instance,
+            FixedClock::NOON,
+        )['thumb_base'];
+
+        self::assertSame(
+            'https://tube.example/lazy-static/thumbnails/m.jpg',
+            $of([
+                ['width' => 1920, 'fileUrl' => 'https://tube.example/lazy-static/thumbnails/l.jpg'],
+                ['width' => 400, 'fileUrl' => 'https://tube.example/lazy-static/thumbnails/m.jpg'],
+                ['width' => 100, 'fileUrl' => 'https://tube.example/lazy-static/thumbnails/s.jpg'],
+                ['width' => 300, 'fileUrl' => 'https://objects.example/lazy-static/thumbnails/o.jpg'],
+            ]),
+        );
+        self::assertSame('https://tube.example/lazy-static/thumbnails/a.jpg', $of([]));
+    }
+
+    #[Test]
+    public function ids_of_two_instances_are_never_the_same_however_long_their_names_are(): void
+    {
+        $long = str_repeat('a', 60);
+        $ids = array_map(
+            static fn(string $host): string => Video::fields(
+                self::ITEM,
+                InstanceUrl::read("peertube:https://$host"),
+                FixedClock::NOON,
+            )['id'],
+            ['tube.example', 'tube.example:8443', "$long.example", "$long.examplf", 'ube.example'],
+        );
+
+        self::assertCount(5, array_unique($ids));
+        self::assertLessThanOrEqual(64, max(array_map(strlen(...), $ids)));
+    }
+
+    /** @param array<string, int|string> $fields */
+    private static function expectLine(ObservationParser $parser, array $fields): void
+    {
+        try {
+            $parser->parse(
+                json_encode(
+                    [...$fields, 'region' => 'DE', 'observed_at' => '2025-11-20T12:00:00Z'],
+                    JSON_THROW_ON_ERROR,
+                ),
+            );
+        } catch (RejectedLine) {
+            // Is reported with its reason, and the lines around it are stored.
+        }
+    }
+
+    /** @param array<mixed> $item */
+    private static function change(array &$item, Randomizer $random): void
+    {
+        $key = $random->pickArrayKeys($item, 1)[0];
+        if (is_array($item[$key]) && $item[$key] !== [] && $random->getInt(0, 3) > 0) {
+            self::change($item[$key], $random);
+        } else {
+            $item[$key] = self::VALUES[$random->getInt(0, count(self::VALUES) - 1)];
+        }
+    }
+}
