@@ -92,7 +92,7 @@ export const About = z
     sources: z
       .array(
         z.strictObject({
-          kind: z.enum(["ndjson", "http", "youtube", "edge", "demo"]),
+          kind: z.enum(["ndjson", "http", "youtube", "peertube", "edge", "demo"]),
           host: z.string().nullable().meta({ description: "Null when it is no other host's" }),
         }),
       )

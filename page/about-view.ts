@@ -116,6 +116,7 @@ const kinds: Record<string, string> = {
   ndjson: "the operator's own counts",
   http: "the operator's own counts, from another server",
   youtube: "YouTube's charts",
+  peertube: "PeerTube",
   edge: "looks and openings of these lists",
   demo: "made-up videos of a demonstration",
 };

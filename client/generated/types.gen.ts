@@ -85,7 +85,7 @@ export type TrendingItem = {
         views: number;
     };
     /**
-     * The same picture in two sizes: hq.webp, sd.webp
+     * The same picture in two sizes, the larger one first; twice the same address where there is one size
      */
     thumbs: [
         string,
@@ -167,7 +167,7 @@ export type TrendingChartItem = {
         views: number;
     };
     /**
-     * The same picture in two sizes: hq.webp, sd.webp
+     * The same picture in two sizes, the larger one first; twice the same address where there is one size
      */
     thumbs: [
         string,
@@ -260,7 +260,7 @@ export type TrendingSnippet = {
     title: string;
     channel: string;
     /**
-     * The same picture in two sizes: hq.webp, sd.webp
+     * The same picture in two sizes, the larger one first; twice the same address where there is one size
      */
     thumbs: [
         string,
@@ -306,7 +306,7 @@ export type Video = {
     published_at: string | null;
     duration_seconds: number | null;
     /**
-     * The same picture in two sizes: hq.webp, sd.webp
+     * The same picture in two sizes, the larger one first; twice the same address where there is one size
      */
     thumbs: [
         string,
@@ -498,7 +498,7 @@ export type About = {
      * Where counts come from; null when that is not known
      */
     sources: Array<{
-        kind: 'ndjson' | 'http' | 'youtube' | 'edge' | 'demo';
+        kind: 'ndjson' | 'http' | 'youtube' | 'peertube' | 'edge' | 'demo';
         /**
          * Null when it is no other host's
          */

@@ -3,6 +3,7 @@ import type { TrendingChartPage, TrendingPage, TrendingSnippetPage } from "@tren
 import type { TrendingQuery } from "@trendvault/contract/trending-query";
 import type { ListPage, ListRow } from "../database/list-page.ts";
 import { sparklineOf } from "./sparkline.ts";
+import { thumbsOf } from "./thumbs.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
 import type { VideoLinks } from "./video-links.ts";
 
@@ -71,7 +72,7 @@ function describeItems(
 
 function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage["items"][number] {
   const { video_id: id, rank, title, channel } = row;
-  return { id, rank, title, channel, thumbs: thumbsOf(row), url: linkOf(id, row.url) };
+  return { id, rank, title, channel, thumbs: thumbsOf(row.thumb_base), url: linkOf(id, row.url) };
 }
 
 /** A rank as pages have it. */
@@ -91,13 +92,9 @@ export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["it
         row.previous_views_per_hour === null ? null : roundToTenth(row.previous_views_per_hour),
       views: row.views,
     },
-    thumbs: thumbsOf(row),
+    thumbs: thumbsOf(row.thumb_base),
     url: linkOf(row.video_id, row.url),
   };
-}
-
-function thumbsOf({ thumb_base }: ListRow): [string, string] {
-  return [`${thumb_base}/hq.webp`, `${thumb_base}/sd.webp`];
 }
 
 function roundToTenth(value: number): number {

@@ -6,6 +6,7 @@ import type { VideoRecord } from "../database/video-rows.ts";
 import { jsonBody } from "./body.ts";
 import { Refusal } from "./refusal.ts";
 import { fixedContent, type Resource } from "./resource.ts";
+import { thumbsOf } from "./thumbs.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
 import type { VideoLinks } from "./video-links.ts";
 
@@ -40,7 +41,7 @@ function describe(
     language: video.language,
     published_at: formatTimeOrNull(video.published_at),
     duration_seconds: video.duration_seconds,
-    thumbs: [`${video.thumb_base}/hq.webp`, `${video.thumb_base}/sd.webp`],
+    thumbs: thumbsOf(video.thumb_base),
     url: linkOf(video.id, video.url),
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),

@@ -56,7 +56,7 @@ final class Video
                 self::text($snippet, 'defaultAudioLanguage') ?? self::text($snippet, 'defaultLanguage'),
             'published_at' => self::text($snippet, 'publishedAt'),
             'duration_seconds' => self::seconds(self::text(self::part($item, 'contentDetails'), 'duration')),
-            'thumb_base' => $id === null ? null : "https://i.ytimg.com/vi/$id",
+            'thumb_base' => $id === null ? null : "https://i.ytimg.com/vi/$id/hqdefault.jpg",
         ];
 
         return json_encode(
