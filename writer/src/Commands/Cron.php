@@ -96,7 +96,7 @@ final class Cron extends WriterCommand
     {
         $advice =
             $context->settings->sources === []
-                ? ', and SOURCES is not set. Set it to demo, youtube or spool:FOLDER'
+                ? ', and SOURCES is not set. Set it to demo, youtube, peertube:URL or spool:FOLDER'
                 : ' yet';
         $context->log->warning("Nothing was published: no view counts are stored$advice.", [
             'event' => 'nothing_to_publish',

@@ -26,7 +26,8 @@ final class Ingest extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
     A source is a file of NDJSON (plain or gzip), a folder of such files, spool:FOLDER, - for standard
-    input, demo, youtube, or edge:https://… for what visitors of the lists did. Lines that cannot be stored
+    input, demo, youtube, peertube:https://… for the videos of an instance, http:https://… for a file on
+    another server, or edge:https://… for what visitors of the lists did. Lines that cannot be stored
     are written to rejected/ beside the database, the first 64 MiB of a source.
     Use --shift-to-now with an empty database: data that is shifted twice is stored twice.
     TEXT;
@@ -37,7 +38,7 @@ final class Ingest extends WriterCommand
         $this->addArgument(
             'sources',
             InputArgument::IS_ARRAY | InputArgument::REQUIRED,
-            'Files, folders, spool:FOLDER, -, demo, youtube or edge:URL',
+            'Files, folders, spool:FOLDER, -, demo, youtube, peertube:URL, http:URL or edge:URL',
         )
             ->addOption(
                 'shift-to-now',

@@ -99,7 +99,8 @@ final readonly class IngestStep
     private function ingestInstances(array $names, SourceIngestion $ingestion): ?ExitCode
     {
         $exitCode = null;
-        $instances = $names === [] ? [] : new PeerTubeInstances($this->context, $this->database)->open($names);
+        $instances =
+            $names === [] ? [] : new PeerTubeInstances($this->context, $this->database)->open($names);
         foreach ($instances as $name => $source) {
             $failed =
                 $source instanceof SourceFailure

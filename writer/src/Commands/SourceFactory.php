@@ -37,8 +37,7 @@ use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 final readonly class SourceFactory
 {
     private const string SPOOL = 'spool:';
-    private const string YOUTUBE_TERMS =
-        'Since July 2025 YouTube\'s chart of most popular videos holds Music, Movies and Gaming only, and YouTube\'s Developer Policies (III.E.4) restrict metrics of your own that are derived from its data. docs/sources.md says what that means for a public list. This is said once.';
+    private const string YOUTUBE_TERMS = 'Since July 2025 YouTube\'s chart of most popular videos holds Music, Movies and Gaming only, and YouTube\'s Developer Policies (III.E.4) restrict metrics of your own that are derived from its data. docs/sources.md says what that means for a public list. This is said once.';
 
     /**
      * @return list<Source> a folder gives one for each of its files

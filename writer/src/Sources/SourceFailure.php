@@ -23,7 +23,7 @@ final class SourceFailure extends WriterException
             file_exists($name) => self::notAFile($name),
             is_link($name) => self::missing($name),
             default => self::because(
-                "Cannot read $name: there is no such file or folder. Expected demo, youtube, peertube:URL, spool:FOLDER, http:URL, edge:URL, a file or a folder.",
+                "Cannot read $name: there is no such file or folder. Expected demo, youtube, spool:FOLDER, peertube:URL, http:URL, edge:URL, a file or a folder.",
             ),
         };
     }

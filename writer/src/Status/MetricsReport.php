@@ -38,6 +38,9 @@ final readonly class MetricsReport
       (SELECT result = 'damaged' FROM checks WHERE result <> 'unfinished' ORDER BY id DESC LIMIT 1) AS damaged
     FROM checks
     SQL;
+    private const string FAILING_INSTANCES = <<<'SQL'
+    SELECT substr(source, 10) AS host, retry_at FROM source_schedules WHERE source GLOB 'peertube:*' AND failure IS NOT NULL
+    SQL;
     private const string PULLED = 'SELECT region, lists, looks, views, late_looks + late_views AS late FROM pull_regions ORDER BY region';
     private const string STORES = <<<'SQL'
     SELECT store, generation, published_at, seconds, file_bytes, bundle_published_at, bundle_seconds, bundle_bytes,
@@ -199,6 +202,14 @@ final readonly class MetricsReport
         $metrics->gauge('youtube_retry_timestamp_seconds', 'YouTube fails, and is not asked before.', [
             [$paused],
         ]);
+        $metrics->gauge(
+            'peertube_retry_timestamp_seconds',
+            'An instance of PeerTube fails, and is not asked before.',
+            array_map(
+                static fn(array $row): array => [$row['retry_at'], ['instance' => $row['host']]],
+                $database->rows(self::FAILING_INSTANCES),
+            ),
+        );
         $pulled = $database->rows(self::PULLED);
         foreach (['lists', 'looks', 'views', 'late'] as $what) {
             $metrics->counter(

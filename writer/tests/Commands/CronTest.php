@@ -78,7 +78,7 @@ final class CronTest extends TestCase
     public static function sourcesWithoutVideos(): array
     {
         return [
-            'none' => ['', ExitCode::Ok, 'Set it to demo, youtube or spool:FOLDER.'],
+            'none' => ['', ExitCode::Ok, 'Set it to demo, youtube, peertube:URL or spool:FOLDER.'],
             'an empty spool' => ['spool:FOLDER/spool', ExitCode::Ok, 'no view counts are stored yet.'],
             'a mistyped one' => ['dmo', ExitCode::SourceFailed, 'Expected demo, youtube, spool:FOLDER,'],
         ];

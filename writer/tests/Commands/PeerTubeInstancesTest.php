@@ -77,7 +77,11 @@ final class PeerTubeInstancesTest extends TestCase
     #[Test]
     public function an_entry_that_cannot_be_read_or_names_an_instance_twice_harms_no_other(): void
     {
-        $names = ['peertube:nonsense', 'peertube:https://tube1.example#DE', 'peertube:https://tube1.example#FR'];
+        $names = [
+            'peertube:nonsense',
+            'peertube:https://tube1.example#DE',
+            'peertube:https://tube1.example#FR',
+        ];
         $said = [];
         foreach ($this->instances([])->open($names) as $name => $source) {
             $said[$name] = $source instanceof SourceFailure ? $source->getMessage() : 'asked';
@@ -160,7 +164,10 @@ final class PeerTubeInstancesTest extends TestCase
             4 => new MockResponse((string) random_bytes(1000)),
             5 => new MockResponse(str_repeat('[', 100_000)),
             6 => new MockResponse('', ['http_code' => 502]),
-            7 => new MockResponse('', ['http_code' => 301, 'response_headers' => ['Location' => 'http://10.0.0.1/']]),
+            7 => new MockResponse('', [
+                'http_code' => 301,
+                'response_headers' => ['Location' => 'http://10.0.0.1/'],
+            ]),
             8 => new MockResponse('', ['error' => 'host unreachable']),
             9 => self::list('tube99.example'),
         };

@@ -138,10 +138,19 @@ final class PublishTest extends PublicationTestCase
     public static function mistakes(): iterable
     {
         yield [['PUBLISH' => ''], 'PUBLISH is not set. Expected s3://'];
-        yield [['PUBLISH' => 'https://lists/x'], 'expected s3://, a bucket of 3 to 63 characters and perhaps a prefix'];
-        yield [['PUBLISH' => 's3://lists/../x'], 'expected s3://, a bucket of 3 to 63 characters and perhaps a prefix'];
+        yield [
+            ['PUBLISH' => 'https://lists/x'],
+            'expected s3://, a bucket of 3 to 63 characters and perhaps a prefix',
+        ];
+        yield [
+            ['PUBLISH' => 's3://lists/../x'],
+            'expected s3://, a bucket of 3 to 63 characters and perhaps a prefix',
+        ];
         yield [['PUBLISH' => 's3://x/y'], 'a bucket of 3 to 63 characters'];
-        yield [['S3_ENDPOINT' => 'http://store.example'], 'expected https. Plain http is for this machine only'];
+        yield [
+            ['S3_ENDPOINT' => 'http://store.example'],
+            'expected https. Plain http is for this machine only',
+        ];
         yield [['S3_ENDPOINT' => 'http://127.0.0.1.example:9000'], 'expected https. Plain http'];
         yield [['S3_ENDPOINT' => ''], 'PUBLISH is set, but S3_ENDPOINT is not'];
         yield [['S3_ENDPOINT' => 'ftp://x'], 'expected scheme, host and perhaps a port'];

@@ -113,7 +113,10 @@ final class Api
         $seconds = $status === 429 && $seconds === 0 ? self::TOO_MANY_REQUESTS_SECONDS : $seconds;
 
         return match (true) {
-            $seconds > 0 => $this->failure("it answers $status, and asks for a pause of $seconds s", $seconds),
+            $seconds > 0 => $this->failure(
+                "it answers $status, and asks for a pause of $seconds s",
+                $seconds,
+            ),
             isset($headers['location']) && $status >= 300 && $status < 400 => $this->failure(
                 "it redirects (status $status). Put the address that it leads to into SOURCES",
             ),
@@ -124,9 +127,6 @@ final class Api
 
     private function failure(string $reason, int $retryAfterSeconds = 0): InstanceFailure
     {
-        return InstanceFailure::because(
-            "Cannot read {$this->instance->host}: $reason.",
-            $retryAfterSeconds,
-        );
+        return InstanceFailure::because("Cannot read {$this->instance->host}: $reason.", $retryAfterSeconds);
     }
 }

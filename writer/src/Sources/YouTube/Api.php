@@ -29,8 +29,6 @@ final readonly class Api
             'statistics(viewCount,likeCount,commentCount),contentDetails(duration))',
     ];
 
-    public const int MOST_BYTES = 1024 * 1024;
-
     private const float IDLE_TIMEOUT_SECONDS = 10.0;
 
     private HttpClientInterface $client;
@@ -52,7 +50,7 @@ final readonly class Api
                 'Accept-Encoding' => 'gzip',
             ],
             'max_redirects' => 0,
-            'on_progress' => Transfer::limit(self::MOST_BYTES),
+            'on_progress' => Transfer::limit(RetryPolicy::MOST_BYTES),
         ]);
     }
 
@@ -66,7 +64,7 @@ final readonly class Api
         $response = $this->request($region, $pageToken, $etag);
         try {
             $status = $response->getStatusCode();
-            $body = Transfer::unpacked($response->getContent(false), self::MOST_BYTES);
+            $body = Transfer::unpacked($response->getContent(false), RetryPolicy::MOST_BYTES);
         } catch (TransportExceptionInterface $failure) {
             throw new ApiFailure(
                 "YouTube does not answer for $region: " . self::reason($response, $failure) . '.',

@@ -18,6 +18,8 @@ use TrendVault\Writer\Sources\Transfer;
 final class RetryPolicy extends GenericRetryStrategy
 {
     public const int ATTEMPTS = 4;
+    /** Of an answer. */
+    public const int MOST_BYTES = 1024 * 1024;
 
     private const int DELAY_MILLISECONDS = 250;
     private const int LONGEST_DELAY_MILLISECONDS = 8000;
@@ -53,7 +55,7 @@ final class RetryPolicy extends GenericRetryStrategy
         $temporary =
             $exception !== null ||
             ($status >= 400 &&
-                ApiError::of($status, Transfer::unpacked((string) $responseContent, Api::MOST_BYTES)) ===
+                ApiError::of($status, Transfer::unpacked((string) $responseContent, self::MOST_BYTES)) ===
                     ApiError::Temporary);
 
         return $temporary && RetryAfter::seconds($context->getHeaders()) < $this->secondsLeft();

@@ -40,7 +40,13 @@ final class InstanceUrlTest extends TestCase
         yield ['peertube:https://tube.example#FR', ...$tube, ['FR'], ['FR']];
         yield ['peertube:https://tube.example#FR+DE', ...$tube, ['FR', 'DE'], ['FR', 'DE']];
         yield ['peertube:https://tube.example#language+FR', ...$tube, ['DE'], ['FR']];
-        yield ['peertube:https://tube.example:8443', 'https://tube.example:8443', 'tube.example:8443', ['DE'], []];
+        yield [
+            'peertube:https://tube.example:8443',
+            'https://tube.example:8443',
+            'tube.example:8443',
+            ['DE'],
+            [],
+        ];
         yield ['peertube:http://127.0.0.1:9000', 'http://127.0.0.1:9000', '127.0.0.1:9000', ['DE'], []];
     }
 

@@ -22,7 +22,10 @@ final class PeerTubeFailureTest extends PeerTubeTestCase
         $this->instance->hold([['number' => 1]], ['always' => $fault]);
 
         self::assertSame([], $this->read('#DE'));
-        self::assertStringContainsString("Cannot read {$this->instance->host}: $message", (string) $this->failure);
+        self::assertStringContainsString(
+            "Cannot read {$this->instance->host}: $message",
+            (string) $this->failure,
+        );
     }
 
     /** @return iterable<string, array{string, string}> */
@@ -123,7 +126,9 @@ final class PeerTubeFailureTest extends PeerTubeTestCase
         for ($round = Draws::count(usual: 15, long: 1000); $round > 0; $round--) {
             $this->clock->now += 7200;
             $faults = array_map(
-                static fn(): string => [...FakePeerTube::FAULTS, '', ''][$random->getInt(0, count(FakePeerTube::FAULTS) + 1)],
+                static fn(): string => [...FakePeerTube::FAULTS, '', ''][
+                    $random->getInt(0, count(FakePeerTube::FAULTS) + 1)
+                ],
                 range(1, $random->getInt(1, 3)),
             );
             $this->instance->hold([], ['made' => $random->getInt(0, 250), 'limit' => 1_000_000]);
@@ -147,14 +152,19 @@ final class PeerTubeFailureTest extends PeerTubeTestCase
     private function expectOwn(array $line): void
     {
         self::assertStringEndsWith("~{$this->instance->host}", $line['id'], Draws::hint());
-        foreach (['thumb_base' => "http://{$this->instance->host}/", 'url' => "https://{$this->instance->host}/"] as $name => $start) {
+        foreach (
+            ['thumb_base' => "http://{$this->instance->host}/", 'url' => "https://{$this->instance->host}/"]
+            as $name => $start
+        ) {
             isset($line[$name]) && self::assertStringStartsWith($start, $line[$name], Draws::hint());
         }
         if (isset($line['channel'])) {
             self::assertStringEndsWith(" ({$this->instance->host})", $line['channel'], Draws::hint());
         }
         try {
-            new ObservationParser(['DE' => true], $this->clock->now)->parse(json_encode($line, JSON_THROW_ON_ERROR));
+            new ObservationParser(['DE' => true], $this->clock->now)->parse(
+                json_encode($line, JSON_THROW_ON_ERROR),
+            );
         } catch (RejectedLine) {
             // Is reported with its reason, and the lines around it are stored.
         }

@@ -59,10 +59,7 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
             ],
             $query,
         );
-        self::assertSame(
-            [Api::AGENT, 'gzip'],
-            [$headers['User-Agent'], $headers['Accept-Encoding']],
-        );
+        self::assertSame([Api::AGENT, 'gzip'], [$headers['User-Agent'], $headers['Accept-Encoding']]);
     }
 
     #[Test]
@@ -86,14 +83,21 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
     #[Test]
     public function what_is_sensitive_live_not_public_or_of_another_instance_is_left_out(): void
     {
-        $this->instance->hold([
-            ['number' => 1],
-            ['number' => 2, 'nsfw' => true],
-            ['number' => 3, 'isLive' => true],
-            ['number' => 4, 'privacy' => ['id' => 2, 'label' => 'Unlisted']],
-            ['number' => 5, 'isLocal' => false, 'channel' => ['host' => 'other.example', 'displayName' => 'x']],
-            ['number' => 6, 'channel' => ['host' => 'other.example', 'displayName' => 'x']],
-        ], ['unfiltered' => true]);
+        $this->instance->hold(
+            [
+                ['number' => 1],
+                ['number' => 2, 'nsfw' => true],
+                ['number' => 3, 'isLive' => true],
+                ['number' => 4, 'privacy' => ['id' => 2, 'label' => 'Unlisted']],
+                [
+                    'number' => 5,
+                    'isLocal' => false,
+                    'channel' => ['host' => 'other.example', 'displayName' => 'x'],
+                ],
+                ['number' => 6, 'channel' => ['host' => 'other.example', 'displayName' => 'x']],
+            ],
+            ['unfiltered' => true],
+        );
 
         self::assertSame(['1 DE'], $this->places('#DE'));
         self::assertNull($this->failure);
@@ -132,7 +136,10 @@ final class PeerTubeSourceTest extends PeerTubeTestCase
         );
         self::assertSame([false, false, true, true], $tags);
         self::assertSame(array_column($first, 'views', 'id'), array_column($second, 'views', 'id'));
-        self::assertSame(['2025-11-20T12:30:00Z'], array_values(array_unique(array_column($second, 'observed_at'))));
+        self::assertSame(
+            ['2025-11-20T12:30:00Z'],
+            array_values(array_unique(array_column($second, 'observed_at'))),
+        );
     }
 
     #[Test]

@@ -73,7 +73,10 @@ final class VideoTest extends TestCase
             if ($fields !== null) {
                 self::assertSame('2y84q2MQUMWPbiEcxNXMgC~tube.example', $fields['id'], Draws::hint());
                 self::assertStringEndsWith(' (tube.example)', $fields['channel'] ?? ' (tube.example)');
-                self::assertStringStartsWith('https://tube.example/', $fields['thumb_base'] ?? 'https://tube.example/');
+                self::assertStringStartsWith(
+                    'https://tube.example/',
+                    $fields['thumb_base'] ?? 'https://tube.example/',
+                );
                 self::expectLine($parser, $fields);
             }
         }

@@ -19,7 +19,9 @@ function problem(int $status, string $detail): never
 {
     http_response_code($status);
     header('Content-Type: application/problem+json; charset=utf-8');
-    exit(json_encode(['detail' => $detail, 'status' => $status, 'title' => 'Error', 'type' => 'about:blank']));
+    exit(
+        json_encode(['detail' => $detail, 'status' => $status, 'title' => 'Error', 'type' => 'about:blank'])
+    );
 }
 
 function limitRate(string $folder, int $most, int $windowSeconds): void
@@ -53,7 +55,13 @@ function item(array $video, string $host): array
         'displayName' => 'A channel',
         'url' => "https://$host/video-channels/main",
         'host' => $host,
-        'avatars' => [['width' => 48, 'path' => '/lazy-static/avatars/a.png', 'createdAt' => '2024-01-01T00:00:00.000Z']],
+        'avatars' => [
+            [
+                'width' => 48,
+                'path' => '/lazy-static/avatars/a.png',
+                'createdAt' => '2024-01-01T00:00:00.000Z',
+            ],
+        ],
     ];
 
     return [
@@ -118,7 +126,13 @@ function spoil(string $fault, array $right, string $host): string
         'no videos' => json_encode([...$right, 'data' => [null, 5, 'x', [], [[]]]]),
         'negative' => $each(['views' => -5, 'likes' => -1, 'duration' => -1]),
         'beyond' => str_replace('"views":1', '"views":99999999999999999999', json_encode($right)),
-        'types' => $each(['views' => [1], 'name' => 5, 'language' => 'de', 'publishedAt' => 7, 'category' => null]),
+        'types' => $each([
+            'views' => [1],
+            'name' => 5,
+            'language' => 'de',
+            'publishedAt' => 7,
+            'category' => null,
+        ]),
         'controls' => $each(['name' => "\u{202e}evil\u{0}"]),
         'other host' => $each(['channel' => ['host' => 'other.example', 'displayName' => 'x']]),
         'not local' => $each(['isLocal' => false]),
@@ -168,9 +182,10 @@ for ($number = 1; $number <= ($state['made'] ?? 0); $number++) {
 $videos = array_map(static fn(array $video): array => item($video, $host), $videos);
 $videos = array_filter(
     $videos,
-    static fn(array $video): bool => ($state['unfiltered'] ?? false) || (($_GET['isLocal'] ?? null) !== 'true' || $video['isLocal']) &&
-        (($_GET['nsfw'] ?? null) !== 'false' || !$video['nsfw']) &&
-        (($_GET['isLive'] ?? null) !== 'false' || !$video['isLive']),
+    static fn(array $video): bool => ($state['unfiltered'] ?? false) ||
+        ((($_GET['isLocal'] ?? null) !== 'true' || $video['isLocal']) &&
+            (($_GET['nsfw'] ?? null) !== 'false' || !$video['nsfw']) &&
+            (($_GET['isLive'] ?? null) !== 'false' || !$video['isLive'])),
 );
 $page = array_slice(array_values($videos), $fault === 'same again' ? 0 : (int) $start, (int) $count);
 $right = [...($_GET['skipCount'] ?? '') === 'true' ? [] : ['total' => count($videos)], 'data' => $page];

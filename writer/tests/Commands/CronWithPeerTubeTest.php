@@ -1,0 +1,59 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Commands;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Sources\PeerTube\FakePeerTube;
+use TrendVault\Writer\Tests\Support\Installation;
+
+final class CronWithPeerTubeTest extends TestCase
+{
+    #[Test]
+    public function instances_are_stored_and_ranked_and_one_that_is_broken_harms_none(): void
+    {
+        [$good, $broken] = [new FakePeerTube(), new FakePeerTube()];
+        $good->hold([], ['made' => 120]);
+        $broken->hold([], ['made' => 120, 'always' => 'html']);
+        $installation = new Installation(['SOURCES' => "$broken->source,$good->source#DE"]);
+        $first = $installation->run(['cron']);
+        $requests = [count($good->requests()), count($broken->requests())];
+        $second = $installation->run(['cron']);
+
+        self::assertSame([ExitCode::SourceFailed, ExitCode::Ok], [$first->exitCode, $second->exitCode]);
+        self::assertStringContainsString("Cannot read $broken->host", $first->message('source_failed'));
+        self::assertSame(120, $installation->value('SELECT count(*) FROM observations'));
+        self::assertSame(
+            ['DE'],
+            array_column($installation->rows('SELECT DISTINCT region FROM trending'), 'region'),
+        );
+        self::assertSame([2, 1], $requests);
+        self::assertSame($requests, [count($good->requests()), count($broken->requests())]);
+        self::assertSame($broken->host, $second->events('peertube_paused')[0]['instance']);
+    }
+
+    #[Test]
+    public function an_instance_that_fails_is_in_the_status_and_in_the_metrics(): void
+    {
+        $broken = new FakePeerTube();
+        $broken->hold([], ['always' => 'status 500']);
+        $installation = new Installation(['SOURCES' => $broken->source]);
+        $installation->run(['cron']);
+        $pause = json_decode($installation->run(['status', '--json'])->output, true)['peertube_pauses'][0];
+
+        self::assertSame($broken->host, $pause['instance']);
+        self::assertStringContainsString('it answers 500', $pause['reason']);
+        self::assertStringContainsString(
+            "PeerTube    $broken->host is not asked before {$pause['until']}: {$pause['reason']}",
+            $installation->run(['status'])->output,
+        );
+        self::assertStringContainsString(
+            "trendvault_writer_peertube_retry_timestamp_seconds{instance=\"$broken->host\"} " .
+                strtotime($pause['until']),
+            $installation->run(['status', '--prometheus'])->output,
+        );
+    }
+}
