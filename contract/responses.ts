@@ -17,12 +17,10 @@ export const window = z.enum(windows).meta({
   description: "The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days",
 });
 export const time = z.iso.datetime().meta({ description: "RFC 3339, UTC, whole seconds" });
-const thumbs = z
-  .tuple([z.url(), z.url()])
-  .meta({
-    description:
-      "The same picture in two sizes, the larger one first; twice the same address where there is one size",
-  });
+const thumbs = z.tuple([z.url(), z.url()]).meta({
+  description:
+    "The same picture in two sizes, the larger one first; twice the same address where there is one size",
+});
 export const generation = z
   .int()
   .min(1)
