@@ -712,7 +712,7 @@ export type ExportItem = {
         views: number;
     };
     /**
-     * The same picture in two sizes: hq.webp, sd.webp
+     * The same picture in two sizes, the larger one first; twice the same address where there is one size
      */
     thumbs: [
         string,

@@ -1,3 +1,4 @@
+-- Origins of schema version 22 and later can read what this makes.
 -- When each platform may be asked again: a run that dies, fails or has no quota left is remembered.
 CREATE TABLE source_schedules (
   source TEXT NOT NULL PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 200), -- youtube, or peertube:HOST
