@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { alertNames, rulesPath } from "../test-support/rules.ts";
 import { missingTools, run } from "../test-support/tools.ts";
 import { type AlertCase, alertCases, begin } from "./alert-cases.ts";
@@ -29,6 +29,13 @@ describe.skipIf(missing !== null)(`with promtool${missing === null ? "" : ` (${m
     expect(await run("promtool", ["check", "rules", "--lint=all", "--lint-fatal", rulesPath])).toContain(
       "SUCCESS",
     );
+  });
+
+  test("the configurations to start from are taken as they are", async () => {
+    const folder = dirname(rulesPath);
+    expect(await run("promtool", ["check", "config", join(folder, "prometheus.yml")])).toContain("SUCCESS");
+    const blackbox = [`--config.file=${join(folder, "blackbox.yml")}`, "--config.check"];
+    expect(await run("prometheus-blackbox-exporter", blackbox)).toContain("Config file is ok");
   });
 
   test.each(alertCases.map((one) => [one.alert, one.fault, one] as const))(
