@@ -98,6 +98,14 @@ export const alertCases: readonly AlertCase[] = [
     over: leavingMinutes,
   },
   {
+    alert: "TrendVaultPeerTubeFailing",
+    fault: "an instance of PeerTube is down",
+    broken: { [names.peerTubeRetry]: ago(-600) },
+    quiet: 359,
+    firing: 361,
+    over: leavingMinutes,
+  },
+  {
     alert: "TrendVaultBundleBehind",
     fault: "the renderer fails",
     broken: { [names.bundleTime]: stoppedAt(60) },

@@ -35,6 +35,7 @@ export const names = {
   observationTime: `trendvault_writer_newest_observation_timestamp_seconds{${machine},region="DE"}`,
   rejected: `trendvault_writer_rejected_lines_last_day{${machine},reason="not_json"}`,
   youTubeRetry: `trendvault_writer_youtube_retry_timestamp_seconds{${machine}}`,
+  peerTubeRetry: `trendvault_writer_peertube_retry_timestamp_seconds{${machine},host="videos.example"}`,
   storeTime: `trendvault_writer_store_timestamp_seconds{${store}}`,
   storeFailed: `trendvault_writer_store_failed{${store}}`,
   bundleTime: `trendvault_writer_store_bundle_timestamp_seconds{${store}}`,

@@ -206,7 +206,7 @@ final readonly class MetricsReport
             'peertube_retry_timestamp_seconds',
             'An instance of PeerTube fails, and is not asked before.',
             array_map(
-                static fn(array $row): array => [$row['retry_at'], ['instance' => $row['host']]],
+                static fn(array $row): array => [$row['retry_at'], ['host' => $row['host']]],
                 $database->rows(self::FAILING_INSTANCES),
             ),
         );

@@ -51,7 +51,7 @@ final class CronWithPeerTubeTest extends TestCase
             $installation->run(['status'])->output,
         );
         self::assertStringContainsString(
-            "trendvault_writer_peertube_retry_timestamp_seconds{instance=\"$broken->host\"} " .
+            "trendvault_writer_peertube_retry_timestamp_seconds{host=\"$broken->host\"} " .
                 strtotime($pause['until']),
             $installation->run(['status', '--prometheus'])->output,
         );
