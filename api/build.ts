@@ -8,7 +8,7 @@ import type { BunPlugin } from "bun";
  */
 const source = join(import.meta.dir, "src");
 const programs = ["main.ts", "render.ts"];
-const loadedLater = ["resources/for-people.ts", "resources/openapi-text.ts"];
+const loadedLater = ["resources/for-people.ts", "resources/openapi-text.ts", "process/request-tracing.ts"];
 
 const { values } = parseArgs({ options: { outdir: { type: "string" } } });
 

@@ -2,13 +2,13 @@
 
 export const traceparentHeader = "traceparent";
 
-/** A request of ours, in a trace that begins with it. `traceId` is 32 hexadecimal digits. */
-export type Trace = { traceId: string; traceparent: string };
+/** A request of ours, in a trace that begins with it. The ids are 32 and 16 hexadecimal digits. */
+export type Trace = { traceId: string; spanId: string; traceparent: string };
 
 /** A trace of random numbers: they say nothing of whom it is for. Whoever gets it decides whether to record it. */
 export function beginTrace(): Trace {
   const [traceId, spanId] = [randomHex(), randomHex().slice(0, 16)];
-  return { traceId, traceparent: `00-${traceId}-${spanId}-00` };
+  return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-00` };
 }
 
 /** The trace id in a `traceparent` (section 3.2), or null when it is none. */

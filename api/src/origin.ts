@@ -129,8 +129,10 @@ export async function assembleOrigin(
   return { watcher, lists, counters, cache, scheduler, handler, log };
 }
 
-/** Listens on a port, which several processes may share. */
-export function listen(origin: Origin, { host, port }: Pick<Settings, "host" | "port">) {
+type ListenOptions = Pick<Settings, "host" | "port"> & { answer?: Origin["answer"] };
+
+/** Listens on a port, which several processes may share. `answer`: what is called instead of the origin's. */
+export function listen(origin: Origin, { host, port, answer = origin.answer }: ListenOptions) {
   return Bun.serve({
     hostname: host,
     port,
@@ -138,7 +140,7 @@ export function listen(origin: Origin, { host, port }: Pick<Settings, "host" | "
     reusePort: true,
     idleTimeout: 60, // seconds: longer than an edge keeps a connection between two requests
     maxRequestBodySize: 1024, // no request needs a body
-    fetch: origin.answer,
+    fetch: answer,
     error: origin.answerFailure,
   });
 }

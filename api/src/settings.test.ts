@@ -18,7 +18,14 @@ test("what has a default may be left out", () => {
     workers: 1,
     adminHost: "127.0.0.1",
     adminPort: 9464,
+    tracing: null,
   });
+});
+
+test("spans are exported where a collector is named", () => {
+  const read = (endpoint: string) =>
+    readSettings({ ...enough, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }).tracing;
+  expect([read("http://127.0.0.1:4318"), read("")]).toEqual([{ ratio: 0.01 }, null]);
 });
 
 test("without a token key nothing starts, and the message shows how to make one", () => {
@@ -42,6 +49,12 @@ test.each([
   ["SIGNING_KEY", zeros, "SIGNING_KEY: key 1 is one byte repeated: make a random one. Example: SIGNING_KEY="],
   ["SIGNING_KEY", `${key},AAAA`, "SIGNING_KEY: key 2 is not base64url of exactly 32 bytes"],
   ["WORKERS", "0", "WORKERS: expected auto or a whole number from 1 to 64. Example: WORKERS=auto"],
+  [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "collector:4318",
+    "OTEL_EXPORTER_OTLP_ENDPOINT: expected an http or https URL.",
+  ],
+  ["OTEL_TRACES_SAMPLER_ARG", "1.5", "OTEL_TRACES_SAMPLER_ARG: expected a share from 0 to 1. Example:"],
   ["ADMIN_PORT", "-1", "ADMIN_PORT: expected a whole number from 0 to 65535. Example: ADMIN_PORT=9464"],
 ])("%s=%p is refused with name, problem and example", (name, value, message) => {
   expect(() => readSettings({ ...enough, [name]: value })).toThrow(message);

@@ -35,6 +35,8 @@ const environment = z.object({
   ),
   ADMIN_HOST: z._default(hostName(), "127.0.0.1"),
   ADMIN_PORT: z._default(wholeNumber(0, 65_535), 9464),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.optional(text(/^(https?:\/\/[^\s]+)?$/, "an http or https URL")),
+  OTEL_TRACES_SAMPLER_ARG: z._default(text(/^(0?\.\d{1,9}|0|1|1\.0)$/, "a share from 0 to 1"), "0.01"),
 });
 
 const examples: Record<string, string> = {
@@ -55,6 +57,8 @@ const examples: Record<string, string> = {
   WORKERS: "auto",
   ADMIN_HOST: "127.0.0.1",
   ADMIN_PORT: "9464",
+  OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318",
+  OTEL_TRACES_SAMPLER_ARG: "0.01",
 };
 
 export type Settings = {
@@ -81,6 +85,8 @@ export type Settings = {
   workers: number;
   adminHost: string;
   adminPort: number;
+  /** The share of requests whose spans are exported; null: of none, and nothing of it is loaded. */
+  tracing: { ratio: number } | null;
 };
 
 /** Reads the settings. @throws Error with a line for every bad variable: its name, what is wrong, an example */
@@ -110,6 +116,7 @@ export function readSettings(env: Environment, files: KeyFiles = readKeyFiles(en
     workers: values.WORKERS === "auto" ? navigator.hardwareConcurrency : values.WORKERS,
     adminHost: values.ADMIN_HOST,
     adminPort: values.ADMIN_PORT,
+    tracing: values.OTEL_EXPORTER_OTLP_ENDPOINT ? { ratio: Number(values.OTEL_TRACES_SAMPLER_ARG) } : null,
   };
 }
 

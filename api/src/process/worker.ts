@@ -1,9 +1,10 @@
 import type { Logger } from "../logging/logger.ts";
 import { TaskGuard } from "../logging/task-guard.ts";
-import { listen, openOrigin } from "../origin.ts";
-import { readSettings } from "../settings.ts";
+import { listen, type Origin, openOrigin } from "../origin.ts";
+import { readSettings, type Settings } from "../settings.ts";
 import { explainBindError, findFreePort } from "./free-port.ts";
 import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
+import type { RequestTracing } from "./request-tracing.ts";
 import { WorkerReporter } from "./worker-reporter.ts";
 
 const tickIntervalMs = 20; // a published generation has to be seen within 100
@@ -28,7 +29,9 @@ export async function runWorker(
     if (type === "reopen") origin.reopen();
   });
   const port = sharedPort ?? findFreePort(settings.host, settings.port);
-  const server = explainBindError(settings.host, port, () => listen(origin, { host: settings.host, port }));
+  const tracing = traceRequests(origin, settings);
+  const where = { host: settings.host, port, answer: tracing?.answer ?? origin.answer };
+  const server = explainBindError(settings.host, port, () => listen(origin, where));
   const guard = new TaskGuard(log);
   const sendReport = (report: WorkerReport) => send({ type: "report", report });
   const reporter = new WorkerReporter(origin, { guard, tickIntervalMs, send: sendReport });
@@ -45,9 +48,17 @@ export async function runWorker(
     origin.drain();
     for (let turn = 0; turn < drainTurns; turn++) await Bun.sleep(drainTurnMs);
     await Promise.race([server.stop(), Bun.sleep(openRequestsTimeoutMs)]);
+    await tracing?.stop();
     reporter.report();
   });
   send({ type: "ready", port });
+}
+
+/** Null where no spans are exported: then nothing of it is loaded, and requests go straight to the origin. */
+function traceRequests({ answer }: Origin, { tracing, edgeKeys }: Settings): RequestTracing | null {
+  if (tracing === null) return null;
+  const loaded = require("./request-tracing.ts") as typeof import("./request-tracing.ts");
+  return new loaded.RequestTracing(answer, { ...tracing, isGuarded: edgeKeys !== null, log });
 }
 
 function stopOnSignal(finish: () => Promise<void>): void {

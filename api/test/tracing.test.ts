@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
+import { parseKeyRing } from "@trendvault/contract/key-ring";
+import { Random } from "@trendvault/contract/test-support/random";
+import { beginTrace, traceparentHeader } from "@trendvault/contract/trace-context";
+import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
+import { OriginProcess } from "../test-support/origin-process.ts";
+import { attributeOf, type ReceivedSpan, TraceCollector } from "../test-support/trace-collector.ts";
+
+let builder: DatabaseBuilder;
+let collector: TraceCollector;
+let origin: OriginProcess | null = null;
+
+beforeEach(() => {
+  builder = new DatabaseBuilder();
+  builder.publish([
+    { region: "GB", videos: videos(60) },
+    { region: "GB", category: "Music", videos: videos(3) },
+  ]);
+  collector = new TraceCollector();
+});
+afterEach(async () => {
+  await origin?.remove();
+  origin = null;
+  await collector.stop();
+  builder.remove();
+});
+
+const edgeKeys = `e1:${"B".repeat(43)}`;
+
+async function start(env: Record<string, string>): Promise<string> {
+  const tracing = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_TRACES_SAMPLER_ARG: "1", ...env };
+  origin = await OriginProcess.start(builder.path, tracing);
+  return origin.url.slice(0, -1);
+}
+
+/** Lets the origin stop, which sends what waits. */
+async function spansAtTheEnd(): Promise<ReceivedSpan[]> {
+  origin?.kill("SIGTERM");
+  await origin?.ended;
+  return collector.spans;
+}
+
+test("a request of the edge is a span of the edge's trace, with what was answered", async () => {
+  const url = await start({ EDGE_KEYS: edgeKeys });
+  const signature = await new EdgeSigner(parseKeyRing(edgeKeys)).sign(Date.now() / 1000);
+  const [{ traceId, traceparent }, visitors] = [beginTrace(), beginTrace()];
+  const signed = { [edgeSignatureHeader]: signature, [traceparentHeader]: traceparent };
+  await fetch(`${url}/api/trending?limit=5&region=gb&category=Music`, { headers: signed });
+  await fetch(`${url}/api/trending`, { headers: { [traceparentHeader]: visitors.traceparent } });
+  const [first, second, ...others] = await spansAtTheEnd();
+  if (first === undefined || second === undefined) throw new Error("The spans are missing");
+  expect([first.traceId, first.name, first.kind, first.status.code]).toEqual([traceId, "GET", 2, 0]);
+  expect(attributeOf(first, "url.path")).toBe("/api/trending");
+  expect(attributeOf(first, "url.query")).toBe("region=GB&category=Music&limit=5");
+  expect(attributeOf(first, "http.response.status_code")).toBe("200");
+  const took = Number(BigInt(first.endTimeUnixNano) - BigInt(first.startTimeUnixNano));
+  expect(took).toBeGreaterThan(0);
+  expect(attributeOf(second, "http.response.status_code")).toBe("403");
+  expect([second.traceId === visitors.traceId, others]).toEqual([false, []]);
+  expect(collector.received).toContain('"trendvault-origin"');
+});
+
+const random = new Random();
+
+test(`nothing that a visitor sends is in a span (seed ${random.seed})`, async () => {
+  const url = await start({});
+  let count = 0;
+  const secrets: string[] = [];
+  const secret = () => {
+    const text = `s${random.below(1e9)}x${count++}`;
+    secrets.push(text);
+    return text;
+  };
+  for (let draw = 0; draw < 100; draw++) {
+    const target = random.pick([
+      () => `/api/trending?region=GB&email=${secret()}`,
+      () => `/api/trending?category=${secret()}`,
+      () => `/api/trending?region=GB&limit=${1 + random.below(50)}`,
+      () => `/api/videos/${secret()}`,
+      () => `/api/videos/video${1 + random.below(60)}`,
+      () => `/${secret()}?${secret()}`,
+      () => "/api/export/GB.ndjson",
+      () => "/healthz",
+    ])();
+    const { traceId, traceparent } = beginTrace();
+    secrets.push(traceId);
+    const headers = {
+      ...{ "user-agent": secret(), cookie: secret(), referer: `https://${secret()}/`, baggage: secret() },
+      ...{ "x-forwarded-for": secret(), "cf-connecting-ip": secret(), tracestate: `a=${secret()}` },
+      [traceparentHeader]: traceparent,
+    };
+    await (await fetch(url + target, { method: random.pick(["GET", "HEAD", "POST"]), headers })).text();
+  }
+  expect((await spansAtTheEnd()).length).toBe(100);
+  expect(secrets.filter((text) => collector.received.includes(text))).toEqual([]);
+});
+
+test("a collector that does not answer is said once, and requests are answered all the same", async () => {
+  await collector.stop();
+  const url = await start({ OTEL_EXPORTER_OTLP_TIMEOUT: "100" });
+  expect((await fetch(`${url}/api/trending`)).status).toBe(200);
+  await spansAtTheEnd();
+  expect(origin?.lines.filter(({ event }) => event === "spans_not_exported").length).toBeLessThanOrEqual(1);
+});
+
+test("without a collector nothing of it is loaded", async () => {
+  const { exited, stdout } = Bun.spawn(
+    [
+      process.execPath,
+      "--no-env-file",
+      "--print",
+      `await import("${import.meta.dir}/../src/process/worker.ts"); Object.keys(require.cache).filter((path) => path.includes("opentelemetry")).length`,
+    ],
+    { stdout: "pipe" },
+  );
+  expect([(await stdout.text()).trim(), await exited]).toEqual(["0", 0]);
+});
