@@ -6,7 +6,7 @@ export type Environment = Record<string, string | undefined>;
 export type KeyFiles = { values: Environment; failures: { name: string; message: string }[] };
 
 /** The settings that may be in a file, by the name of the setting that has its path. */
-export const keyFileNames = {
+const keyFileNames = {
   TOKEN_SIGNING_KEYS_FILE: "TOKEN_SIGNING_KEYS",
   SIGNING_KEY_FILE: "SIGNING_KEY",
   EDGE_KEYS_FILE: "EDGE_KEYS",
