@@ -48,7 +48,7 @@ if (!$atTerminal) {
     putenv('LINES=50');
 }
 // Help and completion name the program by these.
-$_SERVER['PHP_SELF'] = $_SERVER['argv'][0] = 'writer';
+$_SERVER['PHP_SELF'] = $_SERVER['argv'][0] = $environment['TRENDVAULT_PROGRAM'] ?? 'writer';
 
 $input = new ArgvInput();
 $input->setInteractive(false); // A mistyped command ends with 2, it does not ask whether another was meant.

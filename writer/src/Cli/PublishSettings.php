@@ -74,7 +74,7 @@ final readonly class PublishSettings
                 1,
                 self::MOST_RETENTION_HOURS,
             ),
-            preg_split('/\s+/', $settings->sourceText('RENDER_COMMAND') ?? '', -1, PREG_SPLIT_NO_EMPTY),
+            self::words($settings->sourceText('RENDER_COMMAND') ?? ''),
         );
     }
 
@@ -82,6 +82,24 @@ final readonly class PublishSettings
     public function reader(): PointerReader
     {
         return new PointerReader($this->keys->publicKeys, $this->name);
+    }
+
+    /**
+     * The words of a command, which spaces part; one with a space in it is in double quotes.
+     *
+     * @return list<string>
+     * @throws UsageError
+     */
+    private static function words(string $command): array
+    {
+        if (preg_match('/^(?:\s*(?:"[^"]*"|[^\s"]+)(?=\s|$))*\s*$/', $command) !== 1) {
+            throw UsageError::because(
+                "Cannot read RENDER_COMMAND=$command: expected words, those with a space in double quotes, for example \"/opt/my tools/bun\" --no-env-file api/dist/render.js.",
+            );
+        }
+        preg_match_all('/"([^"]*)"|([^\s"]+)/', $command, $words, PREG_SET_ORDER | PREG_UNMATCHED_AS_NULL);
+
+        return array_map(static fn(array $word): string => $word[1] ?? $word[2], $words);
     }
 
     /** The store, with all the time that PUBLISH_TIMEOUT_SECONDS gives. */

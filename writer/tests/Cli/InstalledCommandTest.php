@@ -60,6 +60,61 @@ final class InstalledCommandTest extends TestCase
         self::assertStringContainsString('see docs/operations.md', $result->errors);
     }
 
+    #[Test]
+    public function help_and_completion_need_no_settings(): void
+    {
+        foreach ([['help', 'status'], ['list'], ['--help'], ['completion', 'bash']] as $words) {
+            $result = $this->call([self::PROGRAM, ...$words]);
+            self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        }
+        self::assertStringContainsString('complete -F _sf_trendvault trendvault', $result->output);
+        self::assertSame(
+            "status\n",
+            $this->call([
+                self::PROGRAM,
+                '_complete',
+                '--no-interaction',
+                '-sbash',
+                '-a1',
+                '-itrendvault',
+                '-c1',
+                '-ist',
+            ])->output,
+        );
+    }
+
+    #[Test]
+    public function the_crontab_runs_it_and_so_knows_every_setting(): void
+    {
+        $lines = file(__DIR__ . '/../../deploy/trendvault.crontab', FILE_IGNORE_NEW_LINES);
+        $entries = array_values(preg_grep('/^[^#]/', $lines));
+        self::assertCount(1, $entries); // no settings of its own
+        self::assertMatchesRegularExpression(
+            '~^\* \* \* \* \* trendvault /opt/trendvault/writer/deploy/trendvault cron 2>&1 \| logger ~',
+            $entries[0],
+        );
+        $this->folder->write(
+            'writer.env',
+            "DB_PATH={$this->folder->path}/a.db\nSOURCES=demo\nKEEP_DAYS=never",
+        );
+        $command = preg_replace(
+            '~^(\S+ ){6}/opt/trendvault/writer/deploy/trendvault~',
+            '"$PROGRAM"',
+            $entries[0],
+        );
+        $result = new Process(
+            ['/bin/sh', '-c', (string) preg_replace('/\| logger.*/', '', (string) $command)],
+            [
+                'PATH' => '/usr/bin:/bin:' . dirname(PHP_BINARY),
+                'PROGRAM' => self::PROGRAM,
+                'TRENDVAULT_SETTINGS' => "{$this->folder->path}/writer.env",
+            ],
+        )->wait();
+
+        self::assertSame(ExitCode::Usage, $result->exitCode);
+        self::assertStringContainsString('KEEP_DAYS=never', $result->output);
+    }
+
     /** @param list<string> $command */
     private function call(array $command): ProcessResult
     {

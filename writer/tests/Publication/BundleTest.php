@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Tests\Publication;
 
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\Attributes\TestWith;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Publication\BundlePointer;
 use TrendVault\Writer\Tests\Store\FakeStore;
@@ -88,10 +89,44 @@ final class BundleTest extends PublicationTestCase
         self::assertNotSame($older, $newer);
     }
 
+    #[Test]
+    public function words_of_the_command_may_have_spaces_and_be_unquoted(): void
+    {
+        $store = new FakeStore();
+        $installation = self::rendering($store);
+        $folder = "{$installation->folder->path}/my tools";
+        mkdir($folder);
+        symlink(PHP_BINARY, "$folder/php");
+        symlink(__DIR__ . '/render.php', "$folder/render it.php");
+        $installation->environment[
+            'RENDER_COMMAND'
+        ] = "  \"$folder/php\" -d memory_limit=64M \"$folder/render it.php\" ";
+        $result = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
+        self::assertNotNull($store->content('bundle.json'));
+    }
+
+    #[Test]
+    #[TestWith(['"/opt/my tools/bun --flag'])]
+    #[TestWith(['bun "--flag'])]
+    #[TestWith(['/opt/my"tools/bun'])]
+    #[TestWith(['"/opt/my tools/bun"--flag'])]
+    public function a_command_with_a_quote_too_many_is_refused(string $command): void
+    {
+        $store = new FakeStore();
+        $installation = self::rendering($store);
+        $installation->environment['RENDER_COMMAND'] = $command;
+        $result = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::Usage, $result->exitCode);
+        self::assertStringContainsString('those with a space in double quotes', $result->message());
+    }
+
     private static function rendering(FakeStore $store): Installation
     {
         return self::installation($store, [
-            'RENDER_COMMAND' => PHP_BINARY . ' ' . __DIR__ . '/render.php',
+            'RENDER_COMMAND' => '"' . PHP_BINARY . '" "' . __DIR__ . '/render.php"',
             'PUBLISH_TIMEOUT_SECONDS' => '2',
             'HTTP_SOURCE_AUTHORIZATION' => 'stats.example Bearer abc',
         ]);
