@@ -89,6 +89,7 @@ export const suites: readonly Suite[] = [
   bunTest("endurance", "endurance"),
   { ...bunTest("ops", "ops"), needsStore: true, needsPrometheus: true },
   bunTest("checks", "checks"),
+  bunTest("release", "release"),
   { part: "toolchain", name: "tests", counting: "closing-line", command: ["toolchain/test"] },
   {
     part: "db",
@@ -165,6 +166,9 @@ export const suites: readonly Suite[] = [
       "db/check-schema",
       "edge-worker/dev",
       "writer/deploy/trendvault",
+      "ops/container/every-minute",
+      "ops/container/make-keys",
+      "ops/container/try",
       ".ci/run",
     ],
   },
