@@ -228,6 +228,13 @@ export const alertCases: readonly AlertCase[] = [
     firing: 6,
   },
   {
+    alert: "TrendVaultEdgeFallsBack",
+    fault: "the edge answers from what it had stored, and one answer in four comes too late",
+    broken: { [names.edgeSource]: always(0), [names.edgeAnswers]: (minute) => (minute % 4 === 0 ? 0 : 1) },
+    quiet: 4,
+    firing: 7,
+  },
+  {
     alert: "TrendVaultCertificateExpires",
     fault: "a certificate is not renewed",
     broken: { [names.certificateEnd]: ago(-13 * 86_400) },
