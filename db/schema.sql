@@ -330,3 +330,11 @@ CREATE TABLE peertube_pages (
   videos TEXT NOT NULL, -- those that count here: JSON, deflated (RFC 1950), in base64
   PRIMARY KEY (host, page)
 ) STRICT;
+
+CREATE TABLE youtube_videos (
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL,
+  page INTEGER NOT NULL CHECK (page >= 1), -- of the chart: one that has not changed is not sent again
+  charted_at INTEGER NOT NULL,
+  PRIMARY KEY (region, video_id)
+) STRICT, WITHOUT ROWID;

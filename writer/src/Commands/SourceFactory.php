@@ -27,10 +27,13 @@ use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SpoolFile;
 use TrendVault\Writer\Sources\SpoolFolder;
 use TrendVault\Writer\Sources\StandardInput;
+use TrendVault\Writer\Sources\Pause;
 use TrendVault\Writer\Sources\YouTube\Api;
+use TrendVault\Writer\Sources\YouTube\ChartedVideos;
 use TrendVault\Writer\Sources\YouTube\KnownPages;
 use TrendVault\Writer\Sources\YouTube\RegionTurns;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
+use TrendVault\Writer\Sources\YouTube\YouTubeCounts;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 
 /** Makes sources from their names on the command line or in SOURCES. */
@@ -70,7 +73,9 @@ final readonly class SourceFactory
     }
 
     /**
-     * @return list<YouTubeSource> none before YOUTUBE_INTERVAL_SECONDS have passed
+     * The charts, or between two readings of them the counts of their videos.
+     *
+     * @return list<YouTubeSource|YouTubeCounts> none before YOUTUBE_INTERVAL_SECONDS have passed
      * @throws SourceFailure|UsageError
      */
     private static function youtube(Context $context, Database $database): array
@@ -79,18 +84,17 @@ final readonly class SourceFactory
         if (new Notices($database)->isNew('youtube_terms', $context->now())) {
             $context->log->warning(self::YOUTUBE_TERMS, ['event' => 'youtube_terms']);
         }
-        $schedule = new Schedule($database, YouTubeSource::NAME, $settings->intervalSeconds);
-        if ($context->now() < $schedule->dueAt($context->now())) {
-            $pause = $schedule->pause($context->now());
-            if ($pause !== null) {
-                $context->log->info("YouTube is {$pause->text()}", [
-                    'event' => 'youtube_paused',
-                    ...$pause->facts(),
-                ]);
-            }
-
-            return [];
-        }
+        $now = $context->now();
+        $counts = new Schedule($database, YouTubeCounts::NAME, $settings->intervalSeconds);
+        $countsPause = $counts->pause($now);
+        $charts = new Schedule(
+            $database,
+            YouTubeSource::NAME,
+            $countsPause === null
+                ? max($settings->intervalSeconds, $settings->chartIntervalSeconds)
+                : $settings->intervalSeconds,
+        );
+        self::logPauses($context, [$charts->pause($now), $countsPause]);
         $api = new Api(
             HttpClient::create(),
             new RetryPolicy($settings->timeoutSeconds),
@@ -98,16 +102,34 @@ final readonly class SourceFactory
             $settings->url,
         );
 
-        return [
-            new YouTubeSource(
-                $api,
-                new KnownPages($database),
-                $schedule,
-                new RegionTurns($database),
-                RegionSettings::of($context->settings)->codes,
-                $context->clock,
-            ),
-        ];
+        return match (true) {
+            $now >= $charts->dueAt($now) => [
+                new YouTubeSource(
+                    $api,
+                    new KnownPages($database),
+                    new ChartedVideos($database),
+                    $charts,
+                    new RegionTurns($database),
+                    RegionSettings::of($context->settings)->codes,
+                    $context->clock,
+                ),
+            ],
+            $now >= max($counts->dueAt($now), $charts->askedAt() + $settings->intervalSeconds) => [
+                new YouTubeCounts($api, new ChartedVideos($database), $counts, $context->clock),
+            ],
+            default => [],
+        };
+    }
+
+    /** @param list<?Pause> $pauses */
+    private static function logPauses(Context $context, array $pauses): void
+    {
+        foreach (array_filter($pauses) as $pause) {
+            $context->log->info("YouTube is {$pause->text()}", [
+                'event' => 'youtube_paused',
+                ...$pause->facts(),
+            ]);
+        }
     }
 
     /**

@@ -58,6 +58,69 @@ final class CronWithYouTubeTest extends TestCase
     }
 
     #[Test]
+    public function between_two_readings_of_the_charts_the_views_of_their_videos_are_asked_for_once_for_all_regions(): void
+    {
+        $server = new StubServer();
+        $server->answer([
+            'GB 1' => [StubServer::page(['aaa', 'bbb'])],
+            'DE 1' => [StubServer::page(['aaa'])],
+        ]);
+        $installation = self::installation([
+            'YOUTUBE_API_URL' => $server->url,
+            'YOUTUBE_INTERVAL_SECONDS' => '0',
+        ]);
+        $installation->run(['cron']);
+        $charts = count($server->requests());
+        // Two counts of one second are a conflict.
+        for ($at = $installation->value('SELECT max(observed_at) FROM observations'); time() <= $at; ) {
+            usleep(20_000);
+        }
+        $counted = $installation->run(['cron']);
+
+        self::assertSame(ExitCode::Ok, $counted->exitCode, $counted->errors);
+        $requests = array_slice($server->requests(), $charts);
+        self::assertSame(
+            [['stats', 'aaa,bbb']],
+            array_map(
+                static fn(array $request): array => [$request['key'], $request['query']['id']],
+                $requests,
+            ),
+        );
+        self::assertSame(
+            ['aaa DE 223456', 'aaa GB 223456', 'bbb GB 223456'],
+            array_column(
+                $installation->rows(
+                    "SELECT video_id || ' ' || region || ' ' || views AS line FROM velocity ORDER BY line",
+                ),
+                'line',
+            ),
+        );
+    }
+
+    #[Test]
+    public function where_counts_are_refused_the_charts_are_read_as_often_as_before(): void
+    {
+        $server = new StubServer();
+        $server->answer([
+            'GB 1' => [StubServer::page(['aaa'])],
+            'stats' => [StubServer::error(403, 'accessNotConfigured')],
+        ]);
+        $installation = self::installation([
+            'YOUTUBE_API_URL' => $server->url,
+            'YOUTUBE_INTERVAL_SECONDS' => '0',
+        ]);
+        $exitCodes = array_map(
+            static fn(int $run): ExitCode => $installation->run(['cron'])->exitCode,
+            range(1, 3),
+        );
+        $keys = array_column($server->requests(), 'key');
+
+        self::assertSame([ExitCode::Ok, ExitCode::SourceFailed, ExitCode::Ok], $exitCodes);
+        self::assertSame(1, count(array_keys($keys, 'stats', true)));
+        self::assertSame(2, count(array_keys($keys, 'GB 1', true)));
+    }
+
+    #[Test]
     public function an_outage_is_not_asked_about_every_minute(): void
     {
         $server = new StubServer();

@@ -13,13 +13,22 @@ use TrendVault\Writer\Sources\RetryAfter;
 use TrendVault\Writer\Sources\Transfer;
 
 /**
- * videos.list with chart=mostPopular (https://developers.google.com/youtube/v3/docs/videos/list). Each request
- * costs one unit of quota. The key travels in a header, so that no address, log or error can carry it.
+ * videos.list with chart=mostPopular (https://developers.google.com/youtube/v3/docs/videos/list), and
+ * videos.batchGetStats (https://developers.google.com/youtube/v3/docs/videos/batchGetStats). Each request costs one unit
+ * of quota, the second method's of a quota of its own. The key travels in a header, so that no address, log or error can
+ * carry it.
  */
 final readonly class Api
 {
     public const string URL = 'https://www.googleapis.com/youtube/v3/videos';
 
+    public const int IDS_PER_REQUEST = 50;
+
+    private const string STATS = ':batchGetStats';
+    private const array STATS_QUERY = [
+        'part' => 'id,statistics',
+        'fields' => 'items(id,statistics(viewCount,likeCount,commentCount))',
+    ];
     private const array QUERY = [
         'part' => 'snippet,statistics,contentDetails',
         'chart' => 'mostPopular',
@@ -61,16 +70,9 @@ final readonly class Api
      */
     public function page(string $region, ?string $pageToken, ?string $etag): Page
     {
-        $response = $this->request($region, $pageToken, $etag);
-        try {
-            $status = $response->getStatusCode();
-            $body = Transfer::unpacked($response->getContent(false), RetryPolicy::MOST_BYTES);
-        } catch (TransportExceptionInterface $failure) {
-            throw new ApiFailure(
-                "YouTube does not answer for $region: " . self::reason($response, $failure) . '.',
-                ApiError::Temporary,
-            );
-        }
+        $query = [...self::QUERY, 'regionCode' => $region, 'pageToken' => $pageToken];
+        $response = $this->request('', $query, $region, $etag);
+        [$status, $body] = self::receive($response, $region);
         $error = $status === 200 || $status === 304 ? null : ApiError::of($status, $body);
 
         return match ($status) {
@@ -87,22 +89,69 @@ final readonly class Api
         };
     }
 
+    /**
+     * What is counted of videos; those that are not public any more are missing.
+     *
+     * @param list<string> $ids at most IDS_PER_REQUEST
+     * @return list<array<mixed>> each with id and statistics
+     * @throws ApiFailure
+     */
+    public function stats(array $ids): array
+    {
+        $subject = 'the views of videos';
+        $query = [...self::STATS_QUERY, 'id' => implode(',', $ids)];
+        $response = $this->request(self::STATS, $query, $subject, null);
+        [$status, $body] = self::receive($response, $subject);
+
+        return $status === 200
+            ? self::read($body, '', $subject)->items ?? []
+            : throw ApiFailure::of(
+                ApiError::of($status, $body),
+                $status,
+                $subject,
+                RetryAfter::seconds($response->getHeaders(false)),
+            );
+    }
+
+    /**
+     * @return array{int, string} status and body
+     * @throws ApiFailure
+     */
+    private static function receive(ResponseInterface $response, string $subject): array
+    {
+        try {
+            return [
+                $response->getStatusCode(),
+                Transfer::unpacked($response->getContent(false), RetryPolicy::MOST_BYTES),
+            ];
+        } catch (TransportExceptionInterface $failure) {
+            throw new ApiFailure(
+                "YouTube does not answer for $subject: " . self::reason($response, $failure) . '.',
+                ApiError::Temporary,
+            );
+        }
+    }
+
     /** Whether the timeout of all requests is not reached yet. */
     public function hasTime(): bool
     {
         return $this->retryPolicy->secondsLeft() > 0;
     }
 
-    /** @throws ApiFailure when no time is left */
-    private function request(string $region, ?string $pageToken, ?string $etag): ResponseInterface
+    /**
+     * @param array<string, ?string> $query
+     * @param string $subject what is asked for, in messages
+     * @throws ApiFailure when no time is left
+     */
+    private function request(string $method, array $query, string $subject, ?string $etag): ResponseInterface
     {
         $seconds = $this->retryPolicy->secondsLeft();
         if ($seconds <= 0) {
-            throw ApiFailure::late($region);
+            throw ApiFailure::late($subject);
         }
 
-        return $this->client->request('GET', $this->url, [
-            'query' => [...self::QUERY, 'regionCode' => $region, 'pageToken' => $pageToken],
+        return $this->client->request('GET', "$this->url$method", [
+            'query' => $query,
             'headers' => $etag === null ? [] : ['If-None-Match' => $etag],
             'timeout' => min(self::IDLE_TIMEOUT_SECONDS, $seconds),
             'max_duration' => $seconds,

@@ -17,6 +17,7 @@ final class YouTubeSource implements Source
 {
     public const string NAME = 'youtube';
 
+    private const string ID = '/^[A-Za-z0-9_-]{1,20}$/D';
     /** A chart has at most 200 videos. */
     private const int MOST_PAGES = 4;
     /** After so many regions in a row without an answer the others are not asked. */
@@ -24,6 +25,8 @@ final class YouTubeSource implements Source
 
     /** @var array<string, array<int, Page>> the pages that this run received, by region and number */
     private array $received = [];
+    /** @var array<string, array<int, ?list<string>>> ids by region and number of the page; null: it has not changed */
+    private array $charted = [];
     /** @var list<ApiFailure> */
     private array $failures = [];
     private int $failuresInARow = 0;
@@ -33,6 +36,7 @@ final class YouTubeSource implements Source
     public function __construct(
         private readonly Api $api,
         private readonly KnownPages $known,
+        private readonly ChartedVideos $chartedVideos,
         private readonly Schedule $schedule,
         private readonly RegionTurns $turns,
         private readonly array $regions,
@@ -89,6 +93,7 @@ final class YouTubeSource implements Source
     public function settle(bool $clean): void
     {
         $this->known->save($this->received, $this->now());
+        $this->chartedVideos->save($this->charted, $this->now());
         if ($this->hasAnswer) {
             $this->schedule->succeed();
         }
@@ -135,6 +140,7 @@ final class YouTubeSource implements Source
 
                 return;
             }
+            $this->charted[$region][$number] = self::ids($page->items);
             yield from $page->items ?? [];
             $isOldToken = $page->items === null;
             $page = $isOldToken && $known !== null ? $known : $page;
@@ -146,6 +152,22 @@ final class YouTubeSource implements Source
                 return;
             }
         }
+    }
+
+    /**
+     * @param ?list<array<mixed>> $items
+     * @return ?list<string>
+     */
+    private static function ids(?array $items): ?array
+    {
+        return $items === null
+            ? null
+            : array_values(
+                array_filter(
+                    array_column($items, 'id'),
+                    static fn(mixed $id): bool => is_string($id) && preg_match(self::ID, $id) === 1,
+                ),
+            );
     }
 
     /** @return list<string> */

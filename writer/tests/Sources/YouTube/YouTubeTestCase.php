@@ -10,6 +10,7 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\YouTube\Api;
+use TrendVault\Writer\Sources\YouTube\ChartedVideos;
 use TrendVault\Writer\Sources\YouTube\KnownPages;
 use TrendVault\Writer\Sources\YouTube\RegionTurns;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
@@ -61,6 +62,7 @@ abstract class YouTubeTestCase extends TestCase
                 $this->server->url,
             ),
             new KnownPages($this->database),
+            new ChartedVideos($this->database),
             $this->schedule,
             $this->turns,
             $regions,

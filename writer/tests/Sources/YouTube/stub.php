@@ -8,7 +8,8 @@ declare(strict_types=1);
 
 $folder = (string) getenv('FOLDER');
 $page = $_GET['pageToken'] ?? 'page 1';
-$key = "{$_GET['regionCode']} " . substr($page, 5);
+$asksStats = str_ends_with((string) parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH), ':batchGetStats');
+$key = $asksStats ? 'stats' : "{$_GET['regionCode']} " . substr($page, 5);
 file_put_contents(
     "$folder/requests.ndjson",
     json_encode([
@@ -36,6 +37,19 @@ $answers =
         ],
     ]);
 $answer = $answers[min($counts[$key], count($answers)) - 1];
+if ($asksStats && !isset($script['stats'])) {
+    $answer = [
+        'body' => [
+            'items' => array_map(
+                static fn(string $id): array => [
+                    'id' => $id,
+                    'statistics' => ['viewCount' => '223456', 'likeCount' => '790'],
+                ],
+                explode(',', $_GET['id']),
+            ),
+        ],
+    ];
+}
 if (isset($answer['etag']) && ($_SERVER['HTTP_IF_NONE_MATCH'] ?? '') === $answer['etag']) {
     http_response_code(304);
     header("ETag: {$answer['etag']}");
