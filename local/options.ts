@@ -18,6 +18,8 @@ export type Options = {
   demoPort: number;
   /** Simulated visitors a second, who look at lists and open videos; 0 for none. */
   visitors: number;
+  /** Absolute path of the file with the regions; null for those that come with the program. */
+  regions: string | null;
   /** Absolute path of the file with the local keys. */
   envFile: string;
   fresh: boolean;
@@ -41,6 +43,7 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
       "no-edge": { type: "boolean", default: false },
       "no-origin": { type: "boolean", default: false },
       visitors: { type: "string", default: "5" },
+      regions: { type: "string" },
       "env-file": { type: "string" },
       fresh: { type: "boolean", default: false },
     },
@@ -71,6 +74,7 @@ export function parseOptions(argv: readonly string[], { cwd, root }: { cwd: stri
     adminPort,
     demoPort,
     visitors: edge ? parseVisitors(values.visitors) : 0,
+    regions: values.regions === undefined ? null : resolve(cwd, values.regions),
     envFile: values["env-file"] === undefined ? resolve(root, ".env") : resolve(cwd, values["env-file"]),
     fresh: values.fresh,
   };

@@ -1,10 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { defaultRegion } from "@trendvault/contract/regions";
+import { requireSameRegions } from "@trendvault/contract/same-regions";
 import { isSeededWithDemo, lockDatabase, recordSeed } from "./database-files.ts";
 import { demoSiteAt, serveDemoSite } from "./demo-site/serve.ts";
 import { loadOrCreateKeys, publishingKeyNames, replaceKeys } from "./key-file.ts";
 import type { Options } from "./options.ts";
 import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
+import { useRegionsFile } from "./regions-file.ts";
 import { edgeService, HOST, originService } from "./services.ts";
 import { runStack } from "./stack.ts";
 import { withStore } from "./store-settings.ts";
@@ -39,6 +42,7 @@ export async function up(
   if (options.edge) await assertPortFree(HOST, { port: options.edgePort, option: "--edge-port" });
   if (options.source !== null) assertReadable(options.source);
   else await assertPortFree(HOST, { port: options.demoPort, option: "--demo-port" });
+  if (options.regions !== null) useRegionsFile(options.regions);
   mkdirSync(dirname(options.db), { recursive: true });
   const release = lockDatabase(options.db);
   try {
@@ -62,7 +66,9 @@ async function fillAndRun(
   if (unused.length > 0)
     console.log(`Not used: ${unused.join(", ")}. bin/up takes its keys from ${options.envFile}.`);
   const { thumbBase } = demoSiteAt(HOST, options.demoPort);
-  const env = { ...replaced, DB_PATH: options.db, DEMO_THUMB_BASE: thumbBase };
+  const { REGIONS_FILE: _, ...others } = replaced;
+  const regions = options.regions === null ? {} : { REGIONS_FILE: options.regions };
+  const env = { ...others, ...regions, DB_PATH: options.db, DEMO_THUMB_BASE: thumbBase };
   const writer = { root, db: options.db, env, signal };
   await fill(options, writer);
   if (!isSeededWithDemo(options.db)) return run(options, writer);
@@ -80,7 +86,7 @@ async function run(options: Options, writer: WriterOptions): Promise<string | nu
   const env = options.origin ? writer.env : await withStore(writer.env, { root, edgePort: options.edgePort });
   const cron = { ...writer, env: { ...env, SOURCES: sourcesOf(options).join(",") } };
   const counted = await countVideos(writer);
-  const busiest = counted[0]?.region ?? "GB";
+  const busiest = counted[0]?.region ?? defaultRegion;
   const services = [
     ...(options.origin ? [originService(options, { root, env })] : []),
     ...(options.edge ? [edgeService(options, { root, env })] : []),
@@ -90,6 +96,7 @@ async function run(options: Options, writer: WriterOptions): Promise<string | nu
       console.log("Rendering every page, list and answer for the store: that takes a minute.");
       await runWriter(["publish"], cron);
     }
+    if (options.edge) await requireSameRegions(`http://${HOST}:${options.edgePort}`);
     console.log(welcome(options, busiest));
     const regions = counted.filter(({ videos }) => videos > 0).map(({ region }) => region);
     const visiting = visitWhileRunning(options, { regions, signal: stopped });

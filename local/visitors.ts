@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { defaultRegion } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { type Random, visit, visitorHeaders } from "./visit.ts";
 
@@ -27,7 +28,7 @@ export async function runVisitors(
   const visiting = new Set<Promise<void>>();
   while (await setTimeout(1000 / perSecond, true, { signal }).catch(() => false)) {
     if (visiting.size >= mostAtOnce) continue;
-    const region = regions[Math.floor(random() * regions.length)] ?? "GB";
+    const region = regions[Math.floor(random() * regions.length)] ?? defaultRegion;
     const visited = visitOnce(edge, { region, random, signal }).then(
       (isCounted) => void (isCounted ? counts.counted++ : counts.refused++),
       () => void counts.refused++,

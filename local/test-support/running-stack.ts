@@ -107,9 +107,11 @@ export function newEnvFile(): string {
 export type Series = { id: string; views: number[] };
 
 /** Writes the series as NDJSON and returns the file's path. */
-export function sourceFile(series: readonly Series[]): string {
+export function sourceFile(series: readonly Series[], region = "GB"): string {
   const path = join(mkdtempSync(join(tmpdir(), "trendvault-source-")), "views.ndjson");
-  const lines = series.flatMap(({ id, views }) => views.map((count, hour) => observation(id, count, hour)));
+  const lines = series.flatMap(({ id, views }) =>
+    views.map((count, hour) => ({ ...observation(id, count, hour), region })),
+  );
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   return path;
 }
@@ -117,7 +119,6 @@ export function sourceFile(series: readonly Series[]): string {
 function observation(id: string, views: number, hour: number) {
   return {
     id,
-    region: "GB",
     observed_at: new Date(Date.UTC(2017, 8, 13, 12 + hour)).toISOString(),
     views,
     title: `The ${id} one`,

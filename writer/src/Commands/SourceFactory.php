@@ -12,6 +12,7 @@ use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\YouTubeSettings;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Notices;
+use TrendVault\Writer\Demo\DemoRegions;
 use TrendVault\Writer\Demo\DemoSource;
 use TrendVault\Writer\Sources\FileName;
 use TrendVault\Writer\Sources\Http\Downloader;
@@ -69,6 +70,7 @@ final readonly class SourceFactory
             $context->now(),
             fill: $database->value('SELECT 1 FROM observations LIMIT 1') === null,
             thumbBase: $context->settings->sourceText('DEMO_THUMB_BASE') ?? DemoSource::THUMB_BASE,
+            regions: DemoRegions::of(RegionSettings::table($context->settings)),
         );
     }
 

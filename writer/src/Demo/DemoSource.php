@@ -47,6 +47,7 @@ final class DemoSource implements Source
         private readonly bool $fill,
         private readonly int $videos = self::VIDEOS,
         private readonly string $thumbBase = self::THUMB_BASE,
+        private readonly DemoRegions $regions = new DemoRegions(),
     ) {}
 
     #[Override]
@@ -100,7 +101,7 @@ final class DemoSource implements Source
     private function charted(): array
     {
         $top = $charted = [];
-        foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
+        foreach (DemoVideo::newest($this->videos, $this->seed, $this->now, $this->regions) as $video) {
             foreach ($video->regions() as $region) {
                 ($top[$region] ??= new TopGainers(self::CHARTED))->offer(
                     $video->gain($region, $this->now - self::CHARTED_BY_SECONDS, $this->now),
@@ -120,7 +121,7 @@ final class DemoSource implements Source
     /** @return Generator<array{DemoVideo, string}> */
     private function all(): Generator
     {
-        foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
+        foreach (DemoVideo::newest($this->videos, $this->seed, $this->now, $this->regions) as $video) {
             $this->generated++;
             foreach ($video->regions() as $region) {
                 yield [$video, $region];
@@ -133,7 +134,7 @@ final class DemoSource implements Source
     {
         $turn = intdiv($this->now, self::MINUTE_SECONDS) % self::CYCLE_MINUTES;
         $counted = $top = [];
-        foreach (DemoVideo::newest($this->videos, $this->seed, $this->now) as $video) {
+        foreach (DemoVideo::newest($this->videos, $this->seed, $this->now, $this->regions) as $video) {
             $due =
                 $video->number % self::CYCLE_MINUTES === $turn ||
                 $video->publishedAt > $this->now - self::FRESH_SECONDS;

@@ -41,11 +41,33 @@ final class DemoText
         );
     }
 
+    /**
+     * The first language of which there are words, else English.
+     *
+     * @param list<string> $tags BCP 47
+     */
+    public static function languageOf(array $tags): string
+    {
+        foreach ($tags as $tag) {
+            [$language] = explode('-', strtolower($tag));
+            if (is_file(self::file($language))) {
+                return $language;
+            }
+        }
+
+        return 'en';
+    }
+
+    private static function file(string $language): string
+    {
+        return __DIR__ . "/languages/$language.json";
+    }
+
     /** @return array<string, mixed> */
     private static function vocabulary(string $language): array
     {
         return json_decode(
-            (string) file_get_contents(__DIR__ . "/languages/$language.json"),
+            (string) file_get_contents(self::file($language)),
             true,
             flags: JSON_THROW_ON_ERROR,
         );

@@ -38,8 +38,11 @@ final readonly class DemoVideo
     private float $viralHours;
     private float $reach;
 
-    public function __construct(private int $seed, public int $number)
-    {
+    public function __construct(
+        private int $seed,
+        public int $number,
+        private DemoRegions $all = new DemoRegions(),
+    ) {
         [$home, $language, $size, $this->reach] = Rng::numbers("$seed $number who");
         [$viral, $viralAge, $viralSize, $viralHours] = Rng::numbers("$seed $number viral");
         [$taper, $decay] = Rng::numbers("$seed $number how");
@@ -55,8 +58,8 @@ final readonly class DemoVideo
             0,
             11,
         );
-        $this->home = DemoRegion::pick($home);
-        $this->language = DemoRegion::language($this->home, $language);
+        $this->home = $all->pick($home);
+        $this->language = $all->language($this->home, $language);
         $this->size = Rng::pareto($size, self::LEAST_VIEWS, self::SIZE_EXPONENT);
         $this->taperHours = 3 + 12 * $taper;
         $this->decay = 0.6 + 0.8 * $decay;
@@ -69,11 +72,15 @@ final readonly class DemoVideo
     }
 
     /** @return Generator<self> the newest ones at a time, oldest first */
-    public static function newest(int $count, int $seed, int $time): Generator
-    {
+    public static function newest(
+        int $count,
+        int $seed,
+        int $time,
+        DemoRegions $regions = new DemoRegions(),
+    ): Generator {
         $newest = intdiv($time, self::PUBLISH_INTERVAL_SECONDS);
         for ($number = $newest - $count + 1; $number <= $newest; $number++) {
-            yield new self($seed, $number);
+            yield new self($seed, $number, $regions);
         }
     }
 
@@ -82,11 +89,11 @@ final readonly class DemoVideo
     {
         return match (true) {
             $this->reach < self::WORLDWIDE_SHARE => array_values(
-                array_unique([$this->home, ...DemoRegion::all()]),
+                array_unique([$this->home, ...$this->all->all()]),
             ),
             $this->reach < self::CROSSES_BORDER_SHARE => [
                 $this->home,
-                ...DemoRegion::neighbours($this->home, $this->language),
+                ...$this->all->neighbours($this->home, $this->language),
             ],
             default => [$this->home],
         };
@@ -131,7 +138,7 @@ final readonly class DemoVideo
 
     private function share(string $region): float
     {
-        return DemoRegion::audience($region) * ($region === $this->home ? 1.0 : 0.35);
+        return $this->all->audience($region) * ($region === $this->home ? 1.0 : 0.35);
     }
 
     /**

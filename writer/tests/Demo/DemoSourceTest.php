@@ -7,6 +7,8 @@ namespace TrendVault\Writer\Tests\Demo;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\RegionTable;
+use TrendVault\Writer\Demo\DemoRegions;
 use TrendVault\Writer\Demo\DemoSource;
 use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Observations\ObservationParser;
@@ -117,6 +119,29 @@ final class DemoSourceTest extends TestCase
 
         self::assertCount(140, $charts);
         self::assertSame([], array_values($broken));
+    }
+
+    #[Test]
+    public function regions_of_a_deployment_have_the_more_videos_the_earlier_they_are_named(): void
+    {
+        $regions = array_map(
+            static fn(string $code): array => [
+                'code' => $code,
+                'name' => $code,
+                'languages' => ['ja', 'pt-BR'],
+            ],
+            ['JP', 'XK', 'US'],
+        );
+        $table = RegionTable::read(
+            json_encode(['default' => 'US', 'regions' => $regions], JSON_THROW_ON_ERROR),
+        );
+        $source = new DemoSource(1, self::NOON, fill: true, videos: 600, regions: DemoRegions::of($table));
+        $lines = array_map(static fn(string $line): array => json_decode($line, true), [...$source->lines()]);
+        $counts = array_count_values(array_column($lines, 'region'));
+
+        arsort($counts);
+        self::assertSame(['JP', 'XK', 'US'], array_keys($counts));
+        self::assertSame(['pt'], array_values(array_unique(array_column($lines, 'language'))));
     }
 
     #[Test]

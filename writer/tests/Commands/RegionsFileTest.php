@@ -1,0 +1,135 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Commands;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\NdjsonLine;
+
+final class RegionsFileTest extends TestCase
+{
+    private const string REGIONS_OF_NEWEST = 'SELECT region FROM generation_regions WHERE generation = (SELECT max(id) FROM generations) ORDER BY region';
+
+    #[Test]
+    public function the_regions_of_the_file_are_stored_ranked_and_published_and_no_others(): void
+    {
+        $installation = self::installation(['US', 'CA', 'MX']);
+        $installation->run(['migrate']);
+        $run = $installation->run(['ingest', '-'], self::lines(['US', 'MX', 'GB']));
+
+        $counts = $run->events('ingested')[0];
+        self::assertSame([2, 1], [$counts['accepted'], $counts['rejected']], $run->errors);
+        self::assertSame(ExitCode::Ok, $installation->run(['rank'])->exitCode);
+        self::assertSame(['CA', 'MX', 'US'], self::newest($installation));
+        self::assertStringContainsString(
+            "Region   Videos  Newest observation\nCA ",
+            $installation->run(['status'])->output,
+        );
+        self::assertStringNotContainsString(
+            'region="GB"',
+            $installation->run(['status', '--prometheus'])->output,
+        );
+    }
+
+    #[Test]
+    public function a_region_that_leaves_the_file_is_not_published_and_comes_back_with_its_history(): void
+    {
+        $installation = self::installation(['US', 'CA']);
+        $installation->run(['migrate']);
+        $installation->run(['ingest', '-'], self::lines(['US', 'CA']));
+        $installation->run(['rank']);
+        self::nameRegions($installation, ['US']);
+
+        $counts = $installation->run(['ingest', '-'], self::lines(['CA']))->events('ingested')[0];
+        self::assertSame(1, $counts['rejected']);
+        self::assertSame(ExitCode::Ok, $installation->run(['rank'])->exitCode);
+        self::assertSame(['US'], self::newest($installation));
+        self::assertStringNotContainsString("\nCA ", $installation->run(['status'])->output);
+        self::nameRegions($installation, ['US', 'CA']);
+        $installation->run(['rank']);
+        self::assertSame(['CA', 'US'], self::newest($installation));
+        self::assertSame([1, 2, 3], array_column($installation->rows('SELECT id FROM generations'), 'id'));
+        self::assertSame(
+            2,
+            $installation->value("SELECT count(*) FROM trending WHERE region = 'CA' AND category = '' AND window = 'now'"),
+        );
+    }
+
+    #[Test]
+    public function a_region_that_is_new_in_the_file_needs_a_migrate(): void
+    {
+        $installation = self::installation(['US']);
+        $installation->run(['migrate']);
+        self::nameRegions($installation, ['US', 'CA']);
+
+        $run = $installation->run(['ingest', '-'], self::lines(['CA']));
+        self::assertSame(ExitCode::SchemaMismatch, $run->exitCode);
+        self::assertStringContainsString('it does not have the regions CA yet. Run `writer migrate`.', $run->errors);
+        $installation->run(['migrate']);
+        self::assertSame(
+            1,
+            $installation->run(['ingest', '-'], self::lines(['CA']))->events('ingested')[0]['accepted'],
+        );
+    }
+
+    #[Test]
+    public function a_file_that_cannot_be_used_is_said_with_each_mistake(): void
+    {
+        $installation = self::installation(['US', 'US', 'usa']);
+        $run = $installation->run(['migrate']);
+
+        self::assertSame(ExitCode::Usage, $run->exitCode);
+        self::assertStringContainsString(
+            'regions[2].code: expected an ISO 3166-1 alpha-2 code, like GB',
+            $run->errors,
+        );
+        $installation->environment = ['REGIONS_FILE' => '/nowhere/regions.json'];
+        self::assertStringContainsString(
+            'Cannot read REGIONS_FILE=/nowhere/regions.json: expected a file that this user can read.',
+            $installation->run(['migrate'])->errors,
+        );
+    }
+
+    /** @param non-empty-list<string> $codes */
+    private static function installation(array $codes): Installation
+    {
+        $installation = new Installation();
+        $installation->environment = ['REGIONS_FILE' => "{$installation->folder->path}/regions.json"];
+        self::nameRegions($installation, $codes);
+
+        return $installation;
+    }
+
+    /** @param non-empty-list<string> $codes */
+    private static function nameRegions(Installation $installation, array $codes): void
+    {
+        $region = static fn(string $code): array => [
+            'code' => $code,
+            'name' => "Region $code",
+            'languages' => ['en'],
+        ];
+        file_put_contents(
+            $installation->environment['REGIONS_FILE'],
+            json_encode(['default' => $codes[0], 'regions' => array_map($region, $codes)], JSON_THROW_ON_ERROR),
+        );
+    }
+
+    /** @return list<string> */
+    private static function newest(Installation $installation): array
+    {
+        return array_column($installation->rows(self::REGIONS_OF_NEWEST), 'region');
+    }
+
+    /** @param list<string> $regions */
+    private static function lines(array $regions): string
+    {
+        return implode(
+            "\n",
+            array_map(static fn(string $region): string => NdjsonLine::of(['region' => $region]), $regions),
+        ) . "\n";
+    }
+}
