@@ -1,12 +1,40 @@
 """What contract/openapi.json says: facts that are not repeated here, and the schemas of the responses."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 
 DOCUMENT: dict[str, Any] = json.loads((Path(__file__).parents[1] / "contract/openapi.json").read_text())
+
+
+def _own_regions() -> list[str] | None:
+    """The codes in the file that REGIONS_FILE names; None without it."""
+    path = os.environ.get("REGIONS_FILE", "")
+    if path == "":
+        return None
+    try:
+        return [str(region["code"]) for region in json.loads(Path(path).read_text())["regions"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SystemExit(f"Cannot read REGIONS_FILE={path}: {error!r}. See docs/markets.md.") from error
+
+
+def _name_regions(schema: dict[str, Any], codes: list[str]) -> None:
+    """Puts the codes in the place of the built-in ones, wherever these are listed."""
+    for value in schema.values():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, dict):
+                _name_regions(one, codes)
+    if schema.get("enum") == BUILT_IN_REGIONS:
+        schema["enum"] = codes
+
+
+BUILT_IN_REGIONS: list[str] = DOCUMENT["components"]["schemas"]["Region"]["enum"]
+if (_codes := _own_regions()) is not None:
+    _name_regions(DOCUMENT, _codes)
+
 _PARAMETERS = {
     parameter["name"]: parameter["schema"]
     for parameter in DOCUMENT["paths"]["/api/trending"]["get"]["parameters"]

@@ -4,7 +4,7 @@ import random
 
 from loadtest.contract import REGIONS
 
-VIRAL_REGION = REGIONS[1]
+VIRAL_REGION = REGIONS[:2][-1]
 VIRAL_SHARE = 0.95  # of the visitors during a spike; the others keep their usual mix
 WINDOW_WEIGHTS = {"day": 80, "now": 15, "week": 5}  # percent
 
