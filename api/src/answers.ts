@@ -1,4 +1,3 @@
-import { useRegions } from "@trendvault/contract/regions";
 import type { ListReader } from "./database/list-reader.ts";
 import { createRoutes, type FindRoute } from "./http/routes.ts";
 import { createDocuments } from "./resources/documents.ts";
@@ -25,7 +24,6 @@ export async function assembleAnswers(
   settings: Settings,
   { lists, clock, onBuilt }: AnswerOptions,
 ): Promise<AnswerParts> {
-  useRegions(settings.regions);
   const keys = await signingKeysOf(settings);
   const factory = new RepresentationFactory(keys.responses.kid, () => Math.floor(clock() / 1000));
   const findRoute = createRoutes({

@@ -1,3 +1,4 @@
+import { useRegions } from "@trendvault/contract/regions";
 import { assembleAnswers } from "./answers.ts";
 import type { Generation } from "./database/generation.ts";
 import { GenerationWatcher } from "./database/generation-watcher.ts";
@@ -116,6 +117,7 @@ export async function assembleOrigin(
   settings: Settings,
   { log, clock = Date.now }: Environment,
 ): Promise<OriginParts> {
+  useRegions(settings.regions);
   const watcher = new GenerationWatcher(settings.databasePath);
   const lists = new ListReader(watcher);
   const counters = new Counters();

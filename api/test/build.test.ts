@@ -35,5 +35,13 @@ async function renderWith(program: string, run: Run): Promise<void> {
   for (const target of ["/?region=GB", "/about", "/docs", "/feeds/GB.atom", "/openapi.json"]) {
     expect(await bundle.read(target)).not.toBeNull();
   }
+  const regions = [{ code: "GB", name: "Britain", languages: ["pl"] }];
+  const own = { ...settings, REGIONS_TABLE: JSON.stringify({ default: "GB", regions }) };
+  const again = run([process.execPath, program, "--database", builder.path, "--output", output], own);
+  const ofOwn = await openBundle(output, JSON.parse(await again.stdout.text()));
+  const textAt = async (target: string) => new TextDecoder().decode((await ofOwn.read(target))?.body);
+  expect(await textAt("/?region=GB")).toContain('<html lang="pl">');
+  expect(await textAt("/?region=GB")).toContain('"languages":{"GB":"pl"}');
+  expect(JSON.parse(await textAt("/openapi.json")).components.schemas.Region.enum).toEqual(["GB"]);
   builder.remove();
 }

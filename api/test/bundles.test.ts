@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { BundleDocument } from "@trendvault/contract/bundle-format";
 import { windows } from "@trendvault/contract/list-bounds";
 import { pageUrl } from "@trendvault/contract/page-url";
-import { regionCodes } from "@trendvault/contract/regions";
+import { regionCodes, useRegions } from "@trendvault/contract/regions";
 import { coveredFields } from "@trendvault/contract/signature-base";
 import { trendingUrl } from "@trendvault/contract/trending-query";
 import { type RenderedBundle, renderBundle } from "../src/bundle/render-bundle.ts";
@@ -222,4 +222,21 @@ test("nothing is left of a bundle that cannot be finished", async () => {
   const output = join(builder.folder, "broken.bundle");
   builder.database.run("DELETE FROM trending WHERE region = 'PL' AND rank = 2 AND category <> ''");
   await expect(render(output)).rejects.toThrow("gaps");
+});
+
+test("a bundle of a deployment with markets of its own has these, and no others", async () => {
+  const regions = [{ code: "GB", name: "Britain", languages: ["cy", "pl"] }];
+  const own = { REGIONS_TABLE: JSON.stringify({ default: "GB", regions }) };
+  const settings = readSettings({ ...testEnvironment, ...env, ...own, DB_PATH: builder.path });
+  const path = join(builder.folder, "own.bundle");
+  const others = { processes: 1, program, onProgress() {} };
+  try {
+    const made = await openBundle(
+      path,
+      await renderBundle({ settings, output: path, now: testTime, ...others }),
+    );
+    expect(made.manifest.regions).toEqual(["GB"]);
+  } finally {
+    useRegions(null);
+  }
 });

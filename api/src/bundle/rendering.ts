@@ -1,4 +1,5 @@
 import type { BundleFacts } from "@trendvault/contract/bundle-writer";
+import { useRegions } from "@trendvault/contract/regions";
 import { tokenMinute } from "@trendvault/contract/token";
 import { assembleAnswers } from "../answers.ts";
 import { DatabaseUnusable } from "../database/errors.ts";
@@ -22,6 +23,7 @@ export type Rendering = {
 
 /** Reads a generation as an origin does before it serves it. @throws Error that says what to do */
 export async function openRendering({ settings, now }: RenderInput): Promise<Rendering> {
+  useRegions(settings.regions);
   const watcher = new GenerationWatcher(settings.databasePath);
   const generation = watcher.poll(now);
   if (generation === null)

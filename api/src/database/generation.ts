@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { findRegion } from "@trendvault/contract/regions";
+import { findRegion, regionCodes } from "@trendvault/contract/regions";
+import { DatabaseUnusable } from "./errors.ts";
 import { readRemovalsVersion } from "./removals.ts";
 
 /** One published ranking of some regions; of all where there is one writer. Times are Unix seconds. */
@@ -41,10 +42,9 @@ export type LargestIds = ReadonlyMap<string, number>;
 
 /** The newest rankings that are not larger than `largestIds`, or null without any. Call it inside a transaction. */
 export function readGeneration(database: Database, largestIds: LargestIds = new Map()): Generation | null {
-  const rows = database
-    .query<RegionRow, [string]>(newestSql)
-    .all(JSON.stringify(Object.fromEntries(largestIds)))
-    .filter(({ region }) => findRegion(region) !== undefined); // others were taken out of the deployment's file
+  const rows = knownRegions(
+    database.query<RegionRow, [string]>(newestSql).all(JSON.stringify(Object.fromEntries(largestIds))),
+  );
   const last = rows.reduce<RegionRow | null>(laterOf, null);
   if (last === null) return null;
   return {
@@ -54,6 +54,16 @@ export function readGeneration(database: Database, largestIds: LargestIds = new 
     rankings: describeRankings(rows),
     removalsVersion: readRemovalsVersion(database),
   };
+}
+
+/** Regions that were taken out of the deployment's file may have lists for a while. @throws DatabaseUnusable when no others have */
+function knownRegions(rows: RegionRow[]): RegionRow[] {
+  const known = rows.filter(({ region }) => findRegion(region) !== undefined);
+  if (known.length > 0 || rows.length === 0) return known;
+  const published = rows.map(({ region }) => region).join(", ");
+  throw new DatabaseUnusable(
+    `Cannot serve the regions ${published}, since there are ${regionCodes.join(", ")}: REGIONS_FILE must name the writer's file`,
+  );
 }
 
 /** Whether nothing of two generations differs. */

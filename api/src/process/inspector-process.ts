@@ -5,12 +5,15 @@ import type { InspectorMessage } from "./messages.ts";
 export class InspectorProcess {
   readonly #child: Bun.Subprocess<"ignore", "inherit", "inherit">;
 
-  /** Starts it. It needs no settings but the database's path. */
-  constructor(path: string, onInspection: (inspection: InspectorMessage) => void) {
+  /** Starts it. Of the settings it needs the database's path and the regions, as text. */
+  constructor(
+    { path, regions = "" }: { path: string; regions: string | undefined },
+    onInspection: (inspection: InspectorMessage) => void,
+  ) {
     const command = [process.execPath, "--smol", ...process.execArgv, Bun.main, "inspector", path];
     this.#child = Bun.spawn(command, {
       stdio: ["ignore", "inherit", "inherit"],
-      env: engineOptions(Bun.version),
+      env: { ...engineOptions(Bun.version), REGIONS_TABLE: regions },
       ipc: onInspection,
     });
   }

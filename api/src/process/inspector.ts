@@ -1,3 +1,5 @@
+import { readRegionTable } from "@trendvault/contract/region-table";
+import { useRegions } from "@trendvault/contract/regions";
 import { Inspector } from "../database/inspector.ts";
 import type { InspectorMessage } from "./messages.ts";
 
@@ -7,6 +9,8 @@ const budget = { afterChangeMs: 20, idleMs: 0.5 };
 
 /** Looks at the database once a second and tells the supervisor; ends with it. */
 export function runInspector(path: string): void {
+  const { REGIONS_TABLE: regions = "" } = process.env;
+  useRegions(regions === "" ? null : readRegionTable(regions));
   process.on("disconnect", () => process.exit(0));
   process.on("SIGHUP", () => {}); // for the supervisor; a terminal sends it to all
   const inspector = new Inspector(path);

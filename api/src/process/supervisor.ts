@@ -45,9 +45,10 @@ export async function runSupervisor(env: Record<string, string | undefined>): Pr
 }
 
 async function supervise({ pool, guard, environment }: Supervised, settings: Settings): Promise<void> {
-  const watch = new DatabaseWatch(
-    (onInspection) => new InspectorProcess(settings.databasePath, onInspection),
-  );
+  const watch = new DatabaseWatch((onInspection) => {
+    const parts = { path: settings.databasePath, regions: environment.current.REGIONS_TABLE };
+    return new InspectorProcess(parts, onInspection);
+  });
   const oversight = new Oversight({ pool, watch, guard, environment }, log);
   const admin = serveAdmin(oversight, settings);
   await pool.grow(settings.workers);

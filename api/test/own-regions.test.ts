@@ -1,0 +1,96 @@
+import { afterEach, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { useRegions } from "@trendvault/contract/regions";
+import { Store } from "../src/database/store.ts";
+import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
+import { OriginProcess } from "../test-support/origin-process.ts";
+import { openTestOrigin } from "../test-support/test-origin.ts";
+import { until } from "../test-support/until.ts";
+
+const builders: DatabaseBuilder[] = [];
+const processes: OriginProcess[] = [];
+
+afterEach(async () => {
+  useRegions(null);
+  for (const running of processes.splice(0)) await running.remove();
+  for (const builder of builders.splice(0)) builder.remove();
+});
+
+const gb = { code: "GB", name: "Britain", languages: ["pl"] };
+const pl = { code: "PL", name: "Poland", languages: ["cy", "de-AT"] };
+
+function tableOf(...regions: object[]): string {
+  return JSON.stringify({ default: "PL", regions });
+}
+
+function publish(codes: readonly string[]): DatabaseBuilder {
+  const builder = new DatabaseBuilder();
+  builders.push(builder);
+  builder.publishRegions(
+    codes.map((region) => ({ region, videos: videos(3, region.toLowerCase()) })),
+    { codes },
+  );
+  return builder;
+}
+
+test("an origin has the regions of its deployment, and passes over others that were published", async () => {
+  const builder = publish(["DE", "GB", "PL"]);
+  const origin = await openTestOrigin(builder.path, { REGIONS_TABLE: tableOf(pl, gb) });
+  const read = async (path: string) => (await origin.ask(path)).json();
+  const { regions } = await read("/api/regions");
+  expect(regions.map(({ code, name }: typeof gb) => [code, name])).toEqual([
+    ["PL", "Poland"],
+    ["GB", "Britain"],
+  ]);
+  expect((await read("/api/trending")).region).toBe("PL");
+  expect((await read("/api/trending?region=DE")).detail).toBe("region: expected one of PL, GB");
+  expect((await origin.ask("/feeds/DE.json")).status).toBe(404);
+  expect((await read("/feeds/PL.json")).language).toBe("de");
+  expect((await read("/openapi.json")).components.schemas.Region.enum).toEqual(["PL", "GB"]);
+  origin.watcher.close();
+});
+
+test("a database that has lists of other regions only is refused, with both", () => {
+  const builder = publish(["DE", "FR"]);
+  useRegions(JSON.parse(tableOf(pl)));
+  const store = Store.open(builder.path);
+  expect(() => store.newestGeneration()).toThrow(
+    "Cannot serve the regions DE, FR, since there are PL: REGIONS_FILE must name the writer's file",
+  );
+  store.close();
+});
+
+test("SIGHUP reads the file of the regions again; one with a mistake leaves those of before", async () => {
+  const builder = publish(["GB", "PL"]);
+  const file = join(builder.folder, "regions.json");
+  writeFileSync(file, tableOf(gb, pl));
+  const running = await OriginProcess.start(builder.path, { REGIONS_FILE: file });
+  processes.push(running);
+  const codes = async () => {
+    const { regions } = (await (await fetch(`${running.url}api/regions`)).json()) as {
+      regions: { code: string }[];
+    };
+    return regions.map(({ code }) => code).join();
+  };
+  expect(await codes()).toBe("GB,PL");
+  await until(async () => (await running.readiness()).status === "ok");
+  writeFileSync(file, tableOf(gb)); // without its default
+  running.kill("SIGHUP");
+  await until(async () => (await running.readiness()).reasons.some((reason) => /PL is none of/.test(reason)));
+  expect(await codes()).toBe("GB,PL");
+  writeFileSync(file, tableOf(pl));
+  running.kill("SIGHUP");
+  await until(async () => (await codes().catch(() => "")) === "PL");
+  await until(async () => (await running.readiness()).status === "ok");
+}, 300_000);
+
+test("an origin that cannot use the file of its regions says why, and what is expected", async () => {
+  const builder = publish(["GB"]);
+  const file = join(builder.folder, "regions.json");
+  writeFileSync(file, tableOf({ ...pl, languages: [] }));
+  const { code, stderr } = await OriginProcess.refuse(builder.path, { REGIONS_FILE: file });
+  expect(code).toBe(1);
+  expect(stderr).toContain("REGIONS_FILE: regions[0].languages: expected 1 to 10 BCP 47 tags");
+  expect(stderr).toContain("Example: REGIONS_FILE=/etc/trendvault/regions.json");
+});
