@@ -18,6 +18,7 @@ test("without arguments the demo source fills data/trendvault.db, with the edge 
     visitors: 5,
     envFile: "/srv/trendvault/.env",
     fresh: false,
+    regions: null,
   });
 });
 
@@ -67,7 +68,7 @@ test("one port for two services is refused, unless one of them is left out", () 
 test("every option of the usage is accepted", () => {
   const usage = readFileSync(join(import.meta.dir, "usage.txt"), "utf8");
   const options = [...usage.matchAll(/^ {2}(--\S+)( [A-Z])?/gm)].filter(([, name]) => name !== "--help");
-  expect(options).toHaveLength(11);
+  expect(options).toHaveLength(12);
   for (const [, name = "", value] of options) {
     expect(() => parseOptions(value ? [name, "400"] : [name], places)).not.toThrow();
   }

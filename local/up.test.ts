@@ -80,7 +80,8 @@ test("markets of one's own are those of the writer, the origin, the page and the
   await stack.waitForOutput("TrendVault is up.");
   const site = `http://127.0.0.1:${edgePort}`;
   const ask = (path: string) => fetchBuilt(site + path);
-  const read = async (path: string) => (await ask(path)).json();
+  // biome-ignore lint/suspicious/noExplicitAny: each assertion says which form is expected
+  const read = async (path: string) => (await ask(path)).json() as Promise<any>;
   expect((await read("/api/trending?region=ca")).items).toHaveLength(2);
   expect((await read("/api/trending")).region).toBe("US"); // nobody knows the country here
   expect((await read("/api/trending?region=GB")).detail).toBe("region: expected one of US, CA, JP");

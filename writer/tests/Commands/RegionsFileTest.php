@@ -55,7 +55,9 @@ final class RegionsFileTest extends TestCase
         self::assertSame([1, 2, 3], array_column($installation->rows('SELECT id FROM generations'), 'id'));
         self::assertSame(
             2,
-            $installation->value("SELECT count(*) FROM trending WHERE region = 'CA' AND category = '' AND window = 'now'"),
+            $installation->value(
+                "SELECT count(*) FROM trending WHERE region = 'CA' AND category = '' AND window = 'now'",
+            ),
         );
     }
 
@@ -68,7 +70,10 @@ final class RegionsFileTest extends TestCase
 
         $run = $installation->run(['ingest', '-'], self::lines(['CA']));
         self::assertSame(ExitCode::SchemaMismatch, $run->exitCode);
-        self::assertStringContainsString('it does not have the regions CA yet. Run `writer migrate`.', $run->errors);
+        self::assertStringContainsString(
+            'it does not have the regions CA yet. Run `writer migrate`.',
+            $run->errors,
+        );
         $installation->run(['migrate']);
         self::assertSame(
             1,
@@ -114,7 +119,10 @@ final class RegionsFileTest extends TestCase
         ];
         file_put_contents(
             $installation->environment['REGIONS_FILE'],
-            json_encode(['default' => $codes[0], 'regions' => array_map($region, $codes)], JSON_THROW_ON_ERROR),
+            json_encode(
+                ['default' => $codes[0], 'regions' => array_map($region, $codes)],
+                JSON_THROW_ON_ERROR,
+            ),
         );
     }
 
