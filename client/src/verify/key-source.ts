@@ -1,3 +1,4 @@
+import { freshSeconds, staleSeconds } from "@trendvault/contract/lifetimes";
 import type { PublicKeySet } from "@trendvault/contract/public-keys";
 
 /** Where the public keys come from. */
@@ -9,8 +10,10 @@ export type KeySource = {
 };
 
 const renewalSeconds = 60;
+/** As long as the edge may serve a key set: a key that was taken out of it is not believed for much longer. */
+const keptSeconds = freshSeconds + staleSeconds;
 
-/** The keys at an address, fetched once and kept. A fetch that failed is done again by the next read. */
+/** The keys at an address, kept for twelve minutes. A fetch that failed is done again by the next read. */
 export function fetchedKeys(address: string, fetch: (address: string) => Promise<Response>): KeySource {
   let known: Promise<PublicKeySet> | null = null;
   let fetchedAt = 0;
@@ -23,7 +26,8 @@ export function fetchedKeys(address: string, fetch: (address: string) => Promise
     });
     return keys;
   };
-  const read = () => known ?? fetchKeys();
+  const isOld = () => Math.abs(Date.now() - fetchedAt) >= keptSeconds * 1000; // also when the clock was set back
+  const read = () => (known === null || isOld() ? fetchKeys() : known);
   return { read, renew: () => (Date.now() < fetchedAt + renewalSeconds * 1000 ? read() : fetchKeys()) };
 }
 

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setSystemTime, test } from "bun:test";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
 import { TestSigner } from "@trendvault/contract/test-support/test-signer";
 import { baseUrl, pageOf } from "../../test-support/fake-server.ts";
@@ -150,4 +150,30 @@ test("the keys are fetched once, again for a key that is not known, and again af
   expect(await refusalOf(answer, verify)).toBe("unknown-key");
   expect(await refusalOf(answer, verify)).toBe("unknown-key");
   expect(asked).toEqual(Array(2).fill(`${baseUrl}/.well-known/jwks.json`));
+});
+
+test("a key that was taken out of the key set is not believed for the life of a page", async () => {
+  const began = Date.now();
+  let published: object = keys;
+  let asked = 0;
+  const fetch = async () => {
+    asked++;
+    return Response.json(published);
+  };
+  const verify = createVerifier({ baseUrl, fetch });
+  const other = await TestSigner.create("s2");
+  try {
+    expect(await refusalOf(await signedAnswer(), verify)).toBeNull();
+    published = other.publicKeys;
+    for (const [seconds, refusal] of [
+      [719, null],
+      [720, "unknown-key"],
+    ] as const) {
+      setSystemTime(began + seconds * 1000);
+      expect([seconds, await refusalOf(await signedAnswer(), verify)]).toEqual([seconds, refusal]);
+    }
+    expect(asked).toBe(2);
+  } finally {
+    setSystemTime();
+  }
 });
