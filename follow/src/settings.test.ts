@@ -48,7 +48,8 @@ test.each([
   [{ S3_ENDPOINT: "ftp://x" }, "S3_ENDPOINT: expected an http or https URL"],
   [{ S3_ACCESS_KEY_ID: undefined }, "S3_ACCESS_KEY_ID: missing"],
   [{ S3_SECRET_ACCESS_KEY_FILE: "/x" }, "S3_SECRET_ACCESS_KEY is set as well"],
-  [{ FOLLOW_JWKS: undefined }, "FOLLOW_JWKS: expected a JWK set"],
+  [{ FOLLOW_JWKS: undefined }, "FOLLOW_JWKS: missing"],
+  [{ FOLLOW_JWKS: "" }, "FOLLOW_JWKS: missing"],
   [{ FOLLOW_JWKS: "{" }, "FOLLOW_JWKS: expected a JWK set"],
   [
     { FOLLOW_JWKS: JSON.stringify({ keys: [{ ...key, purpose: "tokens" }] }) },

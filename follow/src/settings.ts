@@ -76,6 +76,10 @@ export function readS3(env: Environment): S3Options {
 export function readKeySetting(env: Environment): KeySetting {
   if (env.FOLLOW_JWKS !== undefined && env.FOLLOW_JWKS_FILE !== undefined)
     throw new Error("FOLLOW_JWKS_FILE: FOLLOW_JWKS is set as well: delete one of the two");
+  if (!env.FOLLOW_JWKS && !env.FOLLOW_JWKS_FILE)
+    throw new Error(
+      "FOLLOW_JWKS: missing. It has the writers' public keys, as writer publication-keys prints them; or name a file with them in FOLLOW_JWKS_FILE",
+    );
   const setting =
     env.FOLLOW_JWKS_FILE === undefined ? { text: env.FOLLOW_JWKS ?? "" } : { file: env.FOLLOW_JWKS_FILE };
   readKeys(setting);
