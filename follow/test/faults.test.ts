@@ -1,44 +1,24 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { videos } from "../../api/test-support/database-builder.ts";
 import { FollowFailure } from "../src/failure.ts";
 import { storeFaults } from "../test-support/faults.ts";
+import { FollowedStore } from "../test-support/followed-store.ts";
 import { SmallDisk } from "../test-support/small-disk.ts";
-import { TestFollower } from "../test-support/test-follower.ts";
-import { TestPublisher } from "../test-support/test-publisher.ts";
-import { refusal, TestStore } from "../test-support/test-store.ts";
+import { refusal } from "../test-support/test-store.ts";
 
-let store: TestStore;
-let publisher: TestPublisher;
-let followers: TestFollower[];
-
-beforeEach(async () => {
-  store = await TestStore.create();
-  publisher = await TestPublisher.create(store);
-  followers = [];
-});
-
-afterEach(async () => {
-  for (const follower of followers) await follower.end();
-  await store.remove();
-});
-
-function start(options: Partial<ConstructorParameters<typeof TestFollower>[0]> = {}): TestFollower {
-  const env = { ...store.settings, FOLLOW_JWKS: publisher.jwks, FOLLOW_TIMEOUT_SECONDS: "300" };
-  const follower = new TestFollower({ addresses: [store.address], env, ...options });
-  followers.push(follower);
-  return follower;
-}
+const followed = FollowedStore.forEachTest();
 
 describe("the file stays as it is, and is current again without a new start, when", () => {
   test.each(storeFaults)("$name", async ({ reason, happen, isInObject }) => {
-    const follower = start();
-    await publisher.publish();
-    const before = await publisher.publish();
+    const follower = followed.start();
+    await followed.publisher.publish();
+    const before = await followed.publisher.publish();
     await follower.settle();
     const bytes = follower.bytes();
-    if (!isInObject && reason !== "older") await publisher.publish();
+    if (!isInObject && reason !== "older") await followed.publisher.publish();
+    const { store, publisher } = followed;
     await happen({ store, publisher, before });
 
     if (reason === "timeout") follower.timeoutSeconds = 0.5;
@@ -48,21 +28,21 @@ describe("the file stays as it is, and is current again without a new start, whe
     const { message } = follower.lines.at(-1) as { message: string };
     expect(message).toMatch(/^[^\n]{40,500}$/);
 
-    store.fault = null;
+    followed.store.fault = null;
     follower.timeoutSeconds = 300;
-    if (reason === "unreachable") store.start();
-    await publisher.publish();
+    if (reason === "unreachable") followed.store.start();
+    await followed.publisher.publish();
     expect(await follower.poll()).toBeNull();
-    expect(follower.generations().at(-1)).toBe(publisher.generation);
+    expect(follower.generations().at(-1)).toBe(followed.publisher.generation);
   });
 });
 
 test("a reader without memory refuses an old pointer, unless it is told to take it", async () => {
-  await publisher.publish({ signedAt: Date.now() - 901_000 });
-  const careful = start();
+  await followed.publisher.publish({ signedAt: Date.now() - 901_000 });
+  const careful = followed.start();
   expect(await careful.poll()).toBe("stale");
   expect(careful.bytes()).toBe("none");
-  const told = start({ allowStale: true });
+  const told = followed.start({}, { allowStale: true });
   expect(await told.poll()).toBeNull();
   await told.poll();
   expect(told.generations()).toEqual([101]);
@@ -70,11 +50,11 @@ test("a reader without memory refuses an old pointer, unless it is told to take 
 });
 
 test("a reader with memory takes what is newer, however old, and says that nothing new comes", async () => {
-  const follower = start();
-  await publisher.publish({ signedAt: Date.now() - 500_000 });
+  const follower = followed.start();
+  await followed.publisher.publish({ signedAt: Date.now() - 500_000 });
   await follower.settle();
   expect(follower.events()).not.toContain("store_stale");
-  await publisher.publish({ signedAt: Date.now() - 1_000_000 });
+  await followed.publisher.publish({ signedAt: Date.now() - 1_000_000 });
   await follower.settle();
   expect(follower.generations()).toEqual([101, 102]);
   await follower.poll();
@@ -82,52 +62,52 @@ test("a reader with memory takes what is newer, however old, and says that nothi
 });
 
 test("a reader that was started again still refuses an older pointer", async () => {
-  await publisher.publish();
-  await publisher.publish();
-  const first = start();
+  await followed.publisher.publish();
+  await followed.publisher.publish();
+  const first = followed.start();
   await first.settle();
   await first.end({ keep: true });
-  followers = [];
-  store.write("current.json", store.read("pointers/101.json"));
-  const second = start({ folder: first.folder });
+  followed.forgetFollowers();
+  followed.store.write("current.json", followed.store.read("pointers/101.json"));
+  const second = followed.start({}, { folder: first.folder });
   expect(await second.poll()).toBe("older");
   expect(second.generations()).toEqual([101, 102]);
 });
 
 test("a reader whose memory was deleted does not go behind what the file has", async () => {
-  await publisher.publish();
-  await publisher.publish();
-  const first = start();
+  await followed.publisher.publish();
+  await followed.publisher.publish();
+  const first = followed.start();
   await first.settle();
   await first.end({ keep: true });
-  followers = [];
+  followed.forgetFollowers();
   for (const name of readdirSync(first.folder).filter((name) => name.includes(".follow")))
     Bun.spawnSync(["rm", join(first.folder, name)]);
-  store.write("current.json", store.read("pointers/101.json"));
-  const second = start({ folder: first.folder });
+  followed.store.write("current.json", followed.store.read("pointers/101.json"));
+  const second = followed.start({}, { folder: first.folder });
   await second.settle();
   expect(second.generations()).toEqual([101, 102]);
 });
 
 test("the same generation with another object is refused", async () => {
-  const follower = start();
-  await publisher.publish();
+  const follower = followed.start();
+  await followed.publisher.publish();
   await follower.settle();
-  publisher.generation = 100;
-  publisher.bytes = null;
-  await publisher.publish({ lists: [{ region: "GB", videos: videos(2) }] });
+  followed.publisher.generation = 100;
+  followed.publisher.bytes = null;
+  await followed.publisher.publish({ lists: [{ region: "GB", videos: videos(2) }] });
   expect(await follower.poll()).toBe("older");
 });
 
 test("a clock that is ahead is said once, and hinders nobody who has a memory", async () => {
   let ahead = 0;
-  const follower = start({ clock: () => Date.now() + ahead });
-  await publisher.publish();
+  const follower = followed.start({}, { clock: () => Date.now() + ahead });
+  await followed.publisher.publish();
   await follower.settle();
   ahead = 30 * 3_600_000;
-  store.clockSeconds = -30 * 3600;
+  followed.store.clockSeconds = -30 * 3600;
   for (let count = 0; count < 2; count++) {
-    await publisher.publish();
+    await followed.publisher.publish();
     expect(await follower.poll()).toBeNull();
   }
   expect(follower.generations()).toEqual([101, 102, 103]);
@@ -138,13 +118,13 @@ test("a clock that is ahead is said once, and hinders nobody who has a memory", 
 test("what was signed in the future is refused until the clocks agree, also without a memory", async () => {
   let ahead = 0;
   const clock = () => Date.now() + ahead;
-  const follower = start({ clock });
-  await publisher.publish();
+  const follower = followed.start({}, { clock });
+  await followed.publisher.publish();
   await follower.settle();
   ahead = -120_000;
-  await publisher.publish();
+  await followed.publisher.publish();
   expect(await follower.poll()).toBe("from_future");
-  expect(await start({ clock, allowStale: true }).poll()).toBe("from_future");
+  expect(await followed.start({}, { clock, allowStale: true }).poll()).toBe("from_future");
   expect(follower.generations()).toEqual([101]);
   ahead = -30_000;
   expect(await follower.poll()).toBeNull();
@@ -152,9 +132,9 @@ test("what was signed in the future is refused until the clocks agree, also with
 });
 
 test("a refusal for the sake of the clock names it", async () => {
-  store.clockSeconds = 7200;
-  store.fault = () => refusal(403, "RequestTimeTooSkewed");
-  const follower = start();
+  followed.store.clockSeconds = 7200;
+  followed.store.fault = () => refusal(403, "RequestTimeTooSkewed");
+  const follower = followed.start();
   expect(await follower.poll()).toBe("denied");
   expect(follower.lines.at(-1)?.message).toContain("set the clock of this machine");
 });
@@ -166,43 +146,43 @@ test.skipIf(disk === null)(
   "a full disk is said, and the file stays; with space again it goes on",
   async () => {
     if (disk === null) return;
-    const follower = start({ folder: mkdtempSync(join(disk.path, "lists-")) });
-    await publisher.publish();
+    const follower = followed.start({}, { folder: mkdtempSync(join(disk.path, "lists-")) });
+    await followed.publisher.publish();
     await follower.settle();
     const bytes = follower.bytes();
     const size = statSync(follower.path).size;
     for (const share of [0, 0.01, 0.3, 0.9]) {
-      await publisher.publish();
+      await followed.publisher.publish();
       disk.fillUpTo(size * share);
       expect(await follower.poll()).toBe("disk_full");
       expect(follower.bytes()).toBe(bytes);
       disk.empty();
     }
     expect(await follower.poll()).toBeNull();
-    expect(follower.generations()).toEqual([101, publisher.generation]);
+    expect(follower.generations()).toEqual([101, followed.publisher.generation]);
   },
 );
 
 test("one follower writes a file", async () => {
-  await publisher.publish();
-  const first = start();
+  await followed.publisher.publish();
+  const first = followed.start();
   await first.settle();
-  const other = () => start({ folder: first.folder });
+  const other = () => followed.start({}, { folder: first.folder });
   expect(other).toThrow(expect.objectContaining({ reason: "held" }));
 });
 
 test("a database that somebody writes is not replaced", async () => {
-  const first = start();
+  const first = followed.start();
   await first.end({ keep: true });
-  followers = [];
+  followed.forgetFollowers();
   writeFileSync(`${first.path}-wal`, "");
-  expect(() => start({ folder: first.folder })).toThrow(FollowFailure);
+  expect(() => followed.start({}, { folder: first.folder })).toThrow(FollowFailure);
   rmSync(first.folder, { recursive: true });
 });
 
 test("a file that the disk has damaged is made anew, not copied on", async () => {
-  const follower = start();
-  await publisher.publish();
+  const follower = followed.start();
+  await followed.publisher.publish();
   await follower.settle();
   const bytes = Buffer.from(await Bun.file(follower.path).bytes());
   bytes.fill(0x5a, 4096 * 3, 4096 * 20);
