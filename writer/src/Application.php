@@ -51,6 +51,7 @@ final class Application extends ConsoleApplication
         '_complete' => CompleteCommand::class,
         'help' => HelpCommand::class,
         'list' => ListCommand::class,
+        'manual' => Commands\Manual::class,
     ];
 
     /** @param array<string, string> $environment */

@@ -121,6 +121,7 @@ final class CommandLineTest extends TestCase
                 'help',
                 'ingest',
                 'list',
+                'manual',
                 'migrate',
                 'prune',
                 'publication-keys',
@@ -141,6 +142,41 @@ final class CommandLineTest extends TestCase
                 $installation->run([$command, '--help'])->output,
             );
         }
+    }
+
+    #[Test]
+    public function the_manual_says_of_each_command_what_its_help_says(): void
+    {
+        $installation = new Installation();
+        $manual = $installation->run(['manual'])->output;
+        preg_match_all('/^## (.*)$/m', $manual, $headings);
+        $commands = array_values(
+            array_diff(array_keys(self::commandsOf($installation)), ['completion', 'help', 'list']),
+        );
+
+        self::assertSame($commands, $headings[1]);
+        foreach (self::commandsOf($installation) as $name => $description) {
+            if (in_array($name, $commands, true)) {
+                self::assertStringContainsString("## $name\n\n$description.\n\n    writer $name", $manual);
+            }
+        }
+        preg_match_all('/--[a-z][a-z-]+/', $installation->run(['status', '--help'])->output, $options);
+        foreach ($options[0] as $option) {
+            self::assertStringContainsString($option, $manual);
+        }
+    }
+
+    /** @return array<string, string> what each command does, by name */
+    private static function commandsOf(Installation $installation): array
+    {
+        $list = json_decode($installation->run(['list', '--format=json'])->output, true);
+        $described = array_column($list['commands'], 'description', 'name');
+
+        return array_filter(
+            $described,
+            static fn(string $name): bool => $name !== '_complete',
+            ARRAY_FILTER_USE_KEY,
+        );
     }
 
     #[Test]
