@@ -40,9 +40,15 @@ export class Publisher {
    * A minute of the writer: new counts are there, cron runs. Gives its exit code. `bundle` makes a bundle, too;
    * after `killAfterMs` the process is killed.
    */
-  async publish({ bundle, killAfterMs }: { bundle: boolean; killAfterMs?: number }): Promise<number> {
+  async publish(options: { bundle: boolean; killAfterMs?: number }): Promise<number> {
     this.#spool();
-    return this.run(["cron"], { bundle, ...(killAfterMs === undefined ? {} : { killAfterMs }) });
+    return this.run(["cron"], options);
+  }
+
+  /** The same with all the time that a slow machine needs, where nothing goes wrong. */
+  async publishUnhurried(options: { bundle: boolean }): Promise<number> {
+    this.#spool();
+    return this.run(["cron"], { ...options, settings: { PUBLISH_TIMEOUT_SECONDS: "300" } });
   }
 
   async run(

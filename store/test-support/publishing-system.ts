@@ -48,7 +48,7 @@ export class PublishingSystem {
     const env = { ...(await newEnvironment(store)), ...settings };
     const system = new PublishingSystem(store, { env, random });
     for (const bundle of [false, true]) {
-      const exitCode = await system.publisher.publish({ bundle });
+      const exitCode = await system.publisher.publishUnhurried({ bundle });
       if (exitCode !== 0) throw new Error(`the writer ended with ${exitCode}: ${system.publisher.log()}`);
     }
     system.#publicationKeys = await system.publisher.read(["publication-keys"]);
