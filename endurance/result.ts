@@ -38,9 +38,15 @@ export function writeResult(result: Result, folder: string): void {
   const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length };
   writeFileSync(
     join(folder, "result.json"),
-    `${JSON.stringify({ measured_at: measuredAt, machine, ...result }, null, 1)}\n`,
+    `${JSON.stringify({ measured_at: measuredAt, machine, ...result }, rounded, 1)}\n`,
   );
   writeFileSync(join(folder, "chart.svg"), chartOf(result));
+}
+
+const digits = 5;
+
+function rounded(_name: string, value: unknown): unknown {
+  return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(digits)) : value;
 }
 
 function chartOf({ seed, seconds, events, samples, minutes }: Result): string {

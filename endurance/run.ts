@@ -6,7 +6,7 @@ import { Figures } from "./figures.ts";
 import { judgeRun } from "./judge-run.ts";
 import type { Options } from "./options.ts";
 import { Outages } from "./outages.ts";
-import { planEvents } from "./plan-events.ts";
+import { planEvents, quietSeconds } from "./plan-events.ts";
 import type { Result } from "./result.ts";
 import type { Sample } from "./samples.ts";
 import { EnduranceSystem } from "./system.ts";
@@ -137,6 +137,7 @@ class Run {
     const kinds = eventKinds.filter((kind) => kind !== "the disk is full" || this.#system.disk !== null);
     for (const event of planEvents(this.#options.seconds, { kinds, random: this.#random })) {
       await this.#sleepUntil(event.second);
+      if (this.#second > this.#options.seconds - quietSeconds) break; // recoveries took longer than their minutes
       const from = performance.now();
       const failure = await this.#do(deeds[event.kind]);
       this.#events.push({ ...event, recoverySeconds: (performance.now() - from) / 1000, failure });
