@@ -218,3 +218,14 @@ describe("a program that was given regions of its own after it was loaded", () =
     expect([defaultRegion, regionCodes.length, regions]).toEqual(["GB", 14, builtIn.regions]);
   });
 });
+
+test("as many regions as there may be, each with its countries' share and long names, fit in the file", () => {
+  const regions = Array.from({ length: mostRegions }, (_, index) => ({
+    code: String.fromCharCode(65 + Math.floor(index / 26), 65 + (index % 26)),
+    name: "An island with a name of forty characters",
+    languages: ["zh-Hant-TW", "en", "fr"],
+  }));
+  const text = JSON.stringify({ default: "AA", regions });
+  expect(readRegionTable(text).regions).toHaveLength(mostRegions);
+  expect(text.length).toBeLessThan(65_536);
+});

@@ -27,6 +27,7 @@ final readonly class RankStep
      */
     public function run(?int $at = null, bool $allowsEmpty = false): void
     {
+        self::allowMemory();
         $started = hrtime(true);
         $ranking = new RankingPublisher(
             $this->database,
@@ -66,6 +67,18 @@ final readonly class RankStep
                 ),
                 ['event' => 'observations_in_the_future', 'videos' => $generation->futureCount],
             );
+        }
+    }
+
+    /**
+     * The lists of 250 regions take some 500 MB while they are made, and PHP's own limit is 128. A larger one, or none,
+     * stays. Not for the whole program: what others send is read within the smaller one.
+     */
+    private static function allowMemory(): void
+    {
+        $limit = ini_parse_quantity((string) ini_get('memory_limit'));
+        if ($limit > 0 && $limit < 1 << 30) {
+            ini_set('memory_limit', '1G');
         }
     }
 
