@@ -19,26 +19,23 @@ final readonly class TimeShift
      */
     public static function toNow(array $sources, ObservationParser $parser, int $now): int
     {
-        $newest = null;
+        $newest = $refusal = null;
         foreach ($sources as $source) {
-            foreach ($source->lines() as $line) {
-                $newest = max($newest, is_string($line) ? self::observedAt($line, $parser) : null);
+            foreach ($source->lines() as $number => $line) {
+                try {
+                    $newest = max($newest, is_string($line) ? $parser->parse($line)?->observedAt : null);
+                } catch (RejectedLine $rejected) {
+                    // Ingesting rejects it.
+                    $refusal ??= " Line $number: {$rejected->getMessage()}.";
+                }
             }
         }
 
         return $newest === null
             ? throw SourceFailure::because(
-                'Cannot shift to now: the sources have no observation that can be read.',
+                'Cannot shift to now: the sources have no observation that can be read. Expected NDJSON, as docs/observations.md describes it.' .
+                    $refusal,
             )
             : $now - $newest;
-    }
-
-    private static function observedAt(string $line, ObservationParser $parser): ?int
-    {
-        try {
-            return $parser->parse($line)?->observedAt;
-        } catch (RejectedLine) {
-            return null; // Ingesting rejects it.
-        }
     }
 }

@@ -121,6 +121,21 @@ final class IngestTest extends TestCase
     }
 
     #[Test]
+    public function what_is_no_observation_cannot_be_shifted_and_the_first_such_line_is_named(): void
+    {
+        $installation = Installation::migrated();
+        $file = $installation->folder->write('a.ndjson', "Title,Views\nA,7\n");
+        $result = $installation->run(['ingest', '--shift-to-now', $file]);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+        self::assertStringContainsString(
+            'Expected NDJSON, as docs/observations.md describes it',
+            $result->message('failed'),
+        );
+        self::assertStringContainsString('Line 1: expected JSON', $result->message('failed'));
+    }
+
+    #[Test]
     public function a_source_that_stops_in_the_middle_of_a_line_is_reported_and_the_rest_is_stored(): void
     {
         $installation = Installation::migrated();
