@@ -19,6 +19,9 @@ use TrendVault\Writer\Time\Rfc3339;
  */
 final class PeerTubeSource implements Source
 {
+    /** A request that is begun late may end, too. */
+    private const float LEAST_REQUEST_SECONDS = 10.0;
+
     /** @var array<int, KnownPage> what this run received, by number of the page */
     private array $received = [];
     /** With which the next run begins. */
@@ -124,7 +127,7 @@ final class PeerTubeSource implements Source
     {
         $known = $this->known->find($number);
         try {
-            $seconds = max(1.0, $this->time->shareSecondsLeft());
+            $seconds = max(self::LEAST_REQUEST_SECONDS, $this->time->shareSecondsLeft());
             $page = $this->api->page($number, $known?->etag, $seconds);
 
             return $page->items === null && $known !== null ? $known : $this->read($page, $number);
