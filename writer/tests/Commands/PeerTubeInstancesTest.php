@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Tests\Commands;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use Psr\Log\NullLogger;
+use Random\Randomizer;
 use Symfony\Component\Console\Output\BufferedOutput;
 use Symfony\Component\HttpClient\MockHttpClient;
 use Symfony\Component\HttpClient\Response\MockResponse;
@@ -44,7 +45,7 @@ final class PeerTubeInstancesTest extends TestCase
     {
         $random = Draws::randomizer();
         $bad = $random->getInt(1, self::INSTANCES);
-        $failures = $this->runOnce([$bad => self::garbage($random->getInt(0, 9))]);
+        $failures = $this->runOnce([$bad => self::garbage($random)]);
 
         self::assertSame(["tube$bad.example"], $failures, Draws::hint());
         $hosts = array_column(
@@ -154,14 +155,14 @@ final class PeerTubeInstancesTest extends TestCase
         return new MockResponse(json_encode(['data' => [$item]], JSON_THROW_ON_ERROR));
     }
 
-    private static function garbage(int $kind): MockResponse
+    private static function garbage(Randomizer $random): MockResponse
     {
-        return match ($kind) {
+        return match ($random->getInt(0, 9)) {
             0 => new MockResponse('<!doctype html>'),
             1 => new MockResponse('{"data": 5}'),
             2 => new MockResponse(''),
             3 => new MockResponse("\x1f\x8b broken gzip"),
-            4 => new MockResponse((string) random_bytes(1000)),
+            4 => new MockResponse($random->getBytes(1000)),
             5 => new MockResponse(str_repeat('[', 100_000)),
             6 => new MockResponse('', ['http_code' => 502]),
             7 => new MockResponse('', [
