@@ -63,8 +63,11 @@ test("a request of the edge is a span of the edge's trace, with what was answere
 
 const random = new Random();
 
-test(`nothing that a visitor sends is in a span (seed ${random.seed})`, async () => {
-  const url = await start({});
+test.each([
+  ["an open origin", {}],
+  ["one that only the edge may ask", { EDGE_KEYS: edgeKeys }],
+])(`nothing that a visitor sends is in a span of %s (seed ${random.seed})`, async (_name, env) => {
+  const url = await start(env);
   let count = 0;
   const secrets: string[] = [];
   const secret = () => {

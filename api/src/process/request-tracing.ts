@@ -1,6 +1,7 @@
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { beginTrace, readTraceId, traceparentHeader } from "@trendvault/contract/trace-context";
+import { splitTarget } from "../http/request-target.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Origin } from "../origin.ts";
 
@@ -10,7 +11,7 @@ type Span = Parameters<OTLPTraceExporter["export"]>[0][number];
 type Options = {
   /** The share of requests that have a span, up to 1. */
   ratio: number;
-  /** Whether a request that is not refused comes from the edge: then the span is of the edge's trace. */
+  /** Whether a request that is not refused comes from the edge, but for /healthz: then the span is of the edge's trace. */
   isGuarded: boolean;
   log: Logger;
 };
@@ -59,7 +60,7 @@ export class RequestTracing {
 
   #note(request: Request, response: Response, time: Duration): void {
     if (this.#waiting.length >= mostWaiting) return;
-    const isOfEdge = this.#options.isGuarded && response.status !== 403;
+    const isOfEdge = this.#options.isGuarded && response.status !== 403 && !isHealth(request);
     const traceparent = isOfEdge ? request.headers.get(traceparentHeader) : null;
     const own = beginTrace();
     const context = { traceId: readTraceId(traceparent) ?? own.traceId, spanId: own.spanId, traceFlags: 1 };
@@ -131,4 +132,9 @@ function describeSpan(
 function asTime(milliseconds: number): [number, number] {
   const seconds = Math.floor(milliseconds / 1000);
   return [seconds, Math.round((milliseconds - seconds * 1000) * 1e6)];
+}
+
+/** Answered to anybody, whatever the guard says. */
+function isHealth({ url }: Request): boolean {
+  return splitTarget(url).path === "/healthz";
 }
