@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Random } from "@trendvault/contract/test-support/random";
+import { until } from "../../api/test-support/until.ts";
 import type { FollowingOrigin } from "../../store/test-support/following-origin.ts";
 import { PublishingSystem } from "../../store/test-support/publishing-system.ts";
 import { missingServer } from "../../store/test-support/s3-server.ts";
@@ -63,6 +64,10 @@ export class WatchedSystem {
     return join(this.#metrics, "writer.prom");
   }
 
+  get #followerMetrics(): string {
+    return join(this.#metrics, "follow.prom");
+  }
+
   /** Where spool files of the writer come from. */
   get spool(): string {
     return join(this.parts.folder, "spool");
@@ -70,9 +75,10 @@ export class WatchedSystem {
 
   /** What the writer and the follower leave for the collector, and what the origin answers. */
   async outputs(): Promise<Record<"writer" | "follower" | "origin", string>> {
+    await until(() => existsSync(this.#followerMetrics)); // written every few seconds
     return {
       writer: readFileSync(this.writerMetrics, "utf8"),
-      follower: readFileSync(join(this.#metrics, "follow.prom"), "utf8"),
+      follower: readFileSync(this.#followerMetrics, "utf8"),
       origin: await (await fetch(`${this.reader.adminUrl}metrics`)).text(),
     };
   }
@@ -109,7 +115,7 @@ export class WatchedSystem {
     writeFileSync(this.edgeKeys, `e1:${randomBytes(32).toString("base64url")}`, { mode: 0o600 });
     this.#parts = await PublishingSystem.start(new Random(), ["reader"], {
       METRICS_FILE: this.writerMetrics,
-      FOLLOW_METRICS_FILE: join(this.#metrics, "follow.prom"),
+      FOLLOW_METRICS_FILE: this.#followerMetrics,
       BACKUP: "s3://trendvault/backups",
       EDGE_KEYS_FILE: this.edgeKeys,
       PUBLISH_TIMEOUT_SECONDS: "300", // a busy machine
