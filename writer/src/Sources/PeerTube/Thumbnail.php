@@ -8,11 +8,12 @@ namespace TrendVault\Writer\Sources\PeerTube;
 final readonly class Thumbnail
 {
     private const string PATH = '~^(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)+\.(?:jpe?g|png|webp|avif)$~D';
+    private const int LONGEST = 500;
     /** What a list shows is 160 pixels wide, on dense screens twice that. */
     private const int WANTED_WIDTH = 280;
 
     /**
-     * Null when there is none of this kind.
+     * Null when there is none of this kind, or only one whose address is too long to be stored.
      *
      * @param array<mixed> $item
      * @param string $url of the instance: scheme, host and port
@@ -21,7 +22,11 @@ final readonly class Thumbnail
     {
         $path = self::narrowest($item, $url) ?? ($item['thumbnailPath'] ?? null);
 
-        return is_string($path) && preg_match(self::PATH, $path) === 1 ? "$url$path" : null;
+        return is_string($path) &&
+            strlen($url . $path) <= self::LONGEST &&
+            preg_match(self::PATH, $path) === 1
+            ? "$url$path"
+            : null;
     }
 
     /**

@@ -93,6 +93,22 @@ final class VideoTest extends TestCase
     }
 
     #[Test]
+    public function a_picture_whose_address_is_longer_than_what_is_stored_is_none(): void
+    {
+        $instance = InstanceUrl::read('peertube:https://tube.example');
+        $of = static fn(int $bytes): mixed => Video::fields(
+            [
+                ...self::ITEM,
+                'thumbnailPath' => '/' . str_repeat('a', $bytes - strlen("$instance->url/.jpg")) . '.jpg',
+            ],
+            $instance,
+            FixedClock::NOON,
+        )['thumb_base'] ?? null;
+        self::assertSame(500, strlen((string) $of(500)));
+        self::assertNotSame(501, strlen((string) $of(501)));
+    }
+
+    #[Test]
     public function the_narrowest_picture_that_is_wide_enough_is_taken_if_it_is_of_the_instance(): void
     {
         $instance = InstanceUrl::read('peertube:https://tube.example');
