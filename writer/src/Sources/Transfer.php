@@ -12,6 +12,8 @@ use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 final readonly class Transfer
 {
     private const string GZIP = "\x1f\x8b";
+    /** What RFC 9110 allows in one, with or without its quotation marks: what is sent back must be a header field. */
+    private const string ENTITY_TAG = '/^[\x21-\x7e\x80-\xff]{1,200}$/D';
 
     /**
      * For the client's option on_progress: ends an answer that is larger.
@@ -36,6 +38,19 @@ final readonly class Transfer
     public static function unpacked(string $received, int $mostBytes): string
     {
         return str_starts_with($received, self::GZIP) ? (string) @gzdecode($received, $mostBytes) : $received;
+    }
+
+    /**
+     * The entity tag of an answer, to be sent back as it is: a CR or 100 KB in one would fail each later request.
+     *
+     * @param array<string, list<string>> $headers by their names in lower case
+     * @return ?string null when there is none that can be sent
+     */
+    public static function entityTag(array $headers): ?string
+    {
+        $tag = $headers['etag'][0] ?? '';
+
+        return preg_match(self::ENTITY_TAG, $tag) === 1 ? $tag : null;
     }
 
     /** Without the address, which is long and may have a key in it. */

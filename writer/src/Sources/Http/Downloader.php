@@ -86,7 +86,7 @@ final readonly class Downloader
         }
         rewind($stream);
 
-        return new Download($stream, $bytes, $response->getHeaders(false)['etag'][0] ?? null);
+        return new Download($stream, $bytes, Transfer::entityTag($response->getHeaders(false)));
     }
 
     /**

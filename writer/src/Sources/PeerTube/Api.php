@@ -100,7 +100,7 @@ final class Api
         return is_array($items) && array_is_list($items)
             ? new Page(
                 array_slice($items, 0, self::VIDEOS_PER_PAGE),
-                $response->getHeaders(false)['etag'][0] ?? null,
+                Transfer::entityTag($response->getHeaders(false)),
             )
             : throw $this->failure('its answer is not the documented JSON with a list of videos');
     }

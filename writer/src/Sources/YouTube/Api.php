@@ -76,7 +76,7 @@ final readonly class Api
         $error = $status === 200 || $status === 304 ? null : ApiError::of($status, $body);
 
         return match ($status) {
-            200 => self::read($body, $response->getHeaders()['etag'][0] ?? '', $region),
+            200 => self::read($body, (string) Transfer::entityTag($response->getHeaders()), $region),
             304 => new Page(null, (string) $etag, null),
             default => $error === ApiError::NoChart
                 ? new Page([], '', null)
