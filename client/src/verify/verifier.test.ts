@@ -163,6 +163,8 @@ test("a key that was taken out of the key set is not believed for the life of a 
   const verify = createVerifier({ baseUrl, fetch });
   const other = await TestSigner.create("s2");
   try {
+    // From here on the clock stands: the life of a key begins when it is read, which may be a millisecond later.
+    setSystemTime(began);
     expect(await refusalOf(await signedAnswer(), verify)).toBeNull();
     published = other.publicKeys;
     for (const [seconds, refusal] of [
