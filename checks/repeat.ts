@@ -1,46 +1,64 @@
 import type { Failure } from "./count.ts";
 import type { SuiteResult } from "./run-suite.ts";
-import type { Suite } from "./suites.ts";
 
-/** More than this is no accident of one moment. */
-const mostFailures = 3;
+const mostRuns = 3;
 
 /**
- * Runs again, one after the other, the suites that may have failed by accident: when nothing else runs, what failed
- * only for want of a processor passes.
+ * Runs the suites that failed again, one after the other and up to twice, until no test has failed in all their runs:
+ * when nothing else runs, what failed only for want of a processor passes.
  */
 export async function repeatFailed(
   results: readonly SuiteResult[],
-  run: (suite: Suite) => Promise<SuiteResult>,
+  run: (suite: SuiteResult["suite"]) => Promise<SuiteResult>,
 ): Promise<SuiteResult[]> {
   const judged: SuiteResult[] = [];
   for (const result of results) {
-    judged.push(isWorthRepeating(result) ? judgeTwoRuns(result, await run(result.suite)) : result);
+    const runs = [result];
+    while (judgeRuns(runs).failed > 0 && runs.length < mostRuns) runs.push(await run(result.suite));
+    judged.push(judgeRuns(runs));
   }
   return judged;
 }
 
-/** Whether a second run can tell something: a few named tests failed, and the suite came to its end. */
-export function isWorthRepeating({ failed, failures, failureReason }: SuiteResult): boolean {
-  return failureReason === undefined && failed > 0 && failed <= mostFailures && failures.length === failed;
+/**
+ * What the runs of a suite with the same seed say together: a test has failed that failed in each run that came to its
+ * end, and is flaky when it failed in some of them. A run that did not come to its end excuses no test; where another
+ * did, it is flaky itself.
+ */
+export function judgeRuns(runs: readonly SuiteResult[]): SuiteResult {
+  const last = runs.findLast(isWhole) ?? runs.at(-1);
+  if (last === undefined) throw new Error("there is no run to judge");
+  const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
+  const output = runs.map((run) => run.output).join("");
+  if (!isWhole(last)) return { ...last, seconds, output };
+  const whole = runs.filter(isWhole);
+  const failures = last.failures.filter((failure) => whole.every((run) => isAmong(failure, run.failures)));
+  const failed = failures.length + Math.min(...whole.map(countUnnamed));
+  const flaky = runs.flatMap(describeAllFailures).filter((failure) => !isAmong(failure, failures));
+  const passed = last.passed + last.failed - failed;
+  return { ...last, passed, failed, failures, flaky: withoutRepeats(flaky), seconds, output };
 }
 
-/**
- * What two runs of a suite with the same seed say together: a test has failed that failed in both, and is flaky when it
- * failed in one. A second run that did not come to its end leaves the first one's failures as they are.
- */
-export function judgeTwoRuns(first: SuiteResult, second: SuiteResult): SuiteResult {
-  const seconds = first.seconds + second.seconds;
-  if (second.failureReason !== undefined) return { ...first, seconds };
-  const failures = second.failures.filter((failure) => isAmong(failure, first.failures));
-  const unnamed = second.failed - second.failures.length;
-  const flaky = [
-    ...first.failures.filter((failure) => !isAmong(failure, failures)),
-    ...second.failures.filter((failure) => !isAmong(failure, failures)),
-  ];
-  const failed = failures.length + unnamed;
-  const passed = second.passed + second.failed - failed;
-  return { ...second, passed, failed, failures, flaky, seconds, output: first.output + second.output };
+function isWhole({ failureReason }: SuiteResult): boolean {
+  return failureReason === undefined;
+}
+
+function countUnnamed({ failed, failures }: SuiteResult): number {
+  return failed - failures.length;
+}
+
+/** The named failures of a run, and a row for what it does not name. */
+function describeAllFailures(run: SuiteResult): Failure[] {
+  const name = run.suite.name;
+  if (run.failureReason !== undefined) return [{ name, message: run.failureReason }];
+  const unnamed = countUnnamed(run);
+  return unnamed > 0
+    ? [...run.failures, { name, message: `${unnamed} failed, not named` }]
+    : [...run.failures];
+}
+
+function withoutRepeats(failures: readonly Failure[]): Failure[] {
+  return failures.filter((failure, at) => !isAmong(failure, failures.slice(0, at)));
 }
 
 function isAmong({ name }: Failure, failures: readonly Failure[]): boolean {

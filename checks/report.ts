@@ -12,9 +12,7 @@ export function describeResult(result: SuiteResult): string {
   const mark = failed === 0 ? "ok  " : "FAIL";
   const counts = failed === 0 ? `${passed}` : `${passed} passed, ${failed} failed`;
   const line = `${mark} ${suite.part}: ${suite.name} (${counts}, ${seconds.toFixed(1)} s)`;
-  const flaky = result.flaky.map(
-    (failure) => `flaky, failed in one of two runs: ${describeFailure(failure)}`,
-  );
+  const flaky = result.flaky.map((failure) => `flaky, not failed in each run: ${describeFailure(failure)}`);
   return [line, ...[...describeFailures(result), ...flaky].map((text) => `     ${inOneLine(text)}`)].join(
     "\n",
   );
@@ -51,7 +49,7 @@ export function describeOutput(result: SuiteResult): string {
 
 function reasonToShow({ failed, skipped, flaky, failureReason }: SuiteResult): string | null {
   if (failed > 0) return failureReason ?? `${failed} of its tests failed`;
-  if (flaky.length > 0) return `${flaky.length} of its tests failed in one of two runs`;
+  if (flaky.length > 0) return `${flaky.length} of its tests failed in some of its runs`;
   return skipped.some((test) => test.reason === null) ? "some tests were skipped" : null;
 }
 

@@ -9,7 +9,7 @@ export type SuiteResult = TestCount & {
   seconds: number;
   output: string;
   failureReason?: string;
-  /** Tests that failed in one of two runs. */
+  /** Tests that failed in some runs of the suite, not in all. */
   flaky: readonly Failure[];
 };
 
