@@ -4,7 +4,7 @@ import { exampleVideoId, trendingPageExample } from "./examples.ts";
 import { failuresAlone } from "./openapi-responses.ts";
 import { viewMinutesPath, viewShardsPath, viewsPath } from "./paths.ts";
 import { pullRows, shardPattern } from "./view-limits.ts";
-import { ViewMessage } from "./view-message.ts";
+import { ViewMessage } from "./view-message-schema.ts";
 import { ViewMinutes, ViewShards } from "./view-minutes.ts";
 
 const edgeOnly = "Answered by the edge only, where counting is switched on; elsewhere 404.";

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Random } from "./test-support/random.ts";
 import type { TokenList } from "./token-subject.ts";
 import { countsOf, readViewMessage, type ViewMessage } from "./view-message.ts";
+import { ViewMessage as DescribedMessage } from "./view-message-schema.ts";
 
 const random = new Random();
 const list: TokenList = { region: "GB", window: "day", category: "", generation: 7, offset: 24, count: 24 };
@@ -33,6 +34,17 @@ describe("a message is refused", () => {
   test.each(bodies)("%s", (_, body) => {
     expect(readViewMessage(body === undefined ? "{" : JSON.stringify(body))).toBeString();
   });
+});
+
+test(`what is read is what the OpenAPI document describes (TEST_SEED=${random.seed})`, () => {
+  let accepted = 0;
+  for (let draw = 0; draw < 3000; draw++) {
+    const text = JSON.stringify(drawMessage());
+    const described = DescribedMessage.safeParse(JSON.parse(text));
+    if (described.success) accepted++;
+    expect(readViewMessage(text), text).toEqual(described.success ? described.data : expect.any(String));
+  }
+  expect(accepted).toBeGreaterThan(0);
 });
 
 test("what is wrong is said without a word of the message", () => {
@@ -72,3 +84,20 @@ describe("of a message about ranks 25 to 48", () => {
     }
   });
 });
+
+/** A message with some of its members replaced by others, left out or added; now and then no object. */
+function drawMessage(): unknown {
+  const upTo = (last: number) => Array.from({ length: last }, (_, n) => n + 1);
+  const values = {
+    token: [good.token, "", "a".repeat(400), "a".repeat(401), 1, null, ["a"]],
+    seen: [good.seen, 0, 1, 500, 501, -1, 1.5, 1e300, "1", null, true, [1], {}],
+    opened: [good.opened, [], [1], [2, 2], [0], [500], [501], ["1"], [[1]], upTo(50), upTo(51), 3, null, {}],
+    time: [undefined, undefined, undefined, 1],
+  };
+  const members = Object.entries(values).filter(() => random.below(16) > 0);
+  const message = members.map(([name, drawn]) => [
+    name,
+    random.pick([drawn[0], random.pick<unknown>(drawn)]),
+  ]);
+  return random.pick([null, 1, [good], ...Array(30).fill(Object.fromEntries(message))]);
+}

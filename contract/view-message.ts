@@ -1,4 +1,3 @@
-import * as z from "zod/mini";
 import { longestToken } from "./token.ts";
 import type { TokenList } from "./token-subject.ts";
 import { largestLimit, longestList } from "./trending-query.ts";
@@ -6,25 +5,19 @@ import { largestLimit, longestList } from "./trending-query.ts";
 /** Bytes of a message at most. The longest that is valid takes less than half of it. */
 export const largestMessage = 2048;
 
-const rank = z.int({ error: "expected whole numbers" }).check(z.minimum(1), z.maximum(longestList.all));
-
-/** What a page tells of one list that it has shown (POST /api/views). The OpenAPI document is made from it as well. */
-export const ViewMessage = z.strictObject({
-  token: z.string({ error: "expected the token of the list" }).check(z.maxLength(longestToken)),
-  seen: z
-    .int({ error: "expected the deepest rank that was on screen, or 0" })
-    .check(z.minimum(0), z.maximum(longestList.all)),
-  opened: z.array(rank, { error: "expected the ranks that were opened" }).check(
-    z.maxLength(largestLimit),
-    z.refine((ranks) => new Set(ranks).size === ranks.length, { error: "expected each rank once" }),
-  ),
-});
-export type ViewMessage = z.infer<typeof ViewMessage>;
+/**
+ * What a page tells of one list that it has shown (POST /api/views): the list's token, the deepest rank that was on screen,
+ * or 0, and the ranks that were opened.
+ */
+export type ViewMessage = { token: string; seen: number; opened: number[] };
 
 /** What a message adds to the counts of a list: looks at the ranks from `firstSeen` to `lastSeen`, views of `opened`. */
 export type ViewCounts = { firstSeen: number; lastSeen: number; opened: number[] };
 
-/** Reads a message, or says what is wrong with it and repeats nothing of it. */
+/**
+ * Reads a message, or says what is wrong with it and repeats nothing of it. It reads what the schema of the OpenAPI
+ * document (view-message-schema.ts) describes, without a schema library: every page that is looked at sends one.
+ */
 export function readViewMessage(text: string): ViewMessage | string {
   let value: unknown;
   try {
@@ -32,12 +25,13 @@ export function readViewMessage(text: string): ViewMessage | string {
   } catch {
     return "expected JSON";
   }
-  const parsed = ViewMessage.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  if (issue === undefined || issue.path.length === 0)
-    return "expected an object of token, seen and opened only";
-  return `${String(issue.path[0])}: ${issue.message}`;
+  if (!hasMembers(value)) return "expected an object of token, seen and opened only";
+  const { token, seen, opened } = value;
+  if (typeof token !== "string" || token.length > longestToken)
+    return "token: expected the token of the list";
+  if (seen !== 0 && !isRank(seen)) return "seen: expected the deepest rank that was on screen, or 0";
+  if (!areRanks(opened)) return "opened: expected the ranks that were opened, each once";
+  return { token, seen, opened };
 }
 
 /** What a message counts of the list that its token names, or what is wrong with its ranks. */
@@ -48,4 +42,18 @@ export function countsOf({ seen, opened }: ViewMessage, { offset, count }: Token
   if (seen !== 0 && opened.some((one) => one > seen)) return "opened: expected ranks that were seen";
   if (seen === 0 && opened.length === 0) return "expected a rank seen or opened";
   return { firstSeen: offset + 1, lastSeen: seen === 0 ? offset : seen, opened };
+}
+
+function hasMembers(value: unknown): value is Record<keyof ViewMessage, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.keys(value).sort().join() === "opened,seen,token";
+}
+
+function isRank(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= longestList.all;
+}
+
+function areRanks(value: unknown): value is number[] {
+  if (!Array.isArray(value) || value.length > largestLimit) return false;
+  return value.every(isRank) && new Set(value).size === value.length;
 }
