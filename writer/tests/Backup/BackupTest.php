@@ -172,10 +172,11 @@ final class BackupTest extends PublicationTestCase
                 'There is no backup of 2020-01-01T000000Z in s3://lists/production/backups/, only of ',
             ],
             'damaged' => [
-                static fn(FakeStore $store) => $store->put(
-                    $backup($store),
-                    substr_replace((string) $store->content($backup($store)), 'x', 500, 1),
-                ),
+                static function (FakeStore $store) use ($backup): void {
+                    $content = (string) $store->content($backup($store));
+                    $content[500] = ~$content[500]; // another byte, whichever it was
+                    $store->put($backup($store), $content);
+                },
                 ExitCode::SourceFailed,
                 'its hash is another one',
             ],
