@@ -22,13 +22,14 @@ final class TidyTest extends PublicationTestCase
         $store = new FakeStore(page: 3);
         $installation = self::installation($store, ['PUBLISH_RETENTION_HOURS' => '2']);
         $installation->run(['cron']);
+        $now = time();
         for ($generation = 100; $generation < 130; $generation++) {
             $file = "generations/$generation-" . str_repeat('A', 43) . '.db.gz';
             $bundle = "bundles/$generation-" . str_repeat('A', 43) . '.bundle';
             foreach ([$file => 450, $bundle => 360, "bundles/$generation.json" => 360] as $key => $interval) {
                 $store->put($key, 'x');
                 // Two hours are between the ages of 114 and 115, minutes from both.
-                $store->age($key, 6975 + $interval * (115 - $generation));
+                $store->age($key, 6975 + $interval * (115 - $generation), $now);
             }
         }
         $store->put('generations/notes.txt', 'of somebody else');

@@ -91,10 +91,10 @@ final class FakeStore
         unlink($this->path($key));
     }
 
-    /** @param int $seconds how long ago the object was written */
-    public function age(string $key, int $seconds): void
+    /** @param int $seconds how long before $now the object was written; ages that are compared need one and the same $now */
+    public function age(string $key, int $seconds, ?int $now = null): void
     {
-        touch($this->path($key), time() - $seconds);
+        touch($this->path($key), ($now ?? time()) - $seconds);
     }
 
     /** @return list<string> every content that an object has had since the store began */
