@@ -38,7 +38,8 @@ final readonly class BundlePublisher
         if ($stored >= $generation) {
             return $stored === $generation ? null : throw $this->ahead($stored, $generation);
         }
-        $path = $folder->file("$generation.bundle");
+        // A renderer may outlive a writer that was killed: a file of that name would be written by two.
+        $path = $folder->file("$generation-" . bin2hex(random_bytes(8)) . '.bundle');
         $bundle = $this->renderer->render($files->plain(), $path, $this->store->client->deadline);
         $this->store->putOnce($bundle->key(), self::payload($bundle, $generation, $path));
         $pointer = BundlePointer::sign(

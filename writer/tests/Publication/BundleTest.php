@@ -66,8 +66,51 @@ final class BundleTest extends PublicationTestCase
             'a crash' => ['crash', 'it ended with exit code 7: no such font'],
             'no description' => ['silent', 'does not describe a bundle'],
             'another file' => ['another file', 'wrote another file than it said'],
-            'too slow' => ['slow', 'it took longer than PUBLISH_TIMEOUT_SECONDS=2'],
         ];
+    }
+
+    #[Test]
+    public function a_renderer_that_takes_too_long_is_stopped_and_the_next_run_renders(): void
+    {
+        $store = new FakeStore();
+        $installation = self::rendering($store);
+        $default = $installation->environment;
+        // The generation is published before: for that the time below may be too short.
+        $installation->environment['RENDER_FAULT'] = 'crash';
+        $installation->run(['cron']);
+        $installation->environment = [
+            ...$default,
+            'RENDER_FAULT' => 'slow',
+            'PUBLISH_TIMEOUT_SECONDS' => '5',
+        ];
+        $result = $installation->run(['publish']);
+
+        self::assertSame(ExitCode::SourceFailed, $result->exitCode, $result->errors);
+        self::assertStringContainsString(
+            'it took longer than PUBLISH_TIMEOUT_SECONDS=5',
+            $result->message('store_failed'),
+        );
+        self::assertNull($store->content('bundle.json'));
+
+        $installation->environment = $default;
+        self::assertSame(ExitCode::Ok, $installation->run(['publish'])->exitCode);
+        self::assertNotNull($store->content('bundles/1.json'));
+    }
+
+    #[Test]
+    public function a_renderer_that_outlives_its_run_does_not_write_into_the_bundle_of_the_next(): void
+    {
+        $store = new FakeStore();
+        $installation = self::rendering($store);
+        $installation->environment['RENDER_FAULT'] = 'says its output';
+        $outputs = array_map(
+            static fn(string $command): string => $installation->run([$command])->message('store_failed'),
+            ['cron', 'publish'],
+        );
+
+        self::assertStringContainsString('it ended with exit code 7: /', $outputs[0]);
+        self::assertStringContainsString('it ended with exit code 7: /', $outputs[1]);
+        self::assertNotSame($outputs[0], $outputs[1]);
     }
 
     #[Test]
@@ -127,7 +170,6 @@ final class BundleTest extends PublicationTestCase
     {
         return self::installation($store, [
             'RENDER_COMMAND' => '"' . PHP_BINARY . '" "' . __DIR__ . '/render.php"',
-            'PUBLISH_TIMEOUT_SECONDS' => '2',
             'HTTP_SOURCE_AUTHORIZATION' => 'stats.example Bearer abc',
         ]);
     }

@@ -18,6 +18,10 @@ if (array_any($secrets, static fn(string $name): bool => getenv($name) !== false
 if ($fault === 'slow') {
     sleep(60);
 }
+if ($fault === 'says its output') {
+    fwrite(STDERR, "{$options['output']}\n");
+    exit(7);
+}
 if ($fault === 'crash') {
     fwrite(STDERR, "no such font\n");
     exit(7);
