@@ -60,7 +60,7 @@ final class Transport
     /** @return array<int, mixed> */
     private function common(Request $request, float $seconds): array
     {
-        $milliseconds = (int) max(1, 1000 * $seconds);
+        $milliseconds = (int) max(1, ceil(1000 * $seconds)); // never before the deadline, which is then the reason
 
         return [
             CURLOPT_URL => $request->url,

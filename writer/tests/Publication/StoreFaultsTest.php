@@ -38,7 +38,7 @@ final class StoreFaultsTest extends PublicationTestCase
     public function whatever_the_store_does_and_whenever_the_writer_dies_the_chain_is_whole_and_goes_forward(): void
     {
         $store = new FakeStore();
-        $installation = self::installation($store, ['PUBLISH_TIMEOUT_SECONDS' => '20']);
+        $installation = self::installation($store, ['PUBLISH_TIMEOUT_SECONDS' => '60']);
         $installation->run(['cron']);
         $store->fail([]);
         $runs = Draws::count(usual: 30, long: 400);
@@ -69,7 +69,7 @@ final class StoreFaultsTest extends PublicationTestCase
         string $fault,
     ): void {
         $store = new FakeStore();
-        $installation = self::installation($store, ['PUBLISH_TIMEOUT_SECONDS' => '10']);
+        $installation = self::installation($store, ['PUBLISH_TIMEOUT_SECONDS' => '60']);
         $installation->run(['cron']);
         foreach (
             ['GET current', 'PUT generations', 'HEAD generations', 'PUT pointers', 'PUT current']
@@ -134,6 +134,7 @@ final class StoreFaultsTest extends PublicationTestCase
         $store->fail([['fault' => 'slow', 'for_ever' => true]]);
         $slow = $installation->run(['cron']);
         $installation->environment['S3_ENDPOINT'] = 'http://127.0.0.1:1';
+        $installation->environment['PUBLISH_TIMEOUT_SECONDS'] = '60'; // more than all attempts take
         $down = $installation->run(['cron']);
 
         self::assertSame(
