@@ -4,6 +4,7 @@ import { exposedFields } from "@trendvault/contract/cross-origin";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
 import { keySet } from "./keys.ts";
+import { longLifetimes, withLifetimes } from "./lifetimes.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
 /** Headers of the connection, or about how one of the two works. */
@@ -15,6 +16,7 @@ describe("a response of the edge", () => {
   let stack: TestStack;
   before(async () => {
     stack = await startTestStack();
+    stack.proxy.behaviour = withLifetimes(longLifetimes);
   });
   after(() => stack.close());
 

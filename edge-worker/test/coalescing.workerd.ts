@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { withLifetimes } from "./lifetimes.ts";
+import { longLifetimes, withLifetimes } from "./lifetimes.ts";
 import { type Behaviour, passOn } from "./origin-proxy.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
@@ -57,7 +57,7 @@ describe("500 requests at once", () => {
   });
 
   test("in another isolate of the data centre find what the first has stored", async () => {
-    stack.proxy.behaviour = passOn;
+    stack.proxy.behaviour = withLifetimes(longLifetimes);
     await stack.edge.fetch("/api/trending?region=PT&window=day");
     stack.proxy.targets = [];
     const result = await stack.edge.runTraffic({

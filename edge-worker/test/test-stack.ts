@@ -1,5 +1,5 @@
 import { makeDatabase, type TestDatabase } from "./database.ts";
-import { Edge } from "./edge.ts";
+import { bundle, Edge } from "./edge.ts";
 import { Origin } from "./origin.ts";
 import { OriginProxy } from "./origin-proxy.ts";
 
@@ -17,6 +17,7 @@ export async function startTestStack(
   vars: Record<string, string> = {},
   rankedSecondsAgo = 0,
 ): Promise<TestStack> {
+  bundle(); // takes long: the generation ages meanwhile
   const database = makeDatabase(rankedSecondsAgo);
   const origin = await Origin.start(database.path);
   const proxy = await OriginProxy.start(origin.url);
