@@ -91,6 +91,7 @@ describe("an edge that is killed", () => {
     const target = "/api/views/minutes?shard=CZ-0&limit=10000";
     const signed = { ...signPullAt(Math.floor(Date.now() / 1000), target) };
     const response = await fetch(edge.url + target, { headers: signed });
+    assert.equal(response.status, 200, await response.clone().text());
     const { looks, last_closed } = (await response.json()) as ViewMinutes;
     const ranks = looks.flatMap((row) => row.ranks);
     return { messages: ranks.reduce((sum, [, , , views]) => sum + views, 0), closed: last_closed };
