@@ -76,10 +76,7 @@ export class Edge {
     const init = { ...options, headers: { ...address, ...headers }, cf };
     const send = () =>
       this.#harness.getWorker("trendvault-edge").fetch(`https://site.example${target}`, init);
-    const isRead = init.body === undefined && init.signal === undefined;
-    // The harness's own connection, when it was idle for seconds, may be closed while it is used again.
-    const isRetried = (error: unknown) => isRead && error instanceof TypeError;
-    return wholeOf(await send().catch((error) => (isRetried(error) ? send() : Promise.reject(error))));
+    return wholeOf(await (init.signal === undefined ? onOpenConnection(send) : send()));
   }
 
   /** Sends a request as Cloudflare does: to the static assets first, and to the Worker when there is none. */
@@ -132,9 +129,15 @@ export class Edge {
 
   async #post<T>(worker: string, body: unknown): Promise<T> {
     const init = { method: "POST", body: JSON.stringify(body) };
-    const response = await this.#harness.getWorker(worker).fetch("https://test.example/", init);
+    const send = () => this.#harness.getWorker(worker).fetch("https://test.example/", init);
+    const response = await onOpenConnection(send);
     return (await response.json()) as T;
   }
+}
+
+/** The harness's own connection, when it was idle for seconds, may be closed while it is used again: then it sends again. */
+function onOpenConnection<T>(send: () => Promise<T>): Promise<T> {
+  return send().catch((error: unknown) => (error instanceof TypeError ? send() : Promise.reject(error)));
 }
 
 type AnyResponse = {
