@@ -99,7 +99,7 @@ describe("in a browser, the packed package", () => {
     open(app, { script, change: withLinks }, async (page, printed) => {
       await page.locator("trendvault-list li").nth(4).waitFor();
       const id = await page.locator("trendvault-list [data-id]").first().getAttribute("data-id");
-      await page.locator(".title a").first().click();
+      await Promise.all([page.waitForEvent("console"), page.locator(".title a").first().click()]);
       assert.deepEqual(printed, [id]);
       assert.equal(await page.locator("trendvault-list li").count(), 5); // the link was not followed
     });

@@ -16,6 +16,8 @@ export class ScriptedEdge {
   list: (query: URLSearchParams) => Answer | null = () => ({ body: listOf() });
   /** The queries of the lists that were asked for. */
   readonly asked: string[] = [];
+  /** How many of them have their answer. */
+  answered = 0;
   /** What was sent to /api/views. */
   readonly told: { token: string; seen: number; opened: number[] }[] = [];
 
@@ -49,9 +51,12 @@ export class ScriptedEdge {
     if (pathname !== "/api/trending") return route.fulfill({ status: 404, headers: cors });
     this.asked.push(searchParams.toString());
     const answer = this.list(searchParams);
-    if (answer === null) return route.abort();
-    const { status = 200, headers = {}, body } = answer;
-    return route.fulfill({ status, headers: { ...cors, ...headers }, json: body });
+    if (answer === null) await route.abort();
+    else {
+      const { status = 200, headers = {}, body } = answer;
+      await route.fulfill({ status, headers: { ...cors, ...headers }, json: body });
+    }
+    this.answered++;
   }
 }
 

@@ -5,6 +5,8 @@ import { browser } from "./launch.ts";
 /** `errors` are what a test expects in the console; `hosts` are those, besides the edge's, that a page may ask. */
 export type VisitOptions = BrowserContextOptions & { errors?: readonly RegExp[]; hosts?: readonly string[] };
 
+const longestWait = 180_000; // ms; a busy machine may take longer than Playwright's 30 s
+
 type Visit = { page: Page; context: BrowserContext };
 
 /**
@@ -17,6 +19,7 @@ export async function visit(
   run: (visit: Visit) => Promise<void>,
 ): Promise<void> {
   const context = await (await browser()).newContext({ baseURL, ...options });
+  context.setDefaultTimeout(longestWait);
   const findings = await watch(context, [new URL(baseURL).host, ...hosts]);
   try {
     await run({ page: await context.newPage(), context });
