@@ -120,13 +120,21 @@ function tamper(answer: Answer): string {
   return random.pick(changes)();
 }
 
+/** Fields with the signature's bytes in place of its text: "Q==" and "R==" are the same byte (RFC 4648, section 3.5). */
+function readFields(headers: Headers): [string, string][] {
+  const [, base64] = /^tv=:([A-Za-z0-9+/]+==):$/.exec(headers.get("signature") ?? "") ?? [];
+  const fields = new Headers(headers);
+  if (base64 !== undefined) fields.set("signature", Buffer.from(base64, "base64").toString("hex"));
+  return [...fields];
+}
+
 test(`a change anywhere in body, fields, status or question is refused (seed ${random.seed})`, async () => {
   for (let draw = 0; draw < drawsOf({ usual: 300, long: 10_000 }); draw++) {
     const answer = await signedAnswer();
-    const before = [...answer.headers];
+    const before = new Headers(answer.headers);
     const change = tamper(answer);
-    const isWeakened = answer.headers.get("etag") === `W/${new Map(before).get("etag")}`;
-    const isSame = JSON.stringify([...answer.headers]) === JSON.stringify(before);
+    const isWeakened = answer.headers.get("etag") === `W/${before.get("etag")}`;
+    const isSame = JSON.stringify(readFields(answer.headers)) === JSON.stringify(readFields(before));
     const isFieldChange = !/byte|end|asked|status/.test(change);
     if (isWeakened || (isFieldChange && isSame)) continue; // the change was none
     expect({ change, refusal: await refusalOf(answer) }).not.toEqual({ change, refusal: null });
