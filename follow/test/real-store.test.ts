@@ -53,5 +53,5 @@ test.skipIf(reason !== null)(
       await store.remove();
     }
   },
-  60_000,
+  300_000,
 );

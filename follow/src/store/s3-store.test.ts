@@ -20,7 +20,7 @@ test.each([
   };
   const store = new S3Store("s3://lists", { bucket: "lists", prefix: "" }, options);
   try {
-    const opened = store.open("current.json", { signal: AbortSignal.timeout(60_000) });
+    const opened = store.open("current.json", { signal: AbortSignal.timeout(300_000) });
     await expect(opened).rejects.toMatchObject({ reason });
   } finally {
     await server.stop(true);
