@@ -7,8 +7,8 @@ export type LoadOptions = {
   targets: string[];
   check: (response: RawResponse) => string | null;
   reconnect?: boolean;
-  /** Header fields, each with its line end. */
-  headers?: string;
+  /** Gives the header fields of the next request, each with its line end. */
+  headers?: () => string;
 };
 
 /**
@@ -25,7 +25,7 @@ export function startLoad(
     const client = new RawClient(url);
     for (let turn = offset; running && (reconnect || turn === offset || client.isOpen); turn++) {
       try {
-        const failure = check(await client.get(targets[turn % targets.length] ?? "/", headers));
+        const failure = check(await client.get(targets[turn % targets.length] ?? "/", headers?.()));
         if (failure !== null) result.failures.push(failure);
         else result.answers++;
       } catch (error) {

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
+import { EdgeSigner, edgeMinute, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { publicKeysPath } from "@trendvault/contract/paths";
 import type { PublicKeySet } from "@trendvault/contract/public-keys";
@@ -73,14 +73,23 @@ async function hangUp(running: OriginProcess): Promise<void> {
   });
 }
 
+/** Gives the edge's field as it is at the time of each call, in an hour from now on: a signature lives two minutes. */
+async function signedFields(edgeKeys: string): Promise<() => string> {
+  const signer = new EdgeSigner(parseKeyRing(edgeKeys));
+  const first = edgeMinute(Date.now() / 1000);
+  const signatures = await Promise.all(
+    Array.from({ length: 60 }, (_, minutes) => signer.sign(60 * (first + minutes))),
+  );
+  return () => `${edgeSignatureHeader}: ${signatures[edgeMinute(Date.now() / 1000) - first]}\r\n`;
+}
+
 /** Keeps the response of every answer under load, and counts what was refused. */
 async function keepAsking(url: string, edgeKeys: string) {
   const responses: RawResponse[] = [];
-  const [[name, value] = ["", ""]] = Object.entries(await header(edgeKeys));
   const load = startLoad(url, {
     connections: 16,
     targets,
-    headers: `${name}: ${value}\r\n`,
+    headers: await signedFields(edgeKeys),
     check(response) {
       responses.push(response);
       return response.status === 200 ? null : `status ${response.status}`;
