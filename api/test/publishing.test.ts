@@ -50,16 +50,19 @@ test("no list is torn while the writer publishes, checkpoints and is killed agai
 
 test("what a writer left uncommitted when it was killed is never seen", async () => {
   const before = (await (await fetch(`${origin.url}api/trending`)).json()) as { generation: number };
+  const sql =
+    "INSERT INTO generations (id, published_at, formula, video_count, max_per_channel, max_per_channel_ranks) VALUES (77, 0, 'x', 0, 3, 24)";
   const program = `
     const { Database } = require("bun:sqlite");
     const database = new Database(${JSON.stringify(builder.path)});
     database.run("BEGIN IMMEDIATE");
-    database.run("INSERT INTO generations VALUES (77, 0, 'x', 0, 3, 24)");
     database.run("PRAGMA cache_spill = 1");
+    database.run(${JSON.stringify(sql)});
     console.log("open");
     setInterval(() => {}, 1000);`;
   const writer = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe" });
-  await writer.stdout.getReader().read();
+  const { value } = await writer.stdout.getReader().read();
+  expect(new TextDecoder().decode(value)).toBe("open\n");
   writer.kill("SIGKILL");
   await writer.exited;
   const next = builder.publish([{ region: "GB", videos: videos(3) }]);
