@@ -56,6 +56,7 @@ export class DatabaseBuilder {
     this.path = existing ?? join(this.folder, "trendvault.db");
     this.database = new Database(this.path, { create: true, strict: true });
     try {
+      this.database.run("PRAGMA busy_timeout = 2000"); // an origin that recovers the log locks it for a moment
       this.database.run("PRAGMA journal_mode = WAL");
       this.database.run("PRAGMA foreign_keys = ON");
       this.database.run("PRAGMA synchronous = OFF"); // no test cuts the power, and a busy disk takes seconds
