@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BundleFile } from "@trendvault/contract/bundle-format";
+import { type BundleFile, trailerBytes } from "@trendvault/contract/bundle-format";
 import { bundleName, bundlePointerName, currentBundleName } from "@trendvault/contract/store-names";
 import {
   TestPublicationSigner,
@@ -45,12 +45,19 @@ export function renderBundle(databasePath: string, { isDelegating = true } = {})
     ...(isDelegating && { EDGE_SIGNING_PUBLIC_KEYS: edgeSigner.responseKey.x }),
   };
   const command = ["--no-env-file", render, "--database", databasePath, "--output", output];
-  const signedAt = Math.floor(Date.now() / 1000);
   const line = execFileSync("bun", command, { env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
   const { generation, bytes, index_bytes, sha256, index_sha256 } = JSON.parse(line);
   const rendered = new Uint8Array(readFileSync(output));
   rmSync(folder, { recursive: true });
-  return { generation, signedAt, file: { sha256, bytes, index_bytes, index_sha256 }, bytes: rendered };
+  const file = { sha256, bytes, index_bytes, index_sha256 };
+  return { generation, signedAt: signedAtOf(rendered), file, bytes: rendered };
+}
+
+/** The time that the bundle itself has: a program takes seconds to start on a busy machine. See its format. */
+function signedAtOf(bundle: Uint8Array<ArrayBuffer>): number {
+  const end = bundle.length - trailerBytes;
+  const manifestBytes = new DataView(bundle.buffer, bundle.byteOffset + end).getUint32(4);
+  return JSON.parse(new TextDecoder().decode(bundle.subarray(end - manifestBytes, end))).signed_at;
 }
 
 /** What the writer of a prefix calls its store; without one the tests' usual name. */
