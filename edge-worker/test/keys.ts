@@ -44,9 +44,9 @@ export function signAgain(whole: WholeResponse, created = Math.floor(Date.now() 
   return { ...whole, headers: { ...headers, ...signed } };
 }
 
-/** A signed page without items, of a ranking that was made just now. */
-export function signedPage(target: string): Exchange {
-  const body = Buffer.from(JSON.stringify({ generated_at: new Date().toISOString(), next: null }));
+/** A signed page without items, of a ranking that was made at that time (Unix seconds), by default just now. */
+export function signedPage(target: string, now = Math.floor(Date.now() / 1000)): Exchange {
+  const body = Buffer.from(JSON.stringify({ generated_at: new Date(now * 1000).toISOString(), next: null }));
   const digest = createHash("sha256").update(body).digest("base64");
   const headers = {
     "content-type": "application/json",
@@ -56,7 +56,7 @@ export function signedPage(target: string): Exchange {
     "trendvault-cache-control": answerLifetimes,
     signature: "",
   };
-  const signed = signAgain({ status: 200, headers, body });
+  const signed = signAgain({ status: 200, headers, body }, now);
   return { status: 200, headers: Object.entries(signed.headers), body: body.toString() };
 }
 
