@@ -93,7 +93,7 @@ test("a page over the edge of two blocks of 50 ranks counts in both", async () =
 });
 
 test(`messages that come at once are one call for each region, with the sums of all (TEST_SEED=${random.seed})`, async () => {
-  const services = createServices(0.01);
+  const services = createServices(0.5);
   const lists = [
     list,
     { ...list, offset: 0 },
