@@ -19,7 +19,7 @@ afterAll(() => database.remove());
 /** An edge without an origin, so many seconds after the bundle of generation 2 was signed. */
 async function ask(targets: string[], { seconds = 20, bucket = new MemoryBucket() } = {}) {
   bucket.put(await objectsOf(rendered, { publishedAt: rendered.signedAt }));
-  const bundles = { bucket, keySet: bundleKeySet, signingSeed: edgeSeed, timeoutSeconds: 1 };
+  const bundles = { bucket, keySet: bundleKeySet, signingSeed: edgeSeed, timeoutSeconds: 60 };
   const dataCentre = new DataCentre();
   const options = { stored: [], fallback: null, hasOrigin: false, dataCentre, bundles };
   const edge = new InProcessEdge(options, () => rendered.signedAt + seconds);

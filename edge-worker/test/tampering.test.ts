@@ -46,8 +46,8 @@ describe("nothing that changes between origin and edge reaches a client", () => 
     database = makeDatabase(60);
     database.publish();
     origin = await Origin.start(database.path);
-    now = Math.floor(Date.now() / 1000);
     for (const question of questions) genuine.set(question, await record(question));
+    now = Math.floor(Date.now() / 1000); // after they were signed
     for (const question of questions) await store(question);
     const replayed = [...genuine.values()].map((one) => signedAt(now - replayedSeconds, one));
     tamperer = new Tamperer(random, [...genuine.values(), ...replayed]);

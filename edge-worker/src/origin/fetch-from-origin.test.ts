@@ -18,7 +18,7 @@ afterEach(() => {
   server?.close();
 });
 
-async function fetchWith(listener: RequestListener, timeoutSeconds = 5) {
+async function fetchWith(listener: RequestListener, timeoutSeconds = 300) {
   server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
