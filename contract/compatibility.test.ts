@@ -42,7 +42,8 @@ const breaking: Record<string, Change> = {
   "a field of another type": (document, random) => {
     const [name, schema] = random.pick(answerSchemas(document));
     const field = random.pick(schema.required ?? []);
-    if (schema.properties !== undefined) schema.properties[field] = { type: "boolean" };
+    const properties = schema.properties as Record<string, { type?: string }>;
+    properties[field] = { type: properties[field]?.type === "boolean" ? "string" : "boolean" };
     return `${name}.${field}`;
   },
   "a new required parameter": (document, random) => {
