@@ -91,7 +91,7 @@ export const storeFaults: StoreFault[] = [
     name: "the pointer was changed",
     reason: "tampered",
     happen: ({ store }) =>
-      answer(store, /^current/, (body) => new Response(body.toString().replace(/"bytes":\d/, '"bytes":9'))),
+      answer(store, /^current/, (body) => new Response(body.toString().replace(/"bytes":\d/, "$&9"))),
   },
   {
     name: "an older pointer is put back",
