@@ -69,9 +69,8 @@ test("SIGHUP reads the file of the regions again; one with a mistake leaves thos
   const running = await OriginProcess.start(builder.path, { REGIONS_FILE: file });
   processes.push(running);
   const codes = async () => {
-    const { regions } = (await (await fetch(`${running.url}api/regions`)).json()) as {
-      regions: { code: string }[];
-    };
+    const response = await fetch(`${running.url}api/regions`, { keepalive: false }); // its worker may be gone
+    const { regions } = (await response.json()) as { regions: { code: string }[] };
     return regions.map(({ code }) => code).join();
   };
   expect(await codes()).toBe("GB,PL");
