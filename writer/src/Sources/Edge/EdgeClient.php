@@ -19,12 +19,15 @@ final readonly class EdgeClient
     public const int MOST_BYTES = 8 * 1024 * 1024;
     public const int ATTEMPTS = 3;
 
+    /** An answer that does not begin or go on for so long is given up; or for a share of the timeout, if that is longer. */
     private const float IDLE_TIMEOUT_SECONDS = 5.0;
+    private const float IDLE_SHARE = 1 / 8;
     private const float FIRST_DELAY_SECONDS = 0.25;
     private const int MOST_NESTING = 16;
     private const array TEMPORARY = [408, 425, 429, 500, 502, 503, 504];
 
     private float $deadline;
+    private float $idleSeconds;
     /** @var Closure(float): void */
     private Closure $sleep;
 
@@ -42,6 +45,7 @@ final readonly class EdgeClient
         ?Closure $sleep = null,
     ) {
         $this->deadline = hrtime(true) / 1e9 + $timeoutSeconds;
+        $this->idleSeconds = max(self::IDLE_TIMEOUT_SECONDS, self::IDLE_SHARE * $timeoutSeconds);
         $this->sleep = $sleep ?? static fn(float $seconds) => usleep((int) (1e6 * $seconds));
     }
 
@@ -100,7 +104,7 @@ final readonly class EdgeClient
                 'Accept-Encoding' => 'gzip', // said by us, so that the client does not unpack without a bound
             ],
             'max_redirects' => 0,
-            'timeout' => min(self::IDLE_TIMEOUT_SECONDS, $seconds),
+            'timeout' => min($this->idleSeconds, $seconds),
             'max_duration' => $seconds,
             'on_progress' => Transfer::limit(self::MOST_BYTES),
         ]);
