@@ -41,6 +41,7 @@ final class FakeEdge
 
     public readonly string $url;
     private readonly PhpServer $server;
+    private int $draws = 0;
 
     public function __construct()
     {
@@ -61,7 +62,7 @@ final class FakeEdge
     /** @param list<string> $faults for the next requests, one each; '' for the right answer */
     public function fail(array $faults): void
     {
-        $this->server->write('faults.json', $faults);
+        $this->server->write('faults.json', ['draw' => ++$this->draws, 'faults' => $faults]);
     }
 
     /** @return list<string> the targets that were asked for */

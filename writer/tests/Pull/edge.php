@@ -116,12 +116,15 @@ function spoil(string $fault, array $right, string $folder): mixed
     };
 }
 
-$faults = is_file("$folder/faults.json")
-    ? json_decode((string) file_get_contents("$folder/faults.json"), true)
-    : [];
-$fault = array_shift($faults) ?? '';
-file_put_contents("$folder/faults.json.new", json_encode($faults));
-rename("$folder/faults.json.new", "$folder/faults.json");
+// It is the test's to write, also while a request of a writer that was killed is answered: how many are used up is in a
+// file beside it.
+$drawn = json_decode((string) @file_get_contents("$folder/faults.json"), true) ?? [
+    'draw' => 0,
+    'faults' => [],
+];
+$used = "$folder/used-{$drawn['draw']}.txt";
+$fault = $drawn['faults'][is_file($used) ? filesize($used) : 0] ?? '';
+file_put_contents($used, '.', FILE_APPEND);
 
 $state = json_decode((string) file_get_contents("$folder/state.json"), true);
 verify();

@@ -30,6 +30,7 @@ final class FakeStore
 
     public readonly string $url;
     private readonly PhpServer $server;
+    private int $draws = 0;
 
     /** @param int $page how many objects a page of a list has at most */
     public function __construct(int $page = 1000)
@@ -58,7 +59,7 @@ final class FakeStore
     /** @param list<array{fault: string, method?: string, key?: string, for_ever?: true}> $rules each is used up by a request */
     public function fail(array $rules): void
     {
-        $this->server->write('faults.json', $rules);
+        $this->server->write('faults.json', ['draw' => ++$this->draws, 'rules' => $rules]);
     }
 
     /** @return list<string> keys relative to the prefix */

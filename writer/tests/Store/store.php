@@ -3,8 +3,9 @@
 declare(strict_types=1);
 
 // Plays an object store that speaks S3, run by PHP's own web server: objects are files in FOLDER, with conditional
-// writes and lists in pages as the documentation of S3 describes them. `faults.json` is a list of rules, of which the
-// first that matches a request is used up: {"method": "PUT", "key": "^current", "fault": "lost"}.
+// writes and lists in pages as the documentation of S3 describes them. `faults.json` has a list of rules, of which the
+// first that matches a request is used up: {"method": "PUT", "key": "^current", "fault": "lost"}. It is the test's to
+// write, also while a request of a writer that was killed is answered: what is used up is in a file beside it.
 
 $folder = (string) getenv('FOLDER');
 $path = rawurldecode((string) parse_url((string) $_SERVER['REQUEST_URI'], PHP_URL_PATH));
@@ -22,17 +23,21 @@ $answer = static function (int $status, string $code = '', string $text = ''): v
 };
 $file = static fn(string $key): string => "$folder/objects/" . rawurlencode($key);
 
-$faults = json_decode((string) @file_get_contents("$folder/faults.json"), true) ?: [];
+$drawn = json_decode((string) @file_get_contents("$folder/faults.json"), true) ?? [
+    'draw' => 0,
+    'rules' => [],
+];
+$used = @file("$folder/used-{$drawn['draw']}.txt", FILE_IGNORE_NEW_LINES) ?: [];
 $fault = '';
-foreach ($faults as $index => $rule) {
+foreach ($drawn['rules'] as $index => $rule) {
     if (
+        !in_array((string) $index, $used, true) &&
         in_array($method, explode(' ', $rule['method'] ?? $method), true) &&
         preg_match('~' . ($rule['key'] ?? '') . '~', $key) === 1
     ) {
         $fault = $rule['fault'];
         if (!isset($rule['for_ever'])) {
-            unset($faults[$index]);
-            file_put_contents("$folder/faults.json", json_encode(array_values($faults)));
+            file_put_contents("$folder/used-{$drawn['draw']}.txt", "$index\n", FILE_APPEND);
         }
         break;
     }
