@@ -116,7 +116,7 @@ final class PeerTubeFailureTest extends PeerTubeTestCase
     #[Test]
     public function the_rate_limit_that_PeerTube_documents_is_kept_to_by_the_pause_it_asks_for(): void
     {
-        $this->instance->hold([], ['made' => 250, 'limit' => 2]);
+        $this->instance->hold([], ['made' => 250, 'limit' => 2, 'limited_seconds' => 600]);
 
         self::assertCount(200, $this->read('#DE'));
         self::assertStringContainsString('it answers 429', (string) $this->failure);

@@ -150,7 +150,7 @@ file_put_contents("$folder/faults.json", json_encode($faults));
 if (parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH) !== '/api/v1/videos') {
     problem(404, 'Not found');
 }
-limitRate($folder, $state['limit'] ?? 50, 10);
+limitRate($folder, $state['limit'] ?? 50, $state['limited_seconds'] ?? 10);
 if (preg_match('~^status (\d+)(?: after (\d+))?$~', $fault, $match) === 1) {
     isset($match[2]) && header("Retry-After: $match[2]");
     problem((int) $match[1], 'a drawn fault');
