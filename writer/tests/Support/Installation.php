@@ -10,6 +10,8 @@ use SQLite3;
 final class Installation
 {
     public const string PROGRAM = __DIR__ . '/../../bin/writer';
+    /** A writer that was killed may have left a process that reads, and closes the file after it. */
+    private const int BUSY_MILLISECONDS = 60_000;
 
     public readonly TemporaryFolder $folder;
     public readonly string $database;
@@ -56,6 +58,7 @@ final class Installation
     {
         $connection = new SQLite3($this->database);
         $connection->enableExceptions(true);
+        $connection->busyTimeout(self::BUSY_MILLISECONDS);
         $connection->exec($sql);
         $connection->close();
     }
@@ -65,7 +68,7 @@ final class Installation
     {
         $connection = new SQLite3($this->database);
         $connection->enableExceptions(true);
-        $connection->busyTimeout(5000);
+        $connection->busyTimeout(self::BUSY_MILLISECONDS);
         $result = $connection->query($sql);
         for ($rows = []; ($row = $result->fetchArray(SQLITE3_ASSOC)) !== false; ) {
             $rows[] = $row;
@@ -80,6 +83,7 @@ final class Installation
     {
         $hash = hash_init('sha256');
         $connection = new SQLite3($this->database);
+        $connection->busyTimeout(self::BUSY_MILLISECONDS);
         $result = $connection->query($sql);
         while (($row = $result->fetchArray(SQLITE3_NUM)) !== false) {
             hash_update($hash, serialize($row));
