@@ -68,7 +68,7 @@ def test_several_processes_add_up_and_climb_to_the_highest_step(origin: LocalOri
 
 
 def test_a_service_level_that_is_missed_ends_with_exit_code_1(origin: LocalOrigin) -> None:
-    arguments = ("--profile", "stampede", "--duration", "2s", "--users", "20", "--level", "p99_ms=0.001")
+    arguments = ("--profile", "stampede", "--duration", "6s", "--users", "20", "--level", "p99_ms=0.001")
     code, text = run("loadtest", origin.url, *arguments, environment=origin.environment)
     assert code == 1, text
     assert re.search(r"MISSED +p99 +[0-9.,]+ ms +at most 0.001", text), text
@@ -77,7 +77,7 @@ def test_a_service_level_that_is_missed_ends_with_exit_code_1(origin: LocalOrigi
 
 def test_wrong_responses_are_failures_and_counted_by_kind(origin: LocalOrigin) -> None:
     environment = {**origin.environment, "ORIGIN_JWKS": json.dumps(PUBLIC_KEYS)}
-    arguments = ("--profile", "stampede", "--duration", "2s", "--users", "20", "--", "NewConnectionUser")
+    arguments = ("--profile", "stampede", "--duration", "6s", "--users", "20", "--", "NewConnectionUser")
     code, text = run("loadtest", origin.url, *arguments, environment=environment)
     assert code == 1, text
     assert re.search(r"[1-9][0-9]* +GET /api/trending \(new connection\): token: unknown-key", text), text
