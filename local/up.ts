@@ -96,13 +96,24 @@ async function run(options: Options, writer: WriterOptions): Promise<string | nu
       console.log("Rendering every page, list and answer for the store: that takes a minute.");
       await runWriter(["publish"], cron);
     }
-    if (options.edge) await requireSameRegions(`http://${HOST}:${options.edgePort}`);
+    if (options.edge && !(await hasSameRegions(options, stopped))) return;
     console.log(welcome(options, busiest));
     const regions = counted.filter(({ videos }) => videos > 0).map(({ region }) => region);
     const visiting = visitWhileRunning(options, { regions, signal: stopped });
     await Promise.all([visiting, runEvery(MINUTE_MS, cron, stopped)]);
   };
   return runStack(services, { signal, whenReady });
+}
+
+/** False when the stack was stopped meanwhile. @throws Error when the edge has other regions than the origin */
+async function hasSameRegions({ edgePort }: Options, stopped: AbortSignal): Promise<boolean> {
+  try {
+    await requireSameRegions(`http://${HOST}:${edgePort}`, { signal: stopped });
+    return true;
+  } catch (error) {
+    if (stopped.aborted) return false;
+    throw error;
+  }
 }
 
 /** What the writer's runs of every minute ingest: what the demo counts next, and what visitors looked at. */
