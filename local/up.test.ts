@@ -1,21 +1,22 @@
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { createVerifier } from "../client/src/verify/verifier.ts";
 import { freePort } from "../edge-worker/test/free-port.ts";
 import { isSeededWithDemo } from "./database-files.ts";
-import { newDatabasePath, newEnvFile, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
+import {
+  newDatabasePath,
+  newEnvFile,
+  sourceFile,
+  start,
+  stopAll,
+  twoVideos,
+} from "./test-support/running-stack.ts";
 
 setDefaultTimeout(300_000); // real processes on a busy machine
 afterEach(stopAll);
-
-/** Over three hours one video gains more and more, the other less and less. */
-const twoVideos = [
-  { id: "rising", views: [1_000, 2_000, 9_000] },
-  { id: "falling", views: [1_000, 8_000, 9_000] },
-];
 
 test("an NDJSON source is up with its list, moved to now; Ctrl-C stops all of it with exit code 0", async () => {
   const port = await freePort();
@@ -69,60 +70,6 @@ test("the edge answers, the origin behind it answers the edge only, and both sto
   expect(await stack.stop("SIGINT")).toBe(0);
   await expect(getList(edgePort)).rejects.toThrow();
 });
-
-test("markets of one's own are those of the writer, the origin, the page and the edge", async () => {
-  const [port, edgePort] = [await freePort(), await freePort()];
-  const regions = join(dirname(sourceFile([])), "regions.json");
-  writeFileSync(regions, JSON.stringify(threeMarkets));
-  const source = sourceFile(twoVideos, "CA");
-  const ports = ["--port", String(port), "--edge-port", String(edgePort), "--visitors", "0"];
-  const stack = start(["--source", source, "--regions", regions, ...ports]);
-  await stack.waitForOutput("TrendVault is up.");
-  const site = `http://127.0.0.1:${edgePort}`;
-  const ask = (path: string) => fetchBuilt(site + path);
-  // biome-ignore lint/suspicious/noExplicitAny: each assertion says which form is expected
-  const read = async (path: string) => (await ask(path)).json() as Promise<any>;
-  expect((await read("/api/trending?region=ca")).items).toHaveLength(2);
-  expect((await read("/api/trending")).region).toBe("US"); // nobody knows the country here
-  expect((await read("/api/trending?region=GB")).detail).toBe("region: expected one of US, CA, JP");
-  expect((await read("/api/regions")).regions.map(({ name }: { name: string }) => name)).toEqual([
-    ...["United States", "Canada", "Japan"],
-  ]);
-  expect((await read("/feeds/CA.json")).language).toBe("fr");
-  const { components } = await read("/openapi.json");
-  expect(components.schemas.Region.enum).toEqual(["US", "CA", "JP"]);
-  const page = await (await ask("/?region=CA")).text();
-  expect(page).toContain('<html lang="fr">');
-  expect(page).toContain('"languages":{"US":"en","CA":"fr","JP":"en"}');
-  expect(page.match(/<option value="(..)"/g)).toHaveLength(3);
-  expect(await (await ask("/?region=JP")).text()).toContain('<html lang="en">');
-});
-
-test("a file of markets with mistakes is refused before anything is started, with each of them", async () => {
-  const regions = join(dirname(sourceFile([])), "regions.json");
-  writeFileSync(regions, JSON.stringify({ ...threeMarkets, default: "GB", markets: 3 }));
-  const stack = start(["--regions", regions]);
-  await stack.waitForOutput("markets: unknown, expected only $schema, default, regions");
-  expect(await stack.exited).toBe(1);
-});
-
-/** On a busy machine the first page may take the origin longer than the edge waits. */
-async function fetchBuilt(url: string): Promise<Response> {
-  for (;;) {
-    const response = await fetch(url);
-    if (response.status !== 503) return response;
-    await Bun.sleep(500);
-  }
-}
-
-const threeMarkets = {
-  default: "US",
-  regions: [
-    { code: "US", name: "United States", languages: ["en"], countries: ["PR"] },
-    { code: "CA", name: "Canada", languages: ["fr", "en"] },
-    { code: "JP", name: "Japan", languages: ["ja"] },
-  ],
-};
 
 test("without an origin the edge answers from what the writer publishes, and nothing listens on the origin's port", async () => {
   const [port, edgePort] = [await freePort(), await freePort()];

@@ -103,13 +103,19 @@ export function newEnvFile(): string {
   return join(mkdtempSync(join(tmpdir(), "trendvault-keys-")), "local.env");
 }
 
-/** The cumulative views of one video in GB, hour by hour from noon of 2017-09-13. */
-export type Series = { id: string; views: number[] };
+/** The cumulative views of one video, hour by hour from noon of 2017-09-13; in GB unless it names another region. */
+export type Series = { id: string; views: number[]; region?: string };
+
+/** Over three hours one video gains more and more, the other less and less. */
+export const twoVideos: Series[] = [
+  { id: "rising", views: [1_000, 2_000, 9_000] },
+  { id: "falling", views: [1_000, 8_000, 9_000] },
+];
 
 /** Writes the series as NDJSON and returns the file's path. */
-export function sourceFile(series: readonly Series[], region = "GB"): string {
+export function sourceFile(series: readonly Series[]): string {
   const path = join(mkdtempSync(join(tmpdir(), "trendvault-source-")), "views.ndjson");
-  const lines = series.flatMap(({ id, views }) =>
+  const lines = series.flatMap(({ id, views, region = "GB" }) =>
     views.map((count, hour) => ({ ...observation(id, count, hour), region })),
   );
   writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { countries, europeByRegion } from "../../test/countries.ts";
+import { countries } from "@trendvault/contract/test-support/countries";
+import { europeByRegion } from "../../test/countries.ts";
 import { regionForCountry } from "./region-for-country.ts";
 
 test("there are 250 countries: the 249 of ISO 3166-1 and Kosovo", () => {
