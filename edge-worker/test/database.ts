@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { regionCodes } from "@trendvault/contract/regions";
 
 const writer = join(import.meta.dirname, "../../writer/bin/writer");
-const videosPerRegion = 40;
 
 export type TestDatabase = {
   path: string;
@@ -16,23 +15,28 @@ export type TestDatabase = {
   remove: () => void;
 };
 
-type Contents = { regions: readonly string[]; categories: readonly [string, string] };
+type Contents = {
+  regions?: readonly string[];
+  categories?: readonly [string, string];
+  videosPerRegion?: number;
+  /** The regions of a deployment that has its own. */
+  regionsFile?: string;
+};
 
 /**
  * A small database filled by the real writer: every region has other videos, and a first generation is published,
  * dated so many seconds ago. With other regions than all it is one of several writers'.
  */
-export function makeDatabase(
-  secondsAgo = 0,
-  { regions, categories }: Contents = { regions: regionCodes, categories: ["Music", "Kids' TV"] },
-): TestDatabase {
+export function makeDatabase(secondsAgo = 0, contents: Contents = {}): TestDatabase {
+  const { regions, regionsFile } = contents;
   const folder = mkdtempSync(join(tmpdir(), "trendvault-edge-"));
   const path = join(folder, "trendvault.db");
-  const env = { ...process.env, ...(regions !== regionCodes && { REGIONS: regions.join() }) };
+  const settings = regionsFile === undefined ? { REGIONS: regions?.join() } : { REGIONS_FILE: regionsFile };
+  const env = { ...process.env, ...settings };
   const run = (words: string[], input = "") =>
     execFileSync(writer, [...words, "--db", path], { env, input, stdio: ["pipe", "ignore", "pipe"] });
   run(["migrate"]);
-  run(["ingest", "-"], observations(regions, categories));
+  run(["ingest", "-"], observations(contents));
   run(["rank", "--at", formatTime(Date.now() - secondsAgo * 1000)]);
   return {
     path,
@@ -42,7 +46,11 @@ export function makeDatabase(
   };
 }
 
-function observations(regions: readonly string[], categories: Contents["categories"]): string {
+function observations({
+  regions = regionCodes,
+  categories = ["Music", "Kids' TV"],
+  videosPerRegion = 40,
+}: Contents): string {
   const hour = 3_600_000;
   const times = [2 * hour, hour, 0].map((ago) => Date.now() - ago);
   const lines = times.flatMap((time, hours) =>

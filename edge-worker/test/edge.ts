@@ -20,16 +20,22 @@ Object.assign(process.env, {
   CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "false", // the keys of bin/up are not the tests' keys
 });
 
-let built: string | undefined;
+const built = new Map<string | undefined, string>();
 
-/** The folder with the bundle as `wrangler deploy` would upload it. It is there as long as this process. */
-export function bundle(): string {
-  if (built !== undefined) return built;
+/**
+ * The folder with the bundle as `wrangler deploy` would upload it. It is there as long as this process. The regions are
+ * those of a file, where one is given.
+ */
+export function bundle(regionsFile?: string): string {
+  const known = built.get(regionsFile);
+  if (known !== undefined) return known;
   const folder = mkdtempSync(join(tmpdir(), "trendvault-bundle-"));
   process.once("exit", () => rmSync(folder, { recursive: true }));
-  const command = ["deploy", "--dry-run", "--env=", "--outdir", folder];
+  const alias =
+    regionsFile === undefined ? [] : ["--alias", `@trendvault/contract/default-regions:${regionsFile}`];
+  const command = ["deploy", "--dry-run", "--env=", "--outdir", folder, ...alias];
   execFileSync(wrangler, command, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
-  built = folder;
+  built.set(regionsFile, folder);
   return folder;
 }
 
@@ -54,12 +60,19 @@ export class Edge {
     this.url = url;
   }
 
-  /** `vars` replace variables of wrangler.toml. A busy machine has time: only tests of the timeout shorten it. */
-  static async start(originUrl: string, vars: Record<string, string> = {}): Promise<Edge> {
+  /**
+   * `vars` replace variables of wrangler.toml. A busy machine has time: only tests of the timeout shorten it. The regions
+   * are those of a file, where one is given.
+   */
+  static async start(
+    originUrl: string,
+    vars: Record<string, string> = {},
+    regionsFile?: string,
+  ): Promise<Edge> {
     const settings = { ORIGIN_URL: originUrl, ORIGIN_JWKS: keySet, ORIGIN_TIMEOUT_SECONDS: "20", ...vars };
     const configPath = join(root, "wrangler.toml");
     const secrets = { EDGE_KEYS: edgeKeys };
-    const worker = { configPath, prebuiltWorkerDir: bundle(), vars: settings, secrets };
+    const worker = { configPath, prebuiltWorkerDir: bundle(regionsFile), vars: settings, secrets };
     const isolates = ["traffic", "recording"].map((name) => ({
       config: isolate(name, { ...settings, ...secrets }),
     }));
