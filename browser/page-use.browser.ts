@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { openPage } from "./test-support/open-page.ts";
+import { type OpenPage, openPage } from "./test-support/open-page.ts";
 
 /** What has the focus, also in a shadow tree: its tag and what it is called. */
 const focused = (page: Page) =>
@@ -28,6 +28,39 @@ describe("the page, by keyboard and screen reader,", () => {
       const pickers = ["a", "select", ...Array<string>(3).fill("a"), ...Array<string>(7).fill("a")];
       assert.deepEqual(stops, [...pickers, "a", "summary", "a", "summary"]);
     }));
+
+  test("asks for no market while one is being chosen, and for one when the choice is over", () => {
+    const start = Date.now();
+    const prepare = async (page: Page) => {
+      await page.clock.install({ time: start });
+      await page.clock.pauseAt(start + 1000); // installed, it goes on as the machine's does
+    };
+    const choose = async ({ page }: OpenPage) => {
+      const asked: string[] = [];
+      page.on("request", (request) => {
+        const region = new URL(request.url()).searchParams.get("region");
+        if (region !== null) asked.push(region);
+      });
+      const select = page.locator("select[name=region]");
+      const chosen: string[] = [];
+      const ends = [
+        () => page.clock.runFor(1000),
+        () => page.keyboard.press("Enter"),
+        () => page.keyboard.press("Tab"),
+      ];
+      for (const end of ends) {
+        await select.focus();
+        for (const _ of "123") await page.keyboard.press("ArrowUp");
+        assert.deepEqual(asked, chosen);
+        chosen.push(await select.inputValue());
+        await end();
+        await page.waitForURL(`**/?region=${chosen.at(-1)}`);
+      }
+      assert.deepEqual(asked, chosen);
+      assert.equal(new Set(["GB", ...chosen]).size, 4);
+    };
+    return openPage("/?region=GB", choose, { prepare });
+  });
 
   test("has a link over the pickers, to the list", () =>
     openPage("/?region=GB", async ({ page }) => {

@@ -62,6 +62,8 @@ describe("an edge that was built for two hundred markets", () => {
   });
 });
 
+const compareRegions = join(root, "edge-worker/compare-regions.ts");
+
 type List = { region: string; items: { id: string }[] };
 
 /** On a busy machine a list may take the origin longer than the edge waits. */
@@ -77,7 +79,7 @@ async function read(edge: Edge, target: string, country: string | undefined): Pr
 /** What a deployment runs. */
 function compare({ url }: Edge): Promise<{ code: number | null; said: string }> {
   return new Promise((resolve) => {
-    const program = execFile("bun", ["edge-worker/compare-regions.ts", url], { cwd: root }, (_, out, said) =>
+    const program = execFile("bun", [compareRegions, url], (_, out, said) =>
       resolve({ code: program.exitCode, said: out + said }),
     );
   });

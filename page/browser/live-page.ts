@@ -4,6 +4,7 @@ import { fill } from "../../client/src/view/words/words.ts";
 import type { PageData, Shell } from "../page-model.ts";
 import { Notice } from "./notice.ts";
 import { readQuery, readShell, useRegionsOf } from "./read-shell.ts";
+import { RegionChoice } from "./region-choice.ts";
 import { ShownPage } from "./shown-page.ts";
 
 type Parts = { list: TrendvaultList; notice: Element; data: PageData };
@@ -47,7 +48,7 @@ export class LivePage {
 
   #listen(): void {
     document.addEventListener("click", (event) => this.#onClick(event));
-    document.addEventListener("change", (event) => this.#onPick(event));
+    new RegionChoice((form) => this.#onChoice(form)).listen();
     addEventListener("popstate", () => void this.#go(new URL(location.href), { isNew: false }));
     addEventListener("offline", () => this.#sayFailure("offline"));
     addEventListener("online", () => void this.#refresh());
@@ -66,9 +67,7 @@ export class LivePage {
     event.preventDefault();
   }
 
-  #onPick({ target }: Event): void {
-    const form = target instanceof HTMLSelectElement ? target.form : null;
-    if (form === null) return;
+  #onChoice(form: HTMLFormElement): void {
     const search = new URLSearchParams(new FormData(form) as unknown as Record<string, string>);
     void this.#go(new URL(`/?${search}`, location.href), { isNew: true });
   }

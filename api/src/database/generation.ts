@@ -158,7 +158,7 @@ export function countRanks(
   return lists;
 }
 
-/** The categories that have a list of their own somewhere. Up to 8 milliseconds: there are hundreds of lists. */
+/** The categories that have a list of their own somewhere. 8 milliseconds of 14 markets, some 100 of 200. */
 export function readCategories(database: Database, generation: number): Set<string> {
   type List = { region: string; window: string; category: string };
   const next = database.query<List, [number, string, string, string]>(nextListSql);
