@@ -7,17 +7,15 @@ namespace TrendVault\Writer\Sources\PeerTube;
 use Generator;
 use Override;
 use Psr\Clock\ClockInterface;
-use TrendVault\Writer\Sources\RejectStore;
+use TrendVault\Writer\Sources\PlatformSource;
 use TrendVault\Writer\Sources\Schedule;
-use TrendVault\Writer\Sources\Source;
-use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Time\Rfc3339;
 
 /**
  * The videos of one PeerTube instance, those first that had most views there lately. What does not fit into the time of
  * a run is read by the next ones.
  */
-final class PeerTubeSource implements Source
+final class PeerTubeSource extends PlatformSource
 {
     /** A request that is begun late may end, too. */
     private const float LEAST_REQUEST_SECONDS = 10.0;
@@ -28,19 +26,20 @@ final class PeerTubeSource implements Source
     private int $next = 0;
     /** All pages of the instance; null when the run did not come to the end. */
     private ?int $pageCount = null;
-    private ?InstanceFailure $failure = null;
 
     /** @param int $mostPages of the instance */
     public function __construct(
         private readonly InstanceUrl $instance,
         private readonly Api $api,
         private readonly KnownPages $known,
-        private readonly Schedule $schedule,
+        Schedule $schedule,
         private readonly RegionRule $rule,
         private readonly RunTime $time,
-        private readonly ClockInterface $clock,
+        ClockInterface $clock,
         private readonly int $mostPages,
-    ) {}
+    ) {
+        parent::__construct($schedule, $clock);
+    }
 
     #[Override]
     public function name(): string
@@ -49,9 +48,8 @@ final class PeerTubeSource implements Source
     }
 
     #[Override]
-    public function lines(): iterable
+    protected function ask(): iterable
     {
-        $this->schedule->begin($this->now());
         [$lineNumber, $videoCount, $known] = [0, 0, $this->known->next()];
         foreach ($this->pages($known < $this->mostPages ? $known : 0) as $page) {
             $videoCount += count($page->videos);
@@ -62,7 +60,7 @@ final class PeerTubeSource implements Source
             }
         }
         if ($videoCount > 0 && $lineNumber === 0) {
-            throw $this->fail(
+            $this->noteFailure(
                 InstanceFailure::because(
                     "None of $videoCount videos of {$this->instance->host} is in a language of a region. Name regions for them, for example peertube:{$this->instance->url}#language+GB.",
                 ),
@@ -70,36 +68,17 @@ final class PeerTubeSource implements Source
         }
     }
 
-    #[Override]
-    public function progress(): ?float
-    {
-        return null;
-    }
-
-    #[Override]
-    public function rejects(): ?RejectStore
-    {
-        return null;
-    }
-
-    /** Remembers the pages once their videos are stored, and when to ask again. */
+    /** Remembers the pages, too, once their videos are stored. */
     #[Override]
     public function settle(bool $clean): void
     {
         $this->known->save($this->received, $this->next, $this->pageCount);
-        if ($this->received !== []) {
-            $this->schedule->succeed();
-        }
-        if ($this->failure !== null) {
-            $seconds = $this->failure->retryAfterSeconds;
-            $this->schedule->fail($this->failure->getMessage(), $seconds, $this->now());
-        }
+        parent::settle($clean);
     }
 
     /**
      * @param int $first number of the page to begin with
      * @return Generator<KnownPage>
-     * @throws SourceFailure
      */
     private function pages(int $first): Generator
     {
@@ -110,7 +89,16 @@ final class PeerTubeSource implements Source
 
                 return;
             }
-            $page = $this->received[$number] = $this->page($number);
+            try {
+                $page = $this->received[$number] = $this->page($number);
+            } catch (InstanceFailure $failure) {
+                // One that asks for a pause goes on behind it, one that fails is read from its start.
+                $this->next = $failure->retryAfterSeconds > 0 ? $number : 0;
+                $this->noteFailure($failure);
+
+                return;
+            }
+            $this->noteAnswer();
             yield $page;
             $ids = array_fill_keys(array_column($page->videos, 'id'), true);
             // One that gives the same videos again and again has no end.
@@ -122,20 +110,14 @@ final class PeerTubeSource implements Source
         $this->pageCount = $number;
     }
 
-    /** @throws SourceFailure */
+    /** @throws InstanceFailure */
     private function page(int $number): KnownPage
     {
         $known = $this->known->find($number);
-        try {
-            $seconds = max(self::LEAST_REQUEST_SECONDS, $this->time->shareSecondsLeft());
-            $page = $this->api->page($number, $known?->etag, $seconds);
+        $seconds = max(self::LEAST_REQUEST_SECONDS, $this->time->shareSecondsLeft());
+        $page = $this->api->page($number, $known?->etag, $seconds);
 
-            return $page->items === null && $known !== null ? $known : $this->read($page, $number);
-        } catch (InstanceFailure $failure) {
-            // One that asks for a pause goes on behind it, one that fails is read from its start.
-            $this->next = $failure->retryAfterSeconds > 0 ? $number : 0;
-            throw $this->fail($failure);
-        }
+        return $page->items === null && $known !== null ? $known : $this->read($page, $number);
     }
 
     /** @throws InstanceFailure */
@@ -160,13 +142,6 @@ final class PeerTubeSource implements Source
         return new KnownPage($page->etag, count($items), array_values(array_filter($videos)));
     }
 
-    private function fail(InstanceFailure $failure): SourceFailure
-    {
-        $this->failure = $failure;
-
-        return SourceFailure::because($failure->getMessage());
-    }
-
     /**
      * The counts are those of now, also on a page that was not modified.
      *
@@ -178,10 +153,5 @@ final class PeerTubeSource implements Source
             [...$fields, 'region' => $region, 'observed_at' => Rfc3339::format($this->now())],
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
-    }
-
-    private function now(): int
-    {
-        return $this->clock->now()->getTimestamp();
     }
 }

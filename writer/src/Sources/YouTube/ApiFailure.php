@@ -6,21 +6,19 @@ namespace TrendVault\Writer\Sources\YouTube;
 
 use DateTimeImmutable;
 use DateTimeZone;
-use Exception;
+use Override;
+use TrendVault\Writer\Sources\PlatformFailure;
 use TrendVault\Writer\Sources\Schedule;
 
 /** A page that was not answered as wanted. */
-final class ApiFailure extends Exception
+final class ApiFailure extends PlatformFailure
 {
     private const int QUOTA_SPREAD_SECONDS = 300;
 
     /** @param int $retryAfterSeconds how long the server asks us to wait; 0 when it does not */
-    public function __construct(
-        string $message,
-        public readonly ApiError $error,
-        public readonly int $retryAfterSeconds = 0,
-    ) {
-        parent::__construct($message);
+    public function __construct(string $message, public readonly ApiError $error, int $retryAfterSeconds = 0)
+    {
+        parent::__construct($message, $retryAfterSeconds);
     }
 
     public static function of(ApiError $error, int $status, string $region, int $retryAfterSeconds): self
@@ -49,12 +47,7 @@ final class ApiFailure extends Exception
         );
     }
 
-    /**
-     * For how long nothing is to be asked.
-     *
-     * @param int $intervalSeconds between two runs
-     * @param int $now UTC seconds
-     */
+    #[Override]
     public function secondsToWait(int $intervalSeconds, int $now): int
     {
         return match ($this->error) {

@@ -6,14 +6,12 @@ namespace TrendVault\Writer\Sources\YouTube;
 
 use Generator;
 use Override;
-use TrendVault\Writer\Sources\RejectStore;
-use TrendVault\Writer\Sources\Schedule;
-use TrendVault\Writer\Sources\Source;
-use TrendVault\Writer\Sources\SourceFailure;
 use Psr\Clock\ClockInterface;
+use TrendVault\Writer\Sources\PlatformSource;
+use TrendVault\Writer\Sources\Schedule;
 
 /** The most popular videos of every region, as YouTube's Data API v3 lists them. */
-final class YouTubeSource implements Source
+final class YouTubeSource extends PlatformSource
 {
     public const string NAME = 'youtube';
 
@@ -27,21 +25,21 @@ final class YouTubeSource implements Source
     private array $received = [];
     /** @var array<string, array<int, ?list<string>>> ids by region and number of the page; null: it has not changed */
     private array $charted = [];
-    /** @var list<ApiFailure> */
-    private array $failures = [];
+    private ?ApiFailure $lastFailure = null;
     private int $failuresInARow = 0;
-    private bool $hasAnswer = false;
 
     /** @param list<string> $regions */
     public function __construct(
         private readonly Api $api,
         private readonly KnownPages $known,
         private readonly ChartedVideos $chartedVideos,
-        private readonly Schedule $schedule,
+        Schedule $schedule,
         private readonly RegionTurns $turns,
         private readonly array $regions,
-        private readonly ClockInterface $clock,
-    ) {}
+        ClockInterface $clock,
+    ) {
+        parent::__construct($schedule, $clock);
+    }
 
     #[Override]
     public function name(): string
@@ -51,10 +49,9 @@ final class YouTubeSource implements Source
 
     /** A region that fails does not keep the others from being requested. */
     #[Override]
-    public function lines(): iterable
+    protected function ask(): iterable
     {
         $number = 0;
-        $this->schedule->begin($this->now());
         foreach ($this->turns->sorted($this->regions) as $region) {
             if ($this->mustStop($region)) {
                 break;
@@ -65,52 +62,31 @@ final class YouTubeSource implements Source
                     yield ++$number => Video::line($item, $region, $this->now());
                 }
                 $this->failuresInARow = 0;
-                $this->hasAnswer = true;
+                $this->noteAnswer();
             } catch (ApiFailure $failure) {
-                $this->failures[] = $failure;
+                $this->lastFailure = $failure;
+                $this->noteFailure($failure);
                 $this->failuresInARow++;
             }
         }
-        if ($this->failures !== []) {
-            throw SourceFailure::because(implode(' ', array_unique($this->messages())));
-        }
     }
 
-    #[Override]
-    public function progress(): ?float
-    {
-        return null;
-    }
-
-    #[Override]
-    public function rejects(): ?RejectStore
-    {
-        return null;
-    }
-
-    /** Remembers the pages once their videos are stored, and when to ask again. */
+    /** Remembers the pages, too, once their videos are stored. */
     #[Override]
     public function settle(bool $clean): void
     {
         $this->known->save($this->received, $this->now());
         $this->chartedVideos->save($this->charted, $this->now());
-        if ($this->hasAnswer) {
-            $this->schedule->succeed();
-        }
-        foreach ($this->failures as $failure) {
-            $seconds = $failure->secondsToWait($this->schedule->intervalSeconds, $this->now());
-            $this->schedule->fail($failure->getMessage(), $seconds, $this->now());
-        }
+        parent::settle($clean);
     }
 
     private function mustStop(string $next): bool
     {
-        $last = $this->failures[count($this->failures) - 1] ?? null;
-        if ($last?->isRefusal() || $this->failuresInARow >= self::MOST_FAILURES_IN_A_ROW) {
+        if ($this->lastFailure?->isRefusal() || $this->failuresInARow >= self::MOST_FAILURES_IN_A_ROW) {
             return true;
         }
         if (!$this->api->hasTime()) {
-            $this->failures[] = ApiFailure::late($next);
+            $this->noteFailure(ApiFailure::late($next));
 
             return true;
         }
@@ -168,16 +144,5 @@ final class YouTubeSource implements Source
                     static fn(mixed $id): bool => is_string($id) && preg_match(self::ID, $id) === 1,
                 ),
             );
-    }
-
-    /** @return list<string> */
-    private function messages(): array
-    {
-        return array_map(static fn(ApiFailure $failure): string => $failure->getMessage(), $this->failures);
-    }
-
-    private function now(): int
-    {
-        return $this->clock->now()->getTimestamp();
     }
 }

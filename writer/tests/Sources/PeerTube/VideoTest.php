@@ -5,39 +5,14 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Sources\PeerTube;
 
 use PHPUnit\Framework\Attributes\Test;
-use PHPUnit\Framework\TestCase;
-use Random\Randomizer;
-use TrendVault\Writer\Observations\ObservationParser;
-use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
 use TrendVault\Writer\Sources\PeerTube\Video;
+use TrendVault\Writer\Tests\Sources\PlatformVideoTestCase;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 
-final class VideoTest extends TestCase
+final class VideoTest extends PlatformVideoTestCase
 {
-    private const array VALUES = [
-        null,
-        true,
-        false,
-        0,
-        -1,
-        1.5,
-        PHP_INT_MAX,
-        '',
-        'de',
-        ' ',
-        "\u{202e}",
-        '/../../etc/passwd.jpg',
-        '//other.example/a.jpg',
-        'https://other.example/a.jpg',
-        'https://tube.example.evil.example/a.jpg',
-        'https://tube.example@evil.example/a.jpg',
-        '9999-12-31T00:00:00Z',
-        [],
-        ['10'],
-        [[[]]],
-    ];
     private const array ITEM = [
         'shortUUID' => '2y84q2MQUMWPbiEcxNXMgC',
         'name' => 'A name',
@@ -59,25 +34,22 @@ final class VideoTest extends TestCase
     #[Test]
     public function whatever_an_instance_says_its_line_is_of_itself_and_is_taken_or_rejected(): void
     {
-        $random = Draws::randomizer();
         $instance = InstanceUrl::read('peertube:https://tube.example');
-        $parser = new ObservationParser(['DE' => true], FixedClock::NOON);
-        for ($round = Draws::count(usual: 20_000, long: 1_000_000); $round > 0; $round--) {
-            $item = self::ITEM;
-            for ($change = $random->getInt(1, 3); $change > 0; $change--) {
-                self::change($item, $random);
-            }
+        foreach (self::changed(self::ITEM) as $item) {
             $fields = Video::isOf($item, 'tube.example')
                 ? Video::fields($item, $instance, FixedClock::NOON)
                 : null;
             if ($fields !== null) {
-                self::assertSame('2y84q2MQUMWPbiEcxNXMgC~tube.example', $fields['id'], Draws::hint());
+                self::assertStringEndsWith('~tube.example', $fields['id'], Draws::hint());
                 self::assertStringEndsWith(' (tube.example)', $fields['channel'] ?? ' (tube.example)');
                 self::assertStringStartsWith(
                     'https://tube.example/',
                     $fields['thumb_base'] ?? 'https://tube.example/',
                 );
-                self::expectLine($parser, $fields);
+                self::expectLine(
+                    json_encode([...$fields, 'region' => 'DE', 'observed_at' => '2025-11-20T12:00:00Z']),
+                    'DE',
+                );
             }
         }
     }
@@ -145,31 +117,5 @@ final class VideoTest extends TestCase
 
         self::assertCount(5, array_unique($ids));
         self::assertLessThanOrEqual(64, max(array_map(strlen(...), $ids)));
-    }
-
-    /** @param array<string, int|string> $fields */
-    private static function expectLine(ObservationParser $parser, array $fields): void
-    {
-        try {
-            $parser->parse(
-                json_encode(
-                    [...$fields, 'region' => 'DE', 'observed_at' => '2025-11-20T12:00:00Z'],
-                    JSON_THROW_ON_ERROR,
-                ),
-            );
-        } catch (RejectedLine) {
-            // Is reported with its reason, and the lines around it are stored.
-        }
-    }
-
-    /** @param array<mixed> $item */
-    private static function change(array &$item, Randomizer $random): void
-    {
-        $key = $random->pickArrayKeys($item, 1)[0];
-        if (is_array($item[$key]) && $item[$key] !== [] && $random->getInt(0, 3) > 0) {
-            self::change($item[$key], $random);
-        } else {
-            $item[$key] = self::VALUES[$random->getInt(0, count(self::VALUES) - 1)];
-        }
     }
 }
