@@ -53,9 +53,9 @@ final readonly class Transfer
         return preg_match(self::ENTITY_TAG, $tag) === 1 ? $tag : null;
     }
 
-    /** Without the address, which is long and may have a key in it. */
+    /** Without what it quotes: an address is long and may have a key in it, and so may a header field. */
     public static function reason(TransportExceptionInterface $failure): string
     {
-        return rtrim((string) preg_replace('/ for "[^"]*"\.?$/D', '', $failure->getMessage()), '.');
+        return rtrim((string) preg_replace('/(?: for| in)? ".*"/s', '', $failure->getMessage()), '.');
     }
 }

@@ -9,6 +9,7 @@ use PHPUnit\Framework\TestCase;
 use Psr\Log\NullLogger;
 use Random\Randomizer;
 use Symfony\Component\Console\Output\BufferedOutput;
+use Symfony\Component\HttpClient\Exception\InvalidArgumentException;
 use Symfony\Component\HttpClient\MockHttpClient;
 use Symfony\Component\HttpClient\Response\MockResponse;
 use TrendVault\Writer\Cli\Context;
@@ -94,7 +95,8 @@ final class PeerTubeInstancesTest extends TestCase
     }
 
     /**
-     * @param array<int, MockResponse> $answers in place of the right one, by the number of the instance
+     * @param array<int, MockResponse|InvalidArgumentException> $answers in place of the right one, by the number of the
+     *   instance; an exception is thrown before there is a request
      * @return list<string> the hosts of instances that failed
      */
     private function runOnce(array $answers): array
@@ -122,14 +124,16 @@ final class PeerTubeInstancesTest extends TestCase
         return $failed;
     }
 
-    /** @param array<int, MockResponse> $answers */
+    /** @param array<int, MockResponse|InvalidArgumentException> $answers */
     private function instances(array $answers): PeerTubeInstances
     {
         $client = new MockHttpClient(function (string $method, string $url) use ($answers): MockResponse {
             $host = (string) parse_url($url, PHP_URL_HOST);
             $this->asked[] = $host;
 
-            return $answers[(int) filter_var($host, FILTER_SANITIZE_NUMBER_INT)] ?? self::list($host);
+            $answer = $answers[(int) filter_var($host, FILTER_SANITIZE_NUMBER_INT)] ?? self::list($host);
+
+            return $answer instanceof MockResponse ? $answer : throw $answer;
         });
         $context = new Context(
             Settings::read([], null),
@@ -155,9 +159,9 @@ final class PeerTubeInstancesTest extends TestCase
         return new MockResponse(json_encode(['data' => [$item]], JSON_THROW_ON_ERROR));
     }
 
-    private static function garbage(Randomizer $random): MockResponse
+    private static function garbage(Randomizer $random): MockResponse|InvalidArgumentException
     {
-        return match ($random->getInt(0, 9)) {
+        return match ($random->getInt(0, 10)) {
             0 => new MockResponse('<!doctype html>'),
             1 => new MockResponse('{"data": 5}'),
             2 => new MockResponse(''),
@@ -171,6 +175,7 @@ final class PeerTubeInstancesTest extends TestCase
             ]),
             8 => new MockResponse('', ['error' => 'host unreachable']),
             9 => self::list('tube99.example'),
+            10 => new InvalidArgumentException('Malformed URL "https://tube.example/".'),
         };
     }
 }

@@ -31,14 +31,9 @@ final readonly class Downloader
      */
     public function fetch(HttpUrl $url, ?string $etag): ?Download
     {
-        $response = $this->client->request('GET', $url->url, [
-            'headers' => self::headers($etag, $this->rules->authorization($url->host)),
-            'max_redirects' => 0,
-            'timeout' => min(self::IDLE_TIMEOUT_SECONDS, $this->rules->timeoutSeconds),
-            'max_duration' => $this->rules->timeoutSeconds,
-            'buffer' => false,
-        ]);
+        $response = null;
         try {
+            $response = $this->request($url, $etag);
             $status = $response->getStatusCode();
             if ($status === 304 && $etag !== null) {
                 return null;
@@ -50,8 +45,20 @@ final readonly class Downloader
                 "Cannot read {$url->label()}: " . Transfer::reason($failure) . '. Nothing of it is stored.',
             );
         } finally {
-            $response->cancel();
+            $response?->cancel();
         }
+    }
+
+    /** @throws TransportExceptionInterface when there can be no such request */
+    private function request(HttpUrl $url, ?string $etag): ResponseInterface
+    {
+        return $this->client->request('GET', $url->url, [
+            'headers' => self::headers($etag, $this->rules->authorization($url->host)),
+            'max_redirects' => 0,
+            'timeout' => min(self::IDLE_TIMEOUT_SECONDS, $this->rules->timeoutSeconds),
+            'max_duration' => $this->rules->timeoutSeconds,
+            'buffer' => false,
+        ]);
     }
 
     /** @return array<string, string> */

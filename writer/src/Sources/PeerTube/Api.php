@@ -54,7 +54,26 @@ final class Api
     public function page(int $number, ?string $etag, float $seconds): Page
     {
         $this->keepPace();
-        $response = $this->client->request('GET', "{$this->instance->url}/api/v1/videos", [
+        $response = null;
+        try {
+            $response = $this->request($number, $etag, $seconds);
+
+            return match (true) {
+                $response->getStatusCode() === 200 => $this->read($response),
+                $response->getStatusCode() === 304 && $etag !== null => new Page(null, $etag),
+                default => throw $this->refusal($response),
+            };
+        } catch (TransportExceptionInterface $failure) {
+            throw $this->failure('it does not answer: ' . Transfer::reason($failure));
+        } finally {
+            $response?->cancel();
+        }
+    }
+
+    /** @throws TransportExceptionInterface when there can be no such request */
+    private function request(int $number, ?string $etag, float $seconds): ResponseInterface
+    {
+        return $this->client->request('GET', "{$this->instance->url}/api/v1/videos", [
             'query' => ['start' => self::VIDEOS_PER_PAGE * $number, ...self::QUERY],
             'headers' => [
                 'Accept' => 'application/json',
@@ -67,17 +86,6 @@ final class Api
             'max_duration' => $seconds,
             'on_progress' => Transfer::limit(self::MOST_BYTES),
         ]);
-        try {
-            return match (true) {
-                $response->getStatusCode() === 200 => $this->read($response),
-                $response->getStatusCode() === 304 && $etag !== null => new Page(null, $etag),
-                default => throw $this->refusal($response),
-            };
-        } catch (TransportExceptionInterface $failure) {
-            throw $this->failure('it does not answer: ' . Transfer::reason($failure));
-        } finally {
-            $response->cancel();
-        }
     }
 
     private function keepPace(): void

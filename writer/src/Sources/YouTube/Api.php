@@ -45,22 +45,10 @@ final readonly class Api
     public function __construct(
         HttpClientInterface $client,
         private RetryPolicy $retryPolicy,
-        #[SensitiveParameter] string $key,
+        #[SensitiveParameter] private string $key,
         private string $url = self::URL,
     ) {
-        $this->client = new RetryableHttpClient(
-            $client,
-            $retryPolicy,
-            RetryPolicy::ATTEMPTS - 1,
-        )->withOptions([
-            'headers' => [
-                'X-Goog-Api-Key' => $key,
-                'Accept' => 'application/json',
-                'Accept-Encoding' => 'gzip',
-            ],
-            'max_redirects' => 0,
-            'on_progress' => Transfer::limit(RetryPolicy::MOST_BYTES),
-        ]);
+        $this->client = new RetryableHttpClient($client, $retryPolicy, RetryPolicy::ATTEMPTS - 1);
     }
 
     /**
@@ -71,21 +59,15 @@ final readonly class Api
     public function page(string $region, ?string $pageToken, ?string $etag): Page
     {
         $query = [...self::QUERY, 'regionCode' => $region, 'pageToken' => $pageToken];
-        $response = $this->request('', $query, $region, $etag);
-        [$status, $body] = self::receive($response, $region);
+        [$status, $headers, $body] = $this->answer('', $query, $region, $etag);
         $error = $status === 200 || $status === 304 ? null : ApiError::of($status, $body);
 
         return match ($status) {
-            200 => self::read($body, (string) Transfer::entityTag($response->getHeaders()), $region),
+            200 => self::read($body, (string) Transfer::entityTag($headers), $region),
             304 => new Page(null, (string) $etag, null),
             default => $error === ApiError::NoChart
                 ? new Page([], '', null)
-                : throw ApiFailure::of(
-                    $error,
-                    $status,
-                    $region,
-                    RetryAfter::seconds($response->getHeaders(false)),
-                ),
+                : throw ApiFailure::of($error, $status, $region, RetryAfter::seconds($headers)),
         };
     }
 
@@ -100,8 +82,7 @@ final readonly class Api
     {
         $subject = 'the views of videos';
         $query = [...self::STATS_QUERY, 'id' => implode(',', $ids)];
-        $response = $this->request(self::STATS, $query, $subject, null);
-        [$status, $body] = self::receive($response, $subject);
+        [$status, $headers, $body] = $this->answer(self::STATS, $query, $subject, null);
 
         return $status === 200
             ? self::read($body, '', $subject)->items ?? []
@@ -109,19 +90,25 @@ final readonly class Api
                 ApiError::of($status, $body),
                 $status,
                 $subject,
-                RetryAfter::seconds($response->getHeaders(false)),
+                RetryAfter::seconds($headers),
             );
     }
 
     /**
-     * @return array{int, string} status and body
+     * @param array<string, ?string> $query
+     * @param string $subject what is asked for, in messages
+     * @return array{int, array<string, list<string>>, string} status, headers and body
      * @throws ApiFailure
      */
-    private static function receive(ResponseInterface $response, string $subject): array
+    private function answer(string $method, array $query, string $subject, ?string $etag): array
     {
+        $response = null;
         try {
+            $response = $this->request($method, $query, $subject, $etag);
+
             return [
                 $response->getStatusCode(),
+                $response->getHeaders(false),
                 Transfer::unpacked($response->getContent(false), RetryPolicy::MOST_BYTES),
             ];
         } catch (TransportExceptionInterface $failure) {
@@ -140,8 +127,8 @@ final readonly class Api
 
     /**
      * @param array<string, ?string> $query
-     * @param string $subject what is asked for, in messages
      * @throws ApiFailure when no time is left
+     * @throws TransportExceptionInterface when there can be no such request
      */
     private function request(string $method, array $query, string $subject, ?string $etag): ResponseInterface
     {
@@ -152,15 +139,22 @@ final readonly class Api
 
         return $this->client->request('GET', "$this->url$method", [
             'query' => $query,
-            'headers' => $etag === null ? [] : ['If-None-Match' => $etag],
+            'headers' => [
+                'X-Goog-Api-Key' => $this->key,
+                'Accept' => 'application/json',
+                'Accept-Encoding' => 'gzip', // said by us, so that the client does not unpack without a bound
+                ...$etag === null ? [] : ['If-None-Match' => $etag],
+            ],
+            'max_redirects' => 0,
             'timeout' => min(self::IDLE_TIMEOUT_SECONDS, $seconds),
             'max_duration' => $seconds,
+            'on_progress' => Transfer::limit(RetryPolicy::MOST_BYTES),
         ]);
     }
 
-    private static function reason(ResponseInterface $response, TransportExceptionInterface $failure): string
+    private static function reason(?ResponseInterface $response, TransportExceptionInterface $failure): string
     {
-        $attempt = 1 + (int) $response->getInfo('retry_count');
+        $attempt = 1 + (int) $response?->getInfo('retry_count');
 
         return Transfer::reason($failure) . ", attempt $attempt";
     }
