@@ -68,7 +68,7 @@ final class PeerTubeInstancesTest extends TestCase
         self::assertSame([], $this->asked);
         $this->clock->now += 60;
         $this->runOnce($answers);
-        self::assertSame(['tube3.example'], $this->asked);
+        self::assertSame(['tube3.example'], array_unique($this->asked));
         $this->clock->now += 1800;
         $this->asked = [];
         $this->runOnce([]);

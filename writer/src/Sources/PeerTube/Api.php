@@ -121,20 +121,29 @@ final class Api
         $seconds = $status === 429 && $seconds === 0 ? self::TOO_MANY_REQUESTS_SECONDS : $seconds;
 
         return match (true) {
-            $seconds > 0 => $this->failure(
-                "it answers $status, and asks for a pause of $seconds s",
+            $seconds > 0 => InstanceFailure::refusal(
+                $this->sentence("it answers $status, and asks for a pause of $seconds s"),
                 $seconds,
             ),
-            isset($headers['location']) && $status >= 300 && $status < 400 => $this->failure(
-                "it redirects (status $status). Put the address that it leads to into SOURCES",
+            isset($headers['location']) && $status >= 300 && $status < 400 => InstanceFailure::refusal(
+                $this->sentence(
+                    "it redirects (status $status). Put the address that it leads to into SOURCES",
+                ),
             ),
-            $status === 404 => $this->failure('it answers 404, so there is no PeerTube at this address'),
+            $status === 404 => InstanceFailure::refusal(
+                $this->sentence('it answers 404, so there is no PeerTube at this address'),
+            ),
             default => $this->failure("it answers $status"),
         };
     }
 
-    private function failure(string $reason, int $retryAfterSeconds = 0): InstanceFailure
+    private function failure(string $reason): InstanceFailure
     {
-        return InstanceFailure::because("Cannot read {$this->instance->host}: $reason.", $retryAfterSeconds);
+        return InstanceFailure::because($this->sentence($reason));
+    }
+
+    private function sentence(string $reason): string
+    {
+        return "Cannot read {$this->instance->host}: $reason.";
     }
 }

@@ -9,9 +9,20 @@ use TrendVault\Writer\Sources\PlatformFailure;
 /** A page that was not answered as wanted. */
 final class InstanceFailure extends PlatformFailure
 {
-    /** @param int $retryAfterSeconds how long the instance asks us to wait; 0 when it does not */
-    public static function because(string $sentence, int $retryAfterSeconds = 0): self
+    /** Whether requests for other pages would fail, too. */
+    public bool $isRefusal = false;
+
+    public static function because(string $sentence): self
     {
-        return new self($sentence, $retryAfterSeconds);
+        return new self($sentence);
+    }
+
+    /** @param int $retryAfterSeconds how long the instance asks us to wait; 0 when it does not */
+    public static function refusal(string $sentence, int $retryAfterSeconds = 0): self
+    {
+        $failure = new self($sentence, $retryAfterSeconds);
+        $failure->isRefusal = true;
+
+        return $failure;
     }
 }

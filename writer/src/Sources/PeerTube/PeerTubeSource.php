@@ -19,6 +19,8 @@ final class PeerTubeSource extends PlatformSource
 {
     /** A request that is begun late may end, too. */
     private const float LEAST_REQUEST_SECONDS = 10.0;
+    /** After so many pages in a row without an answer the run asks for no more. */
+    private const int MOST_FAILURES_IN_A_ROW = 2;
 
     /** @var array<int, KnownPage> what this run received, by number of the page */
     private array $received = [];
@@ -82,22 +84,26 @@ final class PeerTubeSource extends PlatformSource
      */
     private function pages(int $first): Generator
     {
-        [$seen, $isLast] = [[], false];
+        [$seen, $isLast, $failuresInARow] = [[], false, 0];
         for ($number = $first; $number < $this->mostPages && !$isLast; $number++) {
             if ($number > $first && $this->time->shareSecondsLeft() <= 0) {
-                $this->next = $number;
+                $this->next = $this->nextAfter($first, $number);
 
                 return;
             }
             try {
                 $page = $this->received[$number] = $this->page($number);
             } catch (InstanceFailure $failure) {
-                // One that asks for a pause goes on behind it, one that fails is read from its start.
-                $this->next = $failure->retryAfterSeconds > 0 ? $number : 0;
                 $this->noteFailure($failure);
+                if ($failure->isRefusal || ++$failuresInARow >= self::MOST_FAILURES_IN_A_ROW) {
+                    $unasked = $failure->retryAfterSeconds > 0 ? $number : $number + 1;
+                    $this->next = $this->nextAfter($first, $unasked);
 
-                return;
+                    return;
+                }
+                continue;
             }
+            $failuresInARow = 0;
             $this->noteAnswer();
             yield $page;
             $ids = array_fill_keys(array_column($page->videos, 'id'), true);
@@ -108,6 +114,20 @@ final class PeerTubeSource extends PlatformSource
             $seen += $ids;
         }
         $this->pageCount = $number;
+    }
+
+    /**
+     * Behind the pages that failed, which would else hide the later ones for ever; an instance of which not even the
+     * first page came is read from its start.
+     *
+     * @param int $first page of this run
+     * @param int $unasked the page at which it stopped
+     */
+    private function nextAfter(int $first, int $unasked): int
+    {
+        $isDown = $first === 0 && $this->received === [];
+
+        return $isDown || $unasked >= $this->mostPages ? 0 : $unasked;
     }
 
     /** @throws InstanceFailure */
@@ -127,7 +147,7 @@ final class PeerTubeSource extends PlatformSource
         $host = $this->instance->host;
         $own = array_filter($items, static fn(mixed $item): bool => Video::isOf($item, $host));
         if ($number === 0 && $own === [] && $items !== []) {
-            throw InstanceFailure::because(
+            throw InstanceFailure::refusal(
                 "$host lists no video of its own, only such of " .
                     (Video::host($items[0]) ?? 'nobody') .
                     '. Name an instance by the address that its own videos have.',

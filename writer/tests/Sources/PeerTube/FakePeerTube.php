@@ -61,7 +61,8 @@ final class FakePeerTube
     /**
      * @param list<array<string, mixed>> $videos `number`, and what differs from the documented example
      * @param array<string, mixed> $more `made` for so many videos without a description, `limit` of requests in
-     *   `limited_seconds`, ten if not given, `always` for a fault of every answer, `unfiltered` for one that does not know the parameters
+     *   `limited_seconds`, ten if not given, `always` for a fault of every answer, `failing` for pages that are answered
+     *   with 500, `unfiltered` for one that does not know the parameters
      */
     public function hold(array $videos, array $more = []): void
     {

@@ -99,18 +99,58 @@ final class PeerTubeFailureTest extends PeerTubeTestCase
     #[Test]
     public function an_instance_that_fails_is_left_alone_for_longer_and_longer_and_is_then_read_from_its_start(): void
     {
-        $this->instance->hold([], ['made' => 150]);
-        $this->instance->fail(['', 'status 500', 'status 500', 'status 500']);
+        $this->instance->hold([], ['made' => 150, 'always' => 'status 500']);
         $waits = [];
-        for ($run = 0; $run < 3; $run++) {
+        for ($run = 0; $run < 2; $run++) {
             $this->read('#DE');
             $waits[] = $this->schedule()->dueAt(FixedClock::NOON) - FixedClock::NOON;
         }
 
-        self::assertSame(1800, $waits[0]); // the first page was answered
-        self::assertLessThanOrEqual(60, $waits[1]);
-        self::assertGreaterThanOrEqual(60, $waits[2]);
+        self::assertSame([0, 100, 0, 100], $this->instance->starts());
+        self::assertLessThanOrEqual(60, $waits[0]);
+        self::assertGreaterThanOrEqual(60, $waits[1]);
+        $this->instance->hold([], ['made' => 150]);
         self::assertCount(150, $this->read('#DE'));
+    }
+
+    #[Test]
+    public function a_page_that_always_fails_hides_no_other_one_however_many_do(): void
+    {
+        $random = Draws::randomizer();
+        for ($round = Draws::count(usual: 5, long: 200); $round > 0; $round--) {
+            $failing = array_filter(range(1, 5), static fn(): bool => $random->getInt(0, 1) === 1);
+            $failing = $failing === [] ? [$random->getInt(0, 5)] : array_values($failing);
+            $this->instance->hold([], ['made' => 520, 'failing' => $failing, 'limit' => 1_000_000]);
+            $ids = [];
+            for ($run = 0; $run < 4; $run++) {
+                $ids += array_fill_keys(
+                    array_column($this->read('#DE', mostPages: 6, seconds: 600.0), 'id'),
+                    true,
+                );
+                self::assertTrue($run > 0 || $this->failure !== null, Draws::hint());
+            }
+
+            $missing = 100 * count($failing) - (in_array(5, $failing, true) ? 80 : 0);
+            self::assertCount(520 - $missing, $ids, Draws::hint() . ' ' . json_encode($failing));
+        }
+    }
+
+    #[Test]
+    public function an_instance_that_begins_to_fail_midway_is_asked_behind_that_and_then_from_its_start(): void
+    {
+        $this->instance->hold([], ['made' => 520, 'limit' => 1_000_000]);
+        $this->instance->fail(['', '', 'status 500', 'html', 'status 502', 'empty']);
+        $runs = [];
+        for ($run = 0; $run < 4; $run++) {
+            $before = count($this->instance->starts());
+            $this->read('#DE', mostPages: 6, seconds: 600.0);
+            $runs[] = array_slice($this->instance->starts(), $before);
+        }
+
+        self::assertSame(
+            [[0, 100, 200, 300], [400, 500], [0, 100, 200, 300, 400, 500], [0, 100, 200, 300, 400, 500]],
+            $runs,
+        );
     }
 
     #[Test]

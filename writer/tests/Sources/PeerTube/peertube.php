@@ -144,7 +144,8 @@ function spoil(string $fault, array $right, string $host): string
 }
 
 $faults = json_decode((string) @file_get_contents("$folder/faults.json"), true) ?? [];
-$fault = array_shift($faults) ?? ($state['always'] ?? '');
+$isFailing = in_array((int) ($_GET['start'] ?? 0) / 100, $state['failing'] ?? [], true);
+$fault = array_shift($faults) ?? ($isFailing ? 'status 500' : $state['always'] ?? '');
 file_put_contents("$folder/faults.json", json_encode($faults));
 
 if (parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH) !== '/api/v1/videos') {
