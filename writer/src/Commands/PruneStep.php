@@ -8,6 +8,7 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Retention\Cutoff;
 use TrendVault\Writer\Retention\Pruning;
+use TrendVault\Writer\Retention\UnaskedSources;
 use TrendVault\Writer\Time\Rfc3339;
 
 /** Prunes by the settings and logs what was deleted. */
@@ -21,6 +22,7 @@ final readonly class PruneStep
         [$settings, $now] = [$this->context->settings, $this->context->now()];
         $cutoff = new Cutoff($this->database)->of($now, $settings->keepDays, $trustsClock);
         $pruned = new Pruning($this->database)->prune($cutoff, $settings->generationRetentionSeconds);
+        new UnaskedSources($this->database)->forget($now);
         $this->warnOfOldObservations($now);
         $this->context->log->info(
             sprintf(

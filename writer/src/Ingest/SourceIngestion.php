@@ -12,6 +12,7 @@ use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Sources\ClaimableSource;
 use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\RejectStoreFailure;
+use TrendVault\Writer\Sources\RemoteSource;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\Stopped;
@@ -56,12 +57,18 @@ final readonly class SourceIngestion
                 return new SourceResult($source->name(), $counts, null, 0.0, $failure);
             }
         }
-        $rejects =
-            $source->rejects() ?? RejectStore::lines($this->rejectedFolder, "{$source->name()}-$this->runId");
+        $rejects = $source->rejects() ?? $this->rejectsOf($source);
         $failure = $this->storeAndSettle($source, $rejects, $counts, $progress);
         $report = $counts->rejected() > 0 ? $rejects->reportPath() : null;
 
         return new SourceResult($source->name(), $counts, $report, (hrtime(true) - $started) / 1e9, $failure);
+    }
+
+    private function rejectsOf(Source $source): RejectStore
+    {
+        return $source instanceof RemoteSource
+            ? RejectStore::latest($this->rejectedFolder, $source->ownName())
+            : RejectStore::lines($this->rejectedFolder, "{$source->name()}-$this->runId");
     }
 
     /** @param Closure(?float): void $progress */

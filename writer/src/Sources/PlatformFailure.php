@@ -9,10 +9,13 @@ use Exception;
 /** A request to a platform that was not answered as wanted. PlatformSource makes a SourceFailure of it. */
 abstract class PlatformFailure extends Exception
 {
+    /** It is stored and logged, and may have words of the platform. */
+    private const int MOST_CHARACTERS = 500;
+
     /** @param int $retryAfterSeconds how long the server asks us to wait; 0 when it does not */
     public function __construct(string $message, public readonly int $retryAfterSeconds = 0)
     {
-        parent::__construct($message);
+        parent::__construct((string) PlainText::of($message, self::MOST_CHARACTERS));
     }
 
     /**

@@ -8,7 +8,7 @@ use Override;
 use Psr\Clock\ClockInterface;
 
 /** A platform that is asked over HTTP, when its schedule says so, and that fails for reasons of its own. */
-abstract class PlatformSource implements Source
+abstract class PlatformSource implements RemoteSource
 {
     private bool $hasAnswer = false;
     /** @var list<PlatformFailure> */
@@ -18,6 +18,12 @@ abstract class PlatformSource implements Source
         private readonly Schedule $schedule,
         private readonly ClockInterface $clock,
     ) {}
+
+    #[Override]
+    public function ownName(): string
+    {
+        return $this->name();
+    }
 
     #[Override]
     final public function lines(): iterable

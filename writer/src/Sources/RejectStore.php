@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Sources;
 use TrendVault\Writer\Observations\RejectionReason;
 
 /**
- * Keeps rejected lines as they were, to be corrected and ingested again, up to 64 MiB, and beside them a report of line
+ * Keeps rejected lines as they were, to be corrected and ingested again, up to a bound, and beside them a report of line
  * numbers and reasons. Makes no file while no line is rejected.
  */
 final class RejectStore
@@ -16,8 +16,10 @@ final class RejectStore
     private const string REPORT = '.report.ndjson';
     /** Of each reason: a report may not grow a thousand times as large as its source. */
     private const int MOST_REPORTED = 1000;
-    /** Of the lines: rejected ones may not fill the disk of the database. */
+    /** Of the lines of a file: rejected ones may not fill the disk of the database. */
     private const int MOST_KEPT_BYTES = 64 * 1024 * 1024;
+    /** Enough to see what is wrong with a source that others send. */
+    private const int MOST_KEPT_REMOTE_BYTES = 4 * 1024 * 1024;
 
     /** @var array<string, resource> open files by suffix */
     private array $files = [];
@@ -32,7 +34,7 @@ final class RejectStore
     private function __construct(
         private readonly string $folder,
         private readonly string $stem,
-        private readonly bool $keepsLines,
+        private readonly int $mostKeptBytes,
     ) {}
 
     /**
@@ -51,23 +53,33 @@ final class RejectStore
             $unused = "$stem-$copy";
         }
 
-        return new self($folder, $unused, true);
+        return new self($folder, $unused, self::MOST_KEPT_BYTES);
+    }
+
+    /**
+     * Replaces what is there of an earlier run, once there is something to keep.
+     *
+     * @param string $stem of a RemoteSource
+     */
+    public static function latest(string $folder, string $stem): self
+    {
+        return new self($folder, FileName::shortened($stem), self::MOST_KEPT_REMOTE_BYTES);
     }
 
     /** For a source whose file is kept whole beside the report, which is overwritten when the source is read again. */
     public static function reportOnly(string $folder, string $stem): self
     {
-        return new self($folder, $stem, false);
+        return new self($folder, $stem, 0);
     }
 
     /** Keeps the bytes as they are, while there are not too many; report() follows when they end a line. */
     public function keep(string $bytes): void
     {
-        if (!$this->keepsLines || $this->isFull) {
+        if (!$this->keepsLines() || $this->isFull) {
             return;
         }
         $this->keptBytes += strlen($bytes);
-        $this->isFull = $this->keptBytes > self::MOST_KEPT_BYTES;
+        $this->isFull = $this->keptBytes > $this->mostKeptBytes;
         $this->write(self::LINES, $this->isFull ? "\n" : $bytes); // ends a line of which pieces are kept
     }
 
@@ -84,7 +96,7 @@ final class RejectStore
     /** Says why a source that is kept whole could not be read to its end. */
     public function fail(string $sentence): void
     {
-        if (!$this->keepsLines) {
+        if (!$this->keepsLines()) {
             $this->writeEntry(['failure' => $sentence]);
         }
     }
@@ -115,6 +127,11 @@ final class RejectStore
         return $this->files === [] ? null : "$this->folder/$this->stem" . self::REPORT;
     }
 
+    private function keepsLines(): bool
+    {
+        return $this->mostKeptBytes > 0;
+    }
+
     /** @param array<string, int|string> $entry */
     private function writeEntry(array $entry): void
     {
@@ -137,7 +154,7 @@ final class RejectStore
         $path = "$this->folder/$this->stem$suffix";
         $file = $this->files[$suffix] ?? $this->create($path);
         if ($file === null || @fwrite($file, $bytes) !== strlen($bytes)) {
-            $this->failure = RejectStoreFailure::at($path, $this->keepsLines);
+            $this->failure = RejectStoreFailure::at($path, $this->keepsLines());
             return;
         }
         $this->files[$suffix] = $file;

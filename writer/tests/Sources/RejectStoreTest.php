@@ -41,6 +41,32 @@ final class RejectStoreTest extends TestCase
         self::assertLessThan(1100, count($report));
     }
 
+    #[Test]
+    public function of_what_others_send_one_run_is_kept_and_less_of_it(): void
+    {
+        $folder = new TemporaryFolder();
+        for ($run = 1; $run <= 3; $run++) {
+            $rejects = RejectStore::latest($folder->path, 'a');
+            for ($line = 1; $line <= 6; $line++) {
+                $rejects->keep("$run" . str_repeat('x', self::MEBIBYTE) . "\n");
+                $rejects->report($line, RejectionReason::TooLong, 'expected less');
+            }
+            $rejects->finish();
+            RejectStore::latest($folder->path, 'a')->finish();
+        }
+
+        self::assertSame(
+            ['a.ndjson', 'a.report.ndjson'],
+            array_values(array_diff((array) scandir($folder->path), ['.', '..'])),
+        );
+        self::assertStringStartsWith('3xxx', (string) file_get_contents("$folder->path/a.ndjson"));
+        self::assertLessThanOrEqual(4 * self::MEBIBYTE, filesize("$folder->path/a.ndjson"));
+        self::assertStringContainsString(
+            '"lines_not_kept":3',
+            (string) file_get_contents("$folder->path/a.report.ndjson"),
+        );
+    }
+
     /** @return array<string, array{list<int>}> */
     public static function lines(): array
     {

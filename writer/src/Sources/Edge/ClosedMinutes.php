@@ -76,7 +76,11 @@ final readonly class ClosedMinutes
         );
         $oldest = max(($after ?? 0) + 1, intdiv($now - self::OLDEST_SECONDS, 60));
         $lost = $members['lost_until'] ?? null;
-        self::expect($lost === null || is_int($lost), $shard, 'lost_until, a minute or null');
+        self::expect(
+            $lost === null || (is_int($lost) && $lost * 60 <= $now + self::FUTURE_SECONDS),
+            $shard,
+            'lost_until, a minute that is over, or null',
+        );
 
         return new self(
             $shard,

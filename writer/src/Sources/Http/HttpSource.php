@@ -11,11 +11,11 @@ use TrendVault\Writer\Sources\FileName;
 use TrendVault\Writer\Sources\LineReader;
 use TrendVault\Writer\Sources\ReadingTime;
 use TrendVault\Writer\Sources\RejectStore;
-use TrendVault\Writer\Sources\Source;
+use TrendVault\Writer\Sources\RemoteSource;
 use TrendVault\Writer\Sources\SourceFailure;
 
 /** A file of NDJSON on an HTTP server, plain or gzip: a data warehouse's export, an answer of a database, an object. */
-final class HttpSource implements Source
+final class HttpSource implements RemoteSource
 {
     private ?Download $download = null;
     private bool $isRead = false;
@@ -37,12 +37,21 @@ final class HttpSource implements Source
         return trim((string) preg_replace('/[^a-z0-9.]+/i', '-', substr($path, 0, 120)), '-');
     }
 
+    /** Two addresses can have one name: their queries are not in it. */
+    #[Override]
+    public function ownName(): string
+    {
+        return $this->name() . '-' . substr(hash('sha256', $this->url->url), 0, 8);
+    }
+
     /** None when nothing has changed since it was read. */
     #[Override]
     public function lines(): iterable
     {
         $this->download = $this->fetch();
         if ($this->download === null) {
+            $this->versions->saveUnchanged($this->url->url, $this->now());
+
             return;
         }
         $chunks = ByteStream::chunks($this->download->stream, $this->url->label());

@@ -39,6 +39,15 @@ final readonly class KnownVersions
         $this->database->run(self::SAVE, [self::hash($url), $etag ?? '', $now, 0]);
     }
 
+    /** Once an hour is enough to see that it is asked for. */
+    public function saveUnchanged(string $url, int $now): void
+    {
+        $this->database->run(
+            'UPDATE http_sources SET asked_at = ?1, retry_at = 0 WHERE url_hash = ?2 AND asked_at < ?1 - 3600',
+            [$now, self::hash($url)],
+        );
+    }
+
     public function savePause(string $url, int $retryAt, int $now): void
     {
         $this->database->run(self::SAVE, [self::hash($url), null, $now, $retryAt]);

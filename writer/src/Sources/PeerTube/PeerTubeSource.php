@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Sources\PeerTube;
 use Generator;
 use Override;
 use Psr\Clock\ClockInterface;
+use TrendVault\Writer\Sources\PlainText;
 use TrendVault\Writer\Sources\PlatformSource;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Time\Rfc3339;
@@ -21,6 +22,7 @@ final class PeerTubeSource extends PlatformSource
     private const float LEAST_REQUEST_SECONDS = 10.0;
     /** After so many pages in a row without an answer the run asks for no more. */
     private const int MOST_FAILURES_IN_A_ROW = 2;
+    private const int MOST_HOST_CHARACTERS = 100;
 
     /** @var array<int, KnownPage> what this run received, by number of the page */
     private array $received = [];
@@ -47,6 +49,13 @@ final class PeerTubeSource extends PlatformSource
     public function name(): string
     {
         return 'peertube-' . trim((string) preg_replace('/[^a-z0-9.-]+/', '-', $this->instance->host), '-');
+    }
+
+    /** Two hosts can have one name. */
+    #[Override]
+    public function ownName(): string
+    {
+        return $this->name() . '-' . substr(hash('sha256', $this->instance->host), 0, 8);
     }
 
     #[Override]
@@ -149,7 +158,7 @@ final class PeerTubeSource extends PlatformSource
         if ($number === 0 && $own === [] && $items !== []) {
             throw InstanceFailure::refusal(
                 "$host lists no video of its own, only such of " .
-                    (Video::host($items[0]) ?? 'nobody') .
+                    (PlainText::of(Video::host($items[0]), self::MOST_HOST_CHARACTERS) ?? 'nobody') .
                     '. Name an instance by the address that its own videos have.',
             );
         }

@@ -39,6 +39,8 @@ final readonly class Api
     ];
 
     private const float IDLE_TIMEOUT_SECONDS = 10.0;
+    /** Longer ones are not stored: those that YouTube gives have some ten characters. */
+    private const int LONGEST_TOKEN = 500;
 
     private HttpClientInterface $client;
 
@@ -168,8 +170,14 @@ final readonly class Api
         return is_array($body) &&
             is_array($body['items'] ?? null) &&
             array_is_list($body['items']) &&
-            ($token === null || is_string($token))
-            ? new Page(array_values(array_filter($body['items'], is_array(...))), $etag, $token)
+            ($token === null || (is_string($token) && strlen($token) <= self::LONGEST_TOKEN))
+            ? new Page(
+                array_values(
+                    array_filter(array_slice($body['items'], 0, self::IDS_PER_REQUEST), is_array(...)),
+                ),
+                $etag,
+                $token,
+            )
             : throw new ApiFailure(
                 "YouTube answered the request for $region with a body that is not the documented JSON.",
                 ApiError::Unexpected,
