@@ -9,7 +9,7 @@ import { type Stack, sharedStack } from "./test-support/stack.ts";
 
 const notice = (page: Page) => page.locator("#notice");
 const minute = 60_000;
-const expired = withLifetimes({ maxAge: 0, staleWhileRevalidate: 0, staleIfError: 600 });
+const expired = withLifetimes({ maxAge: 0, staleWhileRevalidate: 0, staleIfError: 43_200 });
 
 describe("the page, when something changes or fails,", () => {
   test("tells that there is a newer list, and shows it when the visitor wants to", async () => {
