@@ -102,11 +102,11 @@ function regionsFile(table: object): string {
   return path;
 }
 
-/** On a busy machine the first page may take the origin longer than the edge waits. */
+/** On a busy machine an answer may take the origin longer than the edge waits; asking again counts as a miss. */
 async function fetchBuilt(url: string): Promise<Response> {
   for (;;) {
     const response = await fetch(url);
-    if (response.status !== 503) return response;
+    if (response.status !== 503 && response.status !== 429) return response;
     await Bun.sleep(500);
   }
 }
