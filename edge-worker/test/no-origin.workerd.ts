@@ -66,16 +66,19 @@ describe("an edge without an origin", () => {
     "/api/videos/es-3/explain?region=ES",
     "/problems/not-found",
   ];
+  // Lists need /api/regions. A bundle counts as fresh for two minutes, which a busy machine takes to come here.
+  const found =
+    /^trendvault; (hit|fwd=miss; fwd-status=200; stored); ttl=-?\d+(; detail=stale-while-revalidate)?$/;
+  const foundInCache = /^trendvault; hit; ttl=-?\d+(; detail=stale-while-revalidate)?$/;
   for (const target of bundled) {
     test(`serves ${target} as the origin does, signed by it, and from the cache the second time`, async () => {
       const [response, expected] = [await edge.fetch(target), await origin.fetch(target)];
       assert.equal(response.status, 200, await response.clone().text());
-      const found = /^trendvault; (hit|fwd=miss; fwd-status=200; stored); ttl=\d+$/; // lists need /api/regions
       assert.match(response.headers.get("cache-status") ?? "", found);
       const [text, whole] = [await response.text(), await expected.text()];
       assert.equal(withoutToken(text), withoutToken(whole));
       const again = await edge.fetch(target, { headers: { "accept-encoding": "identity" } });
-      assert.match(again.headers.get("cache-status") ?? "", /^trendvault; hit; ttl=\d+$/);
+      assert.match(again.headers.get("cache-status") ?? "", foundInCache);
       assert.equal(await again.clone().text(), text);
       await verifyIndependently({ status: 200, headers: new Headers([...again.headers]) }, keys);
     });
