@@ -10,7 +10,7 @@ tarball=$folder/$(basename -- "$name").tgz
 if [[ -n ${HANG-} ]]; then
   echo 'half a package' >"$tarball"
   echo "hanging as $$" >>"$CALLS"
-  exec sleep 60
+  exec sleep 600
 fi
 scratch=$(mktemp -d)
 mkdir -p -- "$scratch/package/bin"

@@ -122,10 +122,10 @@ says() { [[ $2 == *"$1"* ]] || { printf 'expected "%s" in:\n%s\n' "$1" "$2"; ret
 
 absent() { [[ ! -e $1 ]] || { printf '%s should not be there\n' "$1"; return 1; }; }
 
-# Waits until COMMAND succeeds, for at most ten seconds.
+# Waits until COMMAND succeeds, for at most five minutes: only a fault takes so long, on a busy machine.
 await() {
   local try
-  for try in {1..200}; do
+  for try in {1..6000}; do
     ! "$@" 2>/dev/null || return 0
     sleep 0.05
   done
