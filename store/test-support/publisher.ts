@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Random } from "@trendvault/contract/test-support/random";
 
@@ -60,13 +60,15 @@ export class Publisher {
     }: { bundle?: boolean; killAfterMs?: number; settings?: Record<string, string> } = {},
   ): Promise<number> {
     const render = bundle ? { RENDER_COMMAND: `${process.execPath} --no-env-file api/src/render.ts` } : {};
+    const log = openSync(join(this.#folder, "writer.log"), "a");
     const child = Bun.spawn([writer, ...words], {
       cwd: root,
       env: { ...this.#env, ...render, ...settings },
       stdin: "ignore",
       stdout: "ignore",
-      stderr: Bun.file(join(this.#folder, "writer.log")),
+      stderr: log,
     });
+    closeSync(log);
     const timer =
       killAfterMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfterMs);
     const exitCode = await child.exited;
