@@ -45,13 +45,23 @@ export class FollowingOrigin {
     const port = await freePort();
     const databasePath = join(dataFolder, "followed.db");
     const one = new FollowingOrigin(name, `http://127.0.0.1:${port}`, databasePath, { folder, env, port });
-    await one.follower.start();
-    while (!existsSync(databasePath)) {
-      if (one.follower.ended.length > 0) throw new Error(`${one.follower.ended[0]}: ${one.follower.log()}`);
+    try {
+      await one.#startBoth();
+      return one;
+    } catch (error) {
+      await one.stop();
+      throw error;
+    }
+  }
+
+  async #startBoth(): Promise<void> {
+    await this.follower.start();
+    while (!existsSync(this.databasePath)) {
+      const [ended] = this.follower.ended;
+      if (ended !== undefined) throw new Error(`${ended}: ${this.follower.log()}`);
       await Bun.sleep(20);
     }
-    await one.origin.start();
-    return one;
+    await this.origin.start();
   }
 
   /** Where the origin's metrics and readiness are. */

@@ -42,8 +42,10 @@ export class Program {
     });
     const deadline = Date.now() + readyMs;
     while (readyUrl !== undefined && !this.#isKilled && !(await answers(readyUrl))) {
-      if (Date.now() > deadline || this.ended.length > 0)
+      if (Date.now() > deadline || this.ended.length > 0) {
+        await this.kill();
         throw new Error(`${name} is not ready: ${this.log()}`);
+      }
       await Bun.sleep(30);
     }
   }

@@ -47,15 +47,24 @@ export class PublishingSystem {
     const store = await TestStore.start();
     const env = { ...(await newEnvironment(store)), ...settings };
     const system = new PublishingSystem(store, { env, random });
-    for (const bundle of [false, true]) {
-      const exitCode = await system.publisher.publishUnhurried({ bundle });
-      if (exitCode !== 0) throw new Error(`the writer ended with ${exitCode}: ${system.publisher.log()}`);
+    try {
+      await system.#startAll(followers, env);
+      return system;
+    } catch (error) {
+      await system.stop();
+      throw error;
     }
-    system.#publicationKeys = await system.publisher.read(["publication-keys"]);
+  }
+
+  async #startAll(followers: readonly string[], env: Record<string, string>): Promise<void> {
+    for (const bundle of [false, true]) {
+      const exitCode = await this.publisher.publishUnhurried({ bundle });
+      if (exitCode !== 0) throw new Error(`the writer ended with ${exitCode}: ${this.publisher.log()}`);
+    }
+    this.#publicationKeys = await this.publisher.read(["publication-keys"]);
     const keys = await printedKeys(env);
-    for (const name of followers) await system.#startFollower(name, { env, keys });
-    await system.#startEdge({ env, keys });
-    return system;
+    for (const name of followers) await this.#startFollower(name, { env, keys });
+    await this.#startEdge({ env, keys });
   }
 
   get edge(): Program {
