@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { freePort } from "../../edge-worker/test/free-port.ts";
 
 const program = join(import.meta.dirname, "../../.tools/bin/versitygw");
-const startMs = 30_000; // a quiet machine needs a tenth of a second
+const startMs = 120_000; // a quiet machine needs a tenth of a second
 
 /** What a client of the store needs. */
 export type Credentials = { accessKeyId: string; secretAccessKey: string; region: string };

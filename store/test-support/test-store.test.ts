@@ -108,7 +108,7 @@ describe.skipIf(missing !== null)(`a store${missing === null ? "" : ` (${missing
     return fetch(address(name, "PUT"), { method: "PUT", body, headers });
   }
 
-  function get(name: string, headers: Record<string, string> = {}, timeoutMs = 10_000): Promise<Response> {
+  function get(name: string, headers: Record<string, string> = {}, timeoutMs = 120_000): Promise<Response> {
     return fetch(address(name, "GET"), { headers, signal: AbortSignal.timeout(timeoutMs), keepalive: false });
   }
 
