@@ -80,13 +80,13 @@ test("without an origin the edge answers from what the writer publishes, and not
   const verify = createVerifier({ baseUrl: site });
   for (const limit of [24, 1]) {
     const url = `${site}/api/trending?region=GB&limit=${limit}`;
-    const answer = await fetch(url);
+    const answer = await fetchBuilt(url);
     const body = new Uint8Array(await answer.arrayBuffer());
     await verify({ url, status: answer.status, headers: answer.headers, body });
     const { items } = JSON.parse(new TextDecoder().decode(body)) as List;
     expect(items.map(({ id }) => id)).toEqual(["rising", "falling"].slice(0, limit));
   }
-  const page = await fetch(`${site}/?region=GB`);
+  const page = await fetchBuilt(`${site}/?region=GB`);
   expect(await page.text()).toContain("The rising one");
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
   expect((await fetch(`${site}/dev-store/lists/current.json`)).status).toBe(403);
@@ -198,6 +198,6 @@ function childrenOf(pid: number): string[] {
 type List = { newest_observed_at: string; items: { id: string; thumbs: string[] }[] };
 
 async function getList(port: number): Promise<List> {
-  const response = await fetch(`http://127.0.0.1:${port}/api/trending?region=GB`);
+  const response = await fetchBuilt(`http://127.0.0.1:${port}/api/trending?region=GB`);
   return (await response.json()) as List;
 }
