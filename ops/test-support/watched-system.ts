@@ -91,12 +91,14 @@ export class WatchedSystem {
     return result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
   }
 
-  /** Waits until a query gives so many series or more, or none for 0. */
-  async waitFor(expr: string, count = 1): Promise<void> {
+  /** Waits until a query gives so many series or more, or none for 0. Gives these. */
+  async waitFor(expr: string, count = 1): Promise<Sample[]> {
     const isThere = ({ length }: Sample[]) => (count === 0 ? length === 0 : length >= count);
     const reminder = setTimeout(() => console.log(`Still waiting for ${count} series: ${expr}`), sayAfterMs);
-    while (!isThere(await this.query(expr))) await Bun.sleep(pollMs);
+    let given = await this.query(expr);
+    for (; !isThere(given); given = await this.query(expr)) await Bun.sleep(pollMs);
     clearTimeout(reminder);
+    return given;
   }
 
   /** The names of all series that were scraped. */
