@@ -10,7 +10,7 @@ export type ProgramSpec = {
   readyUrl?: string;
 };
 
-const readyMs = 120_000; // a busy machine takes longer by far than a quiet one
+const readyMs = 600_000; // only a fault takes so long, however busy the machine is
 const programs = new Set<Program>();
 process.once("exit", () => {
   for (const program of programs) program.killGroup();
@@ -78,7 +78,7 @@ export class Program {
 }
 
 function answers(url: string): Promise<boolean> {
-  return fetch(url, { signal: AbortSignal.timeout(2000) }).then(
+  return fetch(url, { signal: AbortSignal.timeout(10_000) }).then(
     ({ status }) => status < 500,
     () => false,
   );
