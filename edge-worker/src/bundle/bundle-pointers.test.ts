@@ -52,7 +52,7 @@ function newIsolate(shared = newDataCentre()) {
   const backoff = { seconds: 5, random: () => 0.5 };
   const clock = () => now;
   const bucket = { readPointer };
-  const options = { bucket, shared, keys, store: testStoreName, timeoutSeconds: 1, backoff, clock, log };
+  const options = { bucket, shared, keys, store: testStoreName, timeoutSeconds: 60, backoff, clock, log };
   const pointers = new BundlePointers(options);
   const current = async () => (await pointers.current(() => {})).pointer.generation;
   return {
