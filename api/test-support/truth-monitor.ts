@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { OriginProcess } from "./origin-process.ts";
 
 const truthMs = 5000;
-const recoveryMs = 120_000; // from anything that was done, while other programs take the processor
+const recoveryMs = 240_000; // from anything that was done, while other programs take the processor
 const pauseMs = 50;
 
 /** What is true, and whether that is said. */
@@ -31,7 +31,7 @@ export class TruthMonitor {
     await this.#follow(({ isTrue }) => isTrue);
   }
 
-  /** Resolves when all is well and said to be. @throws Error when something else is said than is true, or after two minutes */
+  /** Resolves when all is well and said to be. @throws Error when something else is said than is true, or after four minutes */
   async expectReady(): Promise<void> {
     await this.#follow(({ isTrue, newest, isRunning }) => isTrue && newest !== null && isRunning);
   }
