@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import type { OriginProcess } from "./origin-process.ts";
 
 const truthMs = 5000;
@@ -8,14 +8,18 @@ const pauseMs = 50;
 /** What is true, and whether that is said. */
 type Look = { isTrue: boolean; newest: number | null; isRunning: boolean; said: object };
 
-type Wrong = { truth: string; since: number; waited: Map<number, number> };
+/** Of a process, in milliseconds: on a processor, and in a queue for one. */
+type Times = { ran: number; waited: number };
+
+type Wrong = { truth: string; since: number; times: Map<number, Times> };
 
 type Options = { workers: number; findNewest: () => number | null };
 
 /**
  * Compares what /readyz says with what is true: with the file, as a process that has nothing else open reads it, and with
- * the processes that run. It may be wrong for five seconds, and for the time that the origin's processes and this one
- * were ready to run and had no processor: each step from a fault to the answer is done by one of them.
+ * the processes that run. It may be wrong for five seconds, for the time that the origin's processes and this one were
+ * ready to run and had no processor, and for what a new process computes to start: each step from a fault to the answer is
+ * done by one of them.
  */
 export class TruthMonitor {
   readonly #origin: OriginProcess;
@@ -54,9 +58,9 @@ export class TruthMonitor {
   #judge(look: Look, last: Wrong | null, at: number): Wrong | null {
     if (look.isTrue) return null;
     const truth = `${look.newest} ${look.isRunning}`;
-    if (last?.truth !== truth) return { truth, since: at, waited: this.#waited() };
+    if (last?.truth !== truth) return { truth, since: at, times: this.#times() };
     const wrongMs = performance.now() - last.since;
-    if (wrongMs > truthMs + this.#waitedSince(last.waited))
+    if (wrongMs > truthMs + this.#spentSince(last.times))
       throw new Error(`wrong for ${Math.round(wrongMs)} ms: ${JSON.stringify(look)}`);
     return last;
   }
@@ -81,21 +85,39 @@ export class TruthMonitor {
     return ![...workers, ...inspectors].some(isStopped);
   }
 
-  // Milliseconds in a queue for a processor, of each process: the second number of schedstat (Linux, sched-stats.rst).
-  #waited(): Map<number, number> {
-    const pids = [
-      process.pid,
-      this.#origin.pid,
-      ...this.#origin.workerPids(),
-      ...this.#origin.inspectorPids(),
-    ];
-    return new Map(pids.map((pid) => [pid, Number(read(`/proc/${pid}/schedstat`).split(" ")[1] ?? 0) / 1e6]));
+  #times(): Map<number, Times> {
+    const { pid } = this.#origin;
+    const pids = [process.pid, pid, ...this.#origin.workerPids(), ...this.#origin.inspectorPids()];
+    return new Map(pids.map((one) => [one, timesOf(one)]));
   }
 
-  #waitedSince(before: Map<number, number>): number {
+  // A process that was started since needs the processor to start.
+  #spentSince(before: Map<number, Times>): number {
     let sum = 0;
-    for (const [pid, milliseconds] of this.#waited()) sum += milliseconds - (before.get(pid) ?? 0);
+    for (const [pid, { ran, waited }] of this.#times()) {
+      const known = before.get(pid);
+      sum += known === undefined ? ran + waited : Math.max(0, waited - known.waited); // a thread may have ended
+    }
     return sum;
+  }
+}
+
+// The first two numbers of each thread's schedstat (Linux, sched-stats.rst): the threads of a start wait for each other.
+function timesOf(pid: number): Times {
+  const times = { ran: 0, waited: 0 };
+  for (const thread of list(`/proc/${pid}/task`)) {
+    const [ran = "0", waited = "0"] = read(`/proc/${pid}/task/${thread}/schedstat`).split(" ");
+    times.ran += Number(ran) / 1e6;
+    times.waited += Number(waited) / 1e6;
+  }
+  return times;
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // the process has ended
   }
 }
 
