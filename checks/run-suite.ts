@@ -17,7 +17,7 @@ export type SuiteResult = TestCount & {
 type RunOptions = { root: string; report: string; long: boolean; seed: number };
 
 /** Of a test that hangs: any other ends sooner, however busy the machine is. Waits within tests (until.ts) are shorter. */
-const timeoutMs = { usual: 300_000, long: 3_600_000 };
+const timeoutMs = { usual: 1_200_000, long: 3_600_000 };
 
 /** Runs one suite in `root`. Never throws for a failing suite. */
 export async function runSuite(suite: Suite, options: RunOptions): Promise<SuiteResult> {

@@ -4,7 +4,7 @@ import { packedPackage, readmeExamples } from "./test-support/packed-package.ts"
 
 // The package's types as its users' compilers read them.
 
-const slowMs = 300_000; // only a fault takes so long, on a busy machine
+const slowMs = 1_200_000; // only a fault takes so long, on a busy machine
 let packed: Awaited<ReturnType<typeof packedPackage>>;
 beforeAll(async () => {
   packed = await packedPackage();

@@ -7,7 +7,7 @@ import { signedServer } from "./test-support/signed-server.ts";
 
 // What npm would publish: packed, installed and used as its users do.
 
-const packingMs = 300_000; // only a fault takes so long, on a busy machine
+const packingMs = 1_200_000; // only a fault takes so long, on a busy machine
 let packed: Awaited<ReturnType<typeof packedPackage>>;
 let server: Awaited<ReturnType<typeof signedServer>>;
 beforeAll(async () => {

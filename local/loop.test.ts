@@ -5,7 +5,7 @@ import { type Counts, LoopParts } from "./test-support/loop-parts.ts";
 import { type Visit, visit, visitorHeaders } from "./visit.ts";
 
 // From visitors to the list, with real parts: the origin, the edge in workerd with its counters, the writer.
-setDefaultTimeout(900_000); // a minute has to close, on a busy machine
+setDefaultTimeout(1_800_000); // a minute has to close, on a busy machine
 
 const random = new Random();
 const regions = ["GB", "DE", "FR"] as const;

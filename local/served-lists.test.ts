@@ -7,7 +7,7 @@ import { freePort } from "../edge-worker/test/free-port.ts";
 import { newDatabasePath, newEnvFile, sourceFile, start, stopAll } from "./test-support/running-stack.ts";
 
 const root = resolve(import.meta.dir, "..");
-setDefaultTimeout(300_000); // real processes on a busy machine
+setDefaultTimeout(1_200_000); // real processes on a busy machine
 afterEach(stopAll);
 
 type Page = {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Service } from "./service.ts";
 
-setDefaultTimeout(300_000); // real processes on a busy machine
+setDefaultTimeout(1_200_000); // real processes on a busy machine
 
 function startShell(script: string): { service: Service; folder: string } {
   const folder = mkdtempSync(join(tmpdir(), "trendvault-service-"));

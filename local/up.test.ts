@@ -15,7 +15,7 @@ import {
   twoVideos,
 } from "./test-support/running-stack.ts";
 
-setDefaultTimeout(300_000); // real processes on a busy machine
+setDefaultTimeout(1_200_000); // real processes on a busy machine
 afterEach(stopAll);
 
 test("an NDJSON source is up with its list, moved to now; Ctrl-C stops all of it with exit code 0", async () => {

@@ -9,7 +9,7 @@ import { missingServer } from "./test-support/s3-server.ts";
 import { TestStore } from "./test-support/test-store.ts";
 
 const root = resolve(import.meta.dir, "..");
-const timeoutMs = 300_000;
+const timeoutMs = 1_200_000;
 
 let folder: string;
 let store: TestStore;

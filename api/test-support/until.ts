@@ -4,7 +4,8 @@ const timeoutMs = 240_000; // only a fault takes so long, however busy the machi
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`Timeout after four minutes, waiting for: ${condition}`);
+    if (performance.now() > deadline)
+      throw new Error(`Timeout after four minutes, waiting for: ${condition}`);
     await Bun.sleep(10);
   }
 }

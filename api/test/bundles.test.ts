@@ -202,7 +202,7 @@ test("a generation of some regions makes a bundle of their documents alone", asy
   const found = await Promise.all(targets.map(async (target) => (await read(target)) !== null));
   expect(found).toEqual([true, true, true, true, false, false]);
   some.remove();
-}, 300_000);
+}, 1_200_000);
 
 test("several processes give the same documents in another order", async () => {
   const path = join(builder.folder, "shared.bundle");
@@ -210,13 +210,13 @@ test("several processes give the same documents in another order", async () => {
   expect(shared.documents).toBe(rendered.documents);
   const other = await openBundle(path, shared);
   for (const target of someTargets) expect(await other.read(target)).toEqual(await bundle.read(target));
-}, 300_000);
+}, 1_200_000);
 
 test("what one of several processes says is the error, and nothing is left", async () => {
   const output = join(builder.folder, "keyless.bundle");
   await expect(render(output, { processes: 2, programEnv: {} })).rejects.toThrow("SIGNING_KEY: missing");
   expect(existsSync(output)).toBe(false);
-}, 300_000);
+}, 1_200_000);
 
 test("nothing is left of a bundle that cannot be finished", async () => {
   const output = join(builder.folder, "broken.bundle");

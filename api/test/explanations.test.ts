@@ -14,7 +14,7 @@ const writer = Bun.fileURLToPath(import.meta.resolve("../../writer/bin/writer"))
 const random = randomNumbers(seed);
 const regions = ["DE", "GB"] as const;
 const videoCount = 90;
-const commandSeconds = 300; // up to a hundred processes, on a busy machine
+const commandSeconds = 1200; // up to a hundred processes, on a busy machine
 
 let folder: string;
 let origin: TestOrigin;

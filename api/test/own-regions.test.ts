@@ -83,7 +83,7 @@ test("SIGHUP reads the file of the regions again; one with a mistake leaves thos
   running.kill("SIGHUP");
   await until(async () => (await codes().catch(() => "")) === "PL");
   await until(async () => (await running.readiness()).status === "ok");
-}, 300_000);
+}, 1_200_000);
 
 test("an origin that cannot use the file of its regions says why, and what is expected", async () => {
   const builder = publish(["GB"]);

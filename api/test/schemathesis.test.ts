@@ -36,4 +36,4 @@ test("schemathesis finds no answer that the description does not allow", async (
   const output = (await schemathesis.stdout.text()) + (await schemathesis.stderr.text());
   if ((await schemathesis.exited) !== 0) console.error(output);
   expect(output).toContain("No issues found");
-}, 600_000);
+}, 1_200_000);

@@ -62,7 +62,7 @@ describe("whatever happens to the bucket", () => {
       if (generation > 1) database.publish();
       published.push(renderBundle(database.path));
     }
-  }, 300_000);
+  }, 1_200_000);
   afterAll(() => database.remove());
 
   test(`nothing is served that is unsigned, torn, older than what was held, or missing though it exists (TEST_SEED=${random.seed})`, async () => {

@@ -43,7 +43,7 @@ describe("an edge without an origin", () => {
     published.push(renderBundle(database.path));
     database.publish();
     published.push(renderBundle(database.path));
-  }, 300_000);
+  }, 1_200_000);
   afterAll(() => database.remove());
 
   /** An edge over the first bundle, whose file is changed. */
@@ -72,7 +72,7 @@ describe("an edge without an origin", () => {
         expect({ draw, target, status: await ask(target) }).toEqual({ draw, target, status: expected });
       }
     }
-  }, 300_000);
+  }, 1_200_000);
 
   test("does not read a bundle again and again whose index is broken", async () => {
     const { bytes } = published[0] as Rendered;
@@ -94,7 +94,7 @@ describe("an edge without an origin", () => {
         status: isAhead ? 503 : 200,
       });
     }
-  }, 300_000);
+  }, 1_200_000);
 
   /** An edge over a store for each bundle, whose pointers are as old as its documents, or of now. */
   async function startAt(now: number, rendered: Rendered[]) {

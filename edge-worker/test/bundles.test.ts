@@ -23,7 +23,7 @@ describe("an edge that reads a bundle", () => {
     published.push(renderBundle(database.path));
     database.publish();
     published.push(renderBundle(database.path, { isDelegating: false }));
-  }, 300_000);
+  }, 1_200_000);
   afterAll(() => database.remove());
 
   /** What a new edge answers, `later` seconds after a generation was published, and what it logs. */

@@ -13,7 +13,7 @@ beforeAll(() => {
   database = makeDatabase();
   database.publish();
   rendered = renderBundle(database.path);
-}, 300_000);
+}, 1_200_000);
 afterAll(() => database.remove());
 
 /** An edge without an origin, so many seconds after the bundle of generation 2 was signed. */

@@ -10,7 +10,7 @@ const begun = Math.floor(Date.now() / 1000);
 const failing: Exchange = { status: 500, headers: [], body: "" };
 /** What the origin says to ids that do not exist when there are more of them than it signs. */
 const unsigned: Exchange = { status: 404, headers: [], body: "{}" };
-const timeoutSeconds = 300;
+const timeoutSeconds = 1200;
 
 /** What the origin answers when its clock has this time, as the edge's has. */
 function answerAt(now: () => number): (target: string) => Exchange {

@@ -51,7 +51,7 @@ describe("nothing that changes between origin and edge reaches a client", () => 
     for (const question of questions) await store(question);
     const replayed = [...genuine.values()].map((one) => signedAt(now - replayedSeconds, one));
     tamperer = new Tamperer(random, [...genuine.values(), ...replayed]);
-  }, 300_000);
+  }, 1_200_000);
   afterAll(async () => {
     await origin.kill();
     database.remove();

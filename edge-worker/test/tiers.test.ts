@@ -77,7 +77,7 @@ beforeAll(async () => {
     headers: [...response.headers] as [string, string][],
     body: await response.text(),
   };
-}, 300_000);
+}, 1_200_000);
 afterAll(async () => {
   await origin.kill();
   database.remove();
@@ -162,5 +162,5 @@ test.each(states)(
       }
     }
   },
-  300_000,
+  1_200_000,
 );

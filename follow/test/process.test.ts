@@ -149,7 +149,7 @@ test(`killed at any moment, the file is whole and never goes back (TEST_SEED=${r
   }
   start();
   await until(() => newest() === publisher.generation);
-}, 300_000);
+}, 1_200_000);
 
 test("an origin adopts each new file; no request fails, no list is torn, none goes back", async () => {
   await publisher.publish();
@@ -187,4 +187,4 @@ test("an origin adopts each new file; no request fails, no list is torn, none go
   } finally {
     await origin.remove();
   }
-}, 300_000);
+}, 1_200_000);

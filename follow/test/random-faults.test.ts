@@ -48,7 +48,7 @@ test(`whatever happens to a store, the file is whole, never goes back, and is cu
     await ordeal.follower.end();
     await store.remove();
   }
-}, 300_000);
+}, 1_200_000);
 
 function start({ store, publisher }: Pick<Ordeal, "store" | "publisher">, folder: string): TestFollower {
   const env = { ...store.settings, FOLLOW_JWKS: publisher.jwks, FOLLOW_TIMEOUT_SECONDS: "0.3" };

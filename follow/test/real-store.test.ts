@@ -53,5 +53,5 @@ test.skipIf(reason !== null)(
       await store.remove();
     }
   },
-  300_000,
+  1_200_000,
 );

@@ -7,7 +7,7 @@ import { missingTools, run } from "../test-support/tools.ts";
 import { type AlertCase, alertCases, begin } from "./alert-cases.ts";
 import { healthySystem, type Series, type Value } from "./healthy-system.ts";
 
-setDefaultTimeout(300_000); // a process for each case, on a busy machine
+setDefaultTimeout(1_200_000); // a process for each case, on a busy machine
 const missing = missingTools();
 
 test("each alert has a case that makes it fire", () => {

@@ -4,7 +4,7 @@ import { readRules } from "../test-support/rules.ts";
 import { run } from "../test-support/tools.ts";
 import { missingParts, WatchedSystem } from "../test-support/watched-system.ts";
 
-setDefaultTimeout(900_000); // real processes on a busy machine
+setDefaultTimeout(1_200_000); // real processes on a busy machine
 const missing = missingParts();
 
 describe.skipIf(missing !== null)(`a watched system${missing === null ? "" : ` (${missing})`}`, () => {

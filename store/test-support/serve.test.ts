@@ -2,7 +2,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { missingServer } from "./s3-server.ts";
 
-setDefaultTimeout(300_000);
+setDefaultTimeout(1_200_000);
 
 let child: Bun.Subprocess<"pipe", "pipe", "inherit"> | undefined;
 afterEach(() => child?.kill("SIGKILL"));

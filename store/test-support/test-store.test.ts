@@ -4,7 +4,7 @@ import { everyFault, type FaultRule } from "./faults.ts";
 import { missingServer } from "./s3-server.ts";
 import { TestStore } from "./test-store.ts";
 
-setDefaultTimeout(300_000);
+setDefaultTimeout(1_200_000);
 
 const random = new Random();
 const missing = missingServer();
