@@ -5,9 +5,16 @@ import { join } from "node:path";
 import type { RegionTable } from "@trendvault/contract/region-table";
 import { worldRegions } from "@trendvault/contract/test-support/world-regions";
 import { freePort } from "../edge-worker/test/free-port.ts";
-import { type Series, sourceFile, start, stopAll, twoVideos } from "./test-support/running-stack.ts";
+import {
+  fetchBuilt,
+  type Series,
+  sourceFile,
+  start,
+  stopAll,
+  twoVideos,
+} from "./test-support/running-stack.ts";
 
-setDefaultTimeout(300_000); // real processes on a busy machine
+setDefaultTimeout(1_200_000); // real processes on a busy machine
 afterEach(stopAll);
 
 test("markets of one's own are those of the writer, the origin, the page and the edge", async () => {
@@ -100,13 +107,4 @@ function regionsFile(table: object): string {
   const path = join(mkdtempSync(join(tmpdir(), "trendvault-regions-")), "regions.json");
   writeFileSync(path, JSON.stringify(table));
   return path;
-}
-
-/** On a busy machine an answer may take the origin longer than the edge waits; asking again counts as a miss. */
-async function fetchBuilt(url: string): Promise<Response> {
-  for (;;) {
-    const response = await fetch(url);
-    if (response.status !== 503 && response.status !== 429) return response;
-    await Bun.sleep(500);
-  }
 }

@@ -7,6 +7,7 @@ import { createVerifier } from "../client/src/verify/verifier.ts";
 import { freePort } from "../edge-worker/test/free-port.ts";
 import { isSeededWithDemo } from "./database-files.ts";
 import {
+  fetchBuilt,
   newDatabasePath,
   newEnvFile,
   sourceFile,

@@ -9,7 +9,7 @@ import { openTestOrigin, type TestOrigin } from "../api/test-support/test-origin
 // What docs/sharding.md promises: whether one writer ranks all markets or several share them, the lists are the same.
 
 const writer = resolve(import.meta.dir, "../writer/bin/writer");
-setDefaultTimeout(300_000); // real processes on a busy machine
+setDefaultTimeout(1_200_000); // real processes on a busy machine
 const hour = 3_600_000;
 const hours = 12;
 const now = Math.floor(Date.now() / hour) * hour - hour; // the writer takes no counts of the future
