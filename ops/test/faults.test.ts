@@ -100,13 +100,14 @@ describe.skipIf(missing !== null)(`a system that is broken${missing === null ? "
   });
 
   test("TrendVaultDiskFull: the follower's disk", async () => {
-    if (!system.parts.hasSmallDisk) return;
-    const mount = `node_filesystem_size_bytes{mountpoint="${system.parts.folder}/disk"}`;
+    const { disk } = system.parts;
+    if (disk === null) return;
+    const mount = `node_filesystem_size_bytes{mountpoint="${disk.path}"}`;
     const here = `(${expressionOf("TrendVaultDiskFull")}) and on (mountpoint) ${mount}`;
     await system.waitFor(mount);
-    system.reader.fillDisk(500_000);
+    disk.fillUpTo(500_000);
     await system.waitFor(here);
-    system.reader.emptyDisk();
+    disk.empty();
   });
 
   test("TrendVaultWriterStopped: the writer does not run, and nothing else is said", async () => {

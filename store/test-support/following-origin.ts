@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { freePort } from "../../edge-worker/test/free-port.ts";
 import { Program } from "./program.ts";
@@ -82,16 +82,6 @@ export class FollowingOrigin {
     const before = this.#newest;
     this.#newest = this.newestGeneration();
     return this.#newest >= before;
-  }
-
-  /** Leaves so many bytes free on the disk of the file. */
-  fillDisk(left: number): void {
-    const { bavail, bsize } = statfsSync(join(this.databasePath, ".."));
-    writeFileSync(join(this.databasePath, "../ballast"), Buffer.alloc(Math.max(0, bavail * bsize - left)));
-  }
-
-  emptyDisk(): void {
-    rmSync(join(this.databasePath, "../ballast"), { force: true });
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Random } from "@trendvault/contract/test-support/random";
+import type { SmallDisk } from "../../follow/test-support/small-disk.ts";
 import { everyFault } from "./faults.ts";
 import type { FollowingOrigin } from "./following-origin.ts";
 import type { Program } from "./program.ts";
@@ -11,8 +12,8 @@ type Options = {
   store: TestStore;
   readers: readonly FollowingOrigin[];
   edge: Program;
-  /** The one whose file is on a small disk, if this user may mount one. */
-  onSmallDisk: FollowingOrigin | null;
+  /** What a reader's file is on, if this user may mount one. */
+  disk: SmallDisk | null;
   random: Random;
 };
 
@@ -40,7 +41,7 @@ export class Mishaps {
       this.#fillStore(),
       this.#putBackOlderPointer(),
       this.#swapObject(),
-      ...(options.onSmallDisk === null ? [] : [this.#fillDisk(options.onSmallDisk)]),
+      ...(options.disk === null ? [] : [this.#fillDisk(options.disk)]),
     ];
   }
 
@@ -142,10 +143,10 @@ export class Mishaps {
     return { name: "swapped object", begin: () => begin().catch(() => {}), end };
   }
 
-  #fillDisk(reader: FollowingOrigin): Mishap {
+  #fillDisk(disk: SmallDisk): Mishap {
     const { random } = this.#options;
-    const begin = () => reader.fillDisk(random.below(200_000));
-    return { name: "full disk", begin, end: () => reader.emptyDisk() };
+    const begin = () => disk.fillUpTo(random.below(200_000));
+    return { name: "full disk", begin, end: () => disk.empty() };
   }
 
   get #client(): Bun.S3Client {

@@ -89,7 +89,7 @@ export class Publisher {
     return printed;
   }
 
-  /** The end of what it wrote. */
+  /** The end of what its runs wrote. */
   log(): string {
     return readFileSync(join(this.#folder, "writer.log"), "utf8").slice(-2000);
   }

@@ -4,13 +4,13 @@ import { join, resolve } from "node:path";
 import type { PublicKey, PublicKeySet } from "@trendvault/contract/public-keys";
 import type { Random } from "@trendvault/contract/test-support/random";
 import { keySigner } from "../../api/src/signing/key-signer.ts";
+import { SmallDisk } from "../../follow/test-support/small-disk.ts";
 import { FollowingOrigin } from "./following-origin.ts";
 import { Judge, type ServedLists } from "./judge.ts";
 import { Mishaps } from "./mishaps.ts";
 import { startOriginlessEdge } from "./originless-edge.ts";
 import type { Program } from "./program.ts";
 import { Publisher } from "./publisher.ts";
-import { mountDisk, unmountDisk } from "./small-disk.ts";
 import { TestStore } from "./test-store.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -23,9 +23,8 @@ export class PublishingSystem {
   readonly readers: FollowingOrigin[] = [];
   readonly judges: Judge[] = [];
   readonly publisher: Publisher;
-  readonly #disk = join(this.folder, "disk");
-  /** Whether the first follower's file is on a disk that can be filled. */
-  readonly hasSmallDisk = mountDisk(this.#disk, smallDiskMegabytes);
+  /** What the first follower's file is on; null for a user who may not mount it. */
+  readonly disk = SmallDisk.mount(smallDiskMegabytes);
   #edge: Program | undefined;
   #publicationKeys = "";
   /** Where the edge answers. */
@@ -78,15 +77,15 @@ export class PublishingSystem {
   }
 
   mishaps(random: Random): Mishaps {
-    const onSmallDisk = this.hasSmallDisk ? (this.readers[0] ?? null) : null;
-    return new Mishaps({ store: this.store, readers: this.readers, edge: this.edge, onSmallDisk, random });
+    const { store, readers, edge, disk } = this;
+    return new Mishaps({ store, readers, edge, disk, random });
   }
 
   async stop(): Promise<void> {
     for (const reader of this.readers) await reader.stop();
     await this.#edge?.kill();
     await this.store.remove();
-    if (this.hasSmallDisk) unmountDisk(this.#disk);
+    this.disk?.unmount();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
@@ -94,7 +93,8 @@ export class PublishingSystem {
     name: string,
     { env, keys }: { env: Record<string, string>; keys: PublicKeySet },
   ): Promise<void> {
-    const dataFolder = this.readers.length === 0 && this.hasSmallDisk ? this.#disk : join(this.folder, name);
+    const smallDisk = this.readers.length === 0 ? this.disk?.path : undefined;
+    const dataFolder = smallDisk ?? join(this.folder, name);
     const settings = { ...env, ...this.readerSettings };
     const reader = await FollowingOrigin.start(name, { folder: this.folder, dataFolder, env: settings });
     this.readers.push(reader);
