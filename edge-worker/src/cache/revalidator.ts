@@ -1,3 +1,4 @@
+import { isFromFuture } from "@trendvault/contract/clock-skew";
 import type { Logger } from "../log/logger.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { BackoffOptions } from "../rules/backoff.ts";
@@ -163,7 +164,11 @@ export class Revalidator {
   ): Promise<RevalidationResult> {
     const { sources, clock } = this.#options;
     const now = clock();
-    const held = { stored, waitUntil: context.waitUntil, mayRead: once(() => this.#allows(context)) };
+    const held = {
+      stored: boundOf(stored, now),
+      waitUntil: context.waitUntil,
+      mayRead: once(() => this.#allows(context)),
+    };
     let failure: FailedAnswer | null = null;
     for (const source of sources) {
       const answer = await source.read(request, held);
@@ -171,7 +176,7 @@ export class Revalidator {
         const { response } = answer;
         this.#store(request, response, context);
         const isFallback = source !== sources[0];
-        return { kind: "fetched", response, originSeconds: clock() - now, isFallback };
+        return { kind: "fetched", response, originSeconds: Math.max(0, clock() - now), isFallback };
       }
       const result = await this.#settle(request, answer, { stored, failure });
       if (result !== null) return result;
@@ -242,6 +247,11 @@ export class Revalidator {
     const response = onlyUsable(await nullAfter(Date.now() + kvReadSeconds * 1000, read), clock());
     return response === null ? null : { response, source: "kv-fallback" };
   }
+}
+
+// A time of the future says nothing about age: what was stored by a clock that was ahead is served, but is no lower bound.
+function boundOf(stored: StoredResponse | null, now: number): StoredResponse | null {
+  return stored !== null && isFromFuture(stored.fetchedAt, now) ? null : stored;
 }
 
 // A response that may not be served any more is no lower bound: a database restored from a backup is older, and right.

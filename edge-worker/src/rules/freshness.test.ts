@@ -18,7 +18,7 @@ const cases: [string, { generatedAt: number; fetchedAt: number; now: number }, F
   ["made in our clock's future", { generatedAt: 1030, fetchedAt: 1000, now: 1000 }, "fresh"],
   ["made far in our clock's future", { generatedAt: 9e9, fetchedAt: 1000, now: 1120 }, "stale"],
   ["stored by a clock that is 60 s ahead", { generatedAt: 1000, fetchedAt: 1060, now: 1000 }, "fresh"],
-  ["stored in our clock's future", { generatedAt: 1000, fetchedAt: 1061, now: 1000 }, "unusable"],
+  ["stored in our clock's future", { generatedAt: 1000, fetchedAt: 1061, now: 1000 }, "expired"],
   ["at the end of its lifetime", { generatedAt: 1000, fetchedAt: 1000, now: 1119 }, "fresh"],
   ["past its lifetime", { generatedAt: 1000, fetchedAt: 1000, now: 1120 }, "stale"],
   ["fetched late: the age of the ranking counts", { generatedAt: 1000, fetchedAt: 1080, now: 1120 }, "stale"],
@@ -44,5 +44,6 @@ test("without a word about staleness a response is unusable when it is no longer
   const times = { generatedAt: 1000, fetchedAt: 1000, lifetimes: strict };
   expect(freshnessAt(1119, times)).toBe("fresh");
   expect(freshnessAt(1120, times)).toBe("unusable");
+  expect(freshnessAt(939, times)).toBe("unusable");
   expect(freshUntil(times)).toBe(1120);
 });
