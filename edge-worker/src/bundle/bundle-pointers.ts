@@ -6,8 +6,9 @@ import { LruMap } from "../cache/lru-map.ts";
 import { cacheNotRead, nullOnError } from "../cache/null-on-error.ts";
 import { nullAfter, SingleFlight } from "../cache/single-flight.ts";
 import type { Logger } from "../log/logger.ts";
-import { type BackoffOptions, backoffSeconds } from "../rules/backoff.ts";
+import { type BackoffOptions, backoffSeconds, longestBackoffSeconds } from "../rules/backoff.ts";
 import { parseJson } from "../rules/parse-json.ts";
+import { isStillAhead } from "../rules/still-ahead.ts";
 import { utf8 } from "../rules/utf8.ts";
 import type { BundleBucket } from "./bundle-bucket.ts";
 import { notShared, type SharedBytes } from "./shared-bytes.ts";
@@ -58,7 +59,8 @@ export class BundlePointers {
    * the one that is held stays it. @throws Error that says why there is none
    */
   async current(waitUntil: WaitUntil): Promise<{ pointer: BundlePointer; until: number }> {
-    if (this.#options.clock() >= this.#checkAt) {
+    const longest = pointerSeconds + longestBackoffSeconds(this.#options.backoff);
+    if (!isStillAhead(this.#checkAt, { now: this.#options.clock(), longest })) {
       await this.#flights.run("current", () => this.#check(waitUntil));
     }
     if (this.#held === null) throw new Error(this.#failure);

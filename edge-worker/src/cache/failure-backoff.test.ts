@@ -55,3 +55,11 @@ test("a key that never failed, and one that was cleared, have no failure", () =>
   backoff.clear("a");
   expect([backoff.recent("a"), backoff.recent("b")]).toEqual([null, null]);
 });
+
+test("a clock that is set back ends a back-off, and does not make it longer", () => {
+  now += 300;
+  backoff.record("a", "failed", 0);
+  expect(backoff.recent("a")?.isBackingOff).toBe(true);
+  now -= 300;
+  expect(backoff.recent("a")).toBeNull();
+});

@@ -1,4 +1,5 @@
-import { type BackoffOptions, backoffSeconds } from "../rules/backoff.ts";
+import { type BackoffOptions, backoffSeconds, longestBackoffSeconds } from "../rules/backoff.ts";
+import { isStillAhead } from "../rules/still-ahead.ts";
 import { LruMap } from "./lru-map.ts";
 
 /** A failure that is remembered. While `isBackingOff`, it is too early for another try. */
@@ -7,6 +8,7 @@ export type RecentFailure<T> = { result: T; isBackingOff: boolean };
 type Failure<T> = { result: T; count: number; endsAt: number };
 
 const rememberedSeconds = 60; // after the back-off: clients get the last result at once, and a retry runs behind it
+const longestHoldFactor = 2; // sources may be waited for a bit longer than one back-off lasts
 const capacity = 1024;
 
 /** Remembers failures by key, so that a failing origin is asked once per back-off and not once per client. */
@@ -45,6 +47,9 @@ export class FailureBackoff<T> {
 
   #remembered(key: string): Failure<T> | null {
     const failure = this.#failures.get(key);
-    return failure === null || this.#clock() >= failure.endsAt + rememberedSeconds ? null : failure;
+    if (failure === null) return null;
+    const forgottenAt = failure.endsAt + rememberedSeconds;
+    const longest = longestHoldFactor * longestBackoffSeconds(this.#options) + rememberedSeconds;
+    return isStillAhead(forgottenAt, { now: this.#clock(), longest }) ? failure : null;
   }
 }

@@ -96,6 +96,16 @@ test("it is there for as long as it may be served", async () => {
   expect(options).toEqual([{ expirationTtl: 86_520 }]);
 });
 
+test("a page is written again when the clock was set back since it was last", async () => {
+  let written = 0;
+  const store = { get: async () => null, put: async () => void written++ };
+  const options = { intervalSeconds: 600, keys: signer.publicKeys, clock };
+  const fallback = new KvFallback(store as unknown as KVNamespace, options);
+  for (const fetchedAt of [created + 300, created + 301, created])
+    await fallback.putIfDue(request, { ...good, fetchedAt });
+  expect(written).toBe(2);
+});
+
 test(`whatever else is in KV, a page is written over it (TEST_SEED=${random.seed})`, async () => {
   const others: unknown[] = [{}, [], "text", 7, true, { ...good, headers: 7 }, { ...good, body: null }];
   for (let draw = 0; draw < 200; draw++) {

@@ -4,6 +4,7 @@ import { readAnswer } from "../origin/read-answer.ts";
 import { type StoredResponse, storageNamespace } from "../origin/stored-response.ts";
 import { type CanonicalRequest, isFrontPage, isPage } from "../rules/canonical-request.ts";
 import { usableSeconds } from "../rules/lifetimes.ts";
+import { isStillAhead } from "../rules/still-ahead.ts";
 import { utf8 } from "../rules/utf8.ts";
 
 const shortestExpirationTtl = 60; // seconds, of KV
@@ -58,7 +59,8 @@ export class KvFallback {
   async putIfDue(request: CanonicalRequest, response: StoredResponse): Promise<void> {
     const key = keyOf(request);
     if (key === null) return;
-    if (response.fetchedAt < (this.#lastChecked.get(key) ?? 0) + this.#intervalSeconds) return;
+    const dueAt = (this.#lastChecked.get(key) ?? 0) + this.#intervalSeconds;
+    if (isStillAhead(dueAt, { now: response.fetchedAt, longest: this.#intervalSeconds })) return;
     this.#lastChecked.set(key, response.fetchedAt); // at once, so that this isolate checks once
     const stored = await this.get(request).catch(() => null);
     if (stored !== null && !this.#isDue(response, stored)) return;

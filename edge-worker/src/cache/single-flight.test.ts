@@ -63,3 +63,17 @@ test("work that ends after its timeout leaves the newer run alone", async () => 
   expect(await second).toEqual({ value: 2, shared: false });
   expect(inFlight).toBe(true);
 });
+
+test("work that was lost is begun anew, also when the clock was set back meanwhile", async () => {
+  const flights = new SingleFlight<number>(10);
+  const begun = Date.now();
+  const { promise, resolve } = Promise.withResolvers<number>();
+  setSystemTime(begun + 300_000);
+  const first = flights.run("a", () => promise);
+  setSystemTime(begun);
+  const isInFlight = flights.isInFlight("a");
+  setSystemTime();
+  expect(isInFlight).toBe(false);
+  resolve(1);
+  await first;
+});

@@ -1,3 +1,5 @@
+import { isStillAhead } from "../rules/still-ahead.ts";
+
 type Flight<T> = { result: Promise<T>; timeoutAt: number };
 
 /** One run of the work per key at a time; calls that come meanwhile share its result. */
@@ -12,7 +14,8 @@ export class SingleFlight<T> {
 
   isInFlight(key: string): boolean {
     const flight = this.#flights.get(key);
-    return flight !== undefined && Date.now() < flight.timeoutAt;
+    const longest = this.#timeoutSeconds * 1000;
+    return flight !== undefined && isStillAhead(flight.timeoutAt, { now: Date.now(), longest });
   }
 
   /**

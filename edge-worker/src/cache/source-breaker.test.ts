@@ -81,3 +81,11 @@ test("a refused probe keeps it open, and another one follows soon: a flood of ba
   ask("success");
   expect(breaker.waitsUntil).toBeNull();
 });
+
+test("a clock that is set back does not keep the source from being asked", () => {
+  now += 300;
+  for (let n = 0; n < 3; n++) ask(failure);
+  expect(breaker.waitsUntil).toBe(1305);
+  now -= 300;
+  expect([breaker.waitsUntil, ask("success")]).toEqual([null, true]);
+});

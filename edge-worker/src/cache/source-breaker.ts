@@ -1,4 +1,5 @@
-import { type BackoffOptions, backoffSeconds } from "../rules/backoff.ts";
+import { type BackoffOptions, backoffSeconds, longestBackoffSeconds } from "../rules/backoff.ts";
+import { isStillAhead } from "../rules/still-ahead.ts";
 
 /** `probeSeconds`: after so long a probe counts as lost, its request having been cancelled. `clock`: Unix seconds. */
 type BreakerOptions = BackoffOptions & { probeSeconds: number; clock: () => number };
@@ -21,7 +22,9 @@ export class SourceBreaker {
 
   /** Until when the source is not to be asked, in Unix seconds; null when it may be. */
   get waitsUntil(): number | null {
-    return this.#isOpen && this.#options.clock() < this.#waitsUntil ? this.#waitsUntil : null;
+    const longest = Math.max(this.#options.probeSeconds, longestBackoffSeconds(this.#options));
+    const isWaiting = isStillAhead(this.#waitsUntil, { now: this.#options.clock(), longest });
+    return this.#isOpen && isWaiting ? this.#waitsUntil : null;
   }
 
   /** Begins a request to the source, which has to succeed or fail. False when it may not be asked. */

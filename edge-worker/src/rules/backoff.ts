@@ -3,13 +3,18 @@ export type BackoffOptions = { seconds: number; random: () => number };
 
 const longestFactor = 24; // two minutes when `seconds` is 5
 
+/** No wait is longer, in seconds. */
+export function longestBackoffSeconds({ seconds }: BackoffOptions): number {
+  return seconds * longestFactor;
+}
+
 /**
  * How long to wait after a number of failures in a row: at random, up to twice as long with each of them (full jitter:
  * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/). At least `retryAfter` seconds, but that is
  * not signed, so it is bounded as well.
  */
 export function backoffSeconds(failures: number, retryAfter: number, options: BackoffOptions): number {
-  const longest = options.seconds * longestFactor;
+  const longest = longestBackoffSeconds(options);
   const jittered = options.random() * Math.min(longest, options.seconds * 2 ** failures);
   return Math.max(jittered, Math.min(retryAfter, longest));
 }

@@ -2,6 +2,7 @@ import type { RequestContext } from "../cache/revalidator.ts";
 import { nullAfter } from "../cache/single-flight.ts";
 import { addRanks, type BlockIncrement } from "../counting/increments.ts";
 import type { Logger } from "../log/logger.ts";
+import { isStillAhead } from "../rules/still-ahead.ts";
 import type { ViewShards } from "./view-shards.ts";
 
 type Batch = {
@@ -57,9 +58,11 @@ export class IncrementBatches {
 
   #openBatch(region: string, context: Pick<RequestContext, "waitUntil">): Batch {
     const open = this.#open.get(region);
-    if (open !== undefined && open.messages < mostMessages && Date.now() < open.endsAt) return open;
+    const [now, longest] = [Date.now(), (this.#options.batchSeconds + addSeconds) * 1000];
+    const isOpen = open !== undefined && isStillAhead(open.endsAt, { now, longest });
+    if (isOpen && open.messages < mostMessages) return open;
     const blocks = new Map<string, BlockIncrement>();
-    const endsAt = Date.now() + (this.#options.batchSeconds + addSeconds) * 1000;
+    const endsAt = now + longest;
     const batch: Batch = { messages: 0, blocks, stored: Promise.resolve(null), endsAt };
     batch.stored = this.#store(region, batch);
     this.#open.set(region, batch);

@@ -76,3 +76,13 @@ test("a client that asks for more pages than are remembered keeps no other list 
   await Promise.all(pending);
   expect([rows <= 1000, lists]).toEqual([true, asked]);
 });
+
+test("a clock that is set back does not put off what has to be added", () => {
+  const pending: Promise<unknown>[] = [];
+  const served = new ServedLists({ shards: { add: async () => [] }, flushSeconds: 0.01, log: () => {} });
+  const context = { waitUntil: (work: Promise<unknown>) => void pending.push(work) };
+  const { canonical } = canonicalize(new URL("http://a/api/trending?region=GB"));
+  if (canonical === null) throw new Error("not canonical");
+  for (const now of [1300, 1300, 1000, 1000]) served.count(canonical, now, context);
+  expect(pending).toHaveLength(2);
+});

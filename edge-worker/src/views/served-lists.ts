@@ -4,6 +4,7 @@ import type { ServedIncrement, ServedPage } from "../counting/increments.ts";
 import type { Logger } from "../log/logger.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { categoryInTokens } from "../rules/category-in-tokens.ts";
+import { isStillAhead } from "../rules/still-ahead.ts";
 import type { ViewShards } from "./view-shards.ts";
 
 type Options = { shards: Pick<ViewShards, "add">; flushSeconds: number; log: Logger };
@@ -30,7 +31,7 @@ export class ServedLists {
     if (known !== undefined) known.lists++;
     else this.#byTarget.set(target, { query, lists: 1 });
     if (this.#byTarget.size >= mostTargets) context.waitUntil(this.#send());
-    if (now < this.#flushAt) return;
+    if (isStillAhead(this.#flushAt, { now, longest: this.#options.flushSeconds })) return;
     this.#flushAt = now + this.#options.flushSeconds;
     context.waitUntil(this.#flush());
   }
