@@ -141,8 +141,9 @@ final readonly class SourceFactory
     private static function http(HttpUrl $url, Context $context, Database $database): array
     {
         $versions = new KnownVersions($database);
-        $retryAt = $versions->retryAt($url->url);
-        if ($context->now() < $retryAt) {
+        $now = $context->now();
+        $retryAt = $versions->retryAt($url->url, $now);
+        if ($now < $retryAt) {
             $context->log->info(
                 "{$url->label()} is not asked before " . gmdate('Y-m-d\TH:i:s\Z', $retryAt) . '.',
                 [

@@ -24,12 +24,11 @@ final readonly class KnownVersions
         ]);
     }
 
-    /** UTC seconds; 0 when it may be asked. */
-    public function retryAt(string $url): int
+    /** UTC seconds; 0 when it may be asked: also where it was last asked by a clock that was ahead, as that says nothing. */
+    public function retryAt(string $url, int $now): int
     {
-        $retryAt = $this->database->value('SELECT retry_at FROM http_sources WHERE url_hash = ?', [
-            self::hash($url),
-        ]);
+        $sql = 'SELECT retry_at FROM http_sources WHERE url_hash = ? AND asked_at <= ?';
+        $retryAt = $this->database->value($sql, [self::hash($url), $now]);
 
         return (int) $retryAt;
     }
