@@ -26,9 +26,9 @@ export function fetchedKeys(address: string, fetch: (address: string) => Promise
     });
     return keys;
   };
-  const isOld = () => Math.abs(Date.now() - fetchedAt) >= keptSeconds * 1000; // also when the clock was set back
-  const read = () => (known === null || isOld() ? fetchKeys() : known);
-  return { read, renew: () => (Date.now() < fetchedAt + renewalSeconds * 1000 ? read() : fetchKeys()) };
+  const isOlderThan = (seconds: number) => Math.abs(Date.now() - fetchedAt) >= seconds * 1000; // or was the clock set back?
+  const read = () => (known === null || isOlderThan(keptSeconds) ? fetchKeys() : known);
+  return { read, renew: () => (isOlderThan(renewalSeconds) ? fetchKeys() : read()) };
 }
 
 /** Keys that the caller has. */

@@ -187,3 +187,21 @@ test("a key that was taken out of the key set is not believed for the life of a 
     setSystemTime();
   }
 });
+
+test("a new key is found although the clock was set back since keys were read", async () => {
+  const began = Date.now();
+  const other = await TestSigner.create("s2");
+  let published: object = other.publicKeys;
+  const verify = createVerifier({ baseUrl, fetch: async () => Response.json(published) });
+  try {
+    setSystemTime(began);
+    const answer = await signedAnswer();
+    setSystemTime(began + 300_000);
+    expect(await refusalOf(answer, verify)).toBe("unknown-key");
+    published = keys;
+    setSystemTime(began);
+    expect(await refusalOf(answer, verify)).toBeNull();
+  } finally {
+    setSystemTime();
+  }
+});
