@@ -47,7 +47,7 @@ decisive_files() {
   case $1 in
     bun | node | browser) printf '%s\n' "$folder/npm.sh" "$folder/npm-hashes.txt" ;;
     php) printf '%s\n' "$folder/debian.sh" "$ROOT/writer/composer.json" ;;
-    bench) printf '%s\n' "$folder/debian.sh" ;;
+    bench | faketime) printf '%s\n' "$folder/debian.sh" ;;
     prometheus) printf '%s\n' "$folder/debian.sh" ;;
     versitygw) printf '%s\n' "$folder/debian.sh" "$folder/versitygw/go.mod" "$folder/versitygw/go.sum" ;;
     python) printf '%s\n' "$folder/debian.sh" "$folder/requirements.txt" ;;

@@ -31,5 +31,6 @@ LOADER
       printf '#!/bin/sh\necho fake %s\n' "$program" | put "usr/bin/$program"
     done
     ;;
+  libfaketime_*) echo library | put usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1 ;;
   python3-pip-whl_*) echo wheel | put usr/share/python-wheels/pip-25.whl ;;
 esac
