@@ -165,6 +165,7 @@ export const suites: readonly Suite[] = [
       "toolchain/test",
       "db/check-schema",
       "edge-worker/dev",
+      "endurance/workerd-with-clock",
       "writer/deploy/trendvault",
       "ops/container/every-minute",
       "ops/container/make-keys",

@@ -18,6 +18,8 @@ type ClientOptions = {
   random: Random;
   outages: Outages;
   onOutcome: (outcome: Outcome) => void;
+  /** Called with the generation of every whole list. */
+  onList: (site: Site, generation: number) => void;
 };
 
 /**
@@ -64,8 +66,8 @@ export class Clients {
     const site: Site = random.next() < edgeShare ? "edge" : "origin";
     const failure = await this.#ask(site, random.pick(site === "edge" ? edgeTargets : originTargets));
     const until = performance.now();
-    const isTorn = failure !== null && outages.hasTorn(site, { from, until });
-    onOutcome({ second: (from - this.#startedAt) / 1000, site, ms: until - from, failure, isTorn });
+    const excuse = failure === null ? null : outages.excuseOf(site, { from, until, failure });
+    onOutcome({ second: (from - this.#startedAt) / 1000, site, ms: until - from, failure, excuse });
   }
 
   /** Why an answer was not right, or null. */
@@ -80,21 +82,24 @@ export class Clients {
       if (answer.status !== 200) return `${target}: status ${answer.status}: ${decode(body).slice(0, 200)}`;
       if (this.#asked++ % verifiedShare === 0)
         await this.#verify({ url, status: 200, headers: answer.headers, body });
-      return target.startsWith("/api/trending") ? tearOf(target, decode(body)) : null;
+      return target.startsWith("/api/trending") ? this.#judgeList(site, target, decode(body)) : null;
     } catch (error) {
       return `${target}: ${error}`;
     }
   }
+
+  /** A page of a list has as many items as it says, and their ranks have no gaps. */
+  #judgeList(site: Site, target: string, text: string): string | null {
+    const { generation, count, items } = JSON.parse(text) as Page;
+    const isWhole =
+      items.length === count && count > 0 && items.every(({ rank }, index) => rank === index + 1);
+    if (!isWhole) return `${target}: a torn list of generation ${generation}`;
+    this.#options.onList(site, generation);
+    return null;
+  }
 }
 
 type Page = { generation: number; count: number; items: { rank: number }[] };
-
-/** What is wrong with a page of a list: it has as many items as it says, and their ranks have no gaps. */
-function tearOf(target: string, text: string): string | null {
-  const { generation, count, items } = JSON.parse(text) as Page;
-  const isWhole = items.length === count && count > 0 && items.every(({ rank }, index) => rank === index + 1);
-  return isWhole ? null : `${target}: a torn list of generation ${generation}`;
-}
 
 function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);

@@ -1,10 +1,12 @@
 import type { Random } from "@trendvault/contract/test-support/random";
+import { describeStep, drawClockStep, mayRefuse } from "./clock-steps.ts";
+import { noticeMs, type Part } from "./clocks.ts";
 import type { Outages, Site } from "./outages.ts";
 import type { PlannedEvent } from "./plan-events.ts";
 import type { EnduranceSystem } from "./system.ts";
 
 /** What happens to the system in a run; each is followed by its recovery. */
-export const eventKinds = [
+const eventKinds = [
   "SIGHUP",
   "a worker is killed",
   "all workers are killed",
@@ -13,13 +15,23 @@ export const eventKinds = [
   "the edge is killed",
   "the writer is killed",
   "the disk is full",
+  "the writer's clock is moved",
+  "the origin's clock is moved",
+  "the edge's clock is moved",
 ] as const;
 type EventKind = (typeof eventKinds)[number];
 
 /** What happened, and how long it took until all was well again; `failure` when it was not, in time. */
-export type PastEvent = PlannedEvent<EventKind> & { recoverySeconds: number; failure: string | null };
+export type PastEvent = PlannedEvent<EventKind> & {
+  recoverySeconds: number;
+  failure: string | null;
+  detail?: string;
+};
 
-type Deeds = Record<EventKind, () => Promise<unknown> | unknown>;
+/** Called when there is more to say; `heldSeconds` is how long something is left so on purpose: no time of recovery. */
+type Note = (detail: string, heldSeconds: number) => void;
+export type Deed = (note: Note) => Promise<unknown> | unknown;
+type Deeds = Record<EventKind, Deed>;
 type Context = { system: EnduranceSystem; outages: Outages; random: Random };
 
 const longestRunMs = 1500; // of the writer, on a quiet machine
@@ -27,12 +39,26 @@ const bytesLeft = 100_000;
 
 /** What each kind does. It has ended when what it does to the system has; `becomeWell` waits for the rest. */
 export function deedsOf({ system, outages, random }: Context): Deeds {
-  const { origin, edge, writer, disk } = system;
+  const { origin, edge, writer, disk, clocks } = system;
   const tearing = (site: Site, kill: () => unknown) => async () => {
     const end = outages.begin(site, performance.now());
     await kill();
     await system.becomeWell();
     end(performance.now());
+  };
+  const moving = (part: Part) => async (note: Note) => {
+    const step = drawClockStep(random);
+    note(describeStep(step), step.heldSeconds);
+    const end = mayRefuse(part, step) ? outages.begin("origin", performance.now(), "refused") : null;
+    clocks?.[part].moveBy(step.seconds);
+    await Bun.sleep(noticeMs);
+    await writer.runOnce();
+    await system.becomeWell();
+    await Bun.sleep(step.heldSeconds * 1000);
+    clocks?.[part].moveBy(0);
+    await Bun.sleep(noticeMs);
+    end?.(performance.now());
+    await writer.runOnce();
   };
   return {
     SIGHUP: () => origin.hangUp(),
@@ -55,5 +81,15 @@ export function deedsOf({ system, outages, random }: Context): Deeds {
       disk?.empty();
       await writer.runOnce();
     },
+    "the writer's clock is moved": moving("writer"),
+    "the origin's clock is moved": moving("origin"),
+    "the edge's clock is moved": moving("edge"),
   };
+}
+
+/** What can happen to a system: no full disk where it has none of its own, and no clock is moved that cannot be. */
+export function possibleEvents({ disk, unmoved }: EnduranceSystem): EventKind[] {
+  const impossible = new Set<string>(unmoved.parts.map((part) => `the ${part}'s clock is moved`));
+  if (disk === null) impossible.add("the disk is full");
+  return eventKinds.filter((kind) => !impossible.has(kind));
 }

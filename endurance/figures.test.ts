@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Figures, median, quantile } from "./figures.ts";
 
-const outcome = { second: 10, site: "edge", ms: 1, failure: null, isTorn: false } as const;
+const outcome = { second: 10, site: "edge", ms: 1, failure: null, excuse: null } as const;
 
 test("a minute of a site is closed with its quantiles, and only once it is over", () => {
   const figures = new Figures();
@@ -9,18 +9,19 @@ test("a minute of a site is closed with its quantiles, and only once it is over"
   figures.add({ ...outcome, second: 61 });
   figures.close(61);
   expect(figures.minutes).toEqual([
-    { minute: 0, site: "edge", requests: 100, torn: 0, failed: 0, p50: 50, p99: 99 },
+    { minute: 0, site: "edge", requests: 100, torn: 0, refused: 0, failed: 0, p50: 50, p99: 99 },
   ]);
   figures.close();
   expect(figures.minutes).toHaveLength(2);
 });
 
-test("what a kill tears is counted apart from what failed, which is said", () => {
+test("what a kill tears, and what a clock refuses, is counted apart from what failed, which is said", () => {
   const figures = new Figures();
-  figures.add({ ...outcome, failure: "closed", isTorn: true });
+  figures.add({ ...outcome, failure: "closed", excuse: "torn" });
+  figures.add({ ...outcome, failure: "status 403", excuse: "refused" });
   figures.add({ ...outcome, failure: "status 503" });
   figures.close();
-  expect(figures.minutes[0]).toMatchObject({ requests: 2, torn: 1, failed: 1 });
+  expect(figures.minutes[0]).toMatchObject({ requests: 3, torn: 1, refused: 1, failed: 1 });
   expect(figures.failures).toEqual(["second 10, edge: status 503"]);
 });
 

@@ -11,6 +11,7 @@ const minutes = (change: (minute: MinuteOfSite) => Partial<MinuteOfSite> = () =>
       site,
       requests: 100,
       torn: 1,
+      refused: 1,
       failed: 0,
       p50: 1,
       p99: 5,
@@ -31,7 +32,13 @@ const samples = (change: (second: number) => Partial<Sample> = () => ({})): Samp
   }));
 
 const missed = (measured: Partial<Measured>) =>
-  judgeRun({ samples: samples(), minutes: minutes(), recoverySeconds: [2, 5], ...measured })
+  judgeRun({
+    samples: samples(),
+    minutes: minutes(),
+    recoverySeconds: [2, 5],
+    supersededSeconds: 130,
+    ...measured,
+  })
     .filter(({ isMet }) => !isMet)
     .map(({ name }) => name);
 
@@ -50,6 +57,7 @@ test.each<[string, Partial<Measured>]>([
   ],
   ["failed requests", { minutes: minutes(({ minute }) => ({ failed: minute === 7 ? 1 : 0 })) }],
   ["longest recovery, s", { recoverySeconds: [61] }],
+  ["a list at the edge after the next one, s", { supersededSeconds: 301 }],
 ])("%s is missed when it grows, and nothing else is", (name, measured) => {
   expect(missed(measured)).toEqual([name]);
 });

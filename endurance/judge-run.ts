@@ -5,8 +5,16 @@ import type { Sample } from "./samples.ts";
 /** What was measured beside what is allowed; `measured` is null where there is nothing to compare. */
 export type Judgement = { name: string; measured: number | null; most: number; isMet: boolean };
 
-/** `recoverySeconds` is how long each event took until everything was well again. */
-export type Measured = { samples: Sample[]; minutes: MinuteOfSite[]; recoverySeconds: number[] };
+/**
+ * `recoverySeconds` is how long each event took until everything was well again, `supersededSeconds` the longest that the
+ * edge served a list for which there was a newer one.
+ */
+export type Measured = {
+  samples: Sample[];
+  minutes: MinuteOfSite[];
+  recoverySeconds: number[];
+  supersededSeconds: number;
+};
 
 /** The limits, and all there is to say about them, are in README.md. */
 const limits = {
@@ -14,13 +22,14 @@ const limits = {
   p99Growth: 1.5,
   walMegabytes: 64,
   recoverySeconds: 60,
+  supersededSeconds: 300,
 } as const;
 
 /** While caches fill and code is compiled. */
 const warmUpShare = 0.15;
 
 /** Compares the last third of a run with the first one after the warm-up. */
-export function judgeRun({ samples, minutes, recoverySeconds }: Measured): Judgement[] {
+export function judgeRun({ samples, minutes, recoverySeconds, supersededSeconds }: Measured): Judgement[] {
   const grown = (name: string, pick: (sample: Sample) => number) =>
     judge(name, growthOf(samples.map(pick)), limits.growth);
   return [
@@ -40,6 +49,7 @@ export function judgeRun({ samples, minutes, recoverySeconds }: Measured): Judge
       return judge(`p99 of the ${site}`, growthOf(ofSite), limits.p99Growth);
     }),
     judge("longest recovery, s", Math.max(0, ...recoverySeconds), limits.recoverySeconds),
+    judge("a list at the edge after the next one, s", supersededSeconds, limits.supersededSeconds),
   ];
 }
 

@@ -6,6 +6,7 @@ export type Options = {
   writerSeconds: number;
   requestsPerSecond: number;
   publish: boolean;
+  movesClocks: boolean;
   /** How often the writer is killed, and nothing else is done; null for a run of the whole product. */
   kills: number | null;
 };
@@ -25,9 +26,13 @@ export function parseOptions(argv: string[], newSeed: () => number): Options {
       requests: text,
       kills: text,
       publish: { type: "boolean" },
+      "no-clocks": { type: "boolean" },
     },
   });
-  const read = (name: Exclude<keyof typeof values, "publish">, least: number): number | null => {
+  const read = (
+    name: Exclude<keyof typeof values, "publish" | "no-clocks">,
+    least: number,
+  ): number | null => {
     const value = values[name];
     if (value === undefined) return null;
     const number = Number(value);
@@ -42,6 +47,7 @@ export function parseOptions(argv: string[], newSeed: () => number): Options {
     writerSeconds: read("writer-seconds", 5) ?? 60,
     requestsPerSecond: read("requests", 1) ?? 40,
     publish: values.publish === true,
+    movesClocks: values["no-clocks"] !== true,
     kills: read("kills", 1),
   };
 }

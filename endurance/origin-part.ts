@@ -34,6 +34,12 @@ export class OriginPart {
     return [this.#process.pid, ...this.#process.workerPids(), ...this.#process.inspectorPids()];
   }
 
+  /** Unix seconds, by its own clock. */
+  async readClock(): Promise<number> {
+    const { headers } = await fetch(`${this.url}/healthz`);
+    return Date.parse(headers.get("date") ?? "") / 1000;
+  }
+
   /** Why it is not well, or null when all of its processes run and it serves a generation. */
   async ailment(generation: number): Promise<string | null> {
     if (this.#process.workerPids().length !== workers) return "a worker is missing";

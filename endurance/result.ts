@@ -22,6 +22,8 @@ export type Result = {
   /** "ok", or what SQLite's integrity check finds. */
   database: string;
   hasFullDisk: boolean;
+  /** Sentences: which clocks could not be moved, and why. */
+  unmovedClocks: string[];
   events: PastEvent[];
   minutes: MinuteOfSite[];
   samples: Sample[];
@@ -51,7 +53,7 @@ function rounded(_name: string, value: unknown): unknown {
 
 function chartOf({ seed, seconds, events, samples, minutes }: Result): string {
   const marks = events.map(({ second, kind }) => ({ second, name: kind }));
-  const title = `${(seconds / 60).toFixed()} minutes under load, seed ${seed}; a grey line is a kill, a reload or a full disk`;
+  const title = `${(seconds / 60).toFixed()} minutes under load, seed ${seed}; a grey line is a kill, a reload, a full disk or a clock that is moved`;
   return drawChart(title, { panels: panelsOf({ samples, minutes }), marks, seconds });
 }
 
@@ -61,14 +63,16 @@ export function describe(result: Result): string[] {
     const shown = measured === null ? "not measured" : Number(measured.toPrecision(4));
     return `${isMet ? "ok    " : "MISSED"} ${name}: ${shown}, at most ${most}`;
   });
-  const torn = result.minutes.reduce((sum, one) => sum + one.torn, 0);
-  const requests = result.minutes.reduce((sum, one) => sum + one.requests, 0);
+  const sumOf = (pick: (minute: MinuteOfSite) => number) =>
+    result.minutes.reduce((sum, one) => sum + pick(one), 0);
+  const excused = `${sumOf(({ torn }) => torn)} torn by a kill, ${sumOf(({ refused }) => refused)} refused by a clock`;
   const load = `load ${result.load.before.toFixed(2)} before, ${result.load.mean.toFixed(2)} during`;
   return [
     ...lines,
     `${result.database === "ok" ? "ok    " : "MISSED"} integrity of the database: ${result.database}`,
     ...result.failures.map((failure) => `failed: ${failure}`),
-    `${requests} requests, ${torn} of them torn by a kill; ${result.events.length} events; ${load}`,
+    ...result.unmovedClocks,
+    `${sumOf(({ requests }) => requests)} requests, of them ${excused}; ${result.events.length} events; ${load}`,
     `Verdict: ${isSteady(result) ? "steady" : "NOT steady"} over ${result.seconds} seconds (seed ${result.seed})`,
   ];
 }

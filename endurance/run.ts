@@ -1,14 +1,15 @@
 import { loadavg } from "node:os";
 import { Random } from "@trendvault/contract/test-support/random";
 import { Clients } from "./clients.ts";
-import { deedsOf, eventKinds, type PastEvent } from "./events.ts";
+import { type Deed, deedsOf, type PastEvent, possibleEvents } from "./events.ts";
 import { Figures } from "./figures.ts";
 import { judgeRun } from "./judge-run.ts";
 import type { Options } from "./options.ts";
 import { Outages } from "./outages.ts";
-import { planEvents, quietSeconds } from "./plan-events.ts";
+import { type PlannedEvent, planEvents, quietSeconds } from "./plan-events.ts";
 import type { Result } from "./result.ts";
 import type { Sample } from "./samples.ts";
+import { Superseded } from "./superseded.ts";
 import { EnduranceSystem } from "./system.ts";
 
 const sampleSeconds = 5;
@@ -37,6 +38,7 @@ class Run {
   readonly #samples: Sample[] = [];
   readonly #loads: number[] = [];
   readonly #events: PastEvent[] = [];
+  readonly #superseded = new Superseded();
   #startedAt = 0;
 
   constructor(
@@ -58,6 +60,9 @@ class Run {
       random: new Random(seed + 1),
       outages: this.#outages,
       onOutcome: (outcome) => this.#figures.add(outcome),
+      onList: (site, generation) => {
+        if (site === "edge") this.#superseded.noteServed(generation, performance.now());
+      },
     });
     await clients.warm();
     this.#startedAt = performance.now();
@@ -76,6 +81,7 @@ class Run {
       samples,
       minutes,
       recoverySeconds: events.map(({ recoverySeconds }) => recoverySeconds),
+      supersededSeconds: this.#superseded.longestSeconds,
     };
     const busy = {
       before: loadBefore,
@@ -95,6 +101,7 @@ class Run {
       writerExitCodes: this.#system.writer.exitCodes,
       database: this.#system.checkDatabase(),
       hasFullDisk: this.#system.disk !== null,
+      unmovedClocks: this.#system.unmoved.sentences,
       events,
       minutes,
       samples,
@@ -116,8 +123,17 @@ class Run {
     for (let due = 0; due <= this.#options.seconds; due += sampleSeconds) {
       await this.#sleepUntil(due);
       this.#samples.push(this.#system.sample(this.#second));
+      this.#noteNewest();
       this.#loads.push(loadavg()[0] ?? 0);
       if (due % 60 === 0) this.#tell(due / 60);
+    }
+  }
+
+  #noteNewest(): void {
+    try {
+      this.#superseded.noteNewest(this.#system.newestGeneration(), performance.now());
+    } catch {
+      // the writer has locked the file for a moment: the next look sees it
     }
   }
 
@@ -134,30 +150,41 @@ class Run {
 
   async #happen(): Promise<void> {
     const deeds = deedsOf({ system: this.#system, outages: this.#outages, random: this.#random });
-    const kinds = eventKinds.filter((kind) => kind !== "the disk is full" || this.#system.disk !== null);
+    const kinds = possibleEvents(this.#system);
     for (const event of planEvents(this.#options.seconds, { kinds, random: this.#random })) {
       await this.#sleepUntil(event.second);
       if (this.#second > this.#options.seconds - quietSeconds) break; // recoveries took longer than their minutes
-      const from = performance.now();
-      const failure = await this.#do(deeds[event.kind]);
-      this.#events.push({ ...event, recoverySeconds: (performance.now() - from) / 1000, failure });
+      this.#events.push({ ...event, ...(await this.#do(deeds[event.kind])) });
     }
     await this.#sleepUntil(this.#options.seconds);
   }
 
-  /** Why the system was not well again in time, or null. */
-  async #do(deed: () => Promise<unknown> | unknown): Promise<string | null> {
-    try {
-      await deed();
-      await this.#system.becomeWell();
-      return null;
-    } catch (error) {
-      return String(error);
-    }
+  async #do(deed: Deed): Promise<Omit<PastEvent, keyof PlannedEvent<string>>> {
+    const from = performance.now();
+    let [said, held]: [{ detail?: string }, number] = [{}, 0];
+    const note = (detail: string, heldSeconds: number) => {
+      [said, held] = [{ detail }, heldSeconds];
+    };
+    const failure = await becomesWell(() => deed(note), this.#system);
+    return { recoverySeconds: (performance.now() - from) / 1000 - held, failure, ...said };
   }
 
   async #sleepUntil(second: number): Promise<void> {
     const left = second - this.#second;
     if (left > 0) await Bun.sleep(left * 1000);
+  }
+}
+
+/** Why the system was not well again in time, or null. */
+async function becomesWell(
+  deed: () => Promise<unknown> | unknown,
+  system: EnduranceSystem,
+): Promise<string | null> {
+  try {
+    await deed();
+    await system.becomeWell();
+    return null;
+  } catch (error) {
+    return String(error);
   }
 }

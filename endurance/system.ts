@@ -9,6 +9,9 @@ import { freePort } from "../edge-worker/test/free-port.ts";
 import { SmallDisk } from "../follow/test-support/small-disk.ts";
 import { loadOrCreateKeys } from "../local/key-file.ts";
 import { Program } from "../store/test-support/program.ts";
+import { type Clocks, makeClocks } from "./clocks.ts";
+import { findUnmoved, type Unmoved } from "./movable-clocks.ts";
+import type { Options } from "./options.ts";
 import { OriginPart } from "./origin-part.ts";
 import { commandOf, type Sample, takeSample, withDescendants } from "./samples.ts";
 import { WriterPart } from "./writer-part.ts";
@@ -24,6 +27,8 @@ type Parts = {
   edge: Program;
   urls: { edge: string; origin: string };
   edgeKeys: string;
+  clocks: Clocks | null;
+  unmoved: Unmoved;
 };
 
 /** Writer, origin and edge over one database, which lies on a disk of its own where this user may mount one. */
@@ -33,38 +38,58 @@ export class EnduranceSystem {
   readonly edge: Program;
   readonly disk: SmallDisk | null;
   readonly urls: { edge: string; origin: string };
+  /** Null when none can be moved. */
+  readonly clocks: Clocks | null;
+  readonly unmoved: Unmoved;
   readonly #folder: string;
   readonly #signer: EdgeSigner;
 
-  private constructor({ folder, disk, writer, origin, edge, urls, edgeKeys }: Parts) {
+  private constructor({ folder, disk, writer, origin, edge, urls, edgeKeys, clocks, unmoved }: Parts) {
+    [this.clocks, this.unmoved] = [clocks, unmoved];
     this.#folder = folder;
     [this.disk, this.writer, this.origin, this.edge, this.urls] = [disk, writer, origin, edge, urls];
     this.#signer = new EdgeSigner(parseKeyRing(edgeKeys));
   }
 
   /** Fills the database and starts all. @throws Error when something does not start */
-  static async start({ writerSeconds }: { writerSeconds: number }): Promise<EnduranceSystem> {
+  static async start({
+    writerSeconds,
+    movesClocks,
+  }: Pick<Options, "writerSeconds" | "movesClocks">): Promise<EnduranceSystem> {
     const folder = mkdtempSync(join(tmpdir(), "trendvault-endurance-"));
     const disk = SmallDisk.mount(diskMegabytes);
     const databasePath = join(disk?.path ?? folder, "trendvault.db");
     const { PATH = "", HOME = "" } = process.env;
     const { settings } = loadOrCreateKeys(join(folder, "keys.env"));
     const env = { PATH, HOME, ...settings };
-    const writer = new WriterPart({ databasePath, folder, everySeconds: writerSeconds, env });
+    const made = movesClocks ? await makeClocks(folder) : "none was to be.";
+    const clocks = typeof made === "string" ? null : made;
+    const envOf = (part: "writer" | "origin") => ({ ...env, ...clocks?.[part].env });
+    const writer = new WriterPart({
+      databasePath,
+      folder,
+      everySeconds: writerSeconds,
+      env: envOf("writer"),
+    });
     await writer.fill();
     const ports: [number, number] = [await freePort(), await freePort()];
-    const origin = await OriginPart.start(databasePath, { env, ports });
+    const origin = await OriginPart.start(databasePath, { env: envOf("origin"), ports });
     const edgePort = await freePort();
     const urls = { edge: `http://127.0.0.1:${edgePort}`, origin: origin.url };
     const edge = new Program({
       name: "the edge",
       command: [join(root, "edge-worker/dev"), origin.url, String(edgePort), join(folder, "edge")],
-      env: { ...env, CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "true" },
+      env: { ...env, ...clocks?.edge.envOfWrangler, CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "true" },
       cwd: root,
       logPath: join(folder, "edge.log"),
       readyUrl: `${urls.edge}/healthz`,
     });
     await edge.start();
+    const unmoved = await findUnmoved(made, {
+      writer: () => writer.readClock(),
+      origin: () => origin.readClock(),
+      edge: () => readAge(urls.edge),
+    });
     return new EnduranceSystem({
       folder,
       disk,
@@ -73,6 +98,8 @@ export class EnduranceSystem {
       edge,
       urls,
       edgeKeys: settings.EDGE_KEYS ?? "",
+      clocks,
+      unmoved,
     });
   }
 
@@ -111,10 +138,18 @@ export class EnduranceSystem {
     await this.origin.stop();
     this.disk?.unmount();
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+    this.clocks?.remove();
   }
 
   #query<Row>(sql: string): Row {
     using database = new Database(this.writer.databasePath, { readonly: true });
     return database.query<Row, []>(sql).get() as Row;
   }
+}
+
+/** How long ago an edge has stored an answer, by its own clock, in seconds; it rises with that. */
+async function readAge(url: string): Promise<number> {
+  const ask = async () => Number((await fetch(`${url}/openapi.json`)).headers.get("age"));
+  await ask(); // now it is stored
+  return ask();
 }

@@ -22,6 +22,7 @@ export class WriterPart {
   readonly #since = Math.floor(Date.now() / 1000) - (historyHours + 1) * 3600;
   #running: Promise<unknown> = Promise.resolve();
   #killAfterMs: number | null = null;
+  #saidAt = Number.NaN;
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -63,6 +64,12 @@ export class WriterPart {
     this.#killAfterMs = afterMs;
   }
 
+  /** Unix seconds, by its own clock. */
+  async readClock(): Promise<number> {
+    await this.#run(["prune"]);
+    return this.#saidAt;
+  }
+
   async #cron(): Promise<number> {
     const killAfterMs = this.#killAfterMs ?? undefined;
     this.#killAfterMs = null;
@@ -93,6 +100,7 @@ export class WriterPart {
     const said = await child.stderr.text();
     const exitCode = await child.exited;
     clearTimeout(timer);
+    this.#saidAt = Date.parse(/"time":"([^"]+)"/.exec(said)?.[1] ?? "") / 1000;
     const keptCharacters = 20_000;
     await Bun.write(
       this.logPath,
