@@ -106,7 +106,8 @@ export class EnduranceSystem {
   /** Resolves when the origin is well and serves the newest generation, and the edge answers. @throws Error after a while */
   async becomeWell(): Promise<void> {
     await until(async () => (await this.origin.ailment(this.newestGeneration())) === null);
-    await until(async () => (await fetch(`${this.urls.edge}/healthz`).catch(() => null))?.status === 200);
+    // It has no path for health: a load balancer is in front of origins.
+    await until(async () => (await fetch(`${this.urls.edge}/api/regions`).catch(() => null))?.status === 200);
   }
 
   newestGeneration(): number {
