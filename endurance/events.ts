@@ -42,22 +42,28 @@ export function deedsOf({ system, outages, random }: Context): Deeds {
   const { origin, edge, writer, disk, clocks } = system;
   const tearing = (site: Site, kill: () => unknown) => async () => {
     const end = outages.begin(site, performance.now());
-    await kill();
-    await system.becomeWell();
-    end(performance.now());
+    try {
+      await kill();
+      await system.becomeWell();
+    } finally {
+      end(performance.now()); // it excuses nothing for longer, also when the site is not well again
+    }
   };
   const moving = (part: Part) => async (note: Note) => {
     const step = drawClockStep(random);
     note(describeStep(step), step.heldSeconds);
     const end = mayRefuse(part, step) ? outages.begin("origin", performance.now(), "refused") : null;
-    clocks?.[part].moveBy(step.seconds);
-    await Bun.sleep(noticeMs);
-    await writer.runOnce();
-    await system.becomeWell();
-    await Bun.sleep(step.heldSeconds * 1000);
-    clocks?.[part].moveBy(0);
-    await Bun.sleep(noticeMs);
-    end?.(performance.now());
+    try {
+      clocks?.[part].moveBy(step.seconds);
+      await Bun.sleep(noticeMs);
+      await writer.runOnce();
+      await system.becomeWell();
+      await Bun.sleep(step.heldSeconds * 1000);
+    } finally {
+      clocks?.[part].moveBy(0);
+      await Bun.sleep(noticeMs);
+      end?.(performance.now());
+    }
     await writer.runOnce();
   };
   return {
