@@ -32,8 +32,8 @@ describe("the page, by keyboard and screen reader,", () => {
   test("asks for no market while one is being chosen, and for one when the choice is over", () => {
     const start = Date.now();
     const prepare = async (page: Page) => {
-      await page.clock.install({ time: start });
-      await page.clock.pauseAt(start + 1000); // installed, it goes on as the machine's does
+      await page.clock.install({ time: start - 3_600_000 });
+      await page.clock.pauseAt(start); // installed, it goes on as the machine's does; long enough to get there
     };
     const choose = async ({ page }: OpenPage) => {
       const asked: string[] = [];
