@@ -170,6 +170,7 @@ export const regionListExample: RegionList = {
       code: "DE",
       name: "Germany",
       languages: ["de"],
+      language_lists: ["de", "en"],
       video_count: 1840,
       newest_observed_at: "2026-11-21T09:58:00Z",
       generation: 4711,

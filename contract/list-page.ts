@@ -16,7 +16,7 @@ export function nextPageUrl(query: TrendingQuery, { generation, total }: ListExt
   return trendingUrl({ ...query, cursor: writeCursor({ generation, afterRank }) });
 }
 
-/** What the token of a page says. `category`: as tokens name it, "" for all together. */
+/** What the token of a page says. `category`: the list's name in tokens, "" for all categories together. */
 export function pageInToken(
   query: TrendingQuery,
   { generation, total }: ListExtent,

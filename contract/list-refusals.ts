@@ -14,16 +14,25 @@ export const missing = {
 
 /** `categories` are those that there are now. */
 export function unknownCategory(categories: Iterable<string>): ListRefusal {
-  const known = [...categories].sort().join(", ");
-  const detail = `expected ${known === "" ? "none" : `one of ${known}`}`;
-  return {
-    kind: "invalid-parameter",
-    detail: `category: ${detail}`,
-    extras: { invalid: [{ name: "category", detail }] },
-  };
+  return unlisted("category", categories);
+}
+
+/** `languages` are those that have a list in the region now. */
+export function unknownLanguage(languages: Iterable<string>): ListRefusal {
+  return unlisted("language", languages);
 }
 
 export function generationGone({ cursor: _, ...query }: TrendingQuery): ListRefusal {
   const detail = "The generation of this cursor was deleted.";
   return { kind: "generation-gone", detail, extras: { restart: trendingUrl(query) } };
+}
+
+function unlisted(name: string, values: Iterable<string>): ListRefusal {
+  const known = [...values].sort().join(", ");
+  const detail = `expected ${known === "" ? "none" : `one of ${known}`}`;
+  return {
+    kind: "invalid-parameter",
+    detail: `${name}: ${detail}`,
+    extras: { invalid: [{ name, detail }] },
+  };
 }

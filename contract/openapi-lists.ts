@@ -97,7 +97,8 @@ export const listPaths: ZodOpenApiPathsObject = {
     get: {
       operationId: "listRegions",
       summary: "The markets, how many videos each has and how fresh they are",
-      description: "Also which categories have a list, and which generations a cursor may belong to.",
+      description:
+        "Also which categories and languages have a list, and which generations a cursor may belong to.",
       requestParams: { header: conditions() },
       responses: {
         ...success("All markets and categories", RegionList, { example: regionListExample }),

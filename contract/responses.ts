@@ -34,6 +34,11 @@ const url = z
   .nullable()
   .meta({ description: "Where the video is watched; null when that is not known" });
 
+const languageOfList = z
+  .string()
+  .optional()
+  .meta({ description: "Only of the list of a language: its primary subtag (BCP 47)" });
+
 export const TrendingItem = z
   .strictObject({
     id: videoId,
@@ -75,7 +80,11 @@ function pageOf<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
     region,
     window,
-    category: z.string().nullable().meta({ description: "Null in the list over all categories" }),
+    category: z
+      .string()
+      .nullable()
+      .meta({ description: "Null in the list over all categories, and in that of a language" }),
+    language: languageOfList,
     generation,
     generated_at: time,
     previous_generated_at: time.nullable().meta({
@@ -127,6 +136,7 @@ export const Video = z
           region,
           window,
           category: z.string().nullable(),
+          language: languageOfList,
           rank,
           score: z.number().min(0),
         }),
@@ -161,6 +171,9 @@ export const RegionList = z
         code: region,
         name: z.string(),
         languages: z.array(z.string()).meta({ description: "BCP 47, the main one first" }),
+        language_lists: z
+          .array(z.string())
+          .meta({ description: "What `language` of /api/trending may be in this market" }),
         video_count: z.int().min(0),
         newest_observed_at: time.nullable(),
         generation: generation.nullable().meta({

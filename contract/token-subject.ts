@@ -1,8 +1,10 @@
 import { largestLimit, longestList, type Window, windows } from "./list-bounds.ts";
+import { type ListChoice, listName } from "./list-name.ts";
 
 /**
  * The page of a list that a token names. It has `count` ranks after `offset`; ranks of removed videos are among them.
- * `category` is "" for all categories together, and `#` with a hash for one whose name is too long for a token.
+ * `category` is the list's name: "" for all categories together, `#` with a hash for one whose name is too long for a
+ * token, and `#language:de` for the list of a language.
  */
 export type TokenList = {
   region: string;
@@ -46,6 +48,14 @@ function isPossible({ window, category, offset, count }: TokenList): boolean {
 export function tokenCategory(category: string, sha256Base64url: (text: string) => string): string {
   const isPlain = isShort(category) && !category.startsWith("#");
   return isPlain ? category : `#${sha256Base64url(category).slice(0, 22)}`;
+}
+
+/** A list's name in tokens: that of a language can be no category's, which `#` and a hash stand for. */
+export function tokenListName(
+  { category, language }: ListChoice,
+  sha256Base64url: (text: string) => string,
+): string {
+  return language === undefined ? tokenCategory(category ?? "", sha256Base64url) : listName({ language });
 }
 
 function isShort(category: string): boolean {

@@ -11,6 +11,8 @@ const descriptions: Record<keyof typeof shape, string> = {
   region: "The market, ISO 3166-1 alpha-2, in upper or lower case",
   window: "The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days",
   category: "One of the categories that /api/regions lists; without it, the list over all categories",
+  language:
+    "The primary subtag of a language (BCP 47): videos in it, in all its regional variants (RFC 4647, basic filtering). One that /api/regions lists for the market; not beside `category`",
   fields:
     "What an item has: snippet = only id, rank, title, channel, thumbs and url; chart = everything, and a sparkline; without it, everything but the sparkline",
   limit: "The most items on a page",

@@ -11,6 +11,8 @@ test.each([
   ["limit=10&fields=snippet", "/api/trending?region=GB&fields=snippet&limit=10"],
   ["fields=chart&category=Music", "/api/trending?region=GB&category=Music&fields=chart"],
   ["window=day", "/api/trending?region=GB"],
+  ["language=DE&window=now", "/api/trending?region=GB&window=now&language=de"],
+  ["limit=10&fields=chart&language=gsW", "/api/trending?region=GB&language=gsw&fields=chart&limit=10"],
   ["category=Film+%26+Animation", "/api/trending?region=GB&category=Film%20%26%20Animation"],
   [
     "cursor=4711-24&limit=1&window=week&region=CZ",
@@ -54,6 +56,17 @@ test.each([
   ["limit=%zz", "limit", "expected a whole number from 1 to 50"],
   ["category=", "category", "of 1 to 60 characters"],
   [`category=${"x".repeat(61)}`, "category", "of 1 to 60 characters"],
+  ["language=", "language", "expected the primary subtag of a language"],
+  ["language=de-AT", "language", "such as de, which stands for de-AT, too"],
+  ["language=d", "language", "expected the primary subtag of a language"],
+  ["language=german", "language", "expected the primary subtag of a language"],
+  ["language=*", "language", "expected the primary subtag of a language"],
+  ["language=de%00", "language", "expected the primary subtag of a language"],
+  ["language=%E2%84%AAo", "language", "expected the primary subtag of a language"], // a Kelvin sign
+  ["language=de&language=de", "language", "expected at most once"],
+  ["language=de&category=Music", "language", "expected without category"],
+  ["category=%23language:de", "category", "expected the name of a category"],
+  ["limit=50&language=de&cursor=7-100", "cursor", "unchanged"],
   ["fields=", "fields", "expected one of snippet, chart"],
   ["fields=Chart", "fields", "expected one of snippet, chart"],
   ["fields=id,title", "fields", "expected one of snippet, chart"],
@@ -67,10 +80,10 @@ test.each([
   ["limit=50&cursor=7-500", "cursor", "unchanged"], // no list is longer
   ["limit=50&category=Music&cursor=7-100", "cursor", "unchanged"],
   ["limit=5&limit=5", "limit", "expected at most once"],
-  ["page=2", "(unknown)", "expected only region, window, category, fields, limit, cursor"],
-  ["Region=DE", "(unknown)", "expected only region, window, category, fields, limit, cursor"],
-  ["__proto__=1", "(unknown)", "expected only region, window, category, fields, limit, cursor"],
-  ["&=&", "(unknown)", "expected only region, window, category, fields, limit, cursor"],
+  ["page=2", "(unknown)", "expected only region, window, category, language, fields, limit, cursor"],
+  ["Region=DE", "(unknown)", "expected only region, window, category, language, fields, limit, cursor"],
+  ["__proto__=1", "(unknown)", "expected only region, window, category, language, fields, limit, cursor"],
+  ["&=&", "(unknown)", "expected only region, window, category, language, fields, limit, cursor"],
 ])("the query %p is refused: %s: … %s …", (search, name, detail) => {
   const { invalid } = parseTrendingQuery(search);
   expect(invalid).toHaveLength(1);
@@ -96,7 +109,7 @@ test("the last page of the longest list can be requested", () => {
 });
 
 test("the writer's longest lists are as long", () => {
-  const path = Bun.fileURLToPath(import.meta.resolve("../writer/src/Ranking/RankedLists.php"));
+  const path = Bun.fileURLToPath(import.meta.resolve("../writer/src/Ranking/TopLists.php"));
   const source = readFileSync(path, "utf8");
   expect(source).toContain(`MAX_RANKS = ${longestList.all};`);
   expect(source).toContain(`MAX_RANKS_OF_CATEGORY = ${longestList.category};`);

@@ -1,11 +1,14 @@
 import * as z from "zod/mini";
 import { defaultLimit, largestLimit, longestList, type Window, windows } from "./list-bounds.ts";
+import { choiceOf } from "./list-name.ts";
 import { defaultRegion, findRegion, regionCodes } from "./regions.ts";
 
 export { defaultLimit, largestLimit, longestList, type Window, windows };
 
 /** What `limit` may be. */
 export const limitExpected = `expected a whole number from 1 to ${largestLimit}`;
+const languageExpected =
+  "expected the primary subtag of a language (BCP 47) alone, such as de, which stands for de-AT, too";
 const cursorExpected = "expected the cursor in `next` of a page, unchanged";
 const cursorPattern = /^[1-9][0-9]{0,14}-(0|[1-9][0-9]{0,5})$/;
 
@@ -25,6 +28,7 @@ export const TrendingQuery = z.strictObject({
   category: z.optional(
     z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
   ),
+  language: z.optional(z.string().check(z.regex(/^[a-z]{2,3}$/, { error: languageExpected }))),
   fields: z.optional(z.enum(fieldSets, { error: `expected one of ${fieldSets.join(", ")}` })),
   limit: z._default(
     z.int({ error: limitExpected }).check(z.minimum(1), z.maximum(largestLimit)),
@@ -61,7 +65,7 @@ export function parseTrendingQuery(search: string): ParsedTrendingQuery {
   }
   const parsed = TrendingQuery.safeParse(values);
   if (!parsed.success) invalid.push(...parsed.error.issues.map(asInvalidParameter));
-  else if (!isPageStart(parsed.data)) invalid.push({ name: "cursor", detail: cursorExpected });
+  else invalid.push(...contradictionsOf(parsed.data));
   const [first, ...rest] = invalid;
   if (parsed.success && first === undefined) return { query: parsed.data, invalid: null };
   return { query: null, invalid: [first ?? unknownParameter(), ...rest] };
@@ -72,6 +76,7 @@ export function trendingUrl(query: TrendingQuery): string {
   let url = `/api/trending?region=${query.region}`;
   if (query.window !== "day") url += `&window=${query.window}`;
   if (query.category !== undefined) url += `&category=${encodeQueryValue(query.category)}`;
+  if (query.language !== undefined) url += `&language=${query.language}`;
   if (query.fields !== undefined) url += `&fields=${query.fields}`;
   if (query.limit !== defaultLimit) url += `&limit=${query.limit}`;
   if (query.cursor !== undefined) url += `&cursor=${query.cursor}`;
@@ -98,17 +103,33 @@ export function readCursor(cursor: string): PageStart {
   return { generation, afterRank };
 }
 
+/** What each parameter may be, but not with the others. */
+function contradictionsOf(query: TrendingQuery): InvalidParameter[] {
+  const { category, language } = query;
+  const invalid: InvalidParameter[] = [];
+  if (category !== undefined && language !== undefined) {
+    invalid.push({ name: "language", detail: "expected without category: no list is of both" });
+  }
+  if (choiceOf(category ?? "").language !== undefined) {
+    invalid.push({ name: "category", detail: "expected the name of a category" });
+  }
+  if (!isPageStart(query)) invalid.push({ name: "cursor", detail: cursorExpected });
+  return invalid;
+}
+
 // `next` leads from page to page of one length, and no further than a list can be.
-function isPageStart({ category, limit, cursor }: TrendingQuery): boolean {
+function isPageStart({ category, language, limit, cursor }: TrendingQuery): boolean {
   if (cursor === undefined) return true;
   const { afterRank } = readCursor(cursor);
-  return afterRank % limit === 0 && afterRank < longestList[category === undefined ? "all" : "category"];
+  const longest = longestList[(category ?? language) === undefined ? "all" : "category"];
+  return afterRank % limit === 0 && afterRank < longest;
 }
 
 // Query strings carry text only. What is not of the expected form stays text, and the schema refuses it.
 function typed(name: string, text: string): string | number {
   if (name === "limit" && /^[1-9][0-9]{0,3}$/.test(text)) return Number(text);
   if (name === "region" && /^[a-z]{2}$/i.test(text)) return text.toUpperCase();
+  if (name === "language" && /^[a-z]{2,3}$/i.test(text)) return text.toLowerCase();
   return text;
 }
 

@@ -31,6 +31,7 @@ beforeAll(async () => {
     { region: "GB", category: "Kids' TV", videos: videos(30) },
     { region: "PL", window: "now", category: "Kids' TV", videos: videos(60, "other") },
     { region: "PL", window: "now", videos: videos(3) },
+    { region: "PL", window: "now", category: "#language:pl", videos: videos(60, "other") },
   ]);
   builder.observe("video1", "GB", [
     [1_795_160_000, 7],
@@ -117,6 +118,8 @@ const someTargets = [
   "/api/trending?region=DE&window=week&category=Kids%27%20TV&fields=snippet&limit=50",
   "/api/trending?region=GB&fields=chart&limit=50&cursor=2-100",
   "/api/trending?region=GB&fields=snippet&cursor=2-120",
+  "/api/trending?region=PL&window=now&language=pl&cursor=2-48",
+  "/api/trending?region=PL&window=now&language=pl&fields=chart&limit=50",
   "/?region=GB&cursor=2-120",
   "/?region=PL&window=now&category=Kids%27%20TV&cursor=2-48",
   "/feeds/PL.atom?window=now&category=Kids%27%20TV",
@@ -144,6 +147,7 @@ test.each([
   ["a video that is in no list", "/api/videos/old1"],
   ["a page after the last", "/api/trending?region=GB&cursor=2-144"],
   ["a page of another generation", "/api/trending?region=GB&cursor=1-0"],
+  ["a list of a language that has none there", "/api/trending?region=GB&language=pl"],
   ["another limit", "/api/trending?region=GB&limit=7"],
   ["an asset", "/service-worker.js"],
 ])("%s is not in it", async (_, target) => {

@@ -50,7 +50,7 @@ export const readMaking = <ThrowOnError extends boolean = false>(options?: Optio
 /**
  * The markets, how many videos each has and how fresh they are
  *
- * Also which categories have a list, and which generations a cursor may belong to.
+ * Also which categories and languages have a list, and which generations a cursor may belong to.
  */
 export const listRegions = <ThrowOnError extends boolean = false>(options?: Options<ListRegionsData, ThrowOnError>): RequestResult<ListRegionsResponses, ListRegionsErrors, ThrowOnError> => (options?.client ?? client).get<ListRegionsResponses, ListRegionsErrors, ThrowOnError>({ url: '/api/regions', ...options });
 

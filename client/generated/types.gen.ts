@@ -19,9 +19,13 @@ export type TrendingPage = {
     region: Region;
     window: Window;
     /**
-     * Null in the list over all categories
+     * Null in the list over all categories, and in that of a language
      */
     category: string | null;
+    /**
+     * Only of the list of a language: its primary subtag (BCP 47)
+     */
+    language?: string;
     /**
      * The published ranking that this answer was read from
      */
@@ -101,9 +105,13 @@ export type TrendingChartPage = {
     region: Region;
     window: Window;
     /**
-     * Null in the list over all categories
+     * Null in the list over all categories, and in that of a language
      */
     category: string | null;
+    /**
+     * Only of the list of a language: its primary subtag (BCP 47)
+     */
+    language?: string;
     /**
      * The published ranking that this answer was read from
      */
@@ -212,9 +220,13 @@ export type TrendingSnippetPage = {
     region: Region;
     window: Window;
     /**
-     * Null in the list over all categories
+     * Null in the list over all categories, and in that of a language
      */
     category: string | null;
+    /**
+     * Only of the list of a language: its primary subtag (BCP 47)
+     */
+    language?: string;
     /**
      * The published ranking that this answer was read from
      */
@@ -331,6 +343,10 @@ export type Video = {
         region: Region;
         window: Window;
         category: string | null;
+        /**
+         * Only of the list of a language: its primary subtag (BCP 47)
+         */
+        language?: string;
         rank: number;
         score: number;
     }>;
@@ -546,6 +562,10 @@ export type RegionList = {
          * BCP 47, the main one first
          */
         languages: Array<string>;
+        /**
+         * What `language` of /api/trending may be in this market
+         */
+        language_lists: Array<string>;
         video_count: number;
         newest_observed_at: string | null;
         /**
@@ -577,7 +597,7 @@ export type JsonFeed = {
         region: Region;
         window: Window;
         /**
-         * Null in the list over all categories
+         * Null in the list over all categories, and in that of a language
          */
         category: string | null;
         /**
@@ -746,6 +766,10 @@ export type ListTrendingData = {
          * One of the categories that /api/regions lists; without it, the list over all categories
          */
         category?: string;
+        /**
+         * The primary subtag of a language (BCP 47): videos in it, in all its regional variants (RFC 4647, basic filtering). One that /api/regions lists for the market; not beside `category`
+         */
+        language?: string;
         /**
          * What an item has: snippet = only id, rank, title, channel, thumbs and url; chart = everything, and a sparkline; without it, everything but the sparkline
          */

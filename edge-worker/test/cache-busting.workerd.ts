@@ -63,7 +63,7 @@ describe("cache-busting", () => {
     assert.deepEqual(stack.proxy.targets, []);
   });
 
-  test("with categories and generations that never were: the origin is asked what there is, and nothing else", async () => {
+  test("with categories, languages and generations that never were: the origin is asked what there is, and nothing else", async () => {
     stack.proxy.targets = [];
     const began = performance.now();
     for (let n = 0; n < 20; n++) {
@@ -71,6 +71,9 @@ describe("cache-busting", () => {
       assert.equal(response.status, 400);
       assert.equal(response.headers.get("cache-control"), "no-store");
       assert.match(JSON.parse(await response.text()).detail, /expected one of Kids' TV, Music/);
+      const language = `${String.fromCharCode(97 + n)}q`;
+      const unlisted = await stack.edge.fetch(`/api/trending?region=DE&language=${language}`);
+      assert.match(JSON.parse(await unlisted.text()).detail, /^language: expected one of de$/);
       const gone = await stack.edge.fetch(`/api/trending?region=DE&cursor=${1000 + n}-24`);
       await gone.body?.cancel();
       assert.equal(gone.status, 410);

@@ -57,7 +57,8 @@ function observations({
     regions.flatMap((region) =>
       Array.from({ length: videosPerRegion }, (_, n) => {
         const category = categories[n % 2];
-        return JSON.stringify({ ...observe({ region, n, time, hours }), category });
+        const language = n % 4 === 3 ? "en" : "de-AT"; // of which ten are too few for a list
+        return JSON.stringify({ ...observe({ region, n, time, hours }), category, language });
       }),
     ),
   );

@@ -55,6 +55,7 @@ describe("an edge without an origin", () => {
     "/api/trending?region=ES",
     "/api/trending?region=ES&window=week&category=Kids%27%20TV&fields=snippet&limit=50",
     "/api/trending?region=ES&cursor=1-24",
+    "/api/trending?region=ES&language=de&fields=chart",
     "/feeds/ES.atom?window=now",
     "/api/export/ES.ndjson",
     "/api/export/ES.ndjson?window=now",
@@ -105,6 +106,7 @@ describe("an edge without an origin", () => {
     for (const [region, target, rank] of [
       ["PL", "/api/trending?region=PL", 3],
       ["PT", "/api/trending?region=PT&limit=7&cursor=1-7", 9],
+      ["IT", "/api/trending?region=IT&language=de&limit=7", 2],
     ] as const) {
       const { token, ids } = await readList(edge, target);
       assert.equal((await send(edge, { token, seen: 0, opened: [rank] })).status, 204);
@@ -131,6 +133,7 @@ describe("an edge without an origin", () => {
   test("refuses what the origin refuses", async () => {
     for (const target of [
       "/api/trending?region=ES&category=None",
+      "/api/trending?region=ES&language=en",
       "/api/trending?region=ES&cursor=999-24",
       "/api/trending?region=ES&limit=51",
       "/?region=ES&x=1&region=DE",

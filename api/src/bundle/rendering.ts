@@ -38,7 +38,7 @@ export async function openRendering({ settings, now }: RenderInput): Promise<Ren
   watcher.read((store) => store.expectManyExplanations());
   const inventory = {
     regions: generation.regions,
-    categories: lists.categoriesOf(generation),
+    choices: lists.choicesOf(generation),
     videos: watcher.read((store) => generation.rankings.flatMap(({ id }) => store.readListedVideos(id))),
   };
   const snapshot = { generation, minute: tokenMinute(now) };

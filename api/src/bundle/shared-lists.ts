@@ -1,3 +1,4 @@
+import { listName } from "@trendvault/contract/list-name";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
 import type { ListPage } from "../database/list-page.ts";
 import { ListReader } from "../database/list-reader.ts";
@@ -8,8 +9,8 @@ export class SharedLists extends ListReader {
 
   /** With what `fields=chart` needs, which the other shapes leave out. @throws DatabaseUnreadable */
   override readListPage(query: TrendingQuery, start: PageStart): ListPage | null {
-    const { region, window, category, limit } = query;
-    const key = JSON.stringify([region, window, category, limit, start]);
+    const { region, window, limit } = query;
+    const key = JSON.stringify([region, window, listName(query), limit, start]);
     if (this.#last.key !== key) {
       this.#last = { key, page: super.readListPage({ ...query, fields: "chart" }, start) };
     }

@@ -4,6 +4,7 @@ import { exportUrl } from "@trendvault/contract/export-query";
 import { type FeedForm, feedTypes, feedUrl } from "@trendvault/contract/feed-url";
 import { mainLanguage, pageLanguages } from "@trendvault/contract/languages";
 import { windows } from "@trendvault/contract/list-bounds";
+import { listName } from "@trendvault/contract/list-name";
 import { pageUrl } from "@trendvault/contract/page-url";
 import {
   aboutApiPath,
@@ -23,6 +24,7 @@ import {
   type TrendingQuery,
   trendingUrl,
 } from "@trendvault/contract/trending-query";
+import type { ListedChoices } from "../database/listed-choices.ts";
 import type { ListedVideo } from "../database/listed-videos.ts";
 import { Refusal } from "../resources/refusal.ts";
 import type { DocumentRenderer, Rendered } from "./document-renderer.ts";
@@ -34,7 +36,7 @@ export const bundledLimits = [defaultLimit, largestLimit];
 export type Inventory = {
   /** Those that lists were made of. */
   regions: ReadonlyMap<string, unknown>;
-  categories: ReadonlySet<string>;
+  choices: ListedChoices;
   videos: readonly ListedVideo[];
 };
 
@@ -70,19 +72,20 @@ const fixedTargets = [
   ...problemKinds.map(problemType),
 ];
 
-type List = Pick<TrendingQuery, "region" | "window" | "category">;
+type List = Pick<TrendingQuery, "region" | "window" | "category" | "language">;
 
 /** Every list that there is; where a category has no videos, it is empty. */
-function* listsOf({ regions, categories }: Inventory): Generator<List> {
+function* listsOf({ regions, choices }: Inventory): Generator<List> {
   for (const region of regionCodes.filter((code) => regions.has(code))) {
     for (const window of windows) {
       yield { region, window };
-      for (const category of categories) yield { region, window, category };
+      for (const category of choices.categories) yield { region, window, category };
+      for (const language of choices.languagesIn(region)) yield { region, window, language };
     }
   }
 }
 
-/** Each page of a list in every shape; those of people have the default length. */
+/** Each page of a list in every shape; those of people have the default length, and are not of a language. */
 function* listDocuments(renderer: DocumentRenderer, list: List): Related {
   yield* documents(renderer, exportsOf(list));
   for (const limit of bundledLimits) {
@@ -94,7 +97,8 @@ function* listDocuments(renderer: DocumentRenderer, list: List): Related {
         renderer,
         fieldSets.map((fields) => trendingUrl({ ...query, fields })),
       );
-      yield* documents(renderer, limit === defaultLimit ? pagesOf(query) : feedsOf(query));
+      if (list.language === undefined)
+        yield* documents(renderer, limit === defaultLimit ? pagesOf(query) : feedsOf(query));
       cursor = cursorOf(page);
       isLast = cursor === undefined;
     }
@@ -120,8 +124,8 @@ function feedsOf({ cursor, ...list }: TrendingQuery): string[] {
 const feedForms = Object.keys(feedTypes) as FeedForm[];
 
 /** The export of a list over all categories; that of all windows comes with the first. */
-function exportsOf({ region, window, category }: List): string[] {
-  if (category !== undefined) return [];
+function exportsOf({ region, window, ...choice }: List): string[] {
+  if (listName(choice) !== "") return [];
   const whole = window === windows[0] ? [exportUrl({ region, window: undefined })] : [];
   return [...whole, exportUrl({ region, window })];
 }

@@ -34,8 +34,11 @@ export type Generation = Ranking & {
   removalsVersion: number;
 };
 
-/** The number of ranks of a category's list; category '' is the list over all categories. */
+/** The number of ranks of a list; `category` is its name (contract/list-name.ts). */
 export type ListLength = { category: string; ranks: number };
+
+/** A list by its name, which is in `category`. */
+export type NamedList = { region: string; window: string; category: string };
 
 /** The largest id that is read of each region; of those that are not named, any. */
 export type LargestIds = ReadonlyMap<string, number>;
@@ -158,15 +161,14 @@ export function countRanks(
   return lists;
 }
 
-/** The categories that have a list of their own somewhere. 8 milliseconds of 14 markets, some 100 of 200. */
-export function readCategories(database: Database, generation: number): Set<string> {
-  type List = { region: string; window: string; category: string };
-  const next = database.query<List, [number, string, string, string]>(nextListSql);
-  const categories = new Set<string>();
+/** The lists of a generation, each once for every window. 8 milliseconds of 14 markets, some 100 of 200. */
+export function readLists(database: Database, generation: number): NamedList[] {
+  const next = database.query<NamedList, [number, string, string, string]>(nextListSql);
+  const lists: NamedList[] = [];
   let list = next.get(generation, "", "", "");
   while (list !== null) {
-    if (list.category !== "") categories.add(list.category);
+    lists.push(list);
     list = next.get(generation, list.region, list.window, list.category);
   }
-  return categories;
+  return lists;
 }

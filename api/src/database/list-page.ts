@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { listName } from "@trendvault/contract/list-name";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
 import { isRemovedSql } from "./removals.ts";
 
@@ -80,7 +81,7 @@ export function prepareListPageQuery(database: Database) {
   return (query: TrendingQuery, start: PageStart): ListPage | null => {
     const found = head.get(start.generation, query.region);
     if (found === null) return null;
-    const list: List = [start.generation, query.region, query.window, query.category ?? ""];
+    const list: List = [start.generation, query.region, query.window, listName(query)];
     const page = {
       generation: describeGeneration(start.generation, found),
       newestObservedAt: found.newest_observed_at,

@@ -45,19 +45,24 @@ test(`every list is of one moment, whenever titles change while it is loaded (se
   }
 });
 
-test("the categories of a generation that was loaded are those of all its lists", () => {
+test("the categories and languages of a generation that was loaded are those of all its lists", () => {
   builder.publish([
     { region: "GB", videos: videos(3) },
     { region: "GB", window: "now", category: "music", videos: videos(2) },
     { region: "DE", window: "week", category: "sport", videos: videos(1) },
     { region: "DE", window: "week", videos: videos(1) },
+    { region: "DE", window: "week", category: "#language:de", videos: videos(1) },
+    { region: "DE", window: "now", category: "#language:en", videos: videos(1) },
   ]);
   const watcher = new GenerationWatcher(builder.path);
   const generation = newestOf(watcher);
   const loaded = new ListReader(watcher);
   for (const _ of loaded.load(generation)) expect(loaded.isLoaded(generation)).toBeFalse();
   expect(loaded.isLoaded(generation)).toBeTrue();
-  expect([...loaded.categoriesOf(generation)].sort()).toEqual(["music", "sport"]);
-  expect(loaded.categoriesOf(generation)).toEqual(new ListReader(watcher).categoriesOf(generation));
+  const choices = loaded.choicesOf(generation);
+  expect([...choices.categories].sort()).toEqual(["music", "sport"]);
+  expect([...choices.languagesIn("DE")].sort()).toEqual(["de", "en"]);
+  expect([...choices.languagesIn("GB")]).toEqual([]);
+  expect(choices).toEqual(new ListReader(watcher).choicesOf(generation));
   watcher.close();
 });

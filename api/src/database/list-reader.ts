@@ -1,3 +1,4 @@
+import { listName } from "@trendvault/contract/list-name";
 import {
   largestLimit,
   type PageStart,
@@ -10,17 +11,18 @@ import type { ExplanationKey, ExplanationRecord, MakingRow } from "./explanation
 import type { Generation, ListLength, RegionGeneration } from "./generation.ts";
 import type { GenerationWatcher } from "./generation-watcher.ts";
 import type { ListPage } from "./list-page.ts";
+import { ListedChoices } from "./listed-choices.ts";
 import type { VideoRecord } from "./video-rows.ts";
 
 /**
- * Reads lists, and keeps the first page of every region and window, and the categories, in memory for as long as
+ * Reads lists, and keeps the first page of every region and window, and what lists there are, in memory for as long as
  * their generation is served: they are requested most, and stay available when the database cannot be read.
  */
 export class ListReader {
   readonly #watcher: GenerationWatcher;
   readonly #firstPages = new WeakMap<Generation, Map<string, ListPage>>();
   readonly #makings = new WeakMap<Generation, Map<number, MakingRow>>();
-  readonly #categories = new WeakMap<Generation, ReadonlySet<string>>();
+  readonly #choices = new WeakMap<Generation, ListedChoices>();
 
   constructor(watcher: GenerationWatcher) {
     this.#watcher = watcher;
@@ -28,7 +30,7 @@ export class ListReader {
 
   /** The first ranks of a list of the generation that is served, which has the region. @throws DatabaseUnreadable */
   readFirstPage(query: TrendingQuery, generation: Generation): ListPage {
-    const isKept = query.category === undefined && query.fields !== "chart";
+    const isKept = listName(query) === "" && query.fields !== "chart";
     if (!isKept) return this.#readFirstRanks(query, generation);
     const page = this.#firstPage(query.region, query.window, generation);
     return { ...page, rows: page.rows.filter(({ rank }) => rank <= query.limit) };
@@ -72,23 +74,24 @@ export class ListReader {
     return isWhole ? older : null;
   }
 
-  /** The categories that have a list in a generation. @throws DatabaseUnreadable */
-  categoriesOf(generation: Generation): ReadonlySet<string> {
-    const known = this.#categories.get(generation);
+  /** The categories and languages that have a list in a generation. @throws DatabaseUnreadable */
+  choicesOf(generation: Generation): ListedChoices {
+    const known = this.#choices.get(generation);
     if (known !== undefined) return known;
-    const categories = new Set<string>();
+    const choices = new ListedChoices();
     for (const { id } of generation.rankings) {
-      for (const category of this.#watcher.read((store) => store.readCategories(id)))
-        categories.add(category);
+      for (const { region, category } of this.#watcher.read((store) => store.readLists(id))) {
+        if (generation.regions.get(region)?.id === id) choices.add(region, category);
+      }
     }
-    this.#categories.set(generation, categories);
-    return categories;
+    this.#choices.set(generation, choices);
+    return choices;
   }
 
   /** Whether everything that is kept of a generation is in memory. */
   isLoaded(generation: Generation): boolean {
     const isWhole = this.#firstPages.get(generation)?.size === generation.regions.size * windows.length;
-    return isWhole && this.#categories.has(generation);
+    return isWhole && this.#choices.has(generation);
   }
 
   /**
@@ -96,18 +99,16 @@ export class ListReader {
    * reads one page or counts the ranks of a region and window. @throws RankingUnreadable
    */
   *load(generation: Generation): Generator<void, void> {
-    const categories = new Set<string>();
+    const choices = new ListedChoices();
     for (const [region, { id }] of generation.regions) {
       try {
-        for (const { category } of yield* this.#loadRegion(region, generation)) {
-          if (category !== "") categories.add(category);
-        }
+        for (const { category } of yield* this.#loadRegion(region, generation)) choices.add(region, category);
         this.readMaking(generation, id); // pages of people depend on it
       } catch (error) {
         throw error instanceof DatabaseUnreadable ? new RankingUnreadable(id, error) : error;
       }
     }
-    this.#categories.set(generation, categories);
+    this.#choices.set(generation, choices);
   }
 
   *#loadRegion(region: string, generation: Generation): Generator<void, ListLength[]> {

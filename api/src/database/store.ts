@@ -15,8 +15,9 @@ import {
   type Generation,
   type LargestIds,
   type ListLength,
-  readCategories,
+  type NamedList,
   readGeneration,
+  readLists,
 } from "./generation.ts";
 import { type ListPage, prepareListPageQuery } from "./list-page.ts";
 import { type ListedVideo, readListedVideos } from "./listed-videos.ts";
@@ -94,8 +95,8 @@ export class Store {
     );
   }
 
-  readCategories(generation: number): ReadonlySet<string> {
-    return this.#inTransaction(() => readCategories(this.#database, generation));
+  readLists(generation: number): NamedList[] {
+    return this.#inTransaction(() => readLists(this.#database, generation));
   }
 
   /** Reads every rank of a region and window, over all categories, so that damage shows. */

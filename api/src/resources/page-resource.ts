@@ -33,7 +33,7 @@ function readPage(
   const list = trendingResource(searchOfList(query), sources);
   const content = list instanceof Refusal ? list : list.read(generation);
   if (content instanceof Refusal) return restartAtPage(content, query);
-  const categories = namedCategories(sources.lists.categoriesOf(generation), query.category);
+  const categories = namedCategories(sources.lists.choicesOf(generation).categories, query.category);
   const ranking = generation.regions.get(query.region)?.id ?? generation.id;
   const made = sourcesOf(sources.lists.readMaking(generation, ranking));
   const sendsViews = made.some(({ kind }) => kind === "edge"); // whose looks the region's writer pulls

@@ -2,36 +2,38 @@ import { regionsPath } from "@trendvault/contract/paths";
 import { regions } from "@trendvault/contract/regions";
 import type { RegionList } from "@trendvault/contract/responses";
 import type { Generation } from "../database/generation.ts";
+import type { ListedChoices } from "../database/listed-choices.ts";
 import { jsonBody } from "./body.ts";
 import { fixedContent, type Resource } from "./resource.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
 
-export type CategoryReader = { categoriesOf(generation: Generation): ReadonlySet<string> };
+export type ChoiceReader = { choicesOf(generation: Generation): ListedChoices };
 
 /** The regions, how many videos each has and how fresh they are. */
-export function regionsResource(reader: CategoryReader): Resource {
+export function regionsResource(reader: ChoiceReader): Resource {
   return {
     url: regionsPath,
     route: "regions",
     read(generation) {
-      const list = describe(generation, reader.categoriesOf(generation));
+      const list = describe(generation, reader.choicesOf(generation));
       return fixedContent(jsonBody(JSON.stringify(list)));
     },
   };
 }
 
-function describe(generation: Generation, categories: ReadonlySet<string>): RegionList {
+function describe(generation: Generation, choices: ListedChoices): RegionList {
   return {
     generation: generation.id,
     oldest_generation: generation.oldestId,
     generated_at: formatTime(generation.publishedAt),
-    categories: [...categories].sort(),
+    categories: [...choices.categories].sort(),
     regions: regions.map(({ code, name, languages }) => {
       const known = generation.regions.get(code);
       return {
         code,
         name,
         languages,
+        language_lists: [...choices.languagesIn(code)].sort(),
         video_count: known?.videoCount ?? 0,
         newest_observed_at: formatTimeOrNull(known?.newestObservedAt ?? null),
         generation: known?.id ?? null,

@@ -39,6 +39,7 @@ function describePage(query: TrendingQuery, list: ListPage, linkOf: VideoLinks):
     region: query.region,
     window: query.window,
     category: query.category ?? null,
+    ...(query.language !== undefined && { language: query.language }),
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
     previous_generated_at: formatTimeOrNull(generation.previousAt),

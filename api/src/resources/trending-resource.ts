@@ -1,6 +1,11 @@
 import { nextPageUrl, pageInToken } from "@trendvault/contract/list-page";
-import { generationGone, missing, unknownCategory } from "@trendvault/contract/list-refusals";
-import { type TokenList, tokenCategory } from "@trendvault/contract/token-subject";
+import {
+  generationGone,
+  missing,
+  unknownCategory,
+  unknownLanguage,
+} from "@trendvault/contract/list-refusals";
+import { type TokenList, tokenListName } from "@trendvault/contract/token-subject";
 import {
   parseTrendingQuery,
   readCursor,
@@ -10,6 +15,7 @@ import {
 import type { Generation, RegionGeneration } from "../database/generation.ts";
 import type { ListPage } from "../database/list-page.ts";
 import type { ListReader } from "../database/list-reader.ts";
+import type { ListedChoices } from "../database/listed-choices.ts";
 import { type Body, jsonContentType } from "./body.ts";
 import { Refusal, unpublishedRegion } from "./refusal.ts";
 import type { Content, Resource } from "./resource.ts";
@@ -35,19 +41,30 @@ function readPage(
   generation: Generation,
   { lists, linkOf }: PageSources,
 ): Content | Refusal {
-  const { category, cursor } = query;
+  const { cursor } = query;
   const newest = generation.regions.get(query.region);
   if (newest === undefined) return unpublishedRegion;
   const start = cursor === undefined ? null : readCursor(cursor);
-  const isOfAnother = start !== null && start.generation !== newest.id; // it may have had the category
-  if (category !== undefined && !isOfAnother) {
-    const categories = lists.categoriesOf(generation);
-    if (!categories.has(category)) return Refusal.of(unknownCategory(categories));
-  }
+  const isOfAnother = start !== null && start.generation !== newest.id; // it may have had the list
+  const unlisted = isOfAnother ? null : refuseUnlisted(query, () => lists.choicesOf(generation));
+  if (unlisted !== null) return unlisted;
   const list = start === null ? lists.readFirstPage(query, generation) : lists.readListPage(query, start);
   if (list === null) return refuseCursor(query, newest);
   if (start !== null && start.afterRank >= list.total) return pastTheEnd;
   return new PageContent(query, list, linkOf);
+}
+
+function refuseUnlisted(
+  { region, category, language }: TrendingQuery,
+  choices: () => ListedChoices,
+): Refusal | null {
+  if (category !== undefined) {
+    const { categories } = choices();
+    return categories.has(category) ? null : Refusal.of(unknownCategory(categories));
+  }
+  if (language === undefined) return null;
+  const languages = choices().languagesIn(region);
+  return languages.has(language) ? null : Refusal.of(unknownLanguage(languages));
 }
 
 /** Keeps the rows until the first rendering, and then what was written of them. */
@@ -58,7 +75,7 @@ class PageContent implements Content {
 
   constructor(query: TrendingQuery, list: ListPage, linkOf: VideoLinks) {
     const extent = { generation: list.generation.id, total: list.total };
-    this.list = pageInToken(query, extent, tokenCategory(query.category ?? "", sha256));
+    this.list = pageInToken(query, extent, tokenListName(query, sha256));
     this.#next = nextPageUrl(query, extent);
     this.#page = () => writeTrendingPage(query, list, linkOf);
   }

@@ -1,8 +1,9 @@
+import { choiceOf } from "@trendvault/contract/list-name";
 import { missing } from "@trendvault/contract/list-refusals";
 import { videoPath } from "@trendvault/contract/paths";
 import type { Video } from "@trendvault/contract/responses";
 import type { Generation } from "../database/generation.ts";
-import type { VideoRecord } from "../database/video-rows.ts";
+import type { ListPlace, VideoRecord } from "../database/video-rows.ts";
 import { jsonBody } from "./body.ts";
 import { Refusal } from "./refusal.ts";
 import { fixedContent, type Resource } from "./resource.ts";
@@ -45,7 +46,7 @@ function describe(
     url: linkOf(video.id, video.url),
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
-    trending: places.map((place) => ({ ...place, category: place.category === "" ? null : place.category })),
+    trending: places.map(describePlace),
     history: [...Map.groupBy(observations, ({ region }) => region)].map(([region, ofRegion]) => ({
       region,
       observations: ofRegion.map(({ observed_at, views }) => ({
@@ -54,6 +55,11 @@ function describe(
       })),
     })),
   };
+}
+
+function describePlace({ region, window, category: name, ...place }: ListPlace): Video["trending"][number] {
+  const { category = null, ...choice } = choiceOf(name);
+  return { region, window, category, ...choice, ...place };
 }
 
 function unknownVideo(): Refusal {

@@ -8,6 +8,8 @@ export type ElementAttributes = {
   region?: Query["region"];
   window?: Query["window"];
   category?: string;
+  /** Of the videos: the primary subtag (BCP 47); not beside `category`. */
+  language?: string;
   limit?: number | string;
   fields?: Query["fields"];
   /** A language of ours (BCP 47); else the region's. */

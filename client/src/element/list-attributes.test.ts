@@ -18,6 +18,10 @@ test("attributes name the list, in the order of its canonical address", () => {
   expect(read(attributes).path).toBe("/api/trending?region=PL&window=now&category=News+%26+Politics&limit=5");
 });
 
+test("an attribute names the language of the videos", () => {
+  expect(read({ language: "de", lang: "en" }).path).toBe("/api/trending?language=de&fields=chart&limit=10");
+});
+
 test("the server is that of `src`, else that of the script; its pictures are shown, or those of the hosts that are named", () => {
   expect(read({}, "https://edge.example")).toMatchObject({
     src: "https://edge.example",

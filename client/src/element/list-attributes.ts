@@ -10,7 +10,7 @@ export type ListAttributes = {
   ownHost: string;
 };
 
-const parameters = ["region", "window", "category", "fields", "limit"];
+const parameters = ["region", "window", "category", "language", "fields", "limit"];
 const defaults: Record<string, string> = { fields: "chart", limit: "10" };
 
 export const observedAttributes = [...parameters, "lang", "src", "thumb-hosts", "verify"];

@@ -10,17 +10,18 @@ const minute = 29_921_040;
 const now = minute * 60;
 
 /** A page of ranks 3 and 4 of a list of DE, with the token of it. */
-async function signedPage(category: string | null = null): Promise<TrendingPage> {
+async function signedPage(category: string | null = null, language?: string): Promise<TrendingPage> {
   const page = {
     ...pageOf({ generation: 7, offset: 2 }),
     region: "DE",
     window: "now",
     category,
+    ...(language !== undefined && { language }),
   } as TrendingPage;
   const list = {
     region: "DE",
     window: "now",
-    category: await named(category),
+    category: language === undefined ? await named(category) : `#language:${language}`,
     generation: 7,
     offset: 2,
     count: 2,
@@ -43,10 +44,25 @@ test.each([[null], ["News & Politics"], ["Ж".repeat(60)]])(
   },
 );
 
+test("the token of the list of a language is accepted with that language alone", async () => {
+  const page = await signedPage(null, "de");
+  await verify(page);
+  const { language: _, ...all } = page;
+  for (const other of [
+    all,
+    { ...page, language: "en" },
+    { ...page, category: "Music" },
+    { ...all, category: "#language:de" },
+  ]) {
+    expect(verify(other)).rejects.toMatchObject({ refusal: "other-list" });
+  }
+});
+
 test.each<[string, Partial<TrendingPage>]>([
   ["another region", { region: "PL" }],
   ["another window", { window: "day" }],
   ["another category", { category: "Music" }],
+  ["a language", { language: "de" }],
   ["another generation", { generation: 8 }],
   ["other ranks", { items: pageOf({ offset: 0 }).items }],
 ])("the token is refused on a page of %s", async (_, replaced) => {

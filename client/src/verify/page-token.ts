@@ -1,7 +1,7 @@
 import { toBase64url } from "@trendvault/contract/base64url";
 import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import { verifyToken } from "@trendvault/contract/token";
-import { type TokenList, tokenCategory } from "@trendvault/contract/token-subject";
+import { type TokenList, tokenListName } from "@trendvault/contract/token-subject";
 import type { TrendingPage } from "../../generated/types.gen.ts";
 import { VerificationError } from "./verification-error.ts";
 
@@ -30,13 +30,16 @@ async function isTokenOf(
     list.region === page.region &&
     list.window === page.window &&
     list.generation === page.generation &&
-    category === (await categoryInTokens(page.category)) &&
+    category === (await nameInTokens(page)) &&
     // Ranks of removed videos are counted, but are not on the page.
     page.items.every(({ rank }) => rank > offset && rank <= offset + count)
   );
 }
 
-async function categoryInTokens(category: string | null): Promise<string> {
+/** Null for a page that says that it is of both a category and a language. */
+async function nameInTokens({ category, language }: TrendingPage): Promise<string | null> {
+  if (category !== null && language !== undefined) return null;
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(category ?? ""));
-  return tokenCategory(category ?? "", () => toBase64url(new Uint8Array(digest)));
+  const choice = { category: category ?? undefined, language };
+  return tokenListName(choice, () => toBase64url(new Uint8Array(digest)));
 }

@@ -9,7 +9,7 @@ import {
 } from "@trendvault/contract/trending-query";
 import type { SignedAnswer } from "../origin/read-answer.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
-import { categoryInTokens } from "../rules/category-in-tokens.ts";
+import { listInTokens } from "../rules/list-in-tokens.ts";
 import type { BundleDocuments } from "./bundle-documents.ts";
 import { DocumentFailure } from "./document-failure.ts";
 import type { DocumentSigner } from "./document-signer.ts";
@@ -76,7 +76,7 @@ export class BundledLists {
     const [start, { limit }] = [pageStart(query), query];
     const all = [page, ...others].flatMap(({ items }) => items);
     const items = all.filter(({ rank }) => rank > start && rank <= start + limit);
-    const list = pageInToken(query, page, await categoryInTokens(query.category ?? ""));
+    const list = pageInToken(query, page, await listInTokens(query));
     const token = await signer.signToken(list, signedAt);
     const changed = { count: items.length, token, items, next: nextPageUrl(query, page) };
     const body = JSON.stringify({ ...page, ...changed }); // its members keep their places

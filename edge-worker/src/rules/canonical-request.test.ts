@@ -21,6 +21,12 @@ test("what items have is a part of the key, in its place", () => {
   expect(keyOf("?fields=chart&limit=10&category=Music&region=de")).toBe(key);
 });
 
+test("a language has one spelling, whatever the case", () => {
+  const key = "/api/trending?region=DE&window=now&language=de";
+  for (const tag of ["de", "DE", "dE", "%64e"])
+    expect(keyOf(`?language=${tag}&window=now&region=de`)).toBe(key);
+});
+
 describe("one and the same key", () => {
   const key = "/api/trending?region=DE&window=week&category=Music&limit=10";
   test.each([
@@ -57,6 +63,10 @@ describe("no key at all", () => {
     "?limit=51",
     "?limit=1e1",
     "?category=",
+    "?language=",
+    "?language=de-AT",
+    "?language=*",
+    "?language=de&category=Music",
     "?cursor=1",
     "?cursor=01-24",
     "?utm_source=x",
@@ -85,6 +95,7 @@ test.each([
   ["?region=DE&limit=10", false],
   ["?region=DE&fields=chart", false],
   ["?region=DE&category=Music", false],
+  ["?region=DE&language=de", false],
   ["?region=DE&cursor=7-24", false],
 ])("%s is a front page: %p", (search, expected) => {
   const query = read(search).canonical?.query;

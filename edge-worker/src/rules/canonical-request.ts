@@ -70,9 +70,9 @@ export function isList(request: CanonicalRequest): boolean {
   return isPage(request) || request.target.startsWith(`${trendingPath}?`);
 }
 
-/** Whether a query is for a list's first page as most visitors want it: all categories, the default length and fields. */
-export function isFrontPage({ category, fields, lang, limit, cursor }: ListQuery): boolean {
-  return (category ?? fields ?? lang ?? cursor) === undefined && limit === defaultLimit;
+/** Whether a query is for a list's first page as most visitors want it: all videos, the default length and fields. */
+export function isFrontPage({ category, language, fields, lang, limit, cursor }: ListQuery): boolean {
+  return (category ?? language ?? fields ?? lang ?? cursor) === undefined && limit === defaultLimit;
 }
 
 /** Whether what is requested may not exist (404): a video, an asset, or a page past the end of a list. */

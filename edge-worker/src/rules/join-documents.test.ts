@@ -21,9 +21,18 @@ function listOf(own: ReadonlyMap<string, number>, generated_at: string): RegionL
     regions: regionCodes.map((code) => {
       const generation = own.get(code) ?? null;
       const [name, languages, newest_observed_at] = [code, [], null];
+      const language_lists = generation === null ? [] : [`l${generation}`];
       const published = generation === null ? null : generated_at;
       return {
-        ...{ code, name, languages, newest_observed_at, generation, oldest_generation: generation },
+        ...{
+          code,
+          name,
+          languages,
+          language_lists,
+          newest_observed_at,
+          generation,
+          oldest_generation: generation,
+        },
         ...{ video_count: generation ?? 0, generated_at: published },
       };
     }),
@@ -44,6 +53,9 @@ test(`of each region there is what the largest number says, and at the top what 
       (_, at) => Math.max(...lists.map((list) => numbers(list)[at] ?? 0)) || null,
     );
     expect(numbers(joined)).toEqual(largest);
+    expect(joined.regions.map(({ language_lists }) => language_lists)).toEqual(
+      largest.map((number) => (number === null ? [] : [`l${number}`])),
+    );
     const newest =
       lists
         .map(({ generated_at }) => generated_at)

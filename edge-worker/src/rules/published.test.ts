@@ -5,10 +5,11 @@ import { dependsOnPublished, isDeleted, mayBeNext, readPublished, refuseList } f
 const published = readPublished('{"generation":20,"oldest_generation":11,"categories":["Gaming","Music"]}');
 const query: TrendingQuery = { region: "DE", window: "day", limit: 24 };
 
-test("a first page over all categories always exists", () => {
+test("a first page over all videos always exists", () => {
   expect(dependsOnPublished(query)).toBe(false);
   expect(dependsOnPublished(null)).toBe(false);
   expect(dependsOnPublished({ ...query, category: "Music" })).toBe(true);
+  expect(dependsOnPublished({ ...query, language: "de" })).toBe(true);
   expect(dependsOnPublished({ ...query, cursor: "20-24" })).toBe(true);
 });
 
@@ -68,5 +69,25 @@ describe("where several writers share the regions, the list's own region decides
     const list = { ...query, ...changed };
     expect(refuseList(list, shared)?.kind ?? null).toBe(kind as never);
     expect(mayBeNext(list, shared)).toBe(isNext);
+  });
+});
+
+describe("of the list of a language, the list's own region decides", () => {
+  const stated = readPublished(`{"generation":20,"oldest_generation":11,"categories":[],"regions":[
+    {"code":"DE","language_lists":["de","en"]},{"code":"FR","language_lists":[]},{"code":"PL"}]}`);
+  const cases: [string, Partial<TrendingQuery>, string | null][] = [
+    ["one that has a list may be asked for", { language: "de" }, null],
+    ["another may not", { language: "fr" }, "language: expected one of de, en"],
+    ["nor in the newest generation", { language: "fr", cursor: "20-24" }, "language: expected one of de, en"],
+    ["an older generation may have had it", { language: "fr", cursor: "19-24" }, null],
+    ["another region's may not", { region: "FR", language: "de" }, "language: expected none"],
+    [
+      "none is there where an older origin names none",
+      { region: "PL", language: "de" },
+      "language: expected none",
+    ],
+  ];
+  test.each(cases)("%s", (_, changed, detail) => {
+    expect(refuseList({ ...query, ...changed }, stated)?.detail ?? null).toBe(detail);
   });
 });

@@ -1,4 +1,9 @@
-import { generationGone, type ListRefusal, unknownCategory } from "@trendvault/contract/list-refusals";
+import {
+  generationGone,
+  type ListRefusal,
+  unknownCategory,
+  unknownLanguage,
+} from "@trendvault/contract/list-refusals";
 import { readCursor, type TrendingQuery } from "@trendvault/contract/trending-query";
 import { parseJson } from "./parse-json.ts";
 
@@ -11,9 +16,17 @@ export type Published = {
   oldest_generation: number;
   categories: string[];
   /** An origin of an earlier release does not say it by region. */
-  regions?: { code: string; generation?: number | null; oldest_generation?: number | null }[];
+  regions?: PublishedRegion[];
   /** It was said in a bundle, of its generation alone: there may be others, whatever their number. */
   isOfOne?: boolean;
+};
+
+/** `language_lists`: an origin of an earlier release has none. */
+type PublishedRegion = {
+  code: string;
+  generation?: number | null;
+  oldest_generation?: number | null;
+  language_lists?: string[];
 };
 
 /** How much larger the next number of a region may be: of the only writer, or of one of several (docs/sharding.md). */
@@ -23,9 +36,9 @@ export function readPublished(body: string): Published {
   return parseJson(body) as Published;
 }
 
-/** Whether a list exists may depend on what is published: only its first page over all categories always does. */
+/** Whether a list exists may depend on what is published: only its first page over all videos always does. */
 export function dependsOnPublished(query: TrendingQuery | null): query is TrendingQuery {
-  return query !== null && (query.cursor !== undefined || query.category !== undefined);
+  return query !== null && (query.cursor ?? query.category ?? query.language) !== undefined;
 }
 
 /** Why there is no such list among the published ones, or null when there may be one. */
@@ -34,10 +47,21 @@ export function refuseList(query: TrendingQuery, published: Published): ListRefu
   if (kept === null) return null;
   const generation = generationOf(query) ?? kept.newest;
   if (generation < kept.oldest || generation > kept.newest) return generationGone(query);
-  if (generation < kept.newest) return null; // it may have had the category
-  const { category } = query;
-  const { categories } = published;
+  if (generation < kept.newest) return null; // it may have had the list
+  return refuseCategory(query, published) ?? refuseLanguage(query, published);
+}
+
+function refuseCategory({ category }: TrendingQuery, { categories }: Published): ListRefusal | null {
   return category === undefined || categories.includes(category) ? null : unknownCategory(categories);
+}
+
+function refuseLanguage({ region, language }: TrendingQuery, published: Published): ListRefusal | null {
+  const languages = regionOf(region, published)?.language_lists ?? [];
+  return language === undefined || languages.includes(language) ? null : unknownLanguage(languages);
+}
+
+function regionOf(region: string, { regions }: Published): PublishedRegion | undefined {
+  return regions?.find(({ code }) => code === region);
 }
 
 /** Whether the generation of a cursor was deleted, which no later statement can change. */
@@ -57,7 +81,7 @@ export function mayBeNext(query: TrendingQuery, published: Published): boolean {
 
 /** Which generations of a list's region there are; null without any. */
 function keptOf({ region }: TrendingQuery, published: Published): { newest: number; oldest: number } | null {
-  const own = published.regions?.find(({ code }) => code === region);
+  const own = regionOf(region, published);
   const newest = own?.generation === undefined ? published.generation : own.generation;
   const oldest = own?.oldest_generation === undefined ? published.oldest_generation : own.oldest_generation;
   if (newest === null || oldest === null) return null;

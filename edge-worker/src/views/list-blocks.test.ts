@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { TokenList } from "@trendvault/contract/token-subject";
 import type { EdgeServices } from "../cache/edge-services.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";
-import { categoryInTokens } from "../rules/category-in-tokens.ts";
+import { listInTokens } from "../rules/list-in-tokens.ts";
 import { ListBlocks } from "./list-blocks.ts";
 
 const now = 1_795_176_000;
@@ -60,8 +60,21 @@ test("a category whose token has a hash is found among the published ones", asyn
   const published = { generation: 7, oldest_generation: 1, categories: ["Music", name] };
   const target = `/api/trending?region=GB&category=${encodeURIComponent(name)}&limit=50&cursor=7-50`;
   const edge = edgeWith({ "/api/regions": { body: JSON.stringify(published) }, [target]: { body } });
-  const category = await categoryInTokens(name);
+  const category = await listInTokens({ category: name });
   expect(category).toMatch(/^#/);
   expect(await edge.read({ ...list, category }, 1, context)).toBeInstanceOf(Map);
   expect(await edge.read({ ...list, category: "#unknown" }, 1, context)).toBeNull();
+});
+
+test("the list of a language is read as such, and one of a category that is called like it is not", async () => {
+  const target = "/api/trending?region=GB&language=de&limit=50&cursor=7-50";
+  const name = "#language:de";
+  const published = { generation: 7, oldest_generation: 1, categories: [name] };
+  const edge = edgeWith({ "/api/regions": { body: JSON.stringify(published) }, [target]: { body } });
+  expect(
+    await edge.read({ ...list, category: await listInTokens({ language: "de" }) }, 1, context),
+  ).toBeInstanceOf(Map);
+  expect(
+    await edge.read({ ...list, category: await listInTokens({ category: name }) }, 1, context),
+  ).toBeNull();
 });

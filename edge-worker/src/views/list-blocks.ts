@@ -1,3 +1,4 @@
+import { choiceOf, type ListChoice } from "@trendvault/contract/list-name";
 import { regionsPath } from "@trendvault/contract/paths";
 import type { TokenList } from "@trendvault/contract/token-subject";
 import {
@@ -14,7 +15,7 @@ import { readThrough } from "../cache/read-through.ts";
 import type { RequestContext } from "../cache/revalidator.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
-import { categoryInTokens } from "../rules/category-in-tokens.ts";
+import { listInTokens } from "../rules/list-in-tokens.ts";
 import { parseJson } from "../rules/parse-json.ts";
 import { readPublished } from "../rules/published.ts";
 
@@ -45,9 +46,9 @@ export class ListBlocks {
     const key = JSON.stringify([region, window, category, generation, block]);
     const known = this.#blocks.get(key);
     if (known !== null) return known;
-    const name = await this.#categoryName(category, context);
-    if (name === null) return null;
-    const query = { region, window, limit: blockRanks, ...(name !== "" && { category: name }) };
+    const choice = await this.#choiceOf(category, context);
+    if (choice === null) return null;
+    const query = { region, window, limit: blockRanks, ...choice };
     const cursor = writeCursor({ generation, afterRank: block * blockRanks });
     const page =
       (await this.#readBundled(query, { generation, block }, context)) ??
@@ -74,13 +75,14 @@ export class ListBlocks {
     return result.kind === "response" && result.response.status === 200 ? readRanks(result.response) : null;
   }
 
-  /** The name of a category that a token names; for a hash, the published one that has it. */
-  async #categoryName(category: string, context: RequestContext): Promise<string | null> {
-    if (!category.startsWith("#")) return category;
+  /** What a list's name in a token selects; for a hash, the published category that has it. */
+  async #choiceOf(name: string, context: RequestContext): Promise<ListChoice | null> {
+    const choice = choiceOf(name);
+    if (!choice.category?.startsWith("#")) return choice;
     const result = await readThrough(canonicalOf(regionsPath, null), context, this.#services);
     if (result.kind !== "response") return null;
-    for (const name of readPublished(result.response.body).categories) {
-      if ((await categoryInTokens(name)) === category) return name;
+    for (const category of readPublished(result.response.body).categories) {
+      if ((await listInTokens({ category })) === name) return { category };
     }
     return null;
   }

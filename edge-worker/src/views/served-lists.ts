@@ -1,9 +1,10 @@
+import { choiceOf, listName } from "@trendvault/contract/list-name";
 import { readCursor, type TrendingQuery } from "@trendvault/contract/trending-query";
 import type { RequestContext } from "../cache/revalidator.ts";
 import type { ServedIncrement, ServedPage } from "../counting/increments.ts";
 import type { Logger } from "../log/logger.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
-import { categoryInTokens } from "../rules/category-in-tokens.ts";
+import { listInTokens } from "../rules/list-in-tokens.ts";
 import { isStillAhead } from "../rules/still-ahead.ts";
 import type { ViewShards } from "./view-shards.ts";
 
@@ -49,11 +50,11 @@ export class ServedLists {
   }
 
   async #add(region: string, counted: { query: TrendingQuery; lists: number }[]): Promise<void> {
-    const byList = Map.groupBy(counted, ({ query }) => JSON.stringify([query.window, query.category ?? ""]));
+    const byList = Map.groupBy(counted, ({ query }) => JSON.stringify([query.window, listName(query)]));
     const increments = [...byList].map(async ([list, pages]): Promise<ServedIncrement> => {
-      const [window, category] = JSON.parse(list) as [string, string];
+      const [window, name] = JSON.parse(list) as [string, string];
       const counts = pages.map(({ query, lists }) => pageOf(query, lists));
-      return { window, category: await categoryInTokens(category), pages: counts };
+      return { window, category: await listInTokens(choiceOf(name)), pages: counts };
     });
     try {
       const served = await Promise.all(increments);

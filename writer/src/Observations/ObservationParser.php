@@ -12,6 +12,8 @@ final readonly class ObservationParser
     /** How far a producer's clock may be ahead of ours. */
     private const int FUTURE_SECONDS = 300;
     private const int MAX_NESTING = 16;
+    /** The lists of languages are called like this, so that no category may be. */
+    public const string LANGUAGE_LISTS = '#language:';
     private const string ANNOUNCEMENT_MARK = '"regions"';
     /** Characters that need no escaping in a path (RFC 3986, section 3.3), and no `. ~ :` in front; openapi.json has the same. */
     public const string ID = '/^[A-Za-z0-9_-][A-Za-z0-9_.~:-]{0,63}$/D';
@@ -165,7 +167,14 @@ final readonly class ObservationParser
     /** @param array<mixed> $fields */
     private function category(array $fields): ?string
     {
-        return ($fields['category'] ?? '') === '' ? null : $this->reader->text($fields, 'category', 60);
+        $category = ($fields['category'] ?? '') === '' ? null : $this->reader->text($fields, 'category', 60);
+
+        return str_starts_with($category ?? '', self::LANGUAGE_LISTS)
+            ? throw new RejectedLine(
+                RejectionReason::BadText,
+                'category: expected a name that does not begin with ' . self::LANGUAGE_LISTS,
+            )
+            : $category;
     }
 
     /** @param array<mixed> $fields */

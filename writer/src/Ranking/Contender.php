@@ -16,6 +16,8 @@ final readonly class Contender
         /** Without an observation when only the catalogue names it. */
         public Velocity $velocity,
         public array $evidence,
+        /** BCP 47. */
+        public ?string $language = null,
     ) {}
 
     public function isCounted(): bool

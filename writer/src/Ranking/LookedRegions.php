@@ -12,7 +12,7 @@ final class LookedRegions
 {
     private const string LOOKS = 'SELECT region, video_id, rank_group, looks, aged_looks, views, counted_at FROM looks';
     private const string CATALOGUE = <<<'SQL'
-    SELECT c.region, c.video_id, v.channel, v.category, v.published_at, v.first_seen_at
+    SELECT c.region, c.video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at
     FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id
     SQL;
 
@@ -51,6 +51,7 @@ final class LookedRegions
         string $videoId,
         string $channel,
         ?string $category,
+        ?string $language,
         ?int $publishedAt,
         Velocity $velocity,
     ): void {
@@ -61,6 +62,7 @@ final class LookedRegions
             $publishedAt,
             $velocity,
             $this->evidence[$region]["#$videoId"] ?? [],
+            $language,
         );
     }
 
@@ -81,6 +83,7 @@ final class LookedRegions
                         $row['video_id'],
                         $row['channel'],
                         $row['category'],
+                        $row['language'],
                         $row['published_at'],
                         Velocity::none($row['first_seen_at']),
                     );

@@ -6,19 +6,10 @@ namespace TrendVault\Writer\Ranking;
 
 use Generator;
 
-/** All lists of a generation while it is built: by region, window and category, '' for all categories together. */
+/** All lists of a generation while it is built, and how its videos are scored. */
 final class RankedLists
 {
-    private const string ALL_CATEGORIES = '';
-    private const int MAX_RANKS = 500;
-    private const int MAX_RANKS_OF_CATEGORY = 100;
-
-    /** @var array<string, array<string, array<string, TopList>>> by region, window, category */
-    private array $lists = [];
-    /** @var array<string, array<string, list<array{Window, list<TopList>}>>> the lists that a video may get into, by region and category */
-    private array $targets = [];
-    /** @var array<string, int> by region */
-    private array $videoCounts = [];
+    private readonly TopLists $lists;
     private int $futureCount = 0;
     /** What generations.formula says. */
     public string $formula = Forecast::VERSION;
@@ -39,7 +30,10 @@ final class RankedLists
      * @param int $now UTC seconds
      * @param ?list<Window> $windows null for all
      */
-    public function __construct(private readonly int $now, private readonly ?array $windows = null) {}
+    public function __construct(private readonly int $now, ?array $windows = null)
+    {
+        $this->lists = new TopLists($windows ?? Window::cases());
+    }
 
     /** Adds the video to each list that its score admits it to. */
     public function offer(
@@ -47,12 +41,11 @@ final class RankedLists
         string $videoId,
         string $channel,
         ?string $category,
+        ?string $language,
         ?int $publishedAt,
         Velocity $velocity,
     ): void {
-        $this->videoCounts[$region] = ($this->videoCounts[$region] ?? 0) + 1;
-        $targets = $this->targets[$region][$category ?? ''] ?? $this->addTargets($region, $category);
-        foreach ($targets as [$window, $lists]) {
+        foreach ($this->lists->targetsFor($region, $category, $language)->byWindow as [$window, $lists]) {
             $score = Forecast::expectedViews($velocity, $publishedAt, $window, $this->now);
             $candidate = null;
             foreach ($lists as $list) {
@@ -89,13 +82,11 @@ final class RankedLists
             $this->models[$region] = $model;
         }
         $this->explorations[$region] = new Exploration($exploreShare, $model->looksByRank());
-        $this->videoCounts[$region] = ($this->videoCounts[$region] ?? 0) + count($contenders);
         foreach ($contenders as $index => $contender) {
             $this->contenders[$region]["#$contender->videoId"] = [$index, $contender];
             $estimate = $model->estimate($index);
-            $category = $contender->category;
-            $targets = $this->targets[$region][$category ?? ''] ?? $this->addTargets($region, $category);
-            foreach ($targets as [$window, $targetLists]) {
+            $targets = $this->lists->targetsFor($region, $contender->category, $contender->language);
+            foreach ($targets->byWindow as [$window, $targetLists]) {
                 $earned = $model->score($index, $estimate->mean, $window);
                 $score = $exploreShare > 0.0 ? $model->score($index, $estimate->upper, $window) : $earned;
                 $candidate = new Candidate(
@@ -115,35 +106,29 @@ final class RankedLists
         return $model;
     }
 
-    /** @return Generator<RankedList> in the order of region, window and category */
+    /** @return Generator<RankedList> in the order of region, window and name */
     public function ranked(): Generator
     {
-        ksort($this->lists);
-        foreach ($this->lists as $region => $windows) {
-            foreach ($windows as $window => $categories) {
-                ksort($categories, SORT_STRING);
-                foreach ($categories as $category => $list) {
-                    yield new RankedList(
-                        $region,
-                        Window::from($window),
-                        (string) $category,
-                        $list->ranked($this->explorations[$region] ?? null),
-                        $list->size,
-                    );
-                }
-            }
+        foreach ($this->lists->published() as [$region, $window, $name, $list]) {
+            yield new RankedList(
+                $region,
+                $window,
+                $name,
+                $list->ranked($this->explorations[$region] ?? null),
+                $list->size,
+            );
         }
     }
 
     /** How many videos of a region were offered. */
     public function videoCount(string $region): int
     {
-        return $this->videoCounts[$region] ?? 0;
+        return $this->lists->videoCount($region);
     }
 
     public function totalVideoCount(): int
     {
-        return array_sum($this->videoCounts);
+        return $this->lists->totalVideoCount();
     }
 
     /** Counts a video that does not rank, because its newest observation is of the future. */
@@ -193,25 +178,5 @@ final class RankedLists
     public function futureCount(): int
     {
         return $this->futureCount;
-    }
-
-    /** @return list<array{Window, list<TopList>}> */
-    private function addTargets(string $region, ?string $category): array
-    {
-        $targets = [];
-        foreach ($this->windows ?? Window::cases() as $window) {
-            $lists = &$this->lists[$region][$window->value];
-            $targets[] = [
-                $window,
-                array_filter([
-                    ($lists[self::ALL_CATEGORIES] ??= new TopList(self::MAX_RANKS)),
-                    $category === null
-                        ? null
-                        : ($lists[$category] ??= new TopList(self::MAX_RANKS_OF_CATEGORY)),
-                ]),
-            ];
-        }
-
-        return $this->targets[$region][$category ?? ''] = $targets;
     }
 }

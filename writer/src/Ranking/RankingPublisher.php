@@ -20,7 +20,7 @@ final readonly class RankingPublisher
     SELECT r.code, n.at AS newest FROM regions AS r LEFT JOIN newest AS n ON n.region = r.code ORDER BY r.code
     SQL;
     private const string VELOCITIES =
-        'SELECT y.region, y.video_id, v.channel, v.category, v.published_at, ' .
+        'SELECT y.region, y.video_id, v.channel, v.category, v.language, v.published_at, ' .
         Velocity::COLUMNS .
         ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id';
     private const string FILLED_REGIONS = <<<'SQL'
@@ -148,6 +148,7 @@ final readonly class RankingPublisher
                     $row['video_id'],
                     $row['channel'],
                     $row['category'],
+                    $row['language'],
                     $row['published_at'],
                     Velocity::fromRow($row),
                 );

@@ -126,6 +126,11 @@ final class RejectedLineTest extends TestCase
             RejectionReason::BadText,
             'channel',
         ];
+        yield 'a category that is called like the list of a language' => [
+            NdjsonLine::of(['category' => '#language:de']),
+            RejectionReason::BadText,
+            'category',
+        ];
         yield 'a category of spaces' => [
             NdjsonLine::of(['category' => '  ']),
             RejectionReason::BadText,

@@ -22,6 +22,7 @@ final class StoredObservations
         ?int $publishedAt = null,
         ?string $title = 'A title',
         ?string $url = null,
+        ?string $language = null,
     ): Observation {
         return new Observation(
             videoId: $videoId,
@@ -32,6 +33,7 @@ final class StoredObservations
             channel: $channel ?? "Channel of $videoId",
             thumbBase: "https://thumbs.example/$videoId",
             category: $category,
+            language: $language,
             publishedAt: $publishedAt,
             url: $url,
         );

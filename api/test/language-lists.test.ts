@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readToken } from "@trendvault/contract/token";
+import { DatabaseBuilder, type ListSeed, videos } from "../test-support/database-builder.ts";
+import { openTestOrigin, type TestOrigin } from "../test-support/test-origin.ts";
+
+let builder: DatabaseBuilder;
+beforeEach(() => {
+  builder = new DatabaseBuilder();
+});
+afterEach(() => builder.remove());
+
+const lists: ListSeed[] = [
+  { region: "DE", videos: videos(60) },
+  { region: "DE", category: "Music", videos: videos(3) },
+  { region: "DE", category: "#language:de", videos: videos(60).slice(20) },
+  { region: "DE", category: "#language:en", videos: videos(20) },
+  { region: "GB", category: "#language:en", videos: videos(2) },
+];
+
+const origin = (): Promise<TestOrigin> => openTestOrigin(builder.path);
+const read = async ({ ask }: TestOrigin, target: string) => JSON.parse(await (await ask(target)).text());
+
+test("a list of a language says which, and its token names it", async () => {
+  builder.publish(lists);
+  const page = await read(await origin(), "/api/trending?region=de&language=DE");
+  expect(page).toMatchObject({ region: "DE", category: null, language: "de", count: 24, total: 40 });
+  expect(page.items[0]).toMatchObject({ id: "video21", rank: 1 });
+  expect(page.next).toBe("/api/trending?region=DE&language=de&cursor=1-24");
+  const list = { region: "DE", window: "day", category: "#language:de", generation: 1, offset: 0, count: 24 };
+  expect(readToken(page.token)?.claims.list).toEqual(list as never);
+});
+
+test("its pages follow, in every shape, and other lists do not say a language", async () => {
+  builder.publish(lists);
+  const opened = await origin();
+  for (const fields of ["", "&fields=snippet", "&fields=chart"]) {
+    const { next } = await read(opened, `/api/trending?region=DE&language=de${fields}`);
+    expect(await read(opened, next)).toMatchObject({ language: "de", count: 16, next: null });
+  }
+  for (const target of ["/api/trending?region=DE", "/api/trending?region=DE&category=Music"]) {
+    expect(await read(opened, target)).not.toHaveProperty("language");
+  }
+});
+
+test("a language without a list in that market is refused with those that have one", async () => {
+  builder.publish(lists);
+  const opened = await origin();
+  for (const [query, detail] of [
+    ["region=GB&language=de", "expected one of en"],
+    ["region=DE&language=fr", "expected one of de, en"],
+    ["region=FR&language=fr", "expected none"],
+    ["region=DE&language=fr&cursor=1-24", "expected one of de, en"],
+    ["region=DE&language=de&category=Music", "expected without category: no list is of both"],
+  ]) {
+    const response = await opened.ask(`/api/trending?${query}`);
+    expect([query, response.status]).toEqual([query, 400]);
+    expect(JSON.parse(await response.text()).invalid).toEqual([{ name: "language", detail }]);
+  }
+});
+
+test("the name of a language's list is no category", async () => {
+  builder.publish(lists);
+  const opened = await origin();
+  for (const query of ["", "&cursor=1-24", "&cursor=7-24"]) {
+    const response = await opened.ask(`/api/trending?region=DE&category=%23language:de${query}`);
+    expect(response.status).toBe(400);
+  }
+  expect((await read(opened, "/api/regions")).categories).toEqual(["Music"]);
+  expect(await (await opened.ask("/?region=DE")).text()).not.toContain("#language");
+});
+
+test("each market says which languages have a list", async () => {
+  builder.publish(lists);
+  const { regions } = await read(await origin(), "/api/regions");
+  const languages = Object.fromEntries(
+    regions.map(({ code, language_lists }: Record<string, unknown>) => [code, language_lists]),
+  );
+  expect(languages).toMatchObject({ DE: ["de", "en"], GB: ["en"], FR: [] });
+});
+
+test("a cursor goes on in the list of a language that has none any more", async () => {
+  builder.publish(lists);
+  builder.publish([{ region: "DE", videos: videos(3) }]);
+  const opened = await origin();
+  expect(await read(opened, "/api/trending?region=DE&language=de&cursor=1-24")).toMatchObject({ count: 16 });
+  expect((await opened.ask("/api/trending?region=DE&language=de")).status).toBe(400);
+});
+
+test("a video that was taken down is in no page of it, and a video's ranks in it say the language", async () => {
+  builder.publish(lists);
+  builder.takeDown("video", "video22");
+  const opened = await origin();
+  const page = await read(opened, "/api/trending?region=DE&language=de&limit=3");
+  expect(page.items.map(({ rank, id }: { rank: number; id: string }) => [rank, id])).toEqual([
+    [1, "video21"],
+    [3, "video23"],
+  ]);
+  const { trending } = await read(opened, "/api/videos/video21");
+  expect(trending).toEqual([
+    { region: "DE", window: "day", category: null, rank: 21, score: 40_001.6 },
+    { region: "DE", window: "day", category: null, language: "de", rank: 1, score: 40_001.6 },
+  ]);
+});

@@ -1,0 +1,254 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Tests\Ranking;
+
+use PHPUnit\Framework\Attributes\Test;
+use PHPUnit\Framework\TestCase;
+use Random\Engine\Xoshiro256StarStar;
+use Random\Randomizer;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Observations\Observation;
+use TrendVault\Writer\Ranking\CountedLooks;
+use TrendVault\Writer\Ranking\LookStore;
+use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Tests\Support\Draws;
+use TrendVault\Writer\Tests\Support\FixedClock;
+use TrendVault\Writer\Tests\Support\MigratedDatabase;
+use TrendVault\Writer\Tests\Support\StoredObservations;
+
+final class LanguageListsTest extends TestCase
+{
+    private const int NOON = FixedClock::NOON;
+
+    private Database $database;
+
+    protected function setUp(): void
+    {
+        $this->database = MigratedDatabase::inMemory();
+    }
+
+    #[Test]
+    public function a_language_has_a_list_in_a_region_with_at_least_24_of_its_videos(): void
+    {
+        $this->observe(24, 'de');
+        $this->observe(23, 'en');
+        $this->observe(23, 'en', region: 'IE');
+        $this->observe(30, null);
+        $this->publish();
+
+        self::assertSame(['#language:de'], $this->languageLists('GB'));
+        self::assertSame([], $this->languageLists('IE'));
+    }
+
+    #[Test]
+    public function regional_variants_count_for_their_language_and_what_names_none_does_not(): void
+    {
+        foreach (['de', 'DE', 'de-AT', 'De-Latn-CH-1996'] as $tag) {
+            $this->observe(6, $tag);
+        }
+        foreach (['und', 'und-Latn', 'german', 'qaaa-DE', 'xx12'] as $tag) {
+            $this->observe(24, $tag);
+        }
+        $this->publish();
+
+        self::assertSame(['#language:de'], $this->languageLists('GB'));
+        self::assertCount(24, $this->ranks('#language:de'));
+    }
+
+    #[Test]
+    public function a_region_has_lists_of_the_five_languages_with_the_most_videos_and_of_equal_ones_in_their_order(): void
+    {
+        foreach (['it' => 24, 'fr' => 24, 'es' => 24, 'de' => 30, 'en' => 26, 'pl' => 25] as $tag => $count) {
+            $this->observe($count, $tag);
+        }
+        $this->publish();
+
+        self::assertSame(
+            ['#language:de', '#language:en', '#language:es', '#language:fr', '#language:pl'],
+            $this->languageLists('GB'),
+        );
+    }
+
+    #[Test]
+    public function a_list_of_a_language_is_the_list_of_all_without_the_videos_of_others(): void
+    {
+        $random = Draws::randomizer();
+        $tags = [];
+        foreach (range(1, 450) as $video) {
+            $tags["video-$video"] = self::drawTag($random);
+        }
+        $this->store(
+            array_map(
+                fn(string $id): Observation => StoredObservations::observation(
+                    $id,
+                    views: $random->getInt(1, 100_000),
+                    category: ['Music', 'News', null][$random->getInt(0, 2)],
+                    language: $tags[$id],
+                ),
+                array_keys($tags),
+            ),
+        );
+        $this->publish();
+        $all = $this->ranks('');
+        foreach (['de', 'en', 'pt'] as $language) {
+            // RFC 4647, 3.3.1
+            $expected = array_filter(
+                $all,
+                static fn(string $id): bool => strcasecmp($tags[$id] ?? '', $language) === 0 ||
+                    stripos($tags[$id] ?? '', "$language-") === 0,
+            );
+            self::assertSame(
+                array_slice(array_values($expected), 0, 100),
+                $this->ranks("#language:$language"),
+                Draws::hint(),
+            );
+        }
+    }
+
+    #[Test]
+    public function channels_are_limited_and_removed_videos_left_out_as_in_every_list(): void
+    {
+        $this->observe(10, 'de', channel: 'Flood', views: 90_000);
+        $this->observe(30, 'de');
+        $this->database->run("INSERT INTO removals VALUES ('video', 'de-GB-Flood-1', 'a test', 0)");
+        $this->publish();
+        $ids = $this->ranks('#language:de');
+
+        self::assertSame(['de-GB-Flood-2', 'de-GB-Flood-3', 'de-GB-Flood-4'], array_slice($ids, 0, 3));
+        self::assertCount(3, preg_grep('/Flood/', array_slice($ids, 0, 24)) ?: []);
+        self::assertCount(39, $ids);
+    }
+
+    #[Test]
+    public function a_removal_may_leave_too_few_videos_for_a_list(): void
+    {
+        $this->observe(24, 'de');
+        $this->database->run("INSERT INTO removals VALUES ('video', 'de-GB--1', 'a test', 0)");
+        $this->publish();
+
+        self::assertSame([], $this->languageLists('GB'));
+    }
+
+    #[Test]
+    public function where_looks_are_counted_the_list_of_a_language_explores_within_its_share_too(): void
+    {
+        $random = new Randomizer(new Xoshiro256StarStar(1)); // looks after which the list tries something
+        $this->observe(60, 'de');
+        $this->observe(60, 'en');
+        $this->publish();
+        $looks = array_map(
+            fn(int $index, string $id): CountedLooks => new CountedLooks(
+                self::NOON,
+                'GB',
+                $id,
+                $index + 1,
+                2000 / ($index + 1),
+                $random->getInt(0, (int) (200 / ($index + 1))),
+            ),
+            array_keys(array_slice($this->ranks(''), 0, 48)),
+            array_slice($this->ranks(''), 0, 48),
+        );
+        new LookStore($this->database)->add($looks);
+        foreach ([0.0, 0.25] as $share) {
+            $this->publish($share);
+            $explored = array_column(
+                $this->database->rows(
+                    "SELECT rank FROM explored_ranks WHERE generation = (SELECT max(id) FROM generations) AND region = 'GB' AND window = 'day' AND category = '#language:de'",
+                ),
+                'rank',
+            );
+            self::assertSame($share > 0, $explored !== []);
+            $all = array_sum(array_map(static fn(int $rank): float => 1 / $rank, range(1, 48)));
+            $part = array_sum(
+                array_map(static fn(int $rank): float => $rank > 48 ? 0.0 : 1 / $rank, $explored),
+            );
+            // Ranks of a group share their looks: the sum over ranks differs a little from the one over groups.
+            self::assertLessThanOrEqual(1.3 * $share * $all, $part);
+        }
+    }
+
+    #[Test]
+    public function a_rank_is_compared_with_the_one_in_the_list_of_the_language_an_hour_before(): void
+    {
+        $this->observe(30, 'de');
+        $this->observe(5, 'en', views: 50_000);
+        $this->publish();
+        $this->publish(at: self::NOON + 3600);
+
+        self::assertSame(
+            [1, 6],
+            array_column(
+                $this->database->rows(
+                    "SELECT category, previous_rank FROM trending WHERE generation = 2 AND window = 'day' AND video_id = 'de-GB--1' ORDER BY category DESC",
+                ),
+                'previous_rank',
+            ),
+        );
+    }
+
+    private function observe(
+        int $count,
+        ?string $tag,
+        string $region = 'GB',
+        string $channel = '',
+        int $views = 1000,
+    ): void {
+        $this->store(
+            array_map(
+                static fn(int $number): Observation => StoredObservations::observation(
+                    "$tag-$region-$channel-$number",
+                    region: $region,
+                    views: $views - $number,
+                    channel: $channel === '' ? null : $channel,
+                    language: $tag,
+                ),
+                range(1, $count),
+            ),
+        );
+    }
+
+    /** @param list<Observation> $observations */
+    private function store(array $observations): void
+    {
+        StoredObservations::in($this->database, $observations);
+    }
+
+    private function publish(float $exploreShare = 0.0, int $at = self::NOON): void
+    {
+        new RankingPublisher($this->database, 48, $exploreShare)->publish($at);
+    }
+
+    /** @return list<string> */
+    private function languageLists(string $region): array
+    {
+        return array_column(
+            $this->database->rows(
+                "SELECT DISTINCT category FROM trending WHERE generation = (SELECT max(id) FROM generations) AND region = ? AND category GLOB '#*' ORDER BY category",
+                [$region],
+            ),
+            'category',
+        );
+    }
+
+    /** @return list<string> the videos of a list of GB in their order */
+    private function ranks(string $name): array
+    {
+        return array_column(
+            $this->database->rows(
+                "SELECT video_id FROM trending WHERE generation = (SELECT max(id) FROM generations) AND region = 'GB' AND window = 'day' AND category = ? ORDER BY rank",
+                [$name],
+            ),
+            'video_id',
+        );
+    }
+
+    private static function drawTag(Randomizer $random): ?string
+    {
+        $language = ['de', 'en', 'pt', 'den', 'deu'][$random->getInt(0, 4)];
+        $tag = $language . ['', '', '-AT', '-Latn-BR', '-x-de'][$random->getInt(0, 4)];
+
+        return [null, $tag, $tag, strtoupper($tag), ucfirst($tag)][$random->getInt(0, 4)];
+    }
+}
