@@ -121,14 +121,15 @@ final class PeerTubeFailureTest extends PeerTubeTestCase
             $failing = array_filter(range(1, 5), static fn(): bool => $random->getInt(0, 1) === 1);
             $failing = $failing === [] ? [$random->getInt(0, 5)] : array_values($failing);
             $this->instance->hold([], ['made' => 520, 'failing' => $failing, 'limit' => 1_000_000]);
-            $ids = [];
-            for ($run = 0; $run < 4; $run++) {
+            [$ids, $hasFailed] = [[], false];
+            for ($run = 0; $run < 4; $run++) { // the first one may begin behind the pages that failed in the last round
                 $ids += array_fill_keys(
                     array_column($this->read('#DE', mostPages: 6, seconds: 600.0), 'id'),
                     true,
                 );
-                self::assertTrue($run > 0 || $this->failure !== null, Draws::hint());
+                $hasFailed = $hasFailed || $this->failure !== null;
             }
+            self::assertTrue($hasFailed, Draws::hint());
 
             $missing = 100 * count($failing) - (in_array(5, $failing, true) ? 80 : 0);
             self::assertCount(520 - $missing, $ids, Draws::hint() . ' ' . json_encode($failing));
