@@ -25,6 +25,8 @@ const JsonFeed = z
       category: true,
       generation: true,
       generated_at: true,
+    }).extend({
+      category: z.string().nullable().meta({ description: "Null in the list over all categories" }),
     }),
     items: z.array(
       z.object({

@@ -3,7 +3,7 @@ import type { Random } from "@trendvault/contract/test-support/random";
 import type { Part } from "./clocks.ts";
 
 /** A clock is set wrong by so many seconds, and right again after so long. */
-export type ClockStep = { seconds: number; heldSeconds: number };
+type ClockStep = { seconds: number; heldSeconds: number };
 
 /** What NTP corrects; what is tolerated between machines, and a bit more; a virtual machine that was resumed. */
 const sizes = [2, 30, 90, 300] as const;

@@ -82,7 +82,7 @@ export class EnduranceSystem {
       env: { ...env, ...clocks?.edge.envOfWrangler, CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "true" },
       cwd: root,
       logPath: join(folder, "edge.log"),
-      readyUrl: `${urls.edge}/healthz`,
+      readyUrl: `${urls.edge}/api/regions`,
     });
     await edge.start();
     const unmoved = await findUnmoved(made, {
@@ -106,7 +106,7 @@ export class EnduranceSystem {
   /** Resolves when the origin is well and serves the newest generation, and the edge answers. @throws Error after a while */
   async becomeWell(): Promise<void> {
     await until(async () => (await this.origin.ailment(this.newestGeneration())) === null);
-    // It has no path for health: a load balancer is in front of origins.
+    // The edge has no /healthz: that is the origin's, for load balancers.
     await until(async () => (await fetch(`${this.urls.edge}/api/regions`).catch(() => null))?.status === 200);
   }
 

@@ -597,7 +597,7 @@ export type JsonFeed = {
         region: Region;
         window: Window;
         /**
-         * Null in the list over all categories, and in that of a language
+         * Null in the list over all categories
          */
         category: string | null;
         /**

@@ -7,7 +7,7 @@ import { jsonBody } from "./body.ts";
 import { fixedContent, type Resource } from "./resource.ts";
 import { formatTime, formatTimeOrNull } from "./time-text.ts";
 
-export type ChoiceReader = { choicesOf(generation: Generation): ListedChoices };
+type ChoiceReader = { choicesOf(generation: Generation): ListedChoices };
 
 /** The regions, how many videos each has and how fresh they are. */
 export function regionsResource(reader: ChoiceReader): Resource {

@@ -1,9 +1,8 @@
-import { isFromFuture } from "@trendvault/contract/clock-skew";
 import type { Logger } from "../log/logger.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { BackoffOptions } from "../rules/backoff.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
-import { freshnessAt } from "../rules/freshness.ts";
+import { onlyBound, onlyUsable } from "../rules/lower-bound.ts";
 import type { DocumentSource, SourceAnswer, SourceRefusal } from "./document-source.ts";
 import { FailureBackoff, type RecentFailure } from "./failure-backoff.ts";
 import type { KvFallback } from "./kv-fallback.ts";
@@ -165,7 +164,7 @@ export class Revalidator {
     const { sources, clock } = this.#options;
     const now = clock();
     const held = {
-      stored: boundOf(stored, now),
+      stored: onlyBound(stored, now),
       waitUntil: context.waitUntil,
       mayRead: once(() => this.#allows(context)),
     };
@@ -247,14 +246,4 @@ export class Revalidator {
     const response = onlyUsable(await nullAfter(Date.now() + kvReadSeconds * 1000, read), clock());
     return response === null ? null : { response, source: "kv-fallback" };
   }
-}
-
-// A time of the future says nothing about age: what was stored by a clock that was ahead is served, but is no lower bound.
-function boundOf(stored: StoredResponse | null, now: number): StoredResponse | null {
-  return stored !== null && isFromFuture(stored.fetchedAt, now) ? null : stored;
-}
-
-// A response that may not be served any more is no lower bound: a database restored from a backup is older, and right.
-function onlyUsable(response: StoredResponse | null, now: number): StoredResponse | null {
-  return response !== null && freshnessAt(now, response) !== "unusable" ? response : null;
 }

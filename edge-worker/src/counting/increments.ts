@@ -1,7 +1,7 @@
 /** What is added to a shard's counts in one call: plain data, sums of many messages. */
 export type Increments = { looks: BlockIncrement[]; served: ServedIncrement[] };
 
-/** Looks and views of 50 ranks of a list; the first block of a list is 0. */
+/** Looks and views of 50 ranks of a list; `category` is its name in tokens; the first block of a list is 0. */
 export type BlockIncrement = {
   window: string;
   category: string;
@@ -13,7 +13,7 @@ export type BlockIncrement = {
 /** Rank in the list, video id, looks, views. */
 export type CountedRank = [rank: number, videoId: string, looks: number, views: number];
 
-/** How often the pages of a list were served. */
+/** How often the pages of a list were served; `category` is its name in tokens. */
 export type ServedIncrement = { window: string; category: string; pages: ServedPage[] };
 
 /** The page has the ranks after `offset`, as many as `count`. */
