@@ -46,6 +46,13 @@ test("a run that did not come to its end excuses nothing, and is flaky where ano
   expect({ passed, failed, flaky: names(flaky) }).toEqual({ passed: 10, failed: 0, flaky: ["y"] });
 });
 
+test("a run with fewer tests than another excuses nothing: a hook that fails keeps tests from running", () => {
+  const fewer = { ...run("the hook"), passed: 4 };
+  const { passed, failed, failures, flaky } = judgeRuns([run("a"), fewer]);
+  expect({ passed, failed, failures: names(failures) }).toEqual({ passed: 9, failed: 1, failures: ["a"] });
+  expect(names(flaky)).toEqual(["the hook"]);
+});
+
 test.each([
   ["a suite without a failure is run once", [run()], 1],
   ["one that fails is run until no test failed in all runs", [run("a"), run("b"), run("c")], 2],

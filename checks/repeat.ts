@@ -22,10 +22,12 @@ export async function repeatFailed(
 
 /**
  * What the runs of a suite with the same seed say together: a test has failed that failed in each run that came to its
- * end, and is flaky when it failed in some of them. A run that did not come to its end excuses no test; where another
- * did, it is flaky itself.
+ * end, and is flaky when it failed in some of them. A run that did not come to its end, or ran fewer tests than another,
+ * excuses no test: the failed one may be among those that it did not run.
  */
 export function judgeRuns(runs: readonly SuiteResult[]): SuiteResult {
+  const most = Math.max(...runs.filter(hasEnded).map(countTests));
+  const isWhole = (run: SuiteResult) => hasEnded(run) && countTests(run) === most;
   const last = runs.findLast(isWhole) ?? runs.at(-1);
   if (last === undefined) throw new Error("there is no run to judge");
   const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
@@ -39,8 +41,12 @@ export function judgeRuns(runs: readonly SuiteResult[]): SuiteResult {
   return { ...last, passed, failed, failures, flaky: withoutRepeats(flaky), seconds, output };
 }
 
-function isWhole({ failureReason }: SuiteResult): boolean {
+function hasEnded({ failureReason }: SuiteResult): boolean {
   return failureReason === undefined;
+}
+
+function countTests({ passed, failed, skipped }: SuiteResult): number {
+  return passed + failed + skipped.length;
 }
 
 function countUnnamed({ failed, failures }: SuiteResult): number {

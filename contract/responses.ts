@@ -136,12 +136,14 @@ export const Video = z
           region,
           window,
           category: z.string().nullable(),
-          language: languageOfList,
           rank,
           score: z.number().min(0),
         }),
       )
-      .meta({ description: "Its ranks in this generation, in every list that it is in" }),
+      .meta({
+        description:
+          "Its ranks in this generation, in the lists over all categories and in those of categories",
+      }),
     history: z
       .array(
         z.strictObject({

@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { regionsPath, trendingPath } from "./paths.ts";
 
 /** How often an edge that answers 503 is asked, and the pause in between. */
@@ -45,6 +44,7 @@ async function fetchReady(url: URL, { attempts = 60, pauseMs = 1000, signal }: P
     const response = await fetch(url, { signal: signal ?? null });
     if (response.status !== 503 || left <= 1) return response;
     await response.body?.cancel();
-    await setTimeout(pauseMs, undefined, signal === undefined ? {} : { signal });
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    signal?.throwIfAborted();
   }
 }

@@ -337,16 +337,12 @@ export type Video = {
      */
     generated_at: string;
     /**
-     * Its ranks in this generation, in every list that it is in
+     * Its ranks in this generation, in the lists over all categories and in those of categories
      */
     trending: Array<{
         region: Region;
         window: Window;
         category: string | null;
-        /**
-         * Only of the list of a language: its primary subtag (BCP 47)
-         */
-        language?: string;
         rank: number;
         score: number;
     }>;

@@ -41,9 +41,9 @@ export class RegionChoice {
 
   #end(): void {
     const form = this.#waiting?.form;
-    if (form?.isConnected)
-      this.#choose(form); // else the page of another address is shown meanwhile
-    else this.#waiting = null;
+    clearTimeout(this.#waiting?.timer);
+    this.#waiting = null;
+    if (form?.isConnected) this.#choose(form); // else the page of another address is shown meanwhile
   }
 
   #choose(form: HTMLFormElement): void {

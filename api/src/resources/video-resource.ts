@@ -46,7 +46,7 @@ function describe(
     url: linkOf(video.id, video.url),
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
-    trending: places.map(describePlace),
+    trending: places.flatMap(describePlace),
     history: [...Map.groupBy(observations, ({ region }) => region)].map(([region, ofRegion]) => ({
       region,
       observations: ofRegion.map(({ observed_at, views }) => ({
@@ -57,9 +57,10 @@ function describe(
   };
 }
 
-function describePlace({ region, window, category: name, ...place }: ListPlace): Video["trending"][number] {
-  const { category = null, ...choice } = choiceOf(name);
-  return { region, window, category, ...choice, ...place };
+/** Nothing for the list of a language: whoever does not know those would take it for the one over all categories. */
+function describePlace({ region, window, category: name, ...place }: ListPlace): Video["trending"] {
+  const { category = null, language } = choiceOf(name);
+  return language === undefined ? [{ region, window, category, ...place }] : [];
 }
 
 function unknownVideo(): Refusal {

@@ -8,7 +8,7 @@ export type RecentFailure<T> = { result: T; isBackingOff: boolean };
 type Failure<T> = { result: T; count: number; endsAt: number };
 
 const rememberedSeconds = 60; // after the back-off: clients get the last result at once, and a retry runs behind it
-const longestHoldFactor = 2; // sources may be waited for a bit longer than one back-off lasts
+const longestHold = { factor: 2, slack: 10 }; // sources may be waited for a bit longer than one back-off lasts
 const capacity = 1024;
 
 /** Remembers failures by key, so that a failing origin is asked once per back-off and not once per client. */
@@ -49,7 +49,8 @@ export class FailureBackoff<T> {
     const failure = this.#failures.get(key);
     if (failure === null) return null;
     const forgottenAt = failure.endsAt + rememberedSeconds;
-    const longest = longestHoldFactor * longestBackoffSeconds(this.#options) + rememberedSeconds;
+    const held = longestHold.factor * longestBackoffSeconds(this.#options) + longestHold.slack;
+    const longest = held + rememberedSeconds;
     return isStillAhead(forgottenAt, { now: this.#clock(), longest }) ? failure : null;
   }
 }

@@ -19,6 +19,11 @@ const cases: [string, { generatedAt: number; fetchedAt: number; now: number }, F
   ["made far in our clock's future", { generatedAt: 9e9, fetchedAt: 1000, now: 1120 }, "stale"],
   ["stored by a clock that is 60 s ahead", { generatedAt: 1000, fetchedAt: 1060, now: 1000 }, "fresh"],
   ["stored in our clock's future", { generatedAt: 1000, fetchedAt: 1061, now: 1000 }, "expired"],
+  [
+    "stored a day in our clock's future",
+    { generatedAt: 1000, fetchedAt: 1000 + 86_400, now: 1000 },
+    "unusable",
+  ],
   ["at the end of its lifetime", { generatedAt: 1000, fetchedAt: 1000, now: 1119 }, "fresh"],
   ["past its lifetime", { generatedAt: 1000, fetchedAt: 1000, now: 1120 }, "stale"],
   ["fetched late: the age of the ranking counts", { generatedAt: 1000, fetchedAt: 1080, now: 1120 }, "stale"],

@@ -23,11 +23,11 @@ export function freshUntil({ generatedAt, fetchedAt, lifetimes }: StoredTimes): 
 /**
  * The end of staleness is counted from the fetch: the token in the body was made then, and must not expire
  * (15 minutes) before the response does. A time of the future, by a clock that was ahead or is behind, says nothing about
- * age; such a response is better than none.
+ * age; such a response is better than none, for as long as one that is old.
  */
 export function freshnessAt(now: number, response: StoredTimes): Freshness {
   const { fetchedAt, lifetimes } = response;
-  if (isFromFuture(fetchedAt, now)) return lifetimes.staleIfError > 0 ? "expired" : "unusable";
+  if (isFromFuture(fetchedAt, now)) return fetchedAt - now < lifetimes.staleIfError ? "expired" : "unusable";
   const staleSince = fetchedAt + lifetimes.maxAge;
   if (now < freshUntil(response)) return "fresh";
   if (now < staleSince + lifetimes.staleWhileRevalidate) return "stale";

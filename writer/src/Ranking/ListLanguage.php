@@ -12,8 +12,8 @@ final readonly class ListLanguage
     /** As many as the first ranks, in which channels are limited. */
     public const int LEAST_VIDEOS = ChannelLimit::WITHIN_RANKS;
     public const int MOST_IN_REGION = 5;
-    /** It says that nobody knows the language (ISO 639-2). */
-    private const string UNDETERMINED = 'und';
+    /** ISO 639-2: undetermined, of no language, of several, of one without a code. */
+    private const array NO_LANGUAGE = ['und', 'zxx', 'mul', 'mis'];
 
     /**
      * The primary subtag, in lower case: the range that takes the tag, however many subtags it has (RFC 4647, 3.3.1).
@@ -24,7 +24,7 @@ final readonly class ListLanguage
     public static function of(?string $tag): ?string
     {
         return preg_match('/^([a-z]{2,3})(?:-|$)/iD', $tag ?? '', $match) === 1 &&
-            strtolower($match[1]) !== self::UNDETERMINED
+            !in_array(strtolower($match[1]), self::NO_LANGUAGE, true)
             ? strtolower($match[1])
             : null;
     }

@@ -15,7 +15,7 @@ abstract class PlatformFailure extends Exception
     /** @param int $retryAfterSeconds how long the server asks us to wait; 0 when it does not */
     public function __construct(string $message, public readonly int $retryAfterSeconds = 0)
     {
-        parent::__construct((string) PlainText::of($message, self::MOST_CHARACTERS));
+        parent::__construct((string) PlainText::of(mb_scrub($message), self::MOST_CHARACTERS));
     }
 
     /**

@@ -47,7 +47,7 @@ final class LanguageListsTest extends TestCase
         foreach (['de', 'DE', 'de-AT', 'De-Latn-CH-1996'] as $tag) {
             $this->observe(6, $tag);
         }
-        foreach (['und', 'und-Latn', 'german', 'qaaa-DE', 'xx12'] as $tag) {
+        foreach (['und', 'und-Latn', 'zxx', 'MUL', 'mis', 'german', 'qaaa-DE', 'xx12'] as $tag) {
             $this->observe(24, $tag);
         }
         $this->publish();
