@@ -2,6 +2,7 @@ import type { Logger } from "../log/logger.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { BackoffOptions } from "../rules/backoff.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
+import { freshnessAt } from "../rules/freshness.ts";
 import { onlyBound, onlyUsable } from "../rules/lower-bound.ts";
 import type { DocumentSource, SourceAnswer, SourceRefusal } from "./document-source.ts";
 import { FailureBackoff, type RecentFailure } from "./failure-backoff.ts";
