@@ -122,7 +122,8 @@ final class PeerTubeFailureTest extends PeerTubeTestCase
             $failing = $failing === [] ? [$random->getInt(0, 5)] : array_values($failing);
             $this->instance->hold([], ['made' => 520, 'failing' => $failing, 'limit' => 1_000_000]);
             [$ids, $hasFailed] = [[], false];
-            for ($run = 0; $run < 4; $run++) { // the first one may begin behind the pages that failed in the last round
+            // The first run may begin behind the pages that failed in the last round.
+            for ($run = 0; $run < 4; $run++) {
                 $ids += array_fill_keys(
                     array_column($this->read('#DE', mostPages: 6, seconds: 600.0), 'id'),
                     true,
