@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
-import type { StoredResponse } from "../origin/stored-response.ts";
 import { onlyBound, onlyUsable } from "./lower-bound.ts";
 
 const lifetimes = { maxAge: 120, staleWhileRevalidate: 600, staleIfError: 86_400 };
-const storedAt = (fetchedAt: number) => ({ generatedAt: 1000, fetchedAt, lifetimes }) as StoredResponse;
+const storedAt = (fetchedAt: number) => ({ generatedAt: 1000, fetchedAt, lifetimes });
 
 test.each([
   ["just fetched", 1000, 1000, { isUsable: true, isBound: true }],
