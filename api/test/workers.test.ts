@@ -204,6 +204,7 @@ function lockableCopy() {
   const path = `${builder.path}-copy`;
   builder.database.run("VACUUM INTO ?", [path]);
   const writer = new Database(path);
+  writer.run("PRAGMA busy_timeout = 60000"); // the inspector may be reading
   return {
     path,
     lock: () => writer.run("BEGIN EXCLUSIVE"),
