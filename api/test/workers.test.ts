@@ -1,10 +1,10 @@
-import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { freePort } from "../../edge-worker/test/free-port.ts";
 import { engineOptions } from "../src/process/engine-options.ts";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../test-support/load.ts";
+import { lockableCopy } from "../test-support/lockable-copy.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
 import { until } from "../test-support/until.ts";
 
@@ -59,7 +59,7 @@ test("SIGHUP replaces every worker, and no request fails", async () => {
 });
 
 test("a second SIGHUP during a replacement replaces the new workers once more", async () => {
-  const locked = lockableCopy();
+  const locked = lockableCopy(builder);
   const { lines, workerPids, kill } = bind(await start({ DB_PATH: locked.path }));
   const replaced = () => lines.filter(({ event }) => event === "worker_replaced");
   locked.lock(); // the new worker waits for it before it listens
@@ -72,7 +72,7 @@ test("a second SIGHUP during a replacement replaces the new workers once more", 
 });
 
 test("a worker that crashes while it is being replaced leaves no worker too many", async () => {
-  const locked = lockableCopy();
+  const locked = lockableCopy(builder);
   const { lines, workerPids, kill } = bind(await start({ DB_PATH: locked.path }));
   const [old = 0] = workerPids();
   const seen = new Set<number>();
@@ -110,7 +110,7 @@ test("a second origin on the same port is refused with one sentence", async () =
 });
 
 test("a database that is locked for a moment at the start is waited for", async () => {
-  const locked = lockableCopy();
+  const locked = lockableCopy(builder);
   locked.lock();
   origin = OriginProcess.launch(locked.path);
   await until(() => origin?.workerPids().some((pid) => hasOpen(pid, locked.path)) ?? false);
@@ -198,22 +198,6 @@ test("the admin port says that it is ready, and has all promised metrics", async
   }
   expect(text).toContain("# TYPE trendvault_sampled_request_duration_seconds histogram");
 });
-
-// A copy has a journal instead of a write-ahead log, and so a lock that keeps readers out.
-function lockableCopy() {
-  const path = `${builder.path}-copy`;
-  builder.database.run("VACUUM INTO ?", [path]);
-  const writer = new Database(path);
-  writer.run("PRAGMA busy_timeout = 60000"); // the inspector may be reading
-  return {
-    path,
-    lock: () => writer.run("BEGIN EXCLUSIVE"),
-    unlock() {
-      writer.run("COMMIT");
-      writer.close();
-    },
-  };
-}
 
 function hasOpen(pid: number, path: string): boolean {
   const folder = `/proc/${pid}/fd`;

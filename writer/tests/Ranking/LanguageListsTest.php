@@ -221,25 +221,23 @@ final class LanguageListsTest extends TestCase
     /** @return list<string> */
     private function languageLists(string $region): array
     {
-        return array_column(
-            $this->database->rows(
-                "SELECT DISTINCT category FROM trending WHERE generation = (SELECT max(id) FROM generations) AND region = ? AND category GLOB '#*' ORDER BY category",
-                [$region],
-            ),
-            'category',
+        $rows = $this->database->rows(
+            "SELECT DISTINCT category FROM trending WHERE generation = (SELECT max(id) FROM generations) AND region = ? AND category GLOB '#*' ORDER BY category",
+            [$region],
         );
+
+        return array_column($rows, 'category');
     }
 
     /** @return list<string> the videos of a list of GB in their order */
     private function ranks(string $name): array
     {
-        return array_column(
-            $this->database->rows(
-                "SELECT video_id FROM trending WHERE generation = (SELECT max(id) FROM generations) AND region = 'GB' AND window = 'day' AND category = ? ORDER BY rank",
-                [$name],
-            ),
-            'video_id',
+        $rows = $this->database->rows(
+            "SELECT video_id FROM trending WHERE generation = (SELECT max(id) FROM generations) AND region = 'GB' AND window = 'day' AND category = ? ORDER BY rank",
+            [$name],
         );
+
+        return array_column($rows, 'video_id');
     }
 
     private static function drawTag(Randomizer $random): ?string
