@@ -203,6 +203,22 @@ export const rows: readonly RowSpec[] = [
         ],
       },
       {
+        title: "Failed sources",
+        description: "Runs of the last day in which a source failed.",
+        unit: "short",
+        queries: [
+          { expr: "sum by (source) (trendvault_writer_source_failures_last_day)", legend: "{{source}}" },
+        ],
+      },
+      {
+        title: "YouTube's quota",
+        description:
+          "Units used since midnight Pacific time. A project has 10,000 of each, unless it got more.",
+        unit: "short",
+        limit: 10_000,
+        queries: [{ expr: "trendvault_writer_youtube_quota_units_today", legend: "{{quota}}" }],
+      },
+      {
         title: "Pulled from the edge",
         description: "Looks and views that visitors told, a minute.",
         unit: "short",

@@ -1,5 +1,5 @@
 /** The migrations that the origin was written for, and files that a follower takes. A test compares it with db/migrations. */
-export const supportedSchemaVersion = 26;
+export const supportedSchemaVersion = 27;
 /** The oldest schema that the origin serves from, so that it can be upgraded before the writer (docs/decisions/0052). */
 export const oldestReadableVersion = 18;
 

@@ -13,6 +13,7 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Ingest\BatchStore;
 use TrendVault\Writer\Ingest\Outcome;
+use TrendVault\Writer\Ingest\SourceFailures;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Ingest\SourceResult;
 use TrendVault\Writer\Observations\ObservationParser;
@@ -48,7 +49,9 @@ final readonly class IngestStep
         $exitCode = ExitCode::Ok;
         $instances = array_values(array_filter($names, InstanceUrl::isNamed(...)));
         foreach (array_diff($names, $instances) as $name) {
-            $exitCode = $this->ingestNamed($name, $ingestion) ?? $exitCode;
+            $failed = $this->ingestNamed($name, $ingestion);
+            $this->count($name, $failed);
+            $exitCode = $failed ?? $exitCode;
         }
 
         return $this->ingestInstances($instances, $ingestion) ?? $exitCode;
@@ -106,10 +109,18 @@ final readonly class IngestStep
                 $source instanceof SourceFailure
                     ? $this->logFailure($name, $source)
                     : $this->ingest($source, $ingestion);
+            $this->count($name, $failed);
             $exitCode = $failed ?? $exitCode;
         }
 
         return $exitCode;
+    }
+
+    private function count(string $name, ?ExitCode $failed): void
+    {
+        if ($failed !== null) {
+            new SourceFailures($this->database, $this->run)->add(SourceKinds::label($name));
+        }
     }
 
     /** Null when the source was read to its end. */

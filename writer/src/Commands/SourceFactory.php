@@ -32,6 +32,7 @@ use TrendVault\Writer\Sources\Pause;
 use TrendVault\Writer\Sources\YouTube\Api;
 use TrendVault\Writer\Sources\YouTube\ChartedVideos;
 use TrendVault\Writer\Sources\YouTube\KnownPages;
+use TrendVault\Writer\Sources\YouTube\QuotaRecord;
 use TrendVault\Writer\Sources\YouTube\RegionTurns;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
 use TrendVault\Writer\Sources\YouTube\YouTubeCounts;
@@ -102,6 +103,7 @@ final readonly class SourceFactory
             new RetryPolicy($settings->timeoutSeconds),
             $settings->key,
             $settings->url,
+            new QuotaRecord($database, $context->clock),
         );
 
         return match (true) {

@@ -22,6 +22,18 @@ final readonly class SourceKinds
         return array_values(array_unique(array_map(self::kind(...), $sources), SORT_REGULAR));
     }
 
+    /** For metrics, such as youtube, spool or peertube:tube.example: without keys and paths. */
+    public static function label(string $source): string
+    {
+        ['kind' => $kind, 'host' => $host] = self::kind($source);
+
+        return match (true) {
+            str_starts_with($source, 'spool:') => 'spool',
+            $kind === 'youtube', $host === null => $kind,
+            default => "$kind:$host",
+        };
+    }
+
     /** @return array{kind: string, host: ?string} */
     private static function kind(string $source): array
     {

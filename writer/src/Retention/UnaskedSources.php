@@ -22,6 +22,7 @@ final readonly class UnaskedSources
         'DELETE FROM youtube_pages WHERE fetched_at < ?',
         'DELETE FROM youtube_regions WHERE asked_at < ?',
         'DELETE FROM youtube_videos WHERE charted_at < ?',
+        'DELETE FROM youtube_quota WHERE day_began_at < ?',
     ];
     private const string PAGES = <<<'SQL'
     DELETE FROM peertube_pages WHERE NOT EXISTS (

@@ -28,7 +28,7 @@ final readonly class MetricsReport
         FileMetrics::add($metrics, $database, $path);
         RunMetrics::add($metrics, $database, $now);
         RegionMetrics::add($metrics, $database, $share);
-        SourceMetrics::add($metrics, $database);
+        SourceMetrics::add($metrics, $database, $now);
         StoreMetrics::add($metrics, $database);
 
         return $metrics->text();

@@ -31,6 +31,7 @@ final class CronWithYouTubeTest extends TestCase
 
         self::assertSame([ExitCode::Ok, ExitCode::Ok], [$first->exitCode, $second->exitCode]);
         self::assertSame(14, $requests);
+        self::assertSame(14, $installation->value('SELECT sum(units) FROM youtube_quota'));
         self::assertCount($requests, $server->requests());
         self::assertSame(3, $installation->value('SELECT count(*) FROM observations'));
         self::assertSame(
@@ -79,6 +80,10 @@ final class CronWithYouTubeTest extends TestCase
 
         self::assertSame(ExitCode::Ok, $counted->exitCode, $counted->errors);
         $requests = array_slice($server->requests(), $charts);
+        self::assertSame(
+            count($requests),
+            $installation->value("SELECT sum(units) FROM youtube_quota WHERE quota = 'views'"),
+        );
         self::assertSame(
             [['stats', 'aaa,bbb']],
             array_map(

@@ -56,6 +56,26 @@ final class MetricsTest extends TestCase
     }
 
     #[Test]
+    public function they_say_which_sources_failed_in_how_many_runs_of_the_last_day(): void
+    {
+        $installation = self::withSource('spool');
+        $installation->environment['SOURCES'] .= ',http:https://stats.example:99999/?key=a-secret,/nowhere';
+        $installation->run(['cron']);
+        $installation->run(['cron']);
+        $installation->environment['SOURCES'] = '/nowhere';
+        $installation->run(['cron']);
+        $metrics = (string) file_get_contents($installation->environment['METRICS_FILE']);
+        $installation->execute('UPDATE runs SET started_at = started_at - 90000');
+        $later = $installation->run(['status', '--prometheus'])->output;
+
+        self::assertStringContainsString('source_failures_last_day{source="http"} 2', $metrics);
+        self::assertStringContainsString('source_failures_last_day{source="ndjson"} 3', $metrics);
+        self::assertStringNotContainsString('a-secret', $metrics);
+        self::assertStringContainsString('source_failures_last_day{source="none"} 0', $later);
+        self::assertStringContainsString('youtube_quota_units_today{quota="charts"} 0', $metrics);
+    }
+
+    #[Test]
     public function they_say_when_the_file_was_checked_and_whether_it_is_damaged(): void
     {
         $installation = self::withSource('spool');

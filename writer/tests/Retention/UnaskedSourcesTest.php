@@ -25,6 +25,10 @@ final class UnaskedSourcesTest extends TestCase
         'youtube_regions' => 'region',
         'youtube_videos' => 'region',
     ];
+    /** By day, for a week of days. */
+    private const string QUOTA = 'youtube_quota';
+    /** By run, and gone with it. */
+    private const string FAILURES = 'source_failures';
 
     #[Test]
     public function what_is_kept_of_sources_goes_when_they_are_not_asked_for_a_week_and_no_sooner(): void
@@ -55,6 +59,21 @@ final class UnaskedSourcesTest extends TestCase
     }
 
     #[Test]
+    public function what_was_used_of_a_quota_stays_for_a_week(): void
+    {
+        $database = MigratedDatabase::inMemory();
+        foreach ([self::KEPT_SECONDS, self::KEPT_SECONDS + 1] as $age) {
+            $database->run("INSERT INTO youtube_quota VALUES (?, 'charts', 5)", [FixedClock::NOON - $age]);
+        }
+        new UnaskedSources($database)->forget(FixedClock::NOON);
+
+        self::assertSame(
+            FixedClock::NOON - self::KEPT_SECONDS,
+            $database->value('SELECT sum(day_began_at) FROM youtube_quota'),
+        );
+    }
+
+    #[Test]
     public function every_table_about_sources_is_emptied(): void
     {
         $database = MigratedDatabase::inMemory();
@@ -66,7 +85,7 @@ final class UnaskedSourcesTest extends TestCase
             'name',
         );
 
-        self::assertEqualsCanonicalizing(array_keys(self::NAMES), $tables);
+        self::assertEqualsCanonicalizing([...array_keys(self::NAMES), self::QUOTA, self::FAILURES], $tables);
     }
 
     private static function askAll(Database $database, int $number, string $region, int $at): void

@@ -49,6 +49,7 @@ final readonly class Api
         private RetryPolicy $retryPolicy,
         #[SensitiveParameter] private string $key,
         private string $url = self::URL,
+        private ?QuotaRecord $quota = null,
     ) {
         $this->client = new RetryableHttpClient($client, $retryPolicy, RetryPolicy::ATTEMPTS - 1);
     }
@@ -118,6 +119,13 @@ final readonly class Api
                 "YouTube does not answer for $subject: " . self::reason($response, $failure) . '.',
                 ApiError::Temporary,
             );
+        } finally {
+            if ($response !== null) {
+                $this->quota?->add(
+                    $method === self::STATS ? QuotaRecord::VIEWS : QuotaRecord::CHARTS,
+                    self::attempts($response),
+                );
+            }
         }
     }
 
@@ -156,9 +164,12 @@ final readonly class Api
 
     private static function reason(?ResponseInterface $response, TransportExceptionInterface $failure): string
     {
-        $attempt = 1 + (int) $response?->getInfo('retry_count');
+        return Transfer::reason($failure) . ', attempt ' . self::attempts($response);
+    }
 
-        return Transfer::reason($failure) . ", attempt $attempt";
+    private static function attempts(?ResponseInterface $response): int
+    {
+        return 1 + (int) $response?->getInfo('retry_count');
     }
 
     /** @throws ApiFailure */

@@ -4,8 +4,6 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources\YouTube;
 
-use DateTimeImmutable;
-use DateTimeZone;
 use Override;
 use TrendVault\Writer\Sources\PlatformFailure;
 use TrendVault\Writer\Sources\Schedule;
@@ -60,11 +58,7 @@ final class ApiFailure extends PlatformFailure
     /** Until midnight Pacific time, when the quota is renewed, and a little longer: others wait for it, too. */
     private static function secondsToQuota(int $now): int
     {
-        $pacific = new DateTimeImmutable("@$now")->setTimezone(new DateTimeZone('America/Los_Angeles'));
-
-        return $pacific->modify('tomorrow')->getTimestamp() -
-            $now +
-            random_int(0, self::QUOTA_SPREAD_SECONDS);
+        return QuotaDay::at($now)->endsAt - $now + random_int(0, self::QUOTA_SPREAD_SECONDS);
     }
 
     /** Whether requests for other regions would fail, too. */

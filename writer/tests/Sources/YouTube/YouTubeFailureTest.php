@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Tests\Sources\YouTube;
 
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
+use TrendVault\Writer\Sources\YouTube\QuotaRecord;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
 use TrendVault\Writer\Tests\Support\FixedClock;
 
@@ -32,6 +33,10 @@ final class YouTubeFailureTest extends YouTubeTestCase
         self::assertSame(['ddd'], array_column($this->read(['GB', 'DE']), 'id'));
         self::assertStringContainsString('does not answer for GB: status 500', (string) $this->failure);
         self::assertCount(RetryPolicy::ATTEMPTS + 1, $this->server->requests());
+        self::assertSame(
+            ['charts' => RetryPolicy::ATTEMPTS + 1, 'views' => 0],
+            QuotaRecord::today($this->database, FixedClock::NOON),
+        );
     }
 
     #[Test]

@@ -9,6 +9,7 @@ use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\YouTube\Api;
 use TrendVault\Writer\Sources\YouTube\ChartedVideos;
 use TrendVault\Writer\Sources\YouTube\KnownPages;
+use TrendVault\Writer\Sources\YouTube\QuotaRecord;
 use TrendVault\Writer\Sources\YouTube\RegionTurns;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
@@ -44,6 +45,7 @@ abstract class YouTubeTestCase extends PlatformTestCase
                     new RetryPolicy(40.0, delayMilliseconds: 1),
                     self::KEY,
                     $this->server->url,
+                    new QuotaRecord($this->database, $this->clock),
                 ),
                 new KnownPages($this->database),
                 new ChartedVideos($this->database),
