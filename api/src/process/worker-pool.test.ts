@@ -9,6 +9,7 @@ class FakeWorker {
   readonly pid = 1;
   readonly startedAt = performance.now();
   lastMessageAt = this.startedAt;
+  starvedMs = 0;
   report: WorkerReport | null = null;
   wasKilled = false;
   readonly #listening = Promise.withResolvers<number | null>();
@@ -189,6 +190,25 @@ test("after a pause of the supervisor itself, workers have time to report", asyn
   made.pool.replaceSilent(worker.lastMessageAt + 60_000);
   expect(made.pool.describe(worker.lastMessageAt + 60_000)).toEqual([]);
   expect(worker.wasKilled).toBe(false);
+});
+
+test("the time for which a worker had no processor is no silence, for a while", async () => {
+  const made = createPool();
+  await open(made);
+  const [worker] = made.workers;
+  if (worker === undefined) throw new Error("no worker");
+  worker.report = report();
+  const said = worker.lastMessageAt;
+  for (const silence of [1000, 2500, 4000, 5500]) {
+    worker.starvedMs = silence - 500;
+    made.pool.replaceSilent(said + silence);
+    expect([worker.wasKilled, ...made.pool.describe(said + silence)]).toEqual([false]);
+  }
+  for (let silence = 7000; silence <= 22_000; silence += 1500) {
+    worker.starvedMs = silence;
+    made.pool.replaceSilent(said + silence);
+  }
+  expect(worker.wasKilled).toBe(true);
 });
 
 test("a worker that never listens is killed", async () => {

@@ -6,12 +6,22 @@ import type { WorkerProcess } from "./worker-process.ts";
 
 type Worker = Pick<
   WorkerProcess,
-  "pid" | "startedAt" | "lastMessageAt" | "report" | "listening" | "exited" | "reopen" | "stop" | "kill"
+  | "pid"
+  | "startedAt"
+  | "lastMessageAt"
+  | "starvedMs"
+  | "report"
+  | "listening"
+  | "exited"
+  | "reopen"
+  | "stop"
+  | "kill"
 >;
 
 const quietTimeMs = 10_000; // without a crash, after which the next one counts as the first
 const suspectAfterMs = 2000; // without a report, which comes every second
 const replaceAfterMs = 3000;
+const longestStarvingMs = 15_000; // without a processor, which does not count as silence
 const startTimeoutMs = 15_000; // until the first report
 const longestPauseMs = 2000; // of this process, after which it has to hear from the workers anew
 const spawnRetryMs = 1000;
@@ -130,9 +140,11 @@ export class WorkerPool {
     }
   }
 
-  // What this process did not hear while it was stopped itself does not count.
-  #silence({ lastMessageAt }: Worker, now: number): number {
-    return now - Math.max(lastMessageAt, this.#listeningSince);
+  // What this process did not hear while it was stopped itself does not count, nor does the time for which a worker had
+  // no processor: another one in its place would wait as long, and requests would be torn for nothing.
+  #silence(worker: Worker, now: number): number {
+    const silence = now - Math.max(worker.lastMessageAt, this.#listeningSince);
+    return silence > suspectAfterMs ? silence - Math.min(worker.starvedMs, longestStarvingMs) : silence;
   }
 
   // Its end is not waited for: while it waits for a disk, it cannot end.

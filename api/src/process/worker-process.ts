@@ -2,6 +2,7 @@ import type { Environment } from "../key-files.ts";
 import type { Logger } from "../logging/logger.ts";
 import { engineOptions } from "./engine-options.ts";
 import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
+import { runDelayMs } from "./run-delay.ts";
 
 const stopTimeoutMs = 10_000;
 
@@ -21,6 +22,7 @@ export class WorkerProcess {
   lastMessageAt = this.startedAt;
   /** The last one; null before the first. */
   report: WorkerReport | null = null;
+  #runDelayAtMessage = 0;
 
   /** Starts it. */
   constructor(log: Logger, { port, env }: WorkerOptions) {
@@ -34,6 +36,11 @@ export class WorkerProcess {
 
   get pid(): number {
     return this.#child.pid;
+  }
+
+  /** For how long since its last message it could have run and had no processor. */
+  get starvedMs(): number {
+    return Math.max(0, runDelayMs(this.pid) - this.#runDelayAtMessage);
   }
 
   /** The port, once it listens there; null when it exited before. */
@@ -66,6 +73,7 @@ export class WorkerProcess {
 
   #onMessage(message: WorkerMessage, log: Logger): void {
     this.lastMessageAt = performance.now();
+    this.#runDelayAtMessage = runDelayMs(this.pid);
     switch (message.type) {
       case "ready":
         this.#listening.resolve(message.port);

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { until } from "../../test-support/until.ts";
+import { runDelayMs } from "./run-delay.ts";
+
+const spin = [process.execPath, "-e", "for (;;);"];
+const isLinux = process.platform === "linux";
+
+test.skipIf(!isLinux)(
+  "of more busy processes than processors one waits, and a stopped one does not (Linux counts it)",
+  async () => {
+    const children = Array.from({ length: availableParallelism() + 1 }, () => Bun.spawn(spin));
+    try {
+      await until(() => children.some(({ pid }) => runDelayMs(pid) > 50));
+      const [waiting = 0, other = 0] = children
+        .map(({ pid }) => pid)
+        .sort((a, b) => runDelayMs(b) - runDelayMs(a));
+      process.kill(waiting, "SIGSTOP");
+      const isStopped = async () => / T /.test(await Bun.file(`/proc/${waiting}/stat`).text());
+      await until(isStopped);
+      const before = runDelayMs(waiting);
+      await until(() => cpuTimeMs(other) > 500);
+      expect(runDelayMs(waiting)).toBe(before);
+    } finally {
+      for (const child of children) child.kill("SIGKILL");
+    }
+  },
+);
+
+test("a process that is gone did not wait", () => {
+  expect(runDelayMs(2 ** 30)).toBe(0);
+});
+
+/** What the main thread of a process has computed: the first field. */
+function cpuTimeMs(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[0]) / 1e6;
+}
