@@ -82,7 +82,7 @@ export function deedsOf({ system, outages, random }: Context): Deeds {
       await writer.runOnce();
     },
     "the disk is full": async () => {
-      disk?.fillUpTo(random.below(bytesLeft));
+      await disk?.fillUpTo(random.below(bytesLeft));
       await writer.runOnce();
       disk?.empty();
       await writer.runOnce();

@@ -154,7 +154,7 @@ test.skipIf(disk === null)(
     const size = statSync(follower.path).size;
     for (const share of [0, 0.01, 0.3, 0.9]) {
       await followed.publisher.publish();
-      disk.fillUpTo(size * share);
+      await disk.fillUpTo(size * share);
       expect(await follower.poll()).toBe("disk_full");
       expect(follower.bytes()).toBe(bytes);
       disk.empty();

@@ -63,7 +63,7 @@ async function suffer(ordeal: Ordeal): Promise<void> {
   happened.push(fault.name);
   if (random.below(4) === 0) {
     happened.push("the disk is full");
-    disk?.fillUpTo(random.below(2_000_000));
+    await disk?.fillUpTo(random.below(2_000_000));
   }
   await fault.happen({ store, publisher, before });
   for (let poll = random.below(3); poll >= 0; poll--) await ordeal.follower.poll();

@@ -77,8 +77,8 @@ describe.skipIf(missing !== null)(`a system that is broken${missing === null ? "
 
   test("TrendVaultWorkersRestart: workers are killed again and again", async () => {
     for (let kills = 0; kills < 4; kills++) {
-      await until(() => workersOf(system.reader.origin.pid).length > 0);
-      for (const pid of workersOf(system.reader.origin.pid)) process.kill(pid, "SIGKILL");
+      await until(() => system.workerPids().length > 0);
+      for (const pid of system.workerPids()) process.kill(pid, "SIGKILL");
       await Bun.sleep(5000);
     }
     await begins("TrendVaultWorkersRestart");
@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)(`a system that is broken${missing === null ? "
     const mount = `node_filesystem_size_bytes{mountpoint="${disk.path}"}`;
     const here = `(${expressionOf("TrendVaultDiskFull")}) and on (mountpoint) ${mount}`;
     await system.waitFor(mount);
-    disk.fillUpTo(500_000);
+    await disk.fillUpTo(500_000);
     await system.waitFor(here);
     disk.empty();
   });
@@ -166,11 +166,4 @@ describe.skipIf(missing !== null)(`a system that is broken${missing === null ? "
 
 function expressionOf(alert: string): string {
   return readRules().find((rule) => rule.alert === alert)?.expr ?? `no alert ${alert}`;
-}
-
-function workersOf(supervisor: number): number[] {
-  const children = readFileSync(`/proc/${supervisor}/task/${supervisor}/children`, "utf8");
-  return [...children.matchAll(/[0-9]+/g)]
-    .map(Number)
-    .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes("worker"));
 }
