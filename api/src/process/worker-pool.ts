@@ -21,7 +21,7 @@ type Worker = Pick<
 const quietTimeMs = 10_000; // without a crash, after which the next one counts as the first
 const suspectAfterMs = 2000; // without a report, which comes every second
 const replaceAfterMs = 3000;
-const longestStarvingMs = 15_000; // without a processor, which does not count as silence
+const longestStarvingMs = 15_000; // without a processor: it is given so much time more
 const startTimeoutMs = 15_000; // until the first report
 const longestPauseMs = 2000; // of this process, after which it has to hear from the workers anew
 const spawnRetryMs = 1000;
@@ -136,15 +136,19 @@ export class WorkerPool {
       if (this.#isStopping || this.#stoppingWorkers.has(worker)) continue;
       const silence = this.#silence(worker, now);
       if (worker.report === null && silence > startTimeoutMs) worker.kill();
-      if (worker.report !== null && silence > replaceAfterMs) this.#replaceHung(worker, silence);
+      if (worker.report !== null && this.#isHung(worker, silence)) this.#replaceHung(worker, silence);
     }
   }
 
-  // What this process did not hear while it was stopped itself does not count, nor does the time for which a worker had
-  // no processor: another one in its place would wait as long, and requests would be torn for nothing.
-  #silence(worker: Worker, now: number): number {
-    const silence = now - Math.max(worker.lastMessageAt, this.#listeningSince);
-    return silence > suspectAfterMs ? silence - Math.min(worker.starvedMs, longestStarvingMs) : silence;
+  // What this process did not hear while it was stopped itself does not count.
+  #silence({ lastMessageAt }: Worker, now: number): number {
+    return now - Math.max(lastMessageAt, this.#listeningSince);
+  }
+
+  // Another worker in its place would have no processor either, and the requests of this one would be torn for nothing.
+  #isHung(worker: Worker, silence: number): boolean {
+    if (silence <= replaceAfterMs) return false;
+    return silence - Math.min(worker.starvedMs, longestStarvingMs) > replaceAfterMs;
   }
 
   // Its end is not waited for: while it waits for a disk, it cannot end.
