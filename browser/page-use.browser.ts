@@ -11,6 +11,13 @@ const focused = (page: Page) =>
     return `${element?.localName} ${element?.getAttribute("href") ?? element?.textContent?.trim().slice(0, 20) ?? ""}`;
   });
 
+/** Lets no pause pass but those that a test lets pass. */
+async function stopClock(page: Page): Promise<void> {
+  const start = Date.now();
+  await page.clock.install({ time: start - 3_600_000 });
+  await page.clock.pauseAt(start); // installed, it goes on as the machine's does; long enough to get there
+}
+
 describe("the page, by keyboard and screen reader,", () => {
   test("leads from the pickers to the list in reading order, and every stop is seen", () =>
     openPage("/?region=GB", async ({ page }) => {
@@ -30,11 +37,6 @@ describe("the page, by keyboard and screen reader,", () => {
     }));
 
   test("asks for no market while one is being chosen, and for one when the choice is over", () => {
-    const start = Date.now();
-    const prepare = async (page: Page) => {
-      await page.clock.install({ time: start - 3_600_000 });
-      await page.clock.pauseAt(start); // installed, it goes on as the machine's does; long enough to get there
-    };
     const choose = async ({ page }: OpenPage) => {
       const asked: string[] = [];
       page.on("request", (request) => {
@@ -59,7 +61,55 @@ describe("the page, by keyboard and screen reader,", () => {
       assert.deepEqual(asked, chosen);
       assert.equal(new Set(["GB", ...chosen]).size, 4);
     };
-    return openPage("/?region=GB", choose, { prepare });
+    return openPage("/?region=GB", choose, { prepare: stopClock });
+  });
+
+  test("keeps the market that is chosen while another one loads", () => {
+    const choose = async ({ page }: OpenPage) => {
+      const select = page.locator("select[name=region]");
+      const list = Promise.withResolvers<void>();
+      await page.route("**/api/trending?*", async (route) => {
+        await list.promise;
+        await route.continue();
+      });
+      await select.focus();
+      await page.keyboard.press("ArrowUp");
+      const loads = page.waitForRequest("**/api/trending?*");
+      await page.keyboard.press("Enter");
+      await loads;
+      await page.keyboard.press("ArrowUp");
+      const chosen = await select.inputValue();
+      list.resolve();
+      await page.waitForURL(`**/?region=${chosen}`);
+      assert.equal(await select.inputValue(), chosen);
+    };
+    return openPage("/?region=GB", choose, { prepare: stopClock });
+  });
+
+  test("stays as it was when neither of two markets can be read", () => {
+    const errors = [/Failed to load resource/];
+    const choose = async ({ page }: OpenPage) => {
+      const select = page.locator("select[name=region]");
+      const failure = Promise.withResolvers<void>();
+      await page.route("**/api/trending?*", async (route) => {
+        await failure.promise;
+        await route.abort();
+      });
+      const title = await page.title();
+      await select.focus();
+      for (const _ of "12") {
+        await page.keyboard.press("ArrowUp");
+        const loads = page.waitForRequest("**/api/trending?*");
+        await page.keyboard.press("Enter");
+        await loads;
+      }
+      failure.resolve();
+      await page.locator("#notice p", { hasText: "This could not be " }).waitFor(); // in the language of the page
+      await page.waitForFunction(() => document.querySelector("select")?.value === "GB");
+      assert.equal(await page.locator("trendvault-list").getAttribute("region"), "GB");
+      assert.equal(await page.title(), title);
+    };
+    return openPage("/?region=GB", choose, { errors });
   });
 
   test("has a link over the pickers, to the list", () =>

@@ -22,7 +22,10 @@ export class LivePage {
   readonly #nearEnd = new IntersectionObserver((entries) => this.#onNearEnd(entries), {
     rootMargin: "800px",
   });
+  readonly #choice = new RegionChoice((form) => this.#onChoice(form));
+  /** Of the list that is shown or loading, and of the last one that was shown. */
   #shell: Shell | undefined;
+  #shown: Shell | undefined;
   #turn = 0;
   #retry = () => void this.#refresh();
 
@@ -37,6 +40,7 @@ export class LivePage {
     const region = this.#list.getAttribute("region") ?? "";
     useRegionsOf(this.#data);
     this.#shell = await readShell(readQuery(new URL(location.href), region), this.#data);
+    this.#shown = this.#shell;
     this.#listen();
     this.#page.showAge(this.#shell);
     this.#watchEnd();
@@ -48,8 +52,11 @@ export class LivePage {
 
   #listen(): void {
     document.addEventListener("click", (event) => this.#onClick(event));
-    new RegionChoice((form) => this.#onChoice(form)).listen();
-    addEventListener("popstate", () => void this.#go(new URL(location.href), { isNew: false }));
+    this.#choice.listen();
+    addEventListener("popstate", () => {
+      this.#choice.forget();
+      void this.#go(new URL(location.href), { isNew: false });
+    });
     addEventListener("offline", () => this.#sayFailure("offline"));
     addEventListener("online", () => void this.#refresh());
     this.#list.addEventListener("trendvault-list", ({ detail }) => this.#onList(detail.state));
@@ -76,25 +83,26 @@ export class LivePage {
   async #go(url: URL, { isNew }: { isNew: boolean }): Promise<void> {
     const turn = ++this.#turn;
     this.#retry = () => void this.#go(url, { isNew });
-    const before = this.#shell;
     const query = readQuery(url, this.#list.getAttribute("region") ?? "");
     const shell = await readShell(query, this.#data).catch(() => null);
     if (turn !== this.#turn || shell === null) return;
-    this.#setAttributes(shell);
-    this.#shell = shell;
+    this.#use(shell);
     const isShown = await this.#list.load();
-    if (turn !== this.#turn) return;
-    if (!isShown && before !== undefined) {
-      this.#shell = before;
-      this.#setAttributes(before);
-      this.#page.showShell(before); // also the control that was used
-      return;
-    }
-    this.#retry = () => void this.#refresh();
-    if (isNew) history.pushState(null, "", pageUrl(query));
-    this.#page.showShell(shell);
+    if (isShown) this.#shown = shell;
+    if (turn !== this.#turn || this.#shown === undefined) return;
+    if (isShown) {
+      this.#retry = () => void this.#refresh();
+      if (isNew) history.pushState(null, "", pageUrl(query));
+    } else this.#use(this.#shown);
+    this.#choice.end(); // a choice that was made while the list was loading would be lost with the picker of before
+    this.#page.showShell(this.#shown); // where nothing new is shown, for the control that was used
     this.#watchEnd();
-    if (isNew) scrollTo(0, 0);
+    if (isShown && isNew) scrollTo(0, 0);
+  }
+
+  #use(shell: Shell): void {
+    this.#shell = shell;
+    this.#setAttributes(shell);
   }
 
   #setAttributes({ query: { region, window, category }, language }: Shell): void {
@@ -127,7 +135,7 @@ export class LivePage {
   }
 
   #sayFailure(state: "offline" | "unavailable" | "unverified"): void {
-    const { words, formats } = this.#shell ?? {};
+    const { words, formats } = this.#shown ?? {};
     if (words === undefined || formats === undefined) return;
     const age = formats.ago(this.#page.ageSeconds);
     if (state === "offline") this.#notice.show("failure", fill(words.offline, { age }));

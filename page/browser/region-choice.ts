@@ -19,36 +19,41 @@ export class RegionChoice {
       this.#isByKey = event.key !== "Enter";
       if (this.#isByKey || this.#waiting === null) return;
       event.preventDefault(); // Chromium would open the picker
-      this.#end();
+      this.end();
     });
     document.addEventListener("pointerdown", () => {
       this.#isByKey = false;
     });
     document.addEventListener("change", ({ target }) => this.#onChange(target));
-    document.addEventListener("focusout", () => this.#end());
+    document.addEventListener("focusout", () => this.end());
     document.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#choose(event.target as HTMLFormElement);
     });
   }
 
-  #onChange(target: EventTarget | null): void {
-    const form = target instanceof HTMLSelectElement ? target.form : null;
-    if (form === null) return;
-    clearTimeout(this.#waiting?.timer);
-    this.#waiting = { form, timer: setTimeout(() => this.#end(), this.#isByKey ? pauseMs : 0) };
-  }
-
-  #end(): void {
+  /** Takes at once what would have waited for a pause. */
+  end(): void {
     const form = this.#waiting?.form;
-    clearTimeout(this.#waiting?.timer);
-    this.#waiting = null;
+    this.forget();
     if (form?.isConnected) this.#choose(form); // else the page of another address is shown meanwhile
   }
 
-  #choose(form: HTMLFormElement): void {
+  /** Takes nothing of what waits for a pause. */
+  forget(): void {
     clearTimeout(this.#waiting?.timer);
     this.#waiting = null;
+  }
+
+  #onChange(target: EventTarget | null): void {
+    const form = target instanceof HTMLSelectElement ? target.form : null;
+    if (form === null) return;
+    this.forget();
+    this.#waiting = { form, timer: setTimeout(() => this.end(), this.#isByKey ? pauseMs : 0) };
+  }
+
+  #choose(form: HTMLFormElement): void {
+    this.forget();
     this.#onChoice(form);
   }
 }
