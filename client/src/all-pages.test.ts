@@ -54,7 +54,7 @@ test("a 410 that does not say where to start again is thrown", async () => {
   const { client } = clientOf((path) =>
     cursorOf(path) === null ? Response.json(pageOf()) : problem(410, "generation-gone"),
   );
-  expect(Array.fromAsync(allItems({ client }))).rejects.toThrow();
+  await expect(Array.fromAsync(allItems({ client }))).rejects.toThrow();
 });
 
 test("a 410 that names another list restarts the one that was asked for", async () => {
@@ -92,7 +92,7 @@ test.each(elsewhere)("a `next` that would lead to another server is not followed
 
 test("a `next` that leads in a circle ends with an error", async () => {
   const { client } = clientOf((path) => Response.json(pageOf({ offset: cursorOf(path)?.[1] === 2 ? 0 : 2 })));
-  expect(Array.fromAsync(allPages({ client }))).rejects.toThrow("Cannot follow `next`");
+  await expect(Array.fromAsync(allPages({ client }))).rejects.toThrow("Cannot follow `next`");
 });
 
 const random = new Random();

@@ -54,13 +54,15 @@ test.each([
   ],
 ])("%s is thrown as it is", async (_, answer, type) => {
   const { fetch } = fakeServer(answer);
-  expect(trending({ client: connect({ ...settings, fetch }) })).rejects.toBeInstanceOf(type);
+  await expect(trending({ client: connect({ ...settings, fetch }) })).rejects.toBeInstanceOf(type);
 });
 
 test("an abort ends it with the reason", async () => {
   const { fetch } = fakeServer(() => Response.json(pageOf()));
   const signal = AbortSignal.abort(new Error("enough"));
-  expect(trending({ client: connect({ ...settings, retries: 2, fetch }), signal })).rejects.toThrow("enough");
+  await expect(trending({ client: connect({ ...settings, retries: 2, fetch }), signal })).rejects.toThrow(
+    "enough",
+  );
 });
 
 test("the functions of the API's description use the same connection", async () => {

@@ -64,6 +64,6 @@ test("too many are refused at once, and a failed job does not stop the others", 
   const failing = queue.run("a", () => Promise.reject(new Error("broken")));
   const next = queue.run("b", async () => "fine");
   expect(queue.run("c", async () => "never")).toBeNull();
-  expect(failing).rejects.toThrow("broken");
+  await expect(failing).rejects.toThrow("broken");
   expect(await next).toBe("fine");
 });
