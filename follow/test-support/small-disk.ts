@@ -18,13 +18,20 @@ export class SmallDisk {
     return null;
   }
 
-  /** Writes so much that these bytes are left, block by block: who measures response times meanwhile is not held up. */
+  /**
+   * Writes so much that these bytes are left, or fewer where others write meanwhile. It writes block by block, so that the
+   * process goes on with what else it does, such as measuring response times.
+   */
   async fillUpTo(left: number): Promise<void> {
     const { bavail, bsize } = statfsSync(this.path);
     const block = Buffer.alloc(blockBytes);
     await using ballast = await open(join(this.path, "ballast"), "w");
-    for (let rest = Math.floor(bavail * bsize - left); rest > 0; )
-      rest -= (await ballast.write(block, 0, Math.min(rest, block.length))).bytesWritten;
+    try {
+      for (let rest = Math.floor(bavail * bsize - left); rest > 0; )
+        rest -= (await ballast.write(block, 0, Math.min(rest, block.length))).bytesWritten;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+    }
   }
 
   empty(): void {
