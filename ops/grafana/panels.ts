@@ -204,7 +204,8 @@ export const rows: readonly RowSpec[] = [
       },
       {
         title: "Failed sources",
-        description: "Runs of the last day in which a source failed.",
+        description:
+          "Runs of the last day in which a source failed; a platform that is left alone for a while is not asked.",
         unit: "short",
         queries: [
           { expr: "sum by (source) (trendvault_writer_source_failures_last_day)", legend: "{{source}}" },
@@ -213,7 +214,7 @@ export const rows: readonly RowSpec[] = [
       {
         title: "YouTube's quota",
         description:
-          "Units used since midnight Pacific time. A project has 10,000 of each, unless it got more.",
+          "Units used since midnight Pacific time, at most. A project has 10,000 of each, unless it got more.",
         unit: "short",
         limit: 10_000,
         queries: [{ expr: "trendvault_writer_youtube_quota_units_today", legend: "{{quota}}" }],

@@ -38,7 +38,7 @@ final readonly class SourceMetrics
         }
         $metrics->gauge(
             'youtube_quota_units_today',
-            'Requests to YouTube since midnight Pacific time, each a unit of its quota.',
+            'Attempts to ask YouTube since midnight Pacific time, each a unit of its quota at most.',
             $units,
         );
     }

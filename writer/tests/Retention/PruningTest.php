@@ -109,7 +109,7 @@ final class PruningTest extends TestCase
     }
 
     #[Test]
-    public function old_runs_are_deleted_together_with_their_rejections(): void
+    public function old_runs_are_deleted_together_with_their_rejections_and_failures(): void
     {
         foreach ([29, 27] as $days) {
             $this->database->run("INSERT INTO runs (command, started_at) VALUES ('cron', ?)", [
@@ -119,10 +119,15 @@ final class PruningTest extends TestCase
         $this->database->execute(
             "INSERT INTO rejections (run_id, reason, line_count) VALUES (1, 'not_json', 1), (2, 'not_json', 1)",
         );
+        $this->database->execute(
+            "INSERT INTO source_failures (run_id, source) VALUES (1, 'spool'), (2, 'spool')",
+        );
         $this->prune();
 
         self::assertSame([2, 3], array_column($this->database->rows('SELECT id FROM runs'), 'id'));
-        self::assertSame([2], array_column($this->database->rows('SELECT run_id FROM rejections'), 'run_id'));
+        foreach (['rejections', 'source_failures'] as $table) {
+            self::assertSame([2], array_column($this->database->rows("SELECT run_id FROM $table"), 'run_id'));
+        }
     }
 
     /** @return iterable<string, array{int}> */

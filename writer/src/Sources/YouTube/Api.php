@@ -108,24 +108,28 @@ final readonly class Api
         $response = null;
         try {
             $response = $this->request($method, $query, $subject, $etag);
-
-            return [
+            $answer = [
                 $response->getStatusCode(),
                 $response->getHeaders(false),
                 Transfer::unpacked($response->getContent(false), RetryPolicy::MOST_BYTES),
             ];
         } catch (TransportExceptionInterface $failure) {
+            $this->count($method, $response);
             throw new ApiFailure(
                 "YouTube does not answer for $subject: " . self::reason($response, $failure) . '.',
                 ApiError::Temporary,
             );
-        } finally {
-            if ($response !== null) {
-                $this->quota?->add(
-                    $method === self::STATS ? QuotaRecord::VIEWS : QuotaRecord::CHARTS,
-                    self::attempts($response),
-                );
-            }
+        }
+        $this->count($method, $response);
+
+        return $answer;
+    }
+
+    private function count(string $method, ?ResponseInterface $response): void
+    {
+        if ($response !== null) {
+            $quota = $method === self::STATS ? QuotaRecord::VIEWS : QuotaRecord::CHARTS;
+            $this->quota?->add($quota, self::attempts($response));
         }
     }
 

@@ -7,7 +7,9 @@ namespace TrendVault\Writer\Sources\YouTube;
 use Psr\Clock\ClockInterface;
 use TrendVault\Writer\Database\Database;
 
-/** The units that were used of each quota, a request with each of its attempts one, whether or not it was answered. */
+/**
+ * What was used of each quota at most: an attempt to send a request counts as a unit, also one that did not get through.
+ */
 final readonly class QuotaRecord
 {
     public const string CHARTS = 'charts';
