@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Backup;
 
-use TrendVault\Writer\Store\ListedObject;
 use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\StoreFailure;
 
@@ -12,18 +11,19 @@ use TrendVault\Writer\Store\StoreFailure;
 final readonly class BackupList
 {
     /**
-     * @return list<ListedObject> by time, the oldest first
+     * @return list<StoredBackup> by time, the oldest first
      * @throws StoreFailure
      */
     public static function of(S3Client $store): array
     {
-        $objects = iterator_to_array($store->list(BackupName::FOLDER), false);
+        $backups = [];
+        foreach ($store->list(BackupName::FOLDER) as $object) {
+            $name = BackupName::read($object->key);
+            if ($name !== null) {
+                $backups[] = new StoredBackup($name, $object->bytes, $object->modifiedAt);
+            }
+        }
 
-        return array_values(
-            array_filter(
-                $objects,
-                static fn(ListedObject $object): bool => BackupName::read($object->key) !== null,
-            ),
-        );
+        return $backups;
     }
 }

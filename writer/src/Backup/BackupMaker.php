@@ -6,15 +6,21 @@ namespace TrendVault\Writer\Backup;
 
 use SQLite3Exception;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Publication\SigningKeys;
 use TrendVault\Writer\Store\CheckedStore;
 use TrendVault\Writer\Store\Payload;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\Store\WorkFolder;
 
-/** Copies the database into the store: a whole and consistent file (VACUUM INTO), packed, under a name with its hash. */
+/** Copies the database into the store: a whole and consistent file (VACUUM INTO), packed, under a signed name. */
 final readonly class BackupMaker
 {
-    public function __construct(private Database $database, private CheckedStore $store) {}
+    /** @param ?SigningKeys $keys null where there are none: the backup is not signed then */
+    public function __construct(
+        private Database $database,
+        private CheckedStore $store,
+        private ?SigningKeys $keys,
+    ) {}
 
     /**
      * @param int $now UTC seconds
@@ -32,7 +38,7 @@ final readonly class BackupMaker
             );
         }
         $payload = Payload::file($folder->gzip($path));
-        $this->store->putOnce(BackupName::of($now, $payload->name())->key, $payload);
+        $this->store->putOnce(BackupName::of($now, $payload->name(), $this->keys)->key, $payload);
 
         return $payload->bytes;
     }
@@ -49,7 +55,7 @@ final readonly class BackupMaker
         $deleted = 0;
         foreach ($backups as $backup) {
             if ($newestAt - $backup->modifiedAt > $days * 86_400) {
-                $this->store->client->delete($backup->key);
+                $this->store->client->delete($backup->name->key);
                 $deleted++;
             }
         }

@@ -7,33 +7,79 @@ namespace TrendVault\Writer\Backup;
 use SQLite3Exception;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\IntegrityCheck;
-use TrendVault\Writer\Store\ListedObject;
+use TrendVault\Writer\Publication\Base64Url;
+use TrendVault\Writer\Publication\PublicKeys;
 use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\Store\WorkFolder;
 
-/** Brings a backup back as a file: downloaded, compared with the hash in its name, unpacked, and checked for damage. */
+/**
+ * Brings a backup back as a file: its name is signed, or somebody says that it may be without; the hash in the name is
+ * that of what was downloaded; it is unpacked and checked for damage.
+ */
 final readonly class Restoration
 {
     private const int CHUNK_BYTES = 262_144;
+    private const int NAMED_TIMES = 20; // in a message
     private const string RAISE = "UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'generations' AND seq < ?1";
     private const string ADD = <<<'SQL'
     INSERT INTO sqlite_sequence (name, seq) SELECT 'generations', ? WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'generations')
     SQL;
 
-    public function __construct(private S3Client $store, private WorkFolder $folder) {}
+    /**
+     * @param ?PublicKeys $keys those that sign backups; null where none is known, and every backup is unproved
+     * @param bool $allowsUnproved whether a backup is taken that nothing proves; one that is signed wrongly never is
+     */
+    public function __construct(
+        private S3Client $store,
+        private WorkFolder $folder,
+        private ?PublicKeys $keys,
+        private bool $allowsUnproved,
+    ) {}
 
     /**
+     * The backup of a time: a proved one, where there is one.
+     *
      * @param ?string $time that of a backup, such as 2026-11-22T034000Z; null for the newest one
+     * @throws StoreFailure when there is none that may be taken
+     */
+    public function find(?string $time): StoredBackup
+    {
+        $backups = BackupList::of($this->store);
+        $sought = $time ?? (end($backups)?->name->time ?? '');
+        $unproved = null;
+        $refusal = null;
+        foreach ($backups as $backup) {
+            if ($backup->name->time !== $sought) {
+                continue;
+            }
+            $verdict = $this->verdict($backup->name);
+            if ($verdict === BackupVerdict::Proved) {
+                return $backup;
+            }
+            $refusal = "{$backup->name->key} {$verdict->describe()}";
+            $unproved ??= $verdict->isUnproved() ? $backup : null;
+        }
+        $isTaken = $unproved !== null && ($this->allowsUnproved || $this->keys === null);
+
+        return $isTaken ? $unproved : throw $this->failure($backups, $time, $refusal, $unproved !== null);
+    }
+
+    /** Unsigned is, too, what no key is there to look at. */
+    public function verdict(BackupName $backup): BackupVerdict
+    {
+        return $this->keys === null ? BackupVerdict::Unsigned : $backup->verdict($this->keys);
+    }
+
+    /**
      * @return string the path of the file, still in the folder
      * @throws StoreFailure
      */
-    public function fetch(?string $time): string
+    public function fetch(StoredBackup $backup): string
     {
-        $backup = $this->find($time);
         $packed = $this->download($backup);
         $path = $this->folder->file('restored.db');
-        $this->unpack($packed, $path, $backup->key);
+        $this->unpack($packed, $path, $backup->name->key);
         unlink($packed);
 
         return $path;
@@ -65,41 +111,55 @@ final readonly class Restoration
         }
     }
 
-    /** @throws StoreFailure */
-    private function find(?string $time): ListedObject
+    /** @param list<StoredBackup> $backups all there are */
+    private function failure(array $backups, ?string $time, ?string $refusal, bool $mayBeTaken): StoreFailure
     {
-        $backups = BackupList::of($this->store);
-        $wanted = array_filter(
-            $backups,
-            static fn(ListedObject $backup): bool => $time === null ||
-                BackupName::read($backup->key)?->time === $time,
-        );
-        $times = array_map(
-            static fn(ListedObject $backup): string => (string) BackupName::read($backup->key)?->time,
-            $backups,
-        );
+        $folder = "{$this->store->address->name()}/backups/";
+        $others = $this->othersThan($backups, $time);
 
-        return end($wanted) ?:
-            throw StoreFailure::because(
-                ($time === null ? 'There is no backup' : "There is no backup of $time") .
-                    " in {$this->store->address->name()}/backups/" .
-                    ($times === [] ? '.' : ', only of ' . implode(', ', $times) . '.'),
-            );
+        return StoreFailure::because(
+            match (true) {
+                $refusal !== null => "Nothing was restored: $refusal." .
+                    ($mayBeTaken ? ' --allow-unproved takes it, if you know that it is yours.' : '') .
+                    ($others === '' ? '' : " For --backup there are $others."),
+                $backups === [] => "There is no backup in $folder.",
+                default => "There is no backup of $time in $folder" .
+                    ($others === '' ? '.' : ", only of $others."),
+            },
+        );
+    }
+
+    /**
+     * The newest times that have a proved backup, or any where no key is there.
+     *
+     * @param list<StoredBackup> $backups
+     */
+    private function othersThan(array $backups, ?string $time): string
+    {
+        $times = [];
+        foreach ($backups as $backup) {
+            if ($this->keys === null || $this->verdict($backup->name) === BackupVerdict::Proved) {
+                $times[$backup->name->time] = true;
+            }
+        }
+        unset($times[(string) $time]);
+
+        return implode(', ', array_slice(array_keys($times), -self::NAMED_TIMES));
     }
 
     /** @throws StoreFailure */
-    private function download(ListedObject $backup): string
+    private function download(StoredBackup $backup): string
     {
         $path = $this->folder->file('restored.db.gz');
         $file = fopen($path, 'w+b');
-        $isThere = $this->store->download($backup->key, $file, $backup->bytes);
+        $isThere = $this->store->download($backup->name->key, $file, $backup->bytes);
         fclose($file);
-        $hash = $isThere ? strtr(base64_encode((string) hash_file('sha256', $path, true)), '+/', '-_') : '';
+        $hash = $isThere ? Base64Url::encode((string) hash_file('sha256', $path, true)) : '';
 
-        return rtrim($hash, '=') === BackupName::read($backup->key)?->hash
+        return $hash === $backup->name->hash
             ? $path
             : throw StoreFailure::because(
-                "$backup->key in the store is not what was backed up: its hash is another one. Take an older one.",
+                "{$backup->name->key} in the store is not what was backed up: its hash is another one. Take an older one.",
             );
     }
 

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
+use TrendVault\Writer\Publication\SigningKeys;
 use TrendVault\Writer\Store\CheckedStore;
 use TrendVault\Writer\Store\Deadline;
 use TrendVault\Writer\Store\S3Client;
@@ -23,6 +24,8 @@ final readonly class BackupSettings
         public int $retentionDays,
         /** For sending or fetching one. */
         public int $timeoutSeconds,
+        /** What signs a backup, and proves it when it is brought back; null where there is none. */
+        public ?SigningKeys $keys,
     ) {}
 
     public static function isSet(Settings $settings): bool
@@ -50,6 +53,7 @@ final readonly class BackupSettings
                 self::MOST_RETENTION_DAYS,
             ),
             $settings->sourceInteger('BACKUP_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 86_400),
+            PublishSettings::keysIfSet($settings),
         );
     }
 

@@ -131,6 +131,12 @@ final readonly class PublishSettings
     }
 
     /** @throws UsageError that does not quote the key */
+    public static function keysIfSet(Settings $settings): ?SigningKeys
+    {
+        return KeyFile::text($settings, 'PUBLISH_SIGNING_KEY') === null ? null : self::keys($settings);
+    }
+
+    /** @throws UsageError that does not quote the key */
     public static function keys(Settings $settings): SigningKeys
     {
         if (!extension_loaded('sodium') || !extension_loaded('curl')) {

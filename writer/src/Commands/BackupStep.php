@@ -59,7 +59,7 @@ final readonly class BackupStep
     private function backUp(WorkFolder $folder, int $id): void
     {
         $started = hrtime(true);
-        $maker = new BackupMaker($this->database, $this->settings->open());
+        $maker = new BackupMaker($this->database, $this->settings->open(), $this->settings->keys);
         $bytes = $maker->run($folder, $this->context->now());
         $seconds = (hrtime(true) - $started) / 1e9;
         $this->backups->finish($id, $bytes, $seconds);
@@ -77,6 +77,7 @@ final readonly class BackupStep
                 'store' => $this->settings->store->name(),
                 'bytes' => $bytes,
                 'seconds' => round($seconds, 3),
+                'is_signed' => $this->settings->keys !== null,
                 'deleted' => $deleted,
             ],
         );

@@ -8,6 +8,7 @@ use Override;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
+use TrendVault\Writer\Backup\BackupVerdict;
 use TrendVault\Writer\Backup\Restoration;
 use TrendVault\Writer\Cli\BackupSettings;
 use TrendVault\Writer\Cli\Context;
@@ -26,9 +27,10 @@ use TrendVault\Writer\Store\WorkFolder;
 final class Restore extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
-    Only where there is no file at DB_PATH. The backup is downloaded from the store of BACKUP, compared with its hash and
-    checked for damage. Where PUBLISH is set, the next generation gets a number above the one that the store has, so that
-    no reader is led backwards, and is published. Other processes must not use the file until this command ends.
+    Only where there is no file at DB_PATH. The backup has to be signed by a key of PUBLISH_SIGNING_KEY, where that is set.
+    It is downloaded from the store of BACKUP, compared with its hash and checked for damage. Where PUBLISH is set, the
+    next generation gets a number above the one that the store has, so that no reader is led backwards, and is published.
+    Other processes must not use the file until this command ends.
     TEXT;
 
     #[Override]
@@ -39,6 +41,11 @@ final class Restore extends WriterCommand
                 'backup',
                 mode: InputOption::VALUE_REQUIRED,
                 description: 'The time in a backup\'s name, such as 2026-11-22T034000Z (default: the newest one)',
+            )
+            ->addOption(
+                'allow-unproved',
+                mode: InputOption::VALUE_NONE,
+                description: 'Take a backup that no key of PUBLISH_SIGNING_KEY has signed; never one that is signed wrongly',
             )
             ->addOption(
                 'no-publish',
@@ -57,11 +64,10 @@ final class Restore extends WriterCommand
         try {
             self::requireEmpty($path);
             $published = $publishes ? self::published($context) : 0;
-            self::bringBack($settings, $input->getOption('backup'), $path, $published);
+            self::bringBack($context, $input, $settings, $published);
         } finally {
             $lock->release();
         }
-        $context->log->info("Restored $path from {$settings->store->name()}.", ['event' => 'restored']);
 
         return new WriteSession('restore', $context)->migrateAndRun(
             static fn(Database $database): ExitCode => self::publish($context, $database, $publishes),
@@ -95,14 +101,22 @@ final class Restore extends WriterCommand
 
     /** @throws StoreFailure */
     private static function bringBack(
+        Context $context,
+        InputInterface $input,
         BackupSettings $settings,
-        ?string $time,
-        string $path,
         int $published,
     ): void {
+        $path = DatabaseFile::resolve($context->settings->databasePath);
         $folder = WorkFolder::beside($path);
         try {
-            $restored = new Restoration($settings->open()->client, $folder)->fetch($time);
+            $restoration = new Restoration(
+                $settings->open()->client,
+                $folder,
+                $settings->keys?->publicKeys,
+                $input->getOption('allow-unproved'),
+            );
+            $backup = $restoration->find($input->getOption('backup'));
+            $restored = $restoration->fetch($backup);
             Restoration::checkAndRaise($restored, $published);
             if (!@rename($restored, $path)) {
                 throw WorkFolder::cannotWrite($path);
@@ -110,6 +124,20 @@ final class Restore extends WriterCommand
         } finally {
             $folder->remove();
         }
+        $isProved = $restoration->verdict($backup->name) === BackupVerdict::Proved;
+        self::log(
+            $context,
+            "Restored $path from {$settings->store->name()}/{$backup->name->key}.",
+            $isProved,
+        );
+    }
+
+    private static function log(Context $context, string $sentence, bool $isProved): void
+    {
+        $facts = ['event' => 'restored', 'is_proved' => $isProved];
+        $isProved
+            ? $context->log->info($sentence, $facts)
+            : $context->log->warning("$sentence Nothing proves who made it.", $facts);
     }
 
     /** A generation of what was restored, under a number that nobody has seen. */
