@@ -23,6 +23,9 @@ export function missingParts(): string | null {
 /** A series at a moment. */
 export type Sample = { labels: Record<string, string>; value: number };
 
+/** A series over a time. */
+export type SampledSeries = { labels: Record<string, string>; points: [second: number, value: number][] };
+
 /**
  * The real parts (a writer that publishes and makes a backup, a store, a follower, an origin, an edge), scraped all the
  * time by a real Prometheus with the exporters and the settings of ops/.
@@ -34,6 +37,8 @@ export class WatchedSystem {
   /** The file with the keys of the edge, of which the origin answers those only. */
   readonly edgeKeys = join(this.#folder, "edge-keys");
   #prometheus = "";
+  /** The addresses of the parts, by the sample configuration's. */
+  #addresses: Record<string, string> = {};
   #parts: PublishingSystem | undefined;
 
   static async start(): Promise<WatchedSystem> {
@@ -57,6 +62,15 @@ export class WatchedSystem {
     const [reader] = this.parts.readers;
     if (reader === undefined) throw new Error("The system has no reader");
     return reader;
+  }
+
+  /** The origin's workers, without its inspector. */
+  workerPids(): number[] {
+    const { pid } = this.reader.origin;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+    return [...children.matchAll(/[0-9]+/g)]
+      .map(Number)
+      .filter((child) => readFileSync(`/proc/${child}/cmdline`, "utf8").split("\0").includes("worker"));
   }
 
   /** What the writer leaves for the collector. */
@@ -89,6 +103,28 @@ export class WatchedSystem {
       result: { metric: Record<string, string>; value: [number, string] }[];
     }>("query", { query: expr });
     return result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
+  }
+
+  /** A text with the sample configuration's addresses in the place of those here. */
+  withSampleAddresses(text: string): string {
+    return Object.entries(this.#addresses).reduce(
+      (named, [sample, real]) => named.replaceAll(real, sample),
+      text,
+    );
+  }
+
+  /** The results of a query from a time to another, in Unix seconds, every `step` seconds. */
+  async queryRange(
+    expr: string,
+    { from, to, step }: { from: number; to: number; step: number },
+  ): Promise<SampledSeries[]> {
+    const { result } = await this.#ask<{
+      result: { metric: Record<string, string>; values: [number, string][] }[];
+    }>("query_range", { query: expr, start: String(from), end: String(to), step: String(step) });
+    return result.map(({ metric, values }) => ({
+      labels: metric,
+      points: values.map(([second, value]) => [second, Number(value)]),
+    }));
   }
 
   /** Waits until a query gives so many series or more, or none for 0. Gives these. */
@@ -131,7 +167,13 @@ export class WatchedSystem {
       `--config.file=${join(settings, "blackbox.yml")}`,
     ]);
     const config = join(this.#folder, "prometheus.yml");
-    writeFileSync(config, this.#configure({ machine, blackbox }));
+    this.#addresses = {
+      "origin:9464": new URL(this.reader.adminUrl).host,
+      "node-exporter:9100": machine,
+      "blackbox-exporter:9115": blackbox,
+      "https://trending.example.com": this.parts.edgeUrl,
+    };
+    writeFileSync(config, this.#configure());
     const data = `--storage.tsdb.path=${join(this.#folder, "data")}`;
     this.#prometheus = `http://${await this.#serve("prometheus", [`--config.file=${config}`, data])}`;
     while (!(await fetch(`${this.#prometheus}/-/ready`)).ok) await Bun.sleep(pollMs); // it listens before that
@@ -144,15 +186,12 @@ export class WatchedSystem {
   }
 
   /** The sample configuration, with these addresses in the place of its own, and scraped each second. */
-  #configure({ machine, blackbox }: { machine: string; blackbox: string }): string {
+  #configure(): string {
     const replaced: Record<string, string> = {
       "scrape_interval: 15s": "scrape_interval: 2s",
       "evaluation_interval: 30s": "evaluation_interval: 1s",
       "[rules.yml]": `[${join(settings, "rules.yml")}]`,
-      "origin:9464": new URL(this.reader.adminUrl).host,
-      "node-exporter:9100": machine,
-      "blackbox-exporter:9115": blackbox,
-      "https://trending.example.com": this.parts.edgeUrl,
+      ...this.#addresses,
     };
     let text = readFileSync(join(settings, "prometheus.yml"), "utf8");
     for (const [sample, real] of Object.entries(replaced)) {
