@@ -79,9 +79,8 @@ export const storeFaults: StoreFault[] = [
   {
     name: "an older pointer is put back",
     reason: "older",
-    happen: async ({ store, publisher, before }) => {
+    happen: ({ store, before }) => {
       store.write("current.json", store.read(`pointers/${before.generation - 1}.json`));
-      void publisher;
     },
   },
   {
