@@ -56,16 +56,23 @@ export class OriginPart {
     await until(() => !this.#process.workerPids().some((pid) => before.includes(pid)));
   }
 
-  killWorker(random: Random): void {
-    kill(random.pick(this.#process.workerPids()));
+  killWorker(random: Random): Promise<void> {
+    return this.#kill([random.pick(this.#process.workerPids())]);
   }
 
-  killWorkers(): void {
-    this.#process.workerPids().forEach(kill);
+  killWorkers(): Promise<void> {
+    return this.#kill(this.#process.workerPids());
   }
 
-  killInspector(): void {
-    this.#process.inspectorPids().forEach(kill);
+  killInspector(): Promise<void> {
+    return this.#kill(this.#process.inspectorPids());
+  }
+
+  /** Resolves when they have ended: until then nobody misses them, and all looks well. */
+  async #kill(pids: readonly number[]): Promise<void> {
+    pids.forEach(kill);
+    const running = () => [...this.#process.workerPids(), ...this.#process.inspectorPids()];
+    await until(() => !running().some((pid) => pids.includes(pid)));
   }
 
   /** Ends all of its processes at once, and starts it again. */
@@ -79,9 +86,9 @@ export class OriginPart {
   }
 }
 
-function kill(pid: number | undefined): void {
+function kill(pid: number): void {
   try {
-    if (pid !== undefined) process.kill(pid, "SIGKILL");
+    process.kill(pid, "SIGKILL");
   } catch {
     // it has ended
   }
