@@ -4,19 +4,7 @@ import { type Metrics, sumExited, type WorkerExits } from "./metrics.ts";
 import { restartDelay } from "./restart-delay.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
-type Worker = Pick<
-  WorkerProcess,
-  | "pid"
-  | "startedAt"
-  | "lastMessageAt"
-  | "starvedMs"
-  | "report"
-  | "listening"
-  | "exited"
-  | "reopen"
-  | "stop"
-  | "kill"
->;
+type Worker = Pick<WorkerProcess, keyof WorkerProcess>; // what is public, which a test can stand in for
 
 const quietTimeMs = 10_000; // without a crash, after which the next one counts as the first
 const suspectAfterMs = 2000; // without a report, which comes every second
@@ -147,8 +135,9 @@ export class WorkerPool {
 
   // Another worker in its place would have no processor either, and the requests of this one would be torn for nothing.
   #isHung(worker: Worker, silence: number): boolean {
-    if (silence <= replaceAfterMs) return false;
-    return silence - Math.min(worker.starvedMs, longestStarvingMs) > replaceAfterMs;
+    return (
+      silence > replaceAfterMs && silence - Math.min(worker.starvedMs, longestStarvingMs) > replaceAfterMs
+    );
   }
 
   // Its end is not waited for: while it waits for a disk, it cannot end.

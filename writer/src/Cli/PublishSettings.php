@@ -15,6 +15,7 @@ use TrendVault\Writer\Store\Transport;
 /** What the environment says about publishing into object storage. */
 final readonly class PublishSettings
 {
+    private const string KEYS_EXPECTED = "base64url of exactly 32 random bytes, comma-separated when there are several; the first signs. Make one with: openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
     private const int TIMEOUT_SECONDS = 50;
     private const int RETENTION_HOURS = 24;
     private const int MOST_RETENTION_HOURS = 720;
@@ -131,26 +132,30 @@ final readonly class PublishSettings
     }
 
     /** @throws UsageError that does not quote the key */
-    public static function keysIfSet(Settings $settings): ?SigningKeys
+    public static function keys(Settings $settings): SigningKeys
     {
-        return KeyFile::text($settings, 'PUBLISH_SIGNING_KEY') === null ? null : self::keys($settings);
+        return self::keysIfSet($settings) ??
+            throw UsageError::because(
+                'PUBLISH_SIGNING_KEY is not set. Expected ' . self::KEYS_EXPECTED . '.',
+            );
     }
 
     /** @throws UsageError that does not quote the key */
-    public static function keys(Settings $settings): SigningKeys
+    public static function keysIfSet(Settings $settings): ?SigningKeys
     {
+        $text = KeyFile::text($settings, 'PUBLISH_SIGNING_KEY');
+        if ($text === null) {
+            return null;
+        }
         if (!extension_loaded('sodium') || !extension_loaded('curl')) {
             throw UsageError::because(
-                "Publishing needs PHP's extensions sodium and curl, which this PHP does not have. docs/operations.md says more.",
+                "Publishing and backups need PHP's extensions sodium and curl, which this PHP does not have. docs/operations.md says more.",
             );
         }
-        $expected =
-            "base64url of exactly 32 random bytes, comma-separated when there are several; the first signs. Make one with: openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
-        $text =
-            KeyFile::text($settings, 'PUBLISH_SIGNING_KEY') ??
-            throw UsageError::because("PUBLISH_SIGNING_KEY is not set. Expected $expected.");
 
         return SigningKeys::read($text) ??
-            throw UsageError::because("Cannot read PUBLISH_SIGNING_KEY: expected $expected.");
+            throw UsageError::because(
+                'Cannot read PUBLISH_SIGNING_KEY: expected ' . self::KEYS_EXPECTED . '.',
+            );
     }
 }

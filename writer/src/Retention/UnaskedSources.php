@@ -8,7 +8,8 @@ use TrendVault\Writer\Database\Database;
 
 /**
  * Deletes what is only kept to ask a source for less, once it is not asked any more: it may name people, and no next
- * answer takes its place. With it go the days of quotas that are long over. A clock that jumps costs no more than that everything is asked for anew.
+ * answer takes its place. With it go the days of quotas that are long over. A clock that jumps costs no more than that
+ * everything is asked for anew.
  */
 final readonly class UnaskedSources
 {

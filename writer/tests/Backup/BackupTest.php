@@ -188,102 +188,12 @@ final class BackupTest extends PublicationTestCase
                 ExitCode::SourceFailed,
                 'its hash is another one',
             ],
-            'not signed' => [
-                static fn(FakeStore $store) => self::rename($store, '~-[\w-]{8}-[\w-]{86}(?=\.db)~', ''),
-                ExitCode::SourceFailed,
-                'or by somebody else. --allow-unproved takes it, if you know that it is yours.',
-            ],
-            'an older one under a newer name' => [
-                static fn(FakeStore $store) => self::rename($store, '~/20~', '/21'),
-                ExitCode::SourceFailed,
-                'is not what was signed.',
-            ],
-            'signed by somebody else' => [
-                static function (FakeStore $store, Installation $target): void {
-                    $target->environment['PUBLISH_SIGNING_KEY'] = strrev(FakeStore::SIGNING_KEY);
-                    $target->environment['PUBLISH'] = ''; // whose pointers are signed by that key as well
-                },
-                ExitCode::SourceFailed,
-                'names a key that is not in PUBLISH_SIGNING_KEY',
-            ],
             'the store is down' => [
                 static fn(FakeStore $store) => $store->fail([['fault' => '500', 'for_ever' => true]]),
                 ExitCode::SourceFailed,
                 'The store failed',
             ],
         ];
-    }
-
-    /** @param callable(FakeStore, Installation): void $prepare */
-    #[Test]
-    #[DataProvider('unproved')]
-    public function an_unproved_backup_is_taken_when_somebody_says_so_and_is_said_to_be(
-        callable $prepare,
-    ): void {
-        $store = new FakeStore();
-        $installation = self::installation($store, ['BACKUP' => FakeStore::ADDRESS]);
-        $installation->run(['cron']);
-        $target = new Installation($installation->environment);
-        $prepare($store, $target);
-        $result = $target->run(['restore', '--allow-unproved']);
-
-        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
-        self::assertFalse($result->events('restored')[0]['is_proved']);
-        self::assertStringContainsString('Nothing proves who made it', $result->message('restored'));
-    }
-
-    /** @return iterable<string, array{callable(FakeStore, Installation): void}> */
-    public static function unproved(): iterable
-    {
-        $refusals = self::refusals();
-
-        return [[$refusals['not signed'][0]], [$refusals['signed by somebody else'][0]]];
-    }
-
-    #[Test]
-    public function a_forged_backup_is_never_taken(): void
-    {
-        $store = new FakeStore();
-        $installation = self::installation($store, ['BACKUP' => FakeStore::ADDRESS]);
-        $installation->run(['cron']);
-        self::rename($store, '~/20~', '/21');
-        $result = new Installation($installation->environment)->run(['restore', '--allow-unproved']);
-
-        self::assertSame(ExitCode::SourceFailed, $result->exitCode);
-        self::assertStringEndsWith('is not what was signed.', $result->message());
-    }
-
-    #[Test]
-    public function a_proved_backup_goes_before_others_of_its_time_and_only_such_are_named(): void
-    {
-        $store = new FakeStore();
-        $installation = self::installation($store, ['BACKUP' => FakeStore::ADDRESS]);
-        $installation->run(['cron']);
-        [$proved] = $store->keys('backups/');
-        $time = substr($proved, strlen('backups/'), 18);
-        foreach (['A', 'z'] as $letter) {
-            $hash = str_repeat($letter, 43);
-            $store->put("backups/$time-$hash.db.gz", 'unsigned');
-            $store->put((string) preg_replace('~Z-.{43}~', "Z-$hash", $proved), 'forged');
-            $store->put("backups/2120-01-01T000000Z-$hash.db.gz", 'unsigned');
-        }
-        $target = new Installation($installation->environment);
-        $newest = $target->run(['restore']);
-        $result = $target->run(['restore', '--backup', $time, '--allow-unproved']);
-
-        self::assertStringEndsWith("For --backup there are $time.", $newest->message());
-        self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);
-        self::assertTrue($result->events('restored')[0]['is_proved']);
-        self::assertStringContainsString($proved, $result->message('restored'));
-    }
-
-    /** Puts the backup under another name. */
-    private static function rename(FakeStore $store, string $pattern, string $replacement): void
-    {
-        [$key] = $store->keys('backups/');
-        $content = (string) $store->content($key);
-        $store->delete($key);
-        $store->put((string) preg_replace($pattern, $replacement, $key), $content);
     }
 
     #[Test]
