@@ -24,7 +24,7 @@ main() {
   wrap_php composer "$composer"
   run "PHP does not start from .tools/bin/php: remove .tools and run bin/setup again." is_usable_php "$TOOLS/bin/php"
   run "PHPUnit does not start from .tools/bin/phpunit: remove .tools and run bin/setup again." is_usable_phpunit "$phpunit"
-  [[ $composer != "$PLACE/"* ]] || dump_autoloader
+  "$ROOT/toolchain/class-map.sh" || exit 1 # it has said why
   stamp_covers "$TOOL" "$ROOT/writer/vendor/autoload.php"
   finish
 }
@@ -33,14 +33,6 @@ main() {
 wrap_php() {
   printf 'exec %s %s "$@"\n' "$(in_checkout "$TOOLS/bin/php")" "$(in_checkout "$2")" | wrap "$1"
   stamp_covers "$TOOL" "$2"
-}
-
-# Needs no network: the libraries load themselves, what Composer writes finds our own classes.
-dump_autoloader() {
-  run "Composer could not write writer/vendor/autoload.php: is there space left, and is the folder yours?" \
-    env COMPOSER_HOME="$NEW.composer" COMPOSER_ALLOW_SUPERUSER=1 \
-    "$TOOLS/bin/composer" dump-autoload --dev --no-interaction --no-plugins --working-dir "$ROOT/writer"
-  rm -rf -- "$NEW.composer"
 }
 
 is_usable_php() {

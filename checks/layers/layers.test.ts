@@ -129,6 +129,19 @@ test.each([
   );
 });
 
+test("a class that stands beside another in a file leads to that file", () => {
+  const changed = {
+    "writer/src/Sources/YouTube/Chart.php": php(
+      "Sources\\YouTube",
+      "final class Chart {}\nenum Kind: string { case A = Other::class; }",
+    ),
+    "writer/src/Time/SystemClock.php": php("Time", "use TrendVault\\Writer\\Sources\\YouTube\\Kind;"),
+  };
+  expect(check(writer, changed)).toEqual([
+    "writer/src/Time/SystemClock.php imports writer/src/Sources/YouTube/Chart.php: Time is below Sources/YouTube",
+  ]);
+});
+
 test.each([
   ["require __DIR__ . '/../Sources/YouTube/Chart.php';", "by require: name a class instead"],
   ["include_once 'Chart.php';", "by include_once: name a class instead"],

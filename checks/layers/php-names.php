@@ -3,10 +3,11 @@
 declare(strict_types=1);
 
 /**
- * Prints, for each PHP file named on the command line, one line of JSON: the file, the classes that it names (with
- * their namespaces; `use`, also grouped, qualified names, names of its own namespace, and strings that are a class of
- * the writer), those of them that need no guess (`explicit`), what cannot be followed (`unreadable`), and the lines
- * with property hooks or asymmetric visibility. PHP's own tokenizer reads the files; comments do not count.
+ * Prints, for each PHP file named on the command line, one line of JSON: the file, the classes that it declares, the
+ * classes that it names (with their namespaces; `use`, also grouped, qualified names, names of its own namespace, and
+ * strings that are a class of the writer), those of them that need no guess (`explicit`), what cannot be followed
+ * (`unreadable`), and the lines with property hooks or asymmetric visibility. PHP's own tokenizer reads the files;
+ * comments do not count.
  */
 
 /** @return list<PhpToken> */
@@ -54,6 +55,26 @@ function namedClasses(array $tokens): array
         }
     }
     return [array_values(array_unique([...$names, ...$explicit])), array_values(array_unique($explicit))];
+}
+
+/**
+ * @param list<PhpToken> $tokens
+ * @return list<string> with their namespaces
+ */
+function declaredClasses(array $tokens): array
+{
+    $namespace = '';
+    $declared = [];
+    foreach ($tokens as $i => $token) {
+        $next = $tokens[$i + 1] ?? null;
+        if ($token->is(T_NAMESPACE)) {
+            $namespace = "$next?->text\\";
+        } elseif ($token->is([T_CLASS, T_INTERFACE, T_TRAIT, T_ENUM]) && $next?->is(T_STRING)) {
+            $declared[] = $namespace . $next->text;
+        }
+    }
+
+    return $declared;
 }
 
 /** The class of the writer that a string is or begins, as in class_exists('TrendVault\Writer\X'), else null. */
@@ -182,6 +203,7 @@ foreach (array_slice($argv, 1) as $file) {
     [$names, $explicit] = namedClasses($tokens);
     $found = [
         'file' => $file,
+        'declares' => declaredClasses($tokens),
         'names' => $names,
         'explicit' => $explicit,
         'unreadable' => unreadableImports($tokens),

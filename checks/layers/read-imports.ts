@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { FileImports, Imports } from "./file-imports.ts";
 import { readTypeScript } from "./read-typescript.ts";
 
-const writerNamespace = "TrendVault\\Writer\\";
+const writerNamespace = "trendvault\\writer\\";
 
 /** Reads the imports of these files: of TypeScript also type-only ones, of PHP every class that is named. */
 export function readImports(files: readonly string[], root: string): Imports {
@@ -14,19 +14,22 @@ export function readImports(files: readonly string[], root: string): Imports {
   ]);
 }
 
-/** PHP's own tokenizer reads the names; those that PSR-4 leads to a file of the writer are imports. */
+/** PHP's own tokenizer reads the names; those that a file of the writer declares are imports. */
 function readPhp(files: readonly string[], root: string): [string, FileImports][] {
-  const known = new Map(files.map((file) => [file.toLowerCase(), file])); // PHP's names are in any case
-  const find = (name: string) => known.get(phpFile(name).toLowerCase());
-  const isFolder = (name: string) =>
-    files.some((file) => file.startsWith(phpFile(name).replace(".php", "/")));
-  return readPhpNames(files, root).map(({ file, names, explicit, unreadable }) => {
+  const read = readPhpNames(files, root);
+  const declaring = new Map(
+    read.flatMap(({ file, declares }) => declares.map((name) => [name.toLowerCase(), file] as const)),
+  ); // PHP's names are in any case
+  const find = (name: string) => declaring.get(name.toLowerCase());
+  const isNamespace = (name: string) =>
+    [...declaring.keys()].some((declared) => declared.startsWith(`${name.toLowerCase()}\\`));
+  return read.map(({ file, names, explicit, unreadable }) => {
     const imported = names.map(find).filter((path) => path !== undefined && path !== file);
-    const lost = explicit.filter((name) => isWriters(name) && find(name) === undefined && !isFolder(name));
+    const lost = explicit.filter((name) => isWriters(name) && find(name) === undefined && !isNamespace(name));
     return [
       file,
       {
-        imported: imported as string[],
+        imported: [...new Set(imported as string[])],
         unreadable: [...unreadable, ...lost.map((name) => `${name}, which has no file`)],
       },
     ];
@@ -34,21 +37,16 @@ function readPhp(files: readonly string[], root: string): [string, FileImports][
 }
 
 function isWriters(name: string): boolean {
-  return name.toLowerCase().startsWith(writerNamespace.toLowerCase());
-}
-
-function phpFile(name: string): string {
-  return isWriters(name)
-    ? `writer/src/${name.slice(writerNamespace.length).replaceAll("\\", "/")}.php`
-    : name;
+  return name.toLowerCase().startsWith(writerNamespace);
 }
 
 /**
- * What php-names.php prints of one file. `explicit`: those of the names that are certainly classes or namespaces;
+ * What php-names.php prints of one file, classes with their namespaces. `explicit`: those of the names that are certainly classes or namespaces;
  * `unformattable`: lines with syntax that prettier's plugin deletes.
  */
 export type PhpNames = {
   file: string;
+  declares: string[];
   names: string[];
   explicit: string[];
   unreadable: string[];

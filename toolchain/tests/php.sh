@@ -32,6 +32,24 @@ test_Composer_writes_the_autoloader_and_one_that_is_gone_is_written_again() {
   says 'dump-autoload' "$(<"$CLONE/writer/vendor/autoload.php")"
 }
 
+test_the_writers_classes_are_listed_again_when_one_is_newer_or_gone_and_only_then() {
+  new_sandbox php-classes
+  fake_debian
+  mkdir -p "$CLONE/writer/src/Time"
+  touch "$CLONE/writer/src/Time/Clock.php"
+  setup php
+  list=$CLONE/writer/vendor/autoload.php
+  written() { setup php && [[ $list -nt $CLONE/mark ]]; }
+  age() { find "$CLONE/writer" -exec touch -d '1 hour ago' {} + && touch -d '1 minute ago' "$CLONE/mark"; }
+  age
+  if written; then return 1; fi
+  touch "$CLONE/writer/src/Time/Clock.php"
+  written
+  age
+  rm "$CLONE/writer/src/Time/Clock.php"
+  written
+}
+
 test_a_changed_composer_json_is_taken_up() {
   new_sandbox php-composer-json
   fake_debian

@@ -54,6 +54,22 @@ final class CommandLineTest extends TestCase
     }
 
     #[Test]
+    public function a_class_that_is_newer_than_the_list_of_them_is_found_in_its_folder(): void
+    {
+        $folder = new TemporaryFolder();
+        mkdir("$folder->path/Time");
+        copy(__DIR__ . '/../../src/libraries.php', "$folder->path/libraries.php");
+        $code = "<?php\nnamespace TrendVault\\Writer\\Time;\nfinal class A {}\nenum Season {}\n";
+        file_put_contents("$folder->path/Time/A.php", $code);
+        $script =
+            'require $argv[1]; foreach (["Season", "A", "B"] as $name) echo (int) class_exists($argv[2] . $name);';
+        $arguments = ["$folder->path/libraries.php", 'TrendVault\\Writer\\Time\\'];
+        $result = new Process([PHP_BINARY, '-r', $script, ...$arguments], [])->wait();
+
+        self::assertSame('110', $result->output);
+    }
+
+    #[Test]
     public function without_its_libraries_it_says_how_to_install_them(): void
     {
         $folder = new TemporaryFolder();

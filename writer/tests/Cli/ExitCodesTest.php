@@ -80,13 +80,11 @@ final class ExitCodesTest extends TestCase
             )
             as $file
         ) {
-            $relative = substr($file->getPathname(), strlen($source));
-            $class = 'TrendVault\\Writer\\' . strtr(substr($relative, 0, -strlen('.php')), '/', '\\');
-            if (
-                $file->getExtension() === 'php' &&
-                str_contains((string) file_get_contents($file->getPathname()), 'extends WriterException')
-            ) {
-                $classes[] = $class;
+            $code = $file->getExtension() === 'php' ? (string) file_get_contents($file->getPathname()) : '';
+            preg_match('/^namespace (.+);$/m', $code, $namespace);
+            preg_match_all('/^[a-z ]*class (\w+) extends WriterException$/m', $code, $found);
+            foreach ($found[1] as $name) {
+                $classes[] = "$namespace[1]\\$name";
             }
         }
 
