@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Cli;
 
 use TrendVault\Writer\Publication\PointerReader;
 use TrendVault\Writer\Publication\SigningKeys;
+use TrendVault\Writer\Sources\Loopback;
 use TrendVault\Writer\Store\CheckedStore;
 use TrendVault\Writer\Store\Deadline;
 use TrendVault\Writer\Store\S3Client;
@@ -157,5 +158,157 @@ final readonly class PublishSettings
             throw UsageError::because(
                 'Cannot read PUBLISH_SIGNING_KEY: expected ' . self::KEYS_EXPECTED . '.',
             );
+    }
+}
+
+/** What the environment says about backups in object storage. */
+final readonly class BackupSettings
+{
+    private const int RETENTION_DAYS = 14;
+    /** What was removed must not be kept longer; docs/privacy.md promises it. */
+    private const int MOST_RETENTION_DAYS = 30;
+    private const int TIMEOUT_SECONDS = 900;
+
+    private function __construct(
+        public StoreAddress $store,
+        public int $retentionDays,
+        /** For sending or fetching one. */
+        public int $timeoutSeconds,
+        /** What signs a backup, and proves it when it is brought back; null where there is none. */
+        public ?SigningKeys $keys,
+    ) {}
+
+    public static function isSet(Settings $settings): bool
+    {
+        return $settings->sourceText('BACKUP') !== null;
+    }
+
+    /** @throws UsageError */
+    public static function of(Settings $settings): self
+    {
+        $url =
+            $settings->sourceText('BACKUP') ??
+            throw UsageError::because(
+                'BACKUP is not set. Expected ' .
+                    StoreAddress::URL_EXPECTED .
+                    '; it may be the address that PUBLISH has.',
+            );
+
+        return new self(
+            StoreSettings::address($settings, 'BACKUP', $url),
+            $settings->sourceInteger(
+                'BACKUP_RETENTION_DAYS',
+                self::RETENTION_DAYS,
+                1,
+                self::MOST_RETENTION_DAYS,
+            ),
+            $settings->sourceInteger('BACKUP_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 86_400),
+            PublishSettings::keysIfSet($settings),
+        );
+    }
+
+    public function open(): CheckedStore
+    {
+        return new CheckedStore(
+            new S3Client($this->store, new Transport($this->store), new Deadline($this->timeoutSeconds)),
+        );
+    }
+}
+
+/** What the environment says about a store that speaks S3. */
+final readonly class StoreSettings
+{
+    private const string REGION = '/^[a-z0-9-]{1,40}$/D';
+
+    /**
+     * @param string $name of the setting with the address: PUBLISH or BACKUP
+     * @throws UsageError
+     */
+    public static function address(Settings $settings, string $name, string $url): StoreAddress
+    {
+        $endpoint = self::required($settings->sourceText('S3_ENDPOINT'), 'S3_ENDPOINT', $name);
+        if (!StoreAddress::isEndpoint($endpoint)) {
+            throw UsageError::setting(
+                'S3_ENDPOINT',
+                $endpoint,
+                'scheme, host and perhaps a port, for example https://s3.eu-central-1.amazonaws.com',
+            );
+        }
+        if (!self::isSafe($endpoint)) {
+            throw UsageError::setting(
+                'S3_ENDPOINT',
+                $endpoint,
+                'https. Plain http is for this machine only: localhost, 127.0.0.1 and [::1]',
+            );
+        }
+        $region = $settings->sourceText('S3_REGION') ?? 'auto';
+        if (preg_match(self::REGION, $region) !== 1) {
+            throw UsageError::setting(
+                'S3_REGION',
+                $region,
+                'a region of the store, for example auto or eu-central-1',
+            );
+        }
+
+        return StoreAddress::read(
+            $url,
+            $endpoint,
+            $region,
+            self::required(KeyFile::text($settings, 'S3_ACCESS_KEY_ID'), 'S3_ACCESS_KEY_ID', $name),
+            self::required(KeyFile::text($settings, 'S3_SECRET_ACCESS_KEY'), 'S3_SECRET_ACCESS_KEY', $name),
+        ) ?? throw UsageError::setting($name, $url, StoreAddress::URL_EXPECTED);
+    }
+
+    /** Signed requests show what is stored, and to whom, when they travel without TLS. */
+    private static function isSafe(string $endpoint): bool
+    {
+        preg_match('~^(https?)://(\[[^]]+\]|[^:/]+)~i', $endpoint, $match);
+
+        return Loopback::allows($match[1], $match[2]);
+    }
+
+    private static function required(?string $value, string $name, string $because): string
+    {
+        return $value ??
+            throw UsageError::because(
+                "$because is set, but $name is not. docs/operations.md says what a store needs.",
+            );
+    }
+}
+
+/** A setting that may be in a file: NAME, or NAME_FILE with the path of a regular file that not every user can open. */
+final readonly class KeyFile
+{
+    private const int MOST_BYTES = 65_536;
+    private const int ANY_RIGHT_OF_OTHERS = 0o007;
+
+    /**
+     * @return ?string null when neither is set
+     * @throws UsageError that does not quote the text
+     */
+    public static function text(Settings $settings, string $name): ?string
+    {
+        [$text, $path] = [$settings->sourceText($name), $settings->sourceText("{$name}_FILE")];
+        if ($path === null) {
+            return $text;
+        }
+        if ($text !== null) {
+            throw UsageError::because(
+                "Cannot read {$name}_FILE: $name is set as well. Delete one of the two.",
+            );
+        }
+        $refusal = match (true) {
+            !is_file($path) => 'it is missing, or not a regular file',
+            (fileperms($path) & self::ANY_RIGHT_OF_OTHERS) !== 0
+                => "it is open to every user: chmod o= $path",
+            filesize($path) > self::MOST_BYTES => 'it has more than ' . self::MOST_BYTES . ' bytes',
+            !is_readable($path) => 'permission denied',
+            trim((string) file_get_contents($path)) === '' => 'it is empty',
+            default => null,
+        };
+
+        return $refusal === null
+            ? trim((string) file_get_contents($path))
+            : throw UsageError::because("Cannot read {$name}_FILE=$path: $refusal.");
     }
 }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
+use TrendVault\Writer\WriterException;
+
 /** What the environment says, read once. .env.example explains every name. */
 final readonly class Settings
 {
@@ -199,5 +201,18 @@ final readonly class Settings
     private static function absolute(string $path): string
     {
         return str_starts_with($path, '/') ? $path : getcwd() . "/$path";
+    }
+}
+
+final class UsageError extends WriterException
+{
+    public static function setting(string $name, string $value, string $expected): self
+    {
+        return self::because("Cannot read $name=$value: expected $expected.");
+    }
+
+    public static function because(string $sentence): self
+    {
+        return new self($sentence);
     }
 }

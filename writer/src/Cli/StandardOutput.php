@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Cli;
 
 use Override;
 use Symfony\Component\Console\Output\ConsoleOutput;
+use TrendVault\Writer\WriterException;
 
 /** Standard output, and standard error for the log. The library would ignore that a result cannot be written. */
 final class StandardOutput extends ConsoleOutput
@@ -18,5 +19,15 @@ final class StandardOutput extends ConsoleOutput
         if (@fwrite($this->getStream(), $text) !== strlen($text) || !@fflush($this->getStream())) {
             throw OutputFailure::ofStandardOutput();
         }
+    }
+}
+
+final class OutputFailure extends WriterException
+{
+    public static function ofStandardOutput(): self
+    {
+        return new self(
+            'Cannot write the result to standard output: the disk is full, or nobody reads the pipe.',
+        );
     }
 }

@@ -7,10 +7,16 @@ namespace TrendVault\Writer\Commands;
 use Override;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
+use TrendVault\Writer\Backup\BackupMaker;
+use TrendVault\Writer\Backup\Backups;
+use TrendVault\Writer\Cli\BackupSettings;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Store\StoreFailure;
+use TrendVault\Writer\Store\WorkFolder;
 
 #[AsCommand('backup', 'Makes a backup of the database in the object storage of BACKUP')]
 final class Backup extends WriterCommand
@@ -29,6 +35,76 @@ final class Backup extends WriterCommand
         return new WriteSession('backup', $context)->run(
             static fn(Database $database): ExitCode => new BackupStep($context, $database)->run() ??
                 ExitCode::Ok,
+        );
+    }
+}
+
+/** Makes a backup in the store of BACKUP, deletes old ones there, and logs it. */
+final readonly class BackupStep
+{
+    private BackupSettings $settings;
+    private Backups $backups;
+
+    /** @throws UsageError */
+    public function __construct(private Context $context, private Database $database)
+    {
+        $this->settings = BackupSettings::of($context->settings);
+        $this->backups = new Backups($database, $this->settings->store->name());
+    }
+
+    public function isDue(): bool
+    {
+        return $this->backups->isDue($this->context->now());
+    }
+
+    /** @return ?ExitCode null when all went well */
+    public function run(): ?ExitCode
+    {
+        $id = $this->backups->begin($this->context->now());
+        $folder = null;
+        try {
+            $folder = WorkFolder::beside($this->context->settings->databasePath);
+            $this->backUp($folder, $id);
+
+            return null;
+        } catch (StoreFailure $failure) {
+            $this->backups->fail($id, $failure->getMessage());
+            $this->context->log->error("No backup was made: {$failure->getMessage()}", [
+                'event' => 'backup_failed',
+                'store' => $this->settings->store->name(),
+            ]);
+
+            return ExitCode::SourceFailed;
+        } finally {
+            $folder?->remove();
+        }
+    }
+
+    /** @throws StoreFailure */
+    private function backUp(WorkFolder $folder, int $id): void
+    {
+        $started = hrtime(true);
+        $maker = new BackupMaker($this->database, $this->settings->open(), $this->settings->keys);
+        $bytes = $maker->run($folder, $this->context->now());
+        $seconds = (hrtime(true) - $started) / 1e9;
+        $this->backups->finish($id, $bytes, $seconds);
+        $deleted = $maker->deleteOld($this->settings->retentionDays);
+        $this->context->log->info(
+            sprintf(
+                'Backed up into %s: %.1f MB, in %.1f s; %d old backups deleted.',
+                $this->settings->store->name(),
+                $bytes / 1e6,
+                $seconds,
+                $deleted,
+            ),
+            [
+                'event' => 'backed_up',
+                'store' => $this->settings->store->name(),
+                'bytes' => $bytes,
+                'seconds' => round($seconds, 3),
+                'is_signed' => $this->settings->keys !== null,
+                'deleted' => $deleted,
+            ],
         );
     }
 }

@@ -11,15 +11,25 @@ use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\ExitCodes;
 use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\Ingest\BatchStore;
+use TrendVault\Writer\Ingest\Outcome;
+use TrendVault\Writer\Ingest\SourceFailures;
+use TrendVault\Writer\Ingest\SourceIngestion;
+use TrendVault\Writer\Ingest\SourceResult;
 use TrendVault\Writer\Ingest\TimeShift;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Sources\Edge\EdgeUrl;
+use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
+use TrendVault\Writer\Sources\Source;
+use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\WriterException;
 
 #[AsCommand('ingest', 'Stores view counts from sources')]
 final class Ingest extends WriterCommand
@@ -104,5 +114,167 @@ final class Ingest extends WriterCommand
             ),
             $now,
         );
+    }
+}
+
+/** Ingests sources one after the other and logs each; one that fails does not keep the others from being read. */
+final readonly class IngestStep
+{
+    public function __construct(private Context $context, private Database $database, private Run $run) {}
+
+    /**
+     * @param list<string> $names of sources, as SourceFactory::open() takes them, or of the edge
+     * @param int $shiftSeconds is added to every time
+     * @throws UsageError
+     */
+    public function run(array $names, int $shiftSeconds = 0): ExitCode
+    {
+        self::expectOneEdge($names);
+        $parser = new ObservationParser(
+            RegionSettings::of($this->context->settings)->ownership(),
+            $this->context->now(),
+            $shiftSeconds,
+        );
+        $ingestion = new SourceIngestion(
+            new BatchStore($this->database, $this->run, $parser),
+            $this->context->settings->rejectedFolder(),
+            $this->run->id,
+        );
+        $exitCode = ExitCode::Ok;
+        $instances = array_values(array_filter($names, InstanceUrl::isNamed(...)));
+        foreach (array_diff($names, $instances) as $name) {
+            $failed = $this->ingestNamed($name, $ingestion);
+            $this->count($name, $failed);
+            $exitCode = $failed ?? $exitCode;
+        }
+
+        return $this->ingestInstances($instances, $ingestion) ?? $exitCode;
+    }
+
+    /**
+     * @param list<string> $names
+     * @throws UsageError
+     */
+    private static function expectOneEdge(array $names): void
+    {
+        $edges = array_unique(
+            array_filter($names, static fn(string $name): bool => str_starts_with($name, EdgeUrl::PREFIX)),
+        );
+        if (count($edges) > 1) {
+            throw UsageError::because(
+                'Cannot pull from ' .
+                    implode(' and ', $edges) .
+                    ': a database pulls from one edge, because a cursor belongs to the name of a shard.',
+            );
+        }
+    }
+
+    /** Null when every source of this name was read to its end. */
+    private function ingestNamed(string $name, SourceIngestion $ingestion): ?ExitCode
+    {
+        try {
+            if (str_starts_with($name, EdgeUrl::PREFIX)) {
+                return new PullStep($this->context, $this->database)->run($name);
+            }
+            $sources = SourceFactory::open($name, $this->context, $this->database);
+        } catch (SourceFailure $failure) {
+            return $this->logFailure($name, $failure);
+        }
+        $exitCode = null;
+        foreach ($sources as $source) {
+            $exitCode = $this->ingest($source, $ingestion) ?? $exitCode;
+        }
+
+        return $exitCode;
+    }
+
+    /**
+     * PeerTube's instances share the time of a run, so they are opened together.
+     *
+     * @param list<string> $names
+     */
+    private function ingestInstances(array $names, SourceIngestion $ingestion): ?ExitCode
+    {
+        $exitCode = null;
+        $instances =
+            $names === [] ? [] : new PeerTubeInstances($this->context, $this->database)->open($names);
+        foreach ($instances as $name => $source) {
+            $failed =
+                $source instanceof SourceFailure
+                    ? $this->logFailure($name, $source)
+                    : $this->ingest($source, $ingestion);
+            $this->count($name, $failed);
+            $exitCode = $failed ?? $exitCode;
+        }
+
+        return $exitCode;
+    }
+
+    private function count(string $name, ?ExitCode $failed): void
+    {
+        if ($failed !== null) {
+            new SourceFailures($this->database, $this->run)->add(SourceKinds::label($name));
+        }
+    }
+
+    /** Null when the source was read to its end. */
+    private function ingest(Source $source, SourceIngestion $ingestion): ?ExitCode
+    {
+        $bar = $this->context->progressBar("Reading {$source->name()}");
+        $result = $ingestion->ingest(
+            $source,
+            static fn(?float $share) => $share === null ? null : $bar?->setProgress((int) (100 * $share)),
+        );
+        $bar?->clear();
+        $this->logResult($result);
+
+        return $result->failure === null ? null : $this->logFailure($result->source, $result->failure);
+    }
+
+    private function logResult(SourceResult $result): void
+    {
+        $counts = [];
+        foreach (Outcome::cases() as $outcome) {
+            $counts[$outcome->value] = $result->counts->of($outcome);
+        }
+        $counts['rejected'] = $result->counts->rejected();
+        if ($counts[Outcome::OtherRegion->value] === 0) {
+            unset($counts[Outcome::OtherRegion->value]); // as with one writer, which has all regions
+        }
+        $this->context->log->info(self::sentence($result, $counts), [
+            'event' => 'ingested',
+            'source' => $result->source,
+            ...$counts,
+            'seconds' => round($result->seconds, 3),
+        ]);
+        if ($result->reportPath !== null) {
+            $this->context->log->warning(
+                "Lines of $result->source were rejected. The reasons are in $result->reportPath.",
+                [
+                    'event' => 'lines_rejected',
+                    'report' => $result->reportPath,
+                    'reasons' => $result->counts->rejections(),
+                ],
+            );
+        }
+    }
+
+    /** @param array<string, int> $counts by what became of the lines */
+    private static function sentence(SourceResult $result, array $counts): string
+    {
+        $phrases = array_map(
+            static fn(string $name, int $count): string => number_format($count) . " $name",
+            array_keys($counts),
+            $counts,
+        );
+
+        return sprintf('%s: %s, in %.1f s.', $result->source, implode(', ', $phrases), $result->seconds);
+    }
+
+    private function logFailure(string $source, WriterException $failure): ExitCode
+    {
+        $this->context->log->error($failure->getMessage(), ['event' => 'source_failed', 'source' => $source]);
+
+        return ExitCodes::of($failure);
     }
 }

@@ -10,6 +10,8 @@ use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\WriterCommand;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Migrator;
 
 #[AsCommand('migrate', 'Creates the database, or brings its schema and markets up to date')]
 final class Migrate extends WriterCommand
@@ -26,5 +28,29 @@ final class Migrate extends WriterCommand
 
             return ExitCode::Ok;
         });
+    }
+}
+
+#[AsCommand('schema', 'Prints the schema that the migrations create; db/schema.sql is this output')]
+final class Schema extends WriterCommand
+{
+    #[Override]
+    protected function handle(InputInterface $input, Context $context): ExitCode
+    {
+        $database = Database::inMemory();
+        Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate();
+        $statements = array_column(
+            $database->rows(
+                "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
+            ),
+            'sql',
+        );
+        $context->write(
+            "-- The schema that db/migrations create. Printed by `writer schema`; bin/test compares.\n\n" .
+                implode(";\n\n", $statements) .
+                ";\n",
+        );
+
+        return ExitCode::Ok;
     }
 }

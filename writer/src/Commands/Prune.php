@@ -12,6 +12,10 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Retention\Cutoff;
+use TrendVault\Writer\Retention\Pruning;
+use TrendVault\Writer\Retention\UnaskedSources;
+use TrendVault\Writer\Time\Rfc3339;
 
 #[
     AsCommand(
@@ -44,5 +48,53 @@ final class Prune extends WriterCommand
 
             return ExitCode::Ok;
         });
+    }
+}
+
+/** Prunes by the settings and logs what was deleted. */
+final readonly class PruneStep
+{
+    public function __construct(private Context $context, private Database $database) {}
+
+    /** @param bool $trustsClock when an operator says that the clock is right */
+    public function run(bool $trustsClock = false): void
+    {
+        [$settings, $now] = [$this->context->settings, $this->context->now()];
+        $cutoff = new Cutoff($this->database)->of($now, $settings->keepDays, $trustsClock);
+        $pruned = new Pruning($this->database)->prune($cutoff, $settings->generationRetentionSeconds);
+        new UnaskedSources($this->database)->forget($now);
+        $this->warnOfOldObservations($now);
+        $this->context->log->info(
+            sprintf(
+                'Pruned %d generations, %s observations, %s videos.',
+                $pruned->generations,
+                number_format($pruned->observations),
+                number_format($pruned->videos),
+            ),
+            [
+                'event' => 'pruned',
+                'generations' => $pruned->generations,
+                'observations' => $pruned->observations,
+                'videos' => $pruned->videos,
+                'wal_truncated' => $pruned->walTruncated,
+            ],
+        );
+    }
+
+    private function warnOfOldObservations(int $now): void
+    {
+        $days = $this->context->settings->keepDays;
+        $oldest = $this->database->value('SELECT min(observed_at) FROM observations');
+        if ($oldest !== null && $oldest < Cutoff::byClock($now, $days)) {
+            $this->context->log->warning(
+                sprintf(
+                    'Observations since %s stay although they are older than %d days: no run of yesterday is recorded, so the clock (%s) may be wrong. They are deleted when it has run on for a day, or by `writer prune --by-clock`.',
+                    Rfc3339::format($oldest),
+                    $days,
+                    Rfc3339::format($now),
+                ),
+                ['event' => 'clock_not_steady', 'oldest_observed_at' => Rfc3339::format($oldest)],
+            );
+        }
     }
 }

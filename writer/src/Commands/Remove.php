@@ -5,15 +5,20 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use Override;
+use Psr\Log\LoggerInterface;
+use Stringable;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\Observations\ObservationParser;
 
 #[AsCommand('remove', 'Takes a video or a channel down: out of every list, and it stays out')]
 final class Remove extends WriterCommand
@@ -67,5 +72,86 @@ final class Remove extends WriterCommand
 
             return ExitCode::Ok;
         });
+    }
+}
+
+#[AsCommand('allow', 'Undoes `remove`: the next generation ranks the video or the channel again')]
+final class Allow extends WriterCommand
+{
+    #[Override]
+    protected function configure(): void
+    {
+        $this->addArgument(
+            'name',
+            InputArgument::REQUIRED,
+            'The id of the video; one that starts with a hyphen goes after --',
+        )->addOption('channel', mode: InputOption::VALUE_NONE, description: 'The name is a channel\'s');
+    }
+
+    #[Override]
+    protected function handle(InputInterface $input, Context $context): ExitCode
+    {
+        $subject = RemovalSubject::read($input);
+
+        return new WriteSession('allow', $context)->run(static function (Database $database) use (
+            $context,
+            $subject,
+        ): ExitCode {
+            if (!new Removals($database)->allow($subject->kind, $subject->name)) {
+                throw UsageError::because("Nothing to allow: $subject is not removed.");
+            }
+            $context->log->info("Allowed $subject again.", [
+                'event' => 'allowed',
+                $subject->kind->value => $subject->name,
+            ]);
+
+            return ExitCode::Ok;
+        });
+    }
+}
+
+/** The video or the channel that `remove` and `allow` name. */
+final readonly class RemovalSubject implements Stringable
+{
+    private const int MAX_CHANNEL_CHARACTERS = 200;
+
+    private function __construct(public RemovalKind $kind, public string $name) {}
+
+    /** @throws UsageError when no video or channel could have that name */
+    public static function read(InputInterface $input): self
+    {
+        $name = $input->getArgument('name');
+        $length = mb_strlen($name);
+
+        return match (true) {
+            !$input->getOption('channel') => preg_match(ObservationParser::ID, $name) === 1
+                ? new self(RemovalKind::Video, $name)
+                : throw UsageError::because(
+                    "Cannot read $name: expected the id of a video. For a channel give --channel.",
+                ),
+            $length >= 1 && $length <= self::MAX_CHANNEL_CHARACTERS && mb_check_encoding($name, 'UTF-8')
+                => new self(RemovalKind::Channel, $name),
+            default => throw UsageError::because(
+                'Cannot read the channel: expected a name of 1 to 200 characters of UTF-8.',
+            ),
+        };
+    }
+
+    public function warnIfUnknown(Database $database, LoggerInterface $log): void
+    {
+        $column = $this->kind === RemovalKind::Video ? 'id' : 'channel';
+        if ($database->value("SELECT 1 FROM videos WHERE $column = ? LIMIT 1", [$this->name]) === null) {
+            $log->warning("No stored video is $this: it is kept out when it comes.", [
+                'event' => 'removed_unknown',
+                $this->kind->value => $this->name,
+            ]);
+        }
+    }
+
+    /** As in `video dQw4w9WgXcQ` or `channel "Music"`. */
+    #[Override]
+    public function __toString(): string
+    {
+        return $this->kind === RemovalKind::Video ? "video $this->name" : "channel \"$this->name\"";
     }
 }

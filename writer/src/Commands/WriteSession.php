@@ -18,6 +18,7 @@ use TrendVault\Writer\Database\DatabaseFile;
 use TrendVault\Writer\Database\Migrator;
 use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\Database\SchemaMismatch;
 use TrendVault\Writer\Database\WriterLock;
 use TrendVault\Writer\WriterException;
 
@@ -126,5 +127,25 @@ final readonly class WriteSession
             $run->tryToFinish(ExitCodes::of($failure)->value, $failure->getMessage());
             throw $failure;
         }
+    }
+}
+
+/** What a command needs that only looks: the database, there already and of this writer's schema. */
+final readonly class ReadSession
+{
+    /**
+     * @throws DatabaseFailure when there is no such file
+     * @throws SchemaMismatch
+     */
+    public static function open(Context $context): Database
+    {
+        $path = $context->settings->databasePath;
+        if (!is_file($path)) {
+            throw DatabaseFailure::missing($path);
+        }
+        $database = Database::openForReading($path, $context->settings->busyTimeoutMilliseconds);
+        Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->expectCurrent();
+
+        return $database;
     }
 }

@@ -97,3 +97,10 @@ final readonly class IntegrityCheck
         return [$status['running'] ? null : $status['exitcode'], trim((string) stream_get_contents($output))];
     }
 }
+
+/** What a check of the file found: a row of the table checks. */
+final readonly class CheckResult
+{
+    /** @param string $result whole, damaged or unfinished */
+    public function __construct(public string $result, public ?string $detail) {}
+}

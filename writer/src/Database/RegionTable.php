@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Database;
 
 use stdClass;
+use TrendVault\Writer\WriterException;
 
 /** The regions of a deployment: db/regions.json, or the file of REGIONS_FILE. contract/region-table.ts reads the same. */
 final readonly class RegionTable
@@ -153,5 +154,128 @@ final readonly class RegionTable
     private static function matches(string $pattern, mixed $value): bool
     {
         return is_string($value) && preg_match($pattern, $value) === 1;
+    }
+}
+
+/** The message has a line for each mistake. */
+final class BadRegionTable extends WriterException
+{
+    private const int MOST_SAID = 20;
+
+    /** @param non-empty-list<string> $faults */
+    public static function because(array $faults): self
+    {
+        $more = count($faults) - self::MOST_SAID;
+        $said = array_slice($faults, 0, self::MOST_SAID);
+
+        return new self(implode("\n", $more > 0 ? [...$said, "and $more more"] : $said));
+    }
+}
+
+/** The regions of a deployment, those of this writer, and which numbers its generations have. */
+final readonly class RegionShare
+{
+    /** More than there are regions, so that the numbers of two writers are never the same. */
+    public const int NUMBER_STEP = 256;
+
+    /**
+     * @param non-empty-list<string> $all in the order of the file
+     * @param non-empty-list<string> $codes of this writer, in the order of the file
+     * @param ?int $index of the first of them in the file, from 0; null for the only writer
+     */
+    public function __construct(private array $all, public array $codes, private ?int $index) {}
+
+    /** Of the only writer. */
+    public static function whole(RegionTable $table): self
+    {
+        return new self($table->codes(), $table->codes(), null);
+    }
+
+    /**
+     * Of one of several writers.
+     *
+     * @param non-empty-list<string> $codes each of the table
+     */
+    public static function part(RegionTable $table, array $codes): self
+    {
+        $own = array_intersect($table->codes(), $codes);
+
+        return new self($table->codes(), array_values($own), array_key_first($own));
+    }
+
+    public function isWhole(): bool
+    {
+        return $this->index === null;
+    }
+
+    /**
+     * Which regions there are, and whether they are this writer's.
+     *
+     * @return array<string, bool> by code
+     */
+    public function ownership(): array
+    {
+        $all = $this->all;
+        sort($all);
+
+        return array_combine($all, array_map($this->has(...), $all));
+    }
+
+    public function has(string $region): bool
+    {
+        return in_array($region, $this->codes, true);
+    }
+
+    /** The smallest number after $last that leaves the index as its remainder: another writer has another index. Null for the next one. */
+    public function numberAfter(int $last): ?int
+    {
+        if ($this->index === null) {
+            return null;
+        }
+        $distance = ($this->index - $last) % self::NUMBER_STEP;
+
+        return $last + ($distance > 0 ? $distance : $distance + self::NUMBER_STEP);
+    }
+}
+
+/** The regions in the database: those of the deployment's table, and those that were in it before. */
+final readonly class Regions
+{
+    private const string SEED = <<<'SQL'
+    INSERT INTO regions (code, name, languages) VALUES (?, ?, ?)
+    ON CONFLICT (code) DO UPDATE SET name = excluded.name, languages = excluded.languages
+      WHERE name IS NOT excluded.name OR languages IS NOT excluded.languages
+    SQL;
+
+    /**
+     * Adds and renames; a region that is no longer listed stays, because its history refers to it. Nothing of it is
+     * stored or ranked any more.
+     *
+     * @return int rows changed
+     */
+    public static function seed(Database $database, RegionTable $table): int
+    {
+        return $database->transaction(static function () use ($database, $table): int {
+            $changed = 0;
+            foreach ($table->regions as $region) {
+                $changed += $database->run(self::SEED, [
+                    $region->code,
+                    $region->name,
+                    json_encode($region->languages, JSON_THROW_ON_ERROR),
+                ]);
+            }
+
+            return $changed;
+        });
+    }
+
+    /** @throws SchemaMismatch when the table has regions that were not seeded */
+    public static function expectSeeded(Database $database, RegionTable $table): void
+    {
+        $known = array_column($database->rows('SELECT code FROM regions'), 'code');
+        $missing = array_diff($table->codes(), $known);
+        if ($missing !== []) {
+            throw SchemaMismatch::withoutRegions(array_values($missing));
+        }
     }
 }

@@ -60,3 +60,10 @@ final readonly class Removals
         return $this->database->value('SELECT count(*) FROM removals WHERE kind = ?', [$kind->value]);
     }
 }
+
+/** What was taken down: one video by its id, or all videos of a channel by its name. */
+enum RemovalKind: string
+{
+    case Video = 'video';
+    case Channel = 'channel';
+}

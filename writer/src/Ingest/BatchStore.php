@@ -230,3 +230,99 @@ final readonly class BatchStore
         }
     }
 }
+
+/** Lines that wait to be stored. A line can be released before the batch is done: lines are most of its memory. */
+final class Batch
+{
+    private const int MAX_LINES = 16_000;
+    private const int MAX_BYTES = 8 * 1024 * 1024;
+
+    /** @var list<int> line numbers in the source */
+    private array $numbers = [];
+    /** @var array<int, string|LineFragment> by the index of the number */
+    private array $lines = [];
+    private int $bytes = 0;
+
+    /** @param int $number of the line in the source, from 1 */
+    public function add(int $number, string|LineFragment $line): void
+    {
+        $this->numbers[] = $number;
+        $this->lines[] = $line;
+        $this->bytes += strlen($line instanceof LineFragment ? $line->bytes : $line);
+    }
+
+    public function isFull(): bool
+    {
+        return count($this->numbers) >= self::MAX_LINES || $this->bytes >= self::MAX_BYTES;
+    }
+
+    /** The number in the source of the line at this index of the batch. */
+    public function numberOf(int $index): int
+    {
+        return $this->numbers[$index];
+    }
+
+    /** @return array<int, string|LineFragment> by index */
+    public function lines(): array
+    {
+        return $this->lines;
+    }
+
+    /** Frees the memory of a line; its number stays. */
+    public function release(int $index): void
+    {
+        unset($this->lines[$index]);
+    }
+}
+
+/** How many lines had which outcome, and how many were rejected for which reason. */
+final class LineCounts
+{
+    /** @var array<string, int> by Outcome value */
+    private array $outcomes = [];
+    /** @var array<string, int> by RejectionReason value */
+    private array $rejections = [];
+
+    public function count(Outcome $outcome): void
+    {
+        $this->outcomes[$outcome->value] = ($this->outcomes[$outcome->value] ?? 0) + 1;
+    }
+
+    public function reject(RejectionReason $reason): void
+    {
+        $this->rejections[$reason->value] = ($this->rejections[$reason->value] ?? 0) + 1;
+    }
+
+    public function of(Outcome $outcome): int
+    {
+        return $this->outcomes[$outcome->value] ?? 0;
+    }
+
+    /** @return array<string, int> by RejectionReason value */
+    public function rejections(): array
+    {
+        return $this->rejections;
+    }
+
+    /** How many lines were rejected, for all reasons together. */
+    public function rejected(): int
+    {
+        return array_sum($this->rejections);
+    }
+
+    /** Whether no line was counted. */
+    public function isEmpty(): bool
+    {
+        return $this->outcomes === [] && $this->rejections === [];
+    }
+
+    public function add(self $other): void
+    {
+        foreach ($other->outcomes as $name => $count) {
+            $this->outcomes[$name] = ($this->outcomes[$name] ?? 0) + $count;
+        }
+        foreach ($other->rejections as $name => $count) {
+            $this->rejections[$name] = ($this->rejections[$name] ?? 0) + $count;
+        }
+    }
+}

@@ -5,9 +5,12 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ingest;
 
 use Closure;
+use Generator;
 use SQLite3Exception;
+use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\DatabaseFault;
+use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Sources\ClaimableSource;
 use TrendVault\Writer\Sources\RejectStore;
@@ -17,6 +20,7 @@ use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\Stopped;
 use TrendVault\Writer\Sources\StopSignals;
+use TrendVault\Writer\WriterException;
 
 /** Ingests a whole source and tells the source when its lines are committed. */
 final readonly class SourceIngestion
@@ -140,5 +144,65 @@ final readonly class SourceIngestion
         } catch (SourceFailure | RejectStoreFailure $failure) {
             return $failure;
         }
+    }
+}
+
+/** The counts and the failure, if any, of one source. */
+final readonly class SourceResult
+{
+    /**
+     * @param LineCounts $counts of the lines that were committed, also when the source failed later
+     * @param ?string $reportPath the file that says which lines were rejected and why; null when none was
+     * @param ?WriterException $failure null when the source was read to its end
+     */
+    public function __construct(
+        public string $source,
+        public LineCounts $counts,
+        public ?string $reportPath,
+        public float $seconds,
+        public ?WriterException $failure,
+    ) {}
+}
+
+/** Which sources failed in a run, once each. They go with the run. */
+final readonly class SourceFailures
+{
+    private const int MOST_CHARACTERS = 120;
+
+    public function __construct(private Database $database, private Run $run) {}
+
+    /** @param string $label kind and host of the source: no credential, no path, no query */
+    public function add(string $label): void
+    {
+        $this->database->run('INSERT OR IGNORE INTO source_failures (run_id, source) VALUES (?, ?)', [
+            $this->run->id,
+            mb_substr($label, 0, self::MOST_CHARACTERS),
+        ]);
+    }
+}
+
+/** Collects lines before they are stored, so that no transaction is open while the writer waits for a source. */
+final readonly class BatchReader
+{
+    /**
+     * @return Generator<Batch>
+     * @throws SourceFailure after the last lines that the source gave
+     */
+    public static function batches(Source $source): Generator
+    {
+        $batch = new Batch();
+        try {
+            foreach ($source->lines() as $number => $line) {
+                $batch->add($number, $line);
+                if ($batch->isFull()) {
+                    yield $batch;
+                    $batch = new Batch();
+                }
+            }
+        } catch (SourceFailure $failure) {
+            yield $batch;
+            throw $failure;
+        }
+        yield $batch;
     }
 }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Observations;
 
+use Exception;
+use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Time\Rfc3339;
 
 /** Parses a line of NDJSON. Every rule about what may be stored is here, or a CHECK in db/migrations. */
@@ -196,4 +198,283 @@ final readonly class ObservationParser
     {
         return new RejectedLine(RejectionReason::MissingField, "$field: expected $meaning, it is missing");
     }
+}
+
+/** Reads the fields of a line that are not needed in every line; null for one that is absent. */
+final readonly class FieldReader
+{
+    /** The largest integer that all JSON readers read exactly (RFC 8259, section 6). */
+    private const int MAX_COUNT = 9_007_199_254_740_991;
+    /** The bytes that may begin a character of FORBIDDEN: text without them needs no pattern. */
+    private const string SUSPECT = "\xc2\xe2\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
+    private const string LANGUAGE = '/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/D';
+    /** Controls (C0, DEL, C1), line and paragraph separators, and what changes the direction of the text around it. */
+    public const string FORBIDDEN = '/[\x00-\x1f\x7f-\x{9f}\x{2028}-\x{202e}\x{2066}-\x{2069}]/u';
+    /** Text that begins with one of `!` to `~` needs no such pattern. Any character but spaces, and those that are drawn as nothing (some letters and the empty braille pattern, too). */
+    private const string VISIBLE = '/[^\p{Z}\p{C}\p{M}\x{115f}\x{1160}\x{2800}\x{3164}\x{ffa0}]/u';
+    /** Without a user, a query or a fragment, because `/hq.webp` is added to it. */
+    private const string THUMB_BASE = '~^https?://[^\x00-\x20"<>\\\\^`{|}\x7f/?#@]+(?:/[^\x00-\x20"<>\\\\^`{|}\x7f?#]*)?$~D';
+    /** Of a page: with a path, a query and a fragment, without a user. */
+    private const string URL = '~^https://[^\x00-\x20"<>\\\\^`{|}\x7f/?#@]+(?:[/?#][^\x00-\x20"<>\\\\^`{|}\x7f]*)?$~D';
+
+    /** @param int $shiftSeconds what every time is moved by, for archived data */
+    public function __construct(private int $shiftSeconds) {}
+
+    /**
+     * @param array<mixed> $fields
+     * @throws RejectedLine
+     */
+    public function time(array $fields, string $name): ?int
+    {
+        $value = $fields[$name] ?? '';
+        if ($value === '') {
+            return null;
+        }
+        $time = is_string($value) ? Rfc3339::parse($value) : null;
+
+        return $time === null || $time < 0
+            ? throw new RejectedLine(
+                RejectionReason::BadTime,
+                "$name: expected an RFC 3339 time since 1970, for example 2026-11-20T10:00:00Z",
+            )
+            : $time + $this->shiftSeconds;
+    }
+
+    /**
+     * @param array<mixed> $fields
+     * @throws RejectedLine
+     */
+    public function count(array $fields, string $name): ?int
+    {
+        $value = $fields[$name] ?? '';
+
+        return match (true) {
+            is_int($value) && $value >= 0 && $value <= self::MAX_COUNT => $value,
+            $value === '' => null,
+            default => throw new RejectedLine(
+                RejectionReason::BadCount,
+                "$name: expected a whole number from 0 to " . self::MAX_COUNT,
+            ),
+        };
+    }
+
+    /**
+     * @param array<mixed> $fields
+     * @throws RejectedLine
+     */
+    public function text(array $fields, string $name, int $most): ?string
+    {
+        $value = $fields[$name] ?? null;
+
+        return $value === null ||
+            (is_string($value) &&
+                self::fits($value, $most) &&
+                (strcspn($value, self::SUSPECT) === strlen($value) ||
+                    preg_match(self::FORBIDDEN, $value) === 0) &&
+                (($value >= '!' && $value < "\x7f") || preg_match(self::VISIBLE, $value) === 1))
+            ? $value
+            : throw new RejectedLine(
+                RejectionReason::BadText,
+                "$name: expected text of 1 to $most characters, not only spaces, without control characters or such that change the direction of the text",
+            );
+    }
+
+    /**
+     * @param array<mixed> $fields
+     * @throws RejectedLine
+     */
+    public function language(array $fields): ?string
+    {
+        $value = $fields['language'] ?? '';
+        if ($value === '') {
+            return null;
+        }
+
+        return is_string($value) && strlen($value) <= 35 && preg_match(self::LANGUAGE, $value) === 1
+            ? $value
+            : throw new RejectedLine(
+                RejectionReason::BadLanguage,
+                'language: expected a language tag (BCP 47), for example pt-BR',
+            );
+    }
+
+    /**
+     * @param array<mixed> $fields
+     * @throws RejectedLine
+     */
+    public function thumbBase(array $fields): ?string
+    {
+        $value = $fields['thumb_base'] ?? null;
+
+        return $value === null ||
+            (is_string($value) &&
+                self::fits($value, 500) &&
+                preg_match(self::THUMB_BASE, $value) === 1 &&
+                (mb_check_encoding($value, 'ASCII') || preg_match(self::FORBIDDEN, $value) === 0))
+            ? $value
+            : throw new RejectedLine(
+                RejectionReason::BadThumbBase,
+                'thumb_base: expected an http or https address of at most 500 characters without a query, a fragment or a user',
+            );
+    }
+
+    /**
+     * @param array<mixed> $fields
+     * @throws RejectedLine
+     */
+    public function url(array $fields): ?string
+    {
+        $value = $fields['url'] ?? '';
+        if ($value === '') {
+            return null;
+        }
+
+        return is_string($value) &&
+            self::fits($value, 2000) &&
+            preg_match(self::URL, $value) === 1 &&
+            preg_match(self::FORBIDDEN, $value) === 0
+            ? $value
+            : throw new RejectedLine(
+                RejectionReason::BadUrl,
+                'url: expected an https address of at most 2000 characters without a user',
+            );
+    }
+
+    /** Counts characters only when the number of bytes does not answer already. */
+    private static function fits(string $text, int $mostCharacters): bool
+    {
+        return strlen($text) <= $mostCharacters || mb_strlen($text) <= $mostCharacters;
+    }
+}
+
+/**
+ * A video's view count in one region at one time. Times are UTC seconds, counts are cumulative.
+ * Null means that the line did not have the field.
+ */
+final readonly class Observation
+{
+    public function __construct(
+        public string $videoId,
+        public string $region,
+        public int $observedAt,
+        public int $views,
+        public ?int $likes = null,
+        public ?int $comments = null,
+        public ?string $title = null,
+        public ?string $channel = null,
+        public ?string $thumbBase = null,
+        public ?string $category = null,
+        public ?string $language = null,
+        public ?int $publishedAt = null,
+        public ?int $durationSeconds = null,
+        public ?string $url = null,
+    ) {}
+
+    /** Whether it has every field that a new video needs. */
+    public function describesVideo(): bool
+    {
+        return $this->title !== null && $this->channel !== null && $this->thumbBase !== null;
+    }
+
+    /** A 64-bit hash of the fields that describe the video, not of its counts. */
+    public function descriptionHash(): int
+    {
+        $description = "$this->title\n$this->channel\n$this->thumbBase\n$this->category\n$this->language\n$this->publishedAt\n$this->durationSeconds";
+        if ($this->url !== null) {
+            $description .= "\n$this->url";
+        }
+
+        return unpack('q', hash('xxh3', $description, true))[1];
+    }
+}
+
+/** What a video is and where it may be listed, without views: a line of a site's catalogue. */
+final readonly class Announcement
+{
+    /**
+     * @param list<string> $regions of this writer; none when all are other writers'
+     * @param array<string, string|int|null> $description by column of videos; null for a field that the line does not have
+     */
+    public function __construct(public string $videoId, public array $regions, public array $description) {}
+}
+
+/**
+ * A line that takes a video or a channel down, instead of counting views:
+ * `{"id": "dQw4w9WgXcQ", "removed": true, "reason": "…"}`, or `channel` in place of `id`.
+ */
+final readonly class Removal
+{
+    private const string MARK = '"removed"';
+    private const int MAX_CHANNEL_CHARACTERS = 200;
+
+    private function __construct(public RemovalKind $kind, public string $name, public string $reason) {}
+
+    /**
+     * Null for every other line. A reason that is missing or no text does not keep a video up.
+     *
+     * @throws RejectedLine when it does not say what is removed
+     */
+    public static function parse(string $line): ?self
+    {
+        $fields = str_contains($line, self::MARK) ? json_decode($line, true) : null;
+        if (!is_array($fields) || ($fields['removed'] ?? null) !== true) {
+            return null;
+        }
+        $reason = is_string($fields['reason'] ?? null)
+            ? trim((string) preg_replace('/\p{C}+/u', ' ', $fields['reason']))
+            : '';
+
+        return isset($fields['id'])
+            ? new self(RemovalKind::Video, self::videoId($fields['id']), $reason)
+            : new self(RemovalKind::Channel, self::channel($fields['channel'] ?? null), $reason);
+    }
+
+    /** @throws RejectedLine */
+    private static function videoId(mixed $id): string
+    {
+        return is_string($id) && preg_match(ObservationParser::ID, $id) === 1
+            ? $id
+            : throw new RejectedLine(RejectionReason::BadId, 'id: expected the id of the removed video');
+    }
+
+    /** @throws RejectedLine */
+    private static function channel(mixed $channel): string
+    {
+        return is_string($channel) && $channel !== '' && mb_strlen($channel) <= self::MAX_CHANNEL_CHARACTERS
+            ? $channel
+            : throw new RejectedLine(
+                RejectionReason::MissingField,
+                'id: expected the removed video, or the removed channel in channel; both are missing',
+            );
+    }
+}
+
+/** A line that cannot be stored; the message says what was expected. */
+final class RejectedLine extends Exception
+{
+    public function __construct(public readonly RejectionReason $reason, string $expected)
+    {
+        parent::__construct($expected);
+    }
+}
+
+/** Why a line was rejected. The list is closed: `status` and monitors count by it. */
+enum RejectionReason: string
+{
+    case TooLong = 'too_long';
+    case CutOff = 'cut_off';
+    case NotUtf8 = 'not_utf8';
+    case NotJson = 'not_json';
+    case NotAnObject = 'not_an_object';
+    case MissingField = 'missing_field';
+    case MissingMetadata = 'missing_metadata';
+    case BadId = 'bad_id';
+    case UnknownRegion = 'unknown_region';
+    case BadTime = 'bad_time';
+    case InTheFuture = 'in_the_future';
+    case BadCount = 'bad_count';
+    case BadText = 'bad_text';
+    case BadLanguage = 'bad_language';
+    case BadThumbBase = 'bad_thumb_base';
+    case BadUrl = 'bad_url';
 }

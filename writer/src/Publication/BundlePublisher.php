@@ -7,9 +7,11 @@ namespace TrendVault\Writer\Publication;
 use Psr\Clock\ClockInterface;
 use TrendVault\Writer\Store\CheckedStore;
 use TrendVault\Writer\Store\Condition;
+use TrendVault\Writer\Store\Deadline;
 use TrendVault\Writer\Store\Payload;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\Store\WorkFolder;
+use TrendVault\Writer\Time\Rfc3339;
 
 /** Publishes the bundle of a generation: the object, its pointer under its own name, and then bundle.json. */
 final readonly class BundlePublisher
@@ -98,5 +100,209 @@ final readonly class BundlePublisher
         return StoreFailure::because(
             "No bundle of generation $generation was published: {$this->store->client->address->name()} has one of generation $stored, so another writer publishes there. Stop one of the two.",
         );
+    }
+}
+
+/** The signed document that names the newest bundle of rendered documents; contract/pointer.ts describes it. */
+final readonly class BundlePointer
+{
+    private const string CONTEXT = "trendvault bundle pointer v2\n";
+    private const string FORM =
+        '~^\{"version":2,"store":"(' .
+        PointerReader::STORE_NAME .
+        ')","generation":([1-9][0-9]{0,14}),"published_at":"([0-9TZ:-]{20})","bundle":\{"sha256":"([A-Za-z0-9_-]{43})","bytes":([1-9][0-9]{0,14}),"index_bytes":([1-9][0-9]{0,14}),"index_sha256":"([A-Za-z0-9_-]{43})"\},"kid":"[A-Za-z0-9_-]{8}","signature":"[A-Za-z0-9_-]{86}"\}$~D';
+
+    private function __construct(
+        /** How its store is called. */
+        public string $store,
+        public int $generation,
+        /** Of the bundle; base64url. */
+        public string $bundleHash,
+        public string $text,
+    ) {}
+
+    /** @param int $now UTC seconds */
+    public static function sign(SigningKeys $keys, string $store, RenderedBundle $bundle, int $now): self
+    {
+        $text = SignedText::of($keys, self::CONTEXT, [
+            'version' => 2,
+            'store' => $store,
+            'generation' => $bundle->generation,
+            'published_at' => Rfc3339::format($now),
+            'bundle' => [
+                'sha256' => $bundle->hash,
+                'bytes' => $bundle->bytes,
+                'index_bytes' => $bundle->indexBytes,
+                'index_sha256' => $bundle->indexHash,
+            ],
+        ]);
+
+        return new self($store, $bundle->generation, $bundle->hash, $text);
+    }
+
+    public static function read(string $text, PointerReader $reader): self|PointerVerdict
+    {
+        $pointer = self::parse($text);
+
+        return $pointer === null
+            ? SignedText::whyNotRead($text)
+            : $reader->verdict($text, self::CONTEXT, $pointer->store) ?? $pointer;
+    }
+
+    /** Null when it is not such a pointer. The signature is not verified. */
+    private static function parse(string $text): ?self
+    {
+        if (strlen($text) > SignedText::MOST_BYTES || preg_match(self::FORM, $text, $match) !== 1) {
+            return null;
+        }
+        [, $store, $generation, $publishedAt, $hash, $bytes, $indexBytes, $indexHash] = $match;
+        $isPossible =
+            SignedText::isTime($publishedAt) &&
+            Base64Url::decode($hash) !== null &&
+            Base64Url::decode($indexHash) !== null &&
+            (int) $indexBytes <= (int) $bytes;
+
+        return $isPossible ? new self($store, (int) $generation, $hash, $text) : null;
+    }
+
+    public function key(): string
+    {
+        return "bundles/$this->generation.json";
+    }
+}
+
+/** Runs RENDER_COMMAND, without a shell: the origin's own code makes a bundle of documents from a generation file. */
+final readonly class Renderer
+{
+    /** What it needs none of. */
+    private const string OUR_SECRETS = '/^(S3_|PUBLISH_SIGNING_KEY|VIEWS_KEYS|YOUTUBE_API_KEY|HTTP_SOURCE_AUTHORIZATION)/';
+    private const int POLL_MICROSECONDS = 20_000;
+    private const int MOST_OUTPUT_BYTES = 4096;
+
+    /** @param list<string> $command */
+    public function __construct(private array $command) {}
+
+    /**
+     * @param string $database the path of the generation file
+     * @param string $output the path of the bundle
+     * @throws StoreFailure
+     */
+    public function render(string $database, string $output, Deadline $deadline): RenderedBundle
+    {
+        [$said, $complaints] = [tmpfile(), tmpfile()];
+        $process =
+            $said === false || $complaints === false
+                ? false
+                : @proc_open(
+                    [...$this->command, '--database', $database, '--output', $output],
+                    [['file', '/dev/null', 'r'], $said, $complaints],
+                    $pipes,
+                    env_vars: self::environment(),
+                );
+        if ($process === false) {
+            throw $this->failure('it cannot be started');
+        }
+        $exitCode = self::wait($process, $deadline);
+        if ($exitCode !== 0) {
+            throw $this->failure(
+                $exitCode === null
+                    ? "it took longer than PUBLISH_TIMEOUT_SECONDS=$deadline->seconds"
+                    : "it ended with exit code $exitCode: " . self::lastLine($complaints),
+            );
+        }
+
+        return RenderedBundle::read(self::lastLine($said)) ??
+            throw $this->failure('its last line of output does not describe a bundle');
+    }
+
+    private function failure(string $reason): StoreFailure
+    {
+        return StoreFailure::because(
+            "No bundle was published: RENDER_COMMAND ({$this->command[0]} …) failed: $reason. The generation itself is published; the next run tries again.",
+        );
+    }
+
+    /**
+     * @param resource $process
+     * @return ?int its exit code; null when it was killed at the deadline
+     */
+    private static function wait(mixed $process, Deadline $deadline): ?int
+    {
+        $status = proc_get_status($process);
+        while ($status['running'] && $deadline->secondsLeft() > 0) {
+            usleep(self::POLL_MICROSECONDS);
+            $status = proc_get_status($process);
+        }
+        if ($status['running']) {
+            proc_terminate($process, SIGKILL);
+        }
+        proc_close($process);
+
+        return $status['running'] ? null : $status['exitcode'];
+    }
+
+    /** @return array<string, string> */
+    private static function environment(): array
+    {
+        return array_filter(
+            getenv(),
+            static fn(string $name): bool => preg_match(self::OUR_SECRETS, $name) !== 1,
+            ARRAY_FILTER_USE_KEY,
+        );
+    }
+
+    /** @param resource $file */
+    private static function lastLine(mixed $file): string
+    {
+        fseek($file, max(0, fstat($file)['size'] - self::MOST_OUTPUT_BYTES));
+        $lines = explode("\n", trim((string) stream_get_contents($file)));
+
+        return (string) preg_replace('/[^\x20-\x7e]+/', ' ', end($lines));
+    }
+}
+
+/** What the renderer says about the bundle that it has written. Hashes are base64url. */
+final readonly class RenderedBundle
+{
+    public function __construct(
+        public int $generation,
+        public int $documents,
+        public int $bytes,
+        public string $hash,
+        public int $indexBytes,
+        public string $indexHash,
+    ) {}
+
+    /** @return ?self null when the line is something else */
+    public static function read(string $line): ?self
+    {
+        $said = json_decode($line, true);
+        $isOne =
+            is_array($said) &&
+            array_all(
+                ['generation', 'documents', 'bytes', 'index_bytes'],
+                static fn(string $name): bool => is_int($said[$name] ?? null) && $said[$name] > 0,
+            ) &&
+            array_all(
+                ['sha256', 'index_sha256'],
+                static fn(string $name): bool => is_string($said[$name] ?? null) &&
+                    strlen((string) Base64Url::decode($said[$name])) === 32,
+            );
+
+        return $isOne
+            ? new self(
+                $said['generation'],
+                $said['documents'],
+                $said['bytes'],
+                $said['sha256'],
+                $said['index_bytes'],
+                $said['index_sha256'],
+            )
+            : null;
+    }
+
+    public function key(): string
+    {
+        return "bundles/$this->generation-$this->hash.bundle";
     }
 }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Publication;
 
+use TrendVault\Writer\Store\CheckedStore;
+use TrendVault\Writer\Store\Condition;
 use TrendVault\Writer\Store\ListedObject;
 use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\StoreFailure;
@@ -74,5 +76,116 @@ final readonly class ObjectRetention
             ),
             'key',
         );
+    }
+}
+
+/**
+ * Packs the pointers of a day that is over into one object, and deletes them one by one when they are in it. The newest
+ * pointer stays. A pack is only ever added to.
+ */
+final readonly class PointerPacks
+{
+    private const int GZIP_LEVEL = 9;
+    private const int DAY_SECONDS = 86_400;
+    private const int MOST_BYTES = 16 * 1024 * 1024;
+    private const int MOST_UNPACKED_BYTES = 64 * 1024 * 1024;
+
+    public function __construct(
+        private CheckedStore $store,
+        private PointerReader $reader,
+        private Publications $publications,
+    ) {}
+
+    /**
+     * @param int $now UTC seconds
+     * @param int $most how many pointers are deleted at most
+     * @return int how many were deleted
+     * @throws StoreFailure
+     */
+    public function tidy(int $now, int $most): int
+    {
+        $today = $now - ($now % self::DAY_SECONDS);
+        if ($this->publications->oldestDayBefore($today) === null) {
+            return 0;
+        }
+        $this->findOthers();
+        $day = $this->publications->oldestDayBefore($today);
+        if ($day === null) {
+            return 0;
+        }
+        $pointers = $this->publications->pointersOf($day);
+        $this->pack($day, $pointers);
+        foreach (array_slice($pointers, 0, $most) as $pointer) {
+            $this->store->client->delete($pointer->key());
+            $this->publications->forgetPointer($pointer);
+        }
+
+        return min($most, count($pointers));
+    }
+
+    /** Notes pointers in the store that this database does not know, as after a restore. */
+    private function findOthers(): void
+    {
+        $known = array_flip($this->publications->generations());
+        foreach ($this->store->client->list('pointers/') as $object) {
+            if (preg_match('~^pointers/([0-9]{1,15})\.json$~D', $object->key, $match) !== 1) {
+                continue;
+            }
+            if (!isset($known[(int) $match[1]])) {
+                $this->note((int) $match[1]);
+            }
+        }
+    }
+
+    private function note(int $generation): void
+    {
+        $pointer = CurrentPointer::found($this->store, $generation, $this->reader);
+        $isOlder = $generation < ($this->publications->newest()->generation ?? 0);
+        if ($pointer instanceof Pointer && $pointer->generation === $generation && $isOlder) {
+            $this->publications->addPointer($pointer);
+        }
+    }
+
+    /** @param list<Pointer> $pointers */
+    private function pack(int $day, array $pointers): void
+    {
+        $key = 'pointers/packed/' . gmdate('Y-m-d', $day) . '.jsonl.gz';
+        $object = $this->store->client->get($key, self::MOST_BYTES);
+        $packed = $object === null ? [] : self::unpack($object->content, $key);
+        $all = $packed;
+        foreach ($pointers as $pointer) {
+            $all[$pointer->generation] = $pointer->text;
+        }
+        ksort($all);
+        if ($all === $packed) {
+            return;
+        }
+        $text = (string) gzencode(
+            implode(array_map(static fn(string $line): string => "$line\n", $all)),
+            self::GZIP_LEVEL,
+        );
+        $condition = $object === null ? Condition::isNew() : Condition::matches($object->etag);
+        $this->store->putText($key, $text, $condition) ??
+            throw StoreFailure::because("Cannot pack pointers: somebody else writes $key at this moment.");
+    }
+
+    /**
+     * @return array<int, string> pointers by generation
+     * @throws StoreFailure
+     */
+    private static function unpack(string $content, string $key): array
+    {
+        $text = @gzdecode($content, self::MOST_UNPACKED_BYTES);
+        $pointers = [];
+        foreach ($text === false ? [''] : explode("\n", rtrim($text, "\n")) as $line) {
+            $pointer =
+                Pointer::parse($line) ??
+                throw StoreFailure::because(
+                    "$key in the store is damaged, so that no pointer of that day is deleted. Put a whole copy back, or delete it: it is written again from the pointers that are left.",
+                );
+            $pointers[$pointer->generation] = $line;
+        }
+
+        return $pointers;
     }
 }

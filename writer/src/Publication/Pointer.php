@@ -133,3 +133,107 @@ final readonly class Pointer
         return "pointers/$generation.json";
     }
 }
+
+/** What a pointer must be to be one of this writer's: signed with one of its keys, for its store. */
+final readonly class PointerReader
+{
+    /** How a store may be called; contract/store-names.ts has the same. */
+    public const string STORE_NAME = '[A-Za-z0-9][A-Za-z0-9._/-]{0,99}';
+
+    public function __construct(
+        public PublicKeys $keys,
+        /** How the store is called in its pointers. */
+        public string $store,
+    ) {}
+
+    public static function isStoreName(string $text): bool
+    {
+        return preg_match('~^' . self::STORE_NAME . '$~D', $text) === 1;
+    }
+
+    /** @return ?PointerVerdict null when a document that names a store is one of ours */
+    public function verdict(string $text, string $context, string $store): ?PointerVerdict
+    {
+        return SignedText::verdict($text, $context, $this->keys) ??
+            ($store === $this->store ? null : PointerVerdict::OtherStore);
+    }
+}
+
+/** Why a document is not taken as a pointer; the words are those of contract/pointer.ts. */
+enum PointerVerdict: string
+{
+    case Malformed = 'malformed';
+    /** Another program wrote it, which this one cannot read. */
+    case OtherVersion = 'other-version';
+    case UnknownKey = 'unknown-key';
+    case Tampered = 'tampered';
+    /** Signed for a store of another name. */
+    case OtherStore = 'other-store';
+
+    public function sentence(): string
+    {
+        return match ($this) {
+            self::Malformed => 'it is not a pointer',
+            self::OtherVersion => 'another version of TrendVault has written it',
+            self::UnknownKey => 'it is signed by a key that is not in PUBLISH_SIGNING_KEY',
+            self::Tampered => 'its signature is wrong',
+            self::OtherStore
+                => 'it is signed for a store of another name than PUBLISH_NAME, or else PUBLISH, says',
+        };
+    }
+}
+
+/**
+ * Documents of one line of JSON that end with a key's id and a signature of what stands before it, after a line that
+ * says which kind of document it is.
+ */
+final readonly class SignedText
+{
+    public const int MOST_BYTES = 500;
+
+    private const string SIGNATURE = ',"signature":"';
+    private const string OTHER_VERSION = '~^\{"version":(?!2,)[0-9]{1,9},~';
+
+    /** @param array<string, mixed> $members without the last two */
+    public static function of(SigningKeys $keys, string $context, array $members): string
+    {
+        $json = json_encode([...$members, 'kid' => $keys->kid], JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES);
+        $unsigned = substr($json, 0, -1);
+
+        return $unsigned . self::SIGNATURE . Base64Url::encode($keys->sign($context . $unsigned)) . '"}';
+    }
+
+    /**
+     * Of a document that has the form of its kind.
+     *
+     * @return ?PointerVerdict null when it is valid
+     */
+    public static function verdict(string $text, string $context, PublicKeys $keys): ?PointerVerdict
+    {
+        $end = (int) strrpos($text, self::SIGNATURE);
+        $signature = Base64Url::decode(substr($text, $end + strlen(self::SIGNATURE), -2));
+        $kid = substr($text, $end - 9, 8);
+
+        return match (true) {
+            $signature === null => PointerVerdict::Malformed,
+            !$keys->has($kid) => PointerVerdict::UnknownKey,
+            $keys->isSignedBy($kid, $context . substr($text, 0, $end), $signature) => null,
+            default => PointerVerdict::Tampered,
+        };
+    }
+
+    /** Whether it is a time as we write it, of a day that exists. */
+    public static function isTime(string $text): bool
+    {
+        $time = Rfc3339::parse($text);
+
+        return $time !== null && Rfc3339::format($time) === $text;
+    }
+
+    public static function whyNotRead(string $text): PointerVerdict
+    {
+        return strlen($text) <= self::MOST_BYTES && preg_match(self::OTHER_VERSION, $text) === 1
+            ? PointerVerdict::OtherVersion
+            : PointerVerdict::Malformed;
+    }
+}

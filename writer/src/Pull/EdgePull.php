@@ -78,3 +78,31 @@ final class EdgePull
         return $this->clock->now()->getTimestamp();
     }
 }
+
+/** What a run pulled, and what it could not. */
+final readonly class PullResult
+{
+    /**
+     * @param array<string, PulledCounts> $pulled by shard, of those that answered
+     * @param list<EdgeFailure> $failures
+     */
+    public function __construct(public array $pulled, public array $failures) {}
+
+    public function sum(): PulledCounts
+    {
+        $sum = new PulledCounts();
+        array_map($sum->addAll(...), $this->pulled);
+
+        return $sum;
+    }
+
+    /** @return list<string> each sentence once */
+    public function messages(): array
+    {
+        return array_values(
+            array_unique(
+                array_map(static fn(EdgeFailure $failure): string => $failure->getMessage(), $this->failures),
+            ),
+        );
+    }
+}

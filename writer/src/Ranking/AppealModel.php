@@ -220,3 +220,219 @@ final class AppealModel
         return max(self::PRIOR_VIEWS / $prior, self::LEAST_PRIOR_LOOKS);
     }
 }
+
+/** The appeal of a video when it was new: the chance that a visitor who looks at it at the first rank opens it. */
+final readonly class AppealEstimate
+{
+    public function __construct(
+        /** Before any look was counted: from the region, and from the counts elsewhere. */
+        public float $prior,
+        /** With what was counted. */
+        public float $mean,
+        /** An upper bound, higher for a video of which less is known: what a video ranks by that is to be tried. */
+        public float $upper,
+        /** Whether looks say more than elsewhere lets them: the mean is held at a multiple of the prior. */
+        public bool $isHeld,
+    ) {}
+}
+
+/**
+ * The chance that a visitor who looks at a video opens it falls with the video's age, as T / (age + T) does: T is the
+ * forecast's taper, which was fitted on view rates.
+ */
+final class Appeal
+{
+    /** The share of a new video's appeal that is left. */
+    public static function left(int $ageSeconds): float
+    {
+        return Forecast::TAPER_HOURS / (max(0, $ageSeconds) / 3600 + Forecast::TAPER_HOURS);
+    }
+
+    /** The mean of what is left over so many hours ahead. */
+    public static function leftAhead(float $ageHours, float $hours): float
+    {
+        $age = $ageHours + Forecast::TAPER_HOURS;
+
+        return (Forecast::TAPER_HOURS / $hours) * log(($age + $hours) / $age);
+    }
+
+    /** The integral of what was left since publication, in hours. */
+    public static function spent(float $ageHours): float
+    {
+        return Forecast::TAPER_HOURS * log(1 + $ageHours / Forecast::TAPER_HOURS);
+    }
+}
+
+/** A video of a region where a list learns from looks, with all that is known of it. */
+final readonly class Contender
+{
+    /** @param array<int, Evidence> $evidence by rank group */
+    public function __construct(
+        public string $videoId,
+        public string $channel,
+        public ?string $category,
+        public ?int $publishedAt,
+        /** Without an observation when only the catalogue names it. */
+        public Velocity $velocity,
+        public array $evidence,
+        /** BCP 47. */
+        public ?string $language = null,
+    ) {}
+
+    public function isCounted(): bool
+    {
+        return $this->velocity->observationCount > 0;
+    }
+
+    /**
+     * All looks at it, of all ranks.
+     *
+     * @param int $at UTC seconds
+     */
+    public function looks(int $at): Evidence
+    {
+        return array_reduce(
+            $this->evidence,
+            static fn(Evidence $sum, Evidence $one): Evidence => $sum->plus($one),
+            new Evidence(0.0, 0.0, 0.0, $at),
+        );
+    }
+
+    /** @param int $at UTC seconds */
+    public function ageHours(float $at): float
+    {
+        $since = Forecast::ageStartsAt($this->velocity->firstObservedAt, $this->publishedAt);
+
+        return max(0.0, ($at - $since) / 3600);
+    }
+}
+
+/** Looks at a video and its views, in sums that forget: what is older by HALF_LIFE_HOURS counts half. */
+final readonly class Evidence
+{
+    public const float HALF_LIFE_HOURS = 8.0;
+
+    public function __construct(
+        public float $looks,
+        /** Each look times Appeal::left() at its time: looks at a video as if it were new. */
+        public float $agedLooks,
+        public float $views,
+        /** The time that the sums are of, UTC seconds. */
+        public int $countedAt,
+    ) {}
+
+    /** The share that is left of a sum after so many seconds; all of it when they are negative. */
+    public static function kept(int $seconds): float
+    {
+        return $seconds <= 0 ? 1.0 : 2.0 ** (-$seconds / (3600 * self::HALF_LIFE_HOURS));
+    }
+
+    /** Both together, whichever is the older one: the order of additions does not matter. */
+    public function plus(self $other): self
+    {
+        $mine = self::kept($other->countedAt - $this->countedAt);
+        $others = self::kept($this->countedAt - $other->countedAt);
+
+        return new self(
+            $mine * $this->looks + $others * $other->looks,
+            $mine * $this->agedLooks + $others * $other->agedLooks,
+            $mine * $this->views + $others * $other->views,
+            max($this->countedAt, $other->countedAt),
+        );
+    }
+}
+
+/** What counts from elsewhere say of a video's appeal here, compared with the other videos of the region. */
+final class ElsewhereHints
+{
+    /**
+     * How much of a difference elsewhere is one here: the slope of ln(appeal here) on ln(views elsewhere). Below 1,
+     * because popular elsewhere is not the same as wanted here, and the extremes elsewhere are partly luck.
+     */
+    private const float SLOPE = 0.67;
+    /** The views by which the rate since publication holds against the recent one. */
+    private const float LIFE_VIEWS = 5.0;
+    private const float LARGEST = 20.0;
+    /** The variance of ln(appeal here) among videos that are viewed as much elsewhere. */
+    private const float VARIANCE = 0.36;
+
+    /**
+     * A recent rate of few views is noise: it is a Poisson count over the mean time that the rate averages over, with the
+     * rate since publication as its Gamma prior, and that one has the region's mean as its own.
+     *
+     * @param list<Contender> $contenders
+     * @return list<float> the factor on the prior chance, 1 for a video that nobody counts elsewhere
+     */
+    public static function of(array $contenders): array
+    {
+        $views = $spent = 0.0;
+        $lives = [];
+        foreach ($contenders as $index => $contender) {
+            if ($contender->isCounted()) {
+                $lives[$index] = Appeal::spent($contender->ageHours($contender->velocity->lastObservedAt));
+                $views += $contender->velocity->views;
+                $spent += $lives[$index];
+            }
+        }
+        $hints = array_fill(0, count($contenders), 1.0);
+        if ($views <= 0.0 || $spent <= 0.0) {
+            return $hints;
+        }
+        $logs = [];
+        foreach ($lives as $index => $life) {
+            $logs[$index] = log(self::rate($contenders[$index], $life, $views / $spent));
+        }
+        $mean = array_sum($logs) / count($logs);
+        foreach ($logs as $index => $log) {
+            $hints[$index] = min(self::LARGEST, max(1 / self::LARGEST, exp(self::SLOPE * ($log - $mean))));
+        }
+
+        return $hints;
+    }
+
+    /**
+     * Grows where few views are counted elsewhere: their Gamma distribution adds about 1 / (views + 1) to the variance
+     * of ln(views elsewhere).
+     *
+     * @param float $surprise standard deviations
+     * @return float the most that the appeal may be, in parts of its prior; no bound for a video that nobody counts
+     */
+    public static function bound(Contender $contender, float $surprise): float
+    {
+        $variance = self::VARIANCE + self::SLOPE ** 2 / ($contender->velocity->views + 1);
+
+        return $contender->isCounted() ? exp($surprise * sqrt($variance)) : INF;
+    }
+
+    /** @return float views per hour as if the video were new */
+    private static function rate(Contender $contender, float $life, float $mean): float
+    {
+        $velocity = $contender->velocity;
+        $sinceBirth = ($velocity->views + 1) / ($life + 1 / $mean);
+        $hours = VelocityModel::RATE_HALF_LIFE_HOURS / M_LN2;
+        $left = Appeal::left((int) (3600 * $contender->ageHours($velocity->ratedAt)));
+
+        return (self::LIFE_VIEWS + $hours * $velocity->viewsPerHour) /
+            (self::LIFE_VIEWS / $sinceBirth + $hours * $left);
+    }
+}
+
+/** Ranks that are looked at alike: the first ones alone, the lower ones together. A group's name is its first rank. */
+final class RankGroup
+{
+    public const array FIRST_RANKS = [1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 21, 25, 33, 49, 97];
+
+    /** @param int $rank from 1 */
+    public static function of(int $rank): int
+    {
+        $group = 1;
+        foreach (self::FIRST_RANKS as $first) {
+            if ($first > $rank) {
+                break;
+            }
+            $group = $first;
+        }
+
+        return $group;
+    }
+}

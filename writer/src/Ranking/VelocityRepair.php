@@ -172,3 +172,13 @@ final class VelocityRepair
         return count(array_filter($this->velocities));
     }
 }
+
+/** What a repair did. A velocity is that of a video in a region. */
+final readonly class RepairResult
+{
+    public function __construct(
+        public int $futureObservations,
+        public int $rebuiltVelocities,
+        public int $deletedVelocities,
+    ) {}
+}

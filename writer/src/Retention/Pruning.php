@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Retention;
 
+use TrendVault\Writer\Database\ClockRecord;
 use TrendVault\Writer\Database\Database;
 
 /** Deletes what is older than the settings keep, in transactions of bounded size, then truncates the WAL. */
@@ -117,5 +118,109 @@ final readonly class Pruning
         } while ($deleted === self::ROWS_PER_COMMIT);
 
         return $total;
+    }
+}
+
+/** How many rows pruning deleted, and whether the WAL could be truncated: a reader may prevent it. */
+final readonly class PruneResult
+{
+    public function __construct(
+        public int $generations,
+        public int $observations,
+        public int $videos,
+        public bool $walTruncated,
+    ) {}
+}
+
+/**
+ * The time before which observations are deleted. docs/decisions/0020-retention-by-data-time.md says why there are
+ * two: a clock that jumps must not delete, and data that gets old must not stay because nothing new comes.
+ */
+final readonly class Cutoff
+{
+    private const int DAY_SECONDS = 86_400;
+    private const string NEWEST = 'SELECT max(observed_at) FROM observations WHERE observed_at <= ?';
+
+    public function __construct(private Database $database) {}
+
+    /**
+     * The later one of byData() and byClock(); the clock counts while it is steady, see ClockRecord.
+     *
+     * @param int $now UTC seconds
+     * @param bool $trustsClock when an operator says that the clock is right
+     * @return ?int UTC seconds; null when nothing is to be deleted
+     */
+    public function of(int $now, int $keepDays, bool $trustsClock = false): ?int
+    {
+        $isSteady = $trustsClock || new ClockRecord($this->database)->isSteady($now);
+
+        return max($this->byData($keepDays), $isSteady ? self::byClock($now, $keepDays) : null);
+    }
+
+    /** @return int UTC seconds */
+    public static function byClock(int $now, int $keepDays): int
+    {
+        return $now - $keepDays * self::DAY_SECONDS;
+    }
+
+    /**
+     * Counts days of 24 hours that have observations, back from the newest observation: a jump of the clock by any
+     * number of days adds one such day. Each step is a seek in the primary key.
+     *
+     * @return ?int UTC seconds; null when there are no more than those days
+     */
+    private function byData(int $keepDays): ?int
+    {
+        $cutoff = null;
+        $newest = $this->database->value(self::NEWEST, [PHP_INT_MAX]);
+        for ($day = 0; $day < $keepDays && $newest !== null; $day++) {
+            $cutoff = $newest - self::DAY_SECONDS + 1;
+            $newest = $this->database->value(self::NEWEST, [$cutoff - 1]);
+        }
+
+        return $newest === null ? null : $cutoff;
+    }
+}
+
+/**
+ * Deletes what is only kept to ask a source for less, once it is not asked any more: it may name people, and no next
+ * answer takes its place. With it go the days of quotas that are long over. A clock that jumps costs no more than that
+ * everything is asked for anew.
+ */
+final readonly class UnaskedSources
+{
+    private const int KEPT_SECONDS = 7 * 86_400;
+
+    private const array STATEMENTS = [
+        'DELETE FROM source_schedules WHERE asked_at < ?',
+        self::PAGES,
+        self::INSTANCES,
+        'DELETE FROM http_sources WHERE max(asked_at, retry_at) < ?',
+        'DELETE FROM youtube_pages WHERE fetched_at < ?',
+        'DELETE FROM youtube_regions WHERE asked_at < ?',
+        'DELETE FROM youtube_videos WHERE charted_at < ?',
+        'DELETE FROM youtube_quota WHERE day_began_at < ?',
+    ];
+    private const string PAGES = <<<'SQL'
+    DELETE FROM peertube_pages WHERE NOT EXISTS (
+      SELECT 1 FROM source_schedules WHERE source = 'peertube:' || host AND asked_at >= ?
+    )
+    SQL;
+    private const string INSTANCES = <<<'SQL'
+    DELETE FROM peertube_instances WHERE NOT EXISTS (
+      SELECT 1 FROM source_schedules WHERE source = 'peertube:' || host AND asked_at >= ?
+    )
+    SQL;
+
+    public function __construct(private Database $database) {}
+
+    /** @param int $now UTC seconds */
+    public function forget(int $now): void
+    {
+        $this->database->transaction(function () use ($now): void {
+            foreach (self::STATEMENTS as $statement) {
+                $this->database->run($statement, [$now - self::KEPT_SECONDS]);
+            }
+        });
     }
 }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Simulation;
 
+use Closure;
+
 /** Runs a world in steps of five minutes: visitors look at the list, open videos, and the list is ranked by that. */
 final class ClosedLoop
 {
@@ -196,5 +198,165 @@ final class ClosedLoop
         }
 
         return $views;
+    }
+}
+
+/** The worlds of the table, and its lines. */
+final class Cells
+{
+    public const string HEAD = " elsewhere  loads/h   value (least)  recall@24  naive\n";
+
+    private const array ELSEWHERE_SHARES = [0.0, 0.2, 0.8];
+    private const array LOADS_PER_HOUR = [2000.0, 20_000.0, 200_000.0];
+
+    /** @return list<World> */
+    public static function of(World $world): array
+    {
+        $worlds = [];
+        foreach (self::ELSEWHERE_SHARES as $share) {
+            foreach (self::LOADS_PER_HOUR as $loads) {
+                $worlds[] = $world->with(['elsewhere_share' => $share, 'loads_per_hour' => $loads]);
+            }
+        }
+
+        return $worlds;
+    }
+
+    /**
+     * @param array<string, Ranker> $rankers by label
+     * @param list<int> $seeds
+     * @param Closure(float): mixed $progress
+     * @return array<string, list<SimulationResult>> by label, one a seed
+     */
+    public static function run(World $world, array $rankers, array $seeds, Closure $progress): array
+    {
+        $results = [];
+        $done = 0;
+        $all = count($seeds) * count($rankers);
+        foreach ($rankers as $label => $ranker) {
+            foreach ($seeds as $seed) {
+                $results[$label][] = new ClosedLoop($world, $ranker, $seed)->run(
+                    static fn(float $share) => $progress(($done + $share) / $all),
+                );
+                $done++;
+            }
+        }
+
+        return $results;
+    }
+
+    /** @param array<string, list<SimulationResult>> $cell by label */
+    public static function line(World $world, array $cell): string
+    {
+        $values = array_map(static fn(SimulationResult $one): float => $one->value(), $cell['ours']);
+        $pushed = $cell['ours'][0]->pushedTo;
+
+        return sprintf(
+            "%9.0f%% %8s   %.3f (%.3f)  %9.3f  %.3f%s\n",
+            100 * $world->elsewhereShare,
+            number_format($world->loadsPerHour),
+            array_sum($values) / count($values),
+            min($values),
+            self::mean($cell['ours'], static fn(SimulationResult $one): float => $one->recall()),
+            self::mean($cell['naive'], static fn(SimulationResult $one): float => $one->value()),
+            $pushed === null ? '' : '  pushed to rank (best, mean): ' . self::pushes($cell),
+        );
+    }
+
+    /** @param array<string, list<SimulationResult>> $cell by label */
+    private static function pushes(array $cell): string
+    {
+        $texts = [];
+        foreach ($cell as $label => [$result]) {
+            $texts[] = sprintf('%s %d, %.0f', $label, $result->pushedTo, $result->pushedMeanRank());
+        }
+
+        return implode('; ', $texts);
+    }
+
+    /**
+     * @param list<SimulationResult> $results
+     * @param Closure(SimulationResult): float $of
+     */
+    private static function mean(array $results, Closure $of): float
+    {
+        return array_sum(array_map($of, $results)) / count($results);
+    }
+}
+
+/** What a list gave, step by step. */
+final class SimulationResult
+{
+    /** @var list<array{hour: float, value: float}> */
+    public array $steps = [];
+    /** The best rank that the pushed video reached; null when none was pushed. */
+    public ?int $pushedTo = null;
+    private float $given = 0.0;
+    private float $best = 0.0;
+    private float $recalls = 0.0;
+    private int $measured = 0;
+    private float $pushedRanks = 0.0;
+    private int $pushedSteps = 0;
+
+    /**
+     * The values over time, as the mean of runs with other seeds.
+     *
+     * @param non-empty-list<self> $runs of the same world
+     */
+    public static function meanOf(array $runs): self
+    {
+        $mean = new self();
+        foreach ($runs[0]->steps as $index => ['hour' => $hour]) {
+            $values = array_map(static fn(self $run): float => $run->steps[$index]['value'], $runs);
+            $mean->steps[] = ['hour' => $hour, 'value' => array_sum($values) / count($values)];
+        }
+
+        return $mean;
+    }
+
+    /**
+     * @param float $given views that a load of the list gives
+     * @param float $best views that a load of the best list gives
+     * @param int|false|null $pushedIndex of the pushed video in the list, false when it is not in it, null when none is
+     */
+    public function add(
+        float $hour,
+        bool $isMeasured,
+        float $given,
+        float $best,
+        float $recall,
+        int|false|null $pushedIndex,
+    ): void {
+        $this->steps[] = ['hour' => $hour, 'value' => $given / $best];
+        if ($isMeasured) {
+            $this->given += $given;
+            $this->best += $best;
+            $this->recalls += $recall;
+            $this->measured++;
+        }
+        if ($pushedIndex !== null) {
+            $rank = ($pushedIndex === false ? 500 : $pushedIndex) + 1;
+            $this->pushedTo = min($this->pushedTo ?? $rank, $rank);
+            $this->pushedRanks += 1 / $rank;
+            $this->pushedSteps++;
+        }
+    }
+
+    /** Views that the list gave, in parts of those of the best order, on the measured days. */
+    public function value(): float
+    {
+        return $this->given / $this->best;
+    }
+
+    /** The share of the 24 best videos that are in the first 24 ranks. */
+    public function recall(): float
+    {
+        return $this->recalls / $this->measured;
+    }
+
+    /** The harmonic mean of the pushed video's ranks; null when none was pushed. */
+    public function pushedMeanRank(): ?float
+    {
+        return $this->pushedSteps === 0 ? null : $this->pushedSteps / $this->pushedRanks;
     }
 }

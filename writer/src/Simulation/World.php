@@ -4,6 +4,14 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Simulation;
 
+use Random\Engine\Xoshiro256StarStar;
+use Random\Randomizer;
+use TrendVault\Writer\Ranking\Appeal;
+use TrendVault\Writer\Ranking\Contender;
+use TrendVault\Writer\Ranking\Evidence;
+use TrendVault\Writer\Ranking\RankGroup;
+use TrendVault\Writer\Ranking\Velocity;
+use TrendVault\Writer\Ranking\VelocityModel;
 use TrendVault\Writer\WriterException;
 
 /** A made-up video site and its visitors. Every field may be set by a file of JSON, under its name in snake_case. */
@@ -119,5 +127,162 @@ final readonly class World
             $this->attackedRank >= 1;
 
         return $isPossible ? $this : throw UnknownWorld::impossible();
+    }
+}
+
+/** A world that cannot be simulated. */
+final class UnknownWorld extends WriterException
+{
+    /** @param array<string, mixed> $known */
+    public static function field(string $name, array $known): self
+    {
+        $names = array_map(
+            static fn(string $property): string => strtolower(
+                (string) preg_replace('/[A-Z]/', '_$0', $property),
+            ),
+            array_keys($known),
+        );
+
+        return new self(
+            "Cannot simulate: the world's $name is not known or not of its type; expected numbers for " .
+                implode(', ', $names) .
+                ' (says_depth: true or false).',
+        );
+    }
+
+    public static function impossible(): self
+    {
+        return new self(
+            'Cannot simulate: the world needs births, life, appeal, taper above 0, shares from 0 to below 1, ' .
+                'days above warm_up_days, and last_rank from 1 to 500.',
+        );
+    }
+
+    public static function file(string $path): self
+    {
+        return new self("Cannot simulate: $path is not a JSON object of the world's fields.");
+    }
+}
+
+/** A video of the world, and what the ranking may know of it. Hours count from the simulation's start. */
+final class SimulatedVideo
+{
+    private const float LARGEST_CHANCE = 0.95;
+
+    public int $elsewhereViews = 0;
+    public ?Velocity $velocity = null;
+    /** @var array<int, Evidence> by rank group */
+    public array $evidence = [];
+    /** What naive feedback ranks by: all views, with a half-life of 3 hours. */
+    public float $recentViews = 0.0;
+
+    public function __construct(
+        public readonly string $id,
+        public readonly float $bornAt,
+        private readonly float $appeal,
+        public readonly float $elsewhereFactor,
+        /** The age at which it bursts; null when it does not. */
+        private readonly ?float $burstsAtAge,
+    ) {}
+
+    public static function draw(World $world, Draws $draws, int $number, float $bornAt): self
+    {
+        return new self(
+            sprintf('v%06d', $number),
+            $bornAt,
+            $world->appealMean * $draws->factor($world->appealSigma),
+            $draws->factor($world->elsewhereSigma),
+            $draws->share() < $world->burstShare ? 6 + 54 * $draws->share() : null,
+        );
+    }
+
+    /** The chance that a visitor who looks at it opens it. */
+    public function chance(World $world, float $hour): float
+    {
+        $age = max(0.0, $hour - $this->bornAt);
+        $left = $world->taperHours / ($age + $world->taperHours);
+        if ($this->burstsAtAge !== null && $age > $this->burstsAtAge) {
+            $left +=
+                ($world->burstSize * $world->taperHours) / ($age - $this->burstsAtAge + $world->taperHours);
+        }
+
+        return min(self::LARGEST_CHANCE, $this->appeal * $left);
+    }
+
+    public function observe(int $at): void
+    {
+        $this->velocity =
+            $this->velocity === null
+                ? VelocityModel::first($at, $this->elsewhereViews, $this->publishedAt())
+                : VelocityModel::next($this->velocity, $at, $this->elsewhereViews);
+    }
+
+    /** @param int $at UTC seconds */
+    public function count(int $rank, float $looks, float $views, int $at): void
+    {
+        $group = RankGroup::of($rank);
+        $left = Appeal::left($at - $this->publishedAt());
+        $new = new Evidence($looks, $left * $looks, $views, $at);
+        $this->evidence[$group] = isset($this->evidence[$group]) ? $this->evidence[$group]->plus($new) : $new;
+        $this->recentViews += $views;
+    }
+
+    public function publishedAt(): int
+    {
+        return World::START + (int) round($this->bornAt * 3600);
+    }
+
+    public function contender(): Contender
+    {
+        return new Contender(
+            $this->id,
+            $this->id,
+            null,
+            $this->publishedAt(),
+            $this->velocity ?? Velocity::none($this->publishedAt()),
+            $this->evidence,
+        );
+    }
+}
+
+/** Random numbers of a seed. */
+final readonly class Draws
+{
+    private Randomizer $randomizer;
+
+    public function __construct(int $seed)
+    {
+        $this->randomizer = new Randomizer(new Xoshiro256StarStar($seed));
+    }
+
+    public function share(): float
+    {
+        return $this->randomizer->nextFloat();
+    }
+
+    /** Box and Muller (1958). */
+    public function normal(): float
+    {
+        return sqrt(-2 * log(1 - $this->share())) * cos(2 * M_PI * $this->share());
+    }
+
+    /** Lognormal with mean 1. */
+    public function factor(float $sigma): float
+    {
+        return exp($sigma * $this->normal() - ($sigma * $sigma) / 2);
+    }
+
+    /** Poisson: Knuth's product below 30, else the normal distribution. */
+    public function count(float $mean): int
+    {
+        if ($mean > 30.0) {
+            return max(0, (int) round($mean + sqrt($mean) * $this->normal()));
+        }
+        $limit = exp(-$mean);
+        for ($count = 0, $product = $this->share(); $product > $limit; $count++) {
+            $product *= $this->share();
+        }
+
+        return $count;
     }
 }

@@ -4,8 +4,10 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources;
 
+use Exception;
 use Override;
 use Psr\Clock\ClockInterface;
+use TrendVault\Writer\Observations\FieldReader;
 
 /** A platform that is asked over HTTP, when its schedule says so, and that fails for reasons of its own. */
 abstract class PlatformSource implements RemoteSource
@@ -86,5 +88,41 @@ abstract class PlatformSource implements RemoteSource
     protected function now(): int
     {
         return $this->clock->now()->getTimestamp();
+    }
+}
+
+/** A request to a platform that was not answered as wanted. PlatformSource makes a SourceFailure of it. */
+abstract class PlatformFailure extends Exception
+{
+    /** It is stored and logged, and may have words of the platform. */
+    private const int MOST_CHARACTERS = 500;
+
+    /** @param int $retryAfterSeconds how long the server asks us to wait; 0 when it does not */
+    public function __construct(string $message, public readonly int $retryAfterSeconds = 0)
+    {
+        parent::__construct((string) PlainText::of(mb_scrub($message), self::MOST_CHARACTERS));
+    }
+
+    /**
+     * For how long nothing is to be asked.
+     *
+     * @param int $intervalSeconds between two runs
+     * @param int $now UTC seconds
+     */
+    public function secondsToWait(int $intervalSeconds, int $now): int
+    {
+        return $this->retryAfterSeconds;
+    }
+}
+
+/** Text of a platform, made fit for a line: the video can do nothing for its title. */
+final readonly class PlainText
+{
+    /** Without the characters for which a line would be rejected, and cut to so many; null for what is no text. */
+    public static function of(mixed $value, int $mostCharacters): ?string
+    {
+        return is_string($value)
+            ? mb_substr(trim((string) preg_replace(FieldReader::FORBIDDEN, ' ', $value)), 0, $mostCharacters)
+            : null;
     }
 }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources;
 
 use TrendVault\Writer\Observations\RejectionReason;
+use TrendVault\Writer\WriterException;
 
 /**
  * Keeps rejected lines as they were, to be corrected and ingested again, up to a bound, and beside them a report of line
@@ -168,5 +169,20 @@ final class RejectStore
         }
 
         return @fopen($path, 'wb') ?: null;
+    }
+}
+
+final class RejectStoreFailure extends WriterException
+{
+    /** @param bool $losesLines whether the lines were to be kept there, not only a report of them */
+    public static function at(string $path, bool $losesLines): self
+    {
+        $consequence = $losesLines
+            ? 'All other lines are stored; rejected lines of a pipe are lost.'
+            : 'All other lines are stored; the next run reads the file again.';
+
+        return new self(
+            "Cannot write to $path what was rejected: the disk is full, or permission was denied. $consequence",
+        );
     }
 }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources;
 
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Time\Rfc3339;
 
 /**
  * When a platform is asked, over all runs. A run without an answer doubles the time to the next one, up to an hour, of
@@ -125,5 +126,23 @@ final readonly class Schedule
             'SELECT asked_at, failed_runs, retry_at, failure FROM source_schedules WHERE source = ?',
             [$this->source],
         )[0] ?? null;
+    }
+}
+
+/** A platform is waited for longer than the interval demands. */
+final readonly class Pause
+{
+    /** @param int $until UTC seconds */
+    public function __construct(public int $until, public string $reason) {}
+
+    /** @return array{until: string, reason: string} with the time as RFC 3339 */
+    public function facts(): array
+    {
+        return ['until' => Rfc3339::format($this->until), 'reason' => $this->reason];
+    }
+
+    public function text(): string
+    {
+        return 'not asked before ' . Rfc3339::format($this->until) . ": $this->reason";
     }
 }

@@ -32,3 +32,27 @@ interface Source
      */
     public function settle(bool $clean): void;
 }
+
+/**
+ * What others send, at each run anew: its rejected lines may not fill the disk of the database, and to be ingested again
+ * they are asked for again. Those of one run are kept, the last one that had some.
+ */
+interface RemoteSource extends Source
+{
+    /** Fit for a file name: the same in each run, and no other source's. */
+    public function ownName(): string;
+}
+
+/** A source that others may replace while it is read, unless it is claimed first. */
+interface ClaimableSource extends Source
+{
+    /**
+     * Is called once, before lines(), when the lines are to be stored.
+     *
+     * @throws SourceFailure when it is not to be read; nothing else is called then
+     */
+    public function claim(): void;
+
+    /** Is called instead of settle() when the run ends for a reason that is not the source's. */
+    public function release(): void;
+}

@@ -10,6 +10,8 @@ use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Sources\Pause;
+use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
+use TrendVault\Writer\Time\Rfc3339;
 
 /** The state of a database, as text and as JSON. Only reads. */
 final readonly class StatusReport
@@ -233,5 +235,371 @@ final readonly class StatusReport
     private function walBytes(): int
     {
         return is_file("$this->path-wal") ? (int) filesize("$this->path-wal") : 0;
+    }
+}
+
+/** How many videos each region has, how fresh it is, and which regions are ranked. */
+final readonly class RegionReport
+{
+    private const string REGIONS = <<<'SQL'
+    WITH known (region, at) AS (
+      SELECT region, last_observed_at FROM velocity UNION ALL SELECT region, NULL FROM catalogue AS c
+      WHERE NOT EXISTS (SELECT 1 FROM velocity WHERE video_id = c.video_id AND region = c.region)
+    ), counted AS (SELECT region, count(*) AS videos, max(at) AS newest FROM known GROUP BY region)
+    SELECT r.code AS region, ifnull(c.videos, 0) AS videos, c.newest AS newest_observed_at
+    FROM regions AS r LEFT JOIN counted AS c ON c.region = r.code ORDER BY r.code
+    SQL;
+
+    /**
+     * @param list<array{region: string, videos: int, newest_observed_at: ?int}> $rows
+     * @param ?RegionShare $share null when all regions are ranked
+     */
+    private function __construct(private array $rows, private int $now, private ?RegionShare $share) {}
+
+    /** @param int $now UTC seconds */
+    public static function of(Database $database, int $now, ?RegionShare $share): self
+    {
+        $known = $share?->ownership();
+        $isListed = static fn(array $row): bool => $known === null || isset($known[$row['region']]);
+
+        return new self(array_values(array_filter($database->rows(self::REGIONS), $isListed)), $now, $share);
+    }
+
+    /** @return array<string, mixed> members of the status */
+    public function facts(): array
+    {
+        return [
+            'ranked_regions' => $this->isWhole() ? null : $this->share?->codes, // null: all
+            'regions' => array_map(
+                fn(array $row): array => [
+                    ...ReadableTime::inRow($row),
+                    'age_seconds' => $this->age($row['newest_observed_at']),
+                ],
+                $this->rows,
+            ),
+        ];
+    }
+
+    /** @return list<string> a line, or none when all regions are ranked */
+    public function ranked(): array
+    {
+        return $this->isWhole() ? [] : ['Ranks       ' . implode(', ', $this->share->codes) . ' only'];
+    }
+
+    /** @return list<string> a table */
+    public function lines(): array
+    {
+        $lines = ['Region   Videos  Newest observation'];
+        foreach ($this->rows as ['region' => $region, 'videos' => $videos, 'newest_observed_at' => $newest]) {
+            $age = $this->age($newest);
+            $lines[] = sprintf(
+                '%-6s %8d  %s',
+                $region,
+                $videos,
+                $age === null ? 'never' : ReadableTime::age($age) . ' ago',
+            );
+        }
+
+        return $lines;
+    }
+
+    private function isWhole(): bool
+    {
+        return $this->share?->isWhole() ?? true;
+    }
+
+    private function age(?int $observedAt): ?int
+    {
+        return $observedAt === null ? null : $this->now - $observedAt;
+    }
+}
+
+/** The PeerTube instances that fail, and are not asked for a while. */
+final readonly class InstanceReport
+{
+    private const string FAILING = <<<'SQL'
+    SELECT substr(source, ?1) AS host, retry_at, failure FROM source_schedules
+    WHERE substr(source, 1, ?1 - 1) = ?2 AND failure IS NOT NULL AND retry_at > ?3 ORDER BY host
+    SQL;
+
+    /** @param array<string, Pause> $pauses by host */
+    private function __construct(private array $pauses) {}
+
+    /** @param int $now UTC seconds */
+    public static function of(Database $database, int $now): self
+    {
+        $rows = $database->rows(self::FAILING, [strlen(InstanceUrl::PREFIX) + 1, InstanceUrl::PREFIX, $now]);
+        $pauses = [];
+        foreach ($rows as ['host' => $host, 'retry_at' => $retryAt, 'failure' => $failure]) {
+            $pauses[$host] = new Pause($retryAt, $failure);
+        }
+
+        return new self($pauses);
+    }
+
+    /** @return list<array{instance: string, until: string, reason: string}> */
+    public function facts(): array
+    {
+        return array_map(
+            static fn(string $host, Pause $pause): array => ['instance' => $host, ...$pause->facts()],
+            array_keys($this->pauses),
+            $this->pauses,
+        );
+    }
+
+    /** @return list<string> */
+    public function lines(): array
+    {
+        return array_map(
+            static fn(string $host, Pause $pause): string => "PeerTube    $host is {$pause->text()}",
+            array_keys($this->pauses),
+            $this->pauses,
+        );
+    }
+}
+
+/** What was published into object storage, and how the last run ended there. */
+final readonly class PublicationReport
+{
+    private const string STORES = <<<'SQL'
+    SELECT store, generation, published_at, seconds, file_bytes, bundle_generation, bundle_published_at, bundle_seconds,
+      bundle_bytes, failed_at, failure
+    FROM publications ORDER BY max(ifnull(published_at, 0), ifnull(failed_at, 0)) DESC
+    SQL;
+
+    /**
+     * @param list<array<string, mixed>> $stores the one that was used last is the first
+     * @param int $now UTC seconds
+     */
+    private function __construct(private array $stores, private int $now) {}
+
+    public static function of(Database $database, int $now): self
+    {
+        return new self($database->rows(self::STORES), $now);
+    }
+
+    /** @return list<array<string, mixed>> an object for each store */
+    public function facts(): array
+    {
+        return array_map(
+            fn(array $store): array => [
+                ...ReadableTime::inRow($store),
+                'age_seconds' => $store['published_at'] === null ? null : $this->now - $store['published_at'],
+            ],
+            $this->stores,
+        );
+    }
+
+    /** @return list<string> none when nothing was ever published */
+    public function lines(): array
+    {
+        return array_merge(...array_map($this->linesOf(...), $this->stores));
+    }
+
+    /**
+     * @param array<string, mixed> $store
+     * @return list<string>
+     */
+    private function linesOf(array $store): array
+    {
+        $lines = ["Store       {$store['store']}: " . $this->publishedText($store)];
+        if ($store['bundle_generation'] !== null && $store['bundle_bytes'] !== null) {
+            $lines[] = sprintf(
+                '            bundle of generation %d, %s ago, %.1f MB, in %.1f s',
+                $store['bundle_generation'],
+                $this->age($store['bundle_published_at']),
+                $store['bundle_bytes'] / 1e6,
+                $store['bundle_seconds'],
+            );
+        }
+        if ($store['failure'] !== null) {
+            $lines[] = "            failed {$this->age($store['failed_at'])} ago: {$store['failure']}";
+        }
+
+        return $lines;
+    }
+
+    /** @param array<string, mixed> $store */
+    private function publishedText(array $store): string
+    {
+        return $store['generation'] === null
+            ? 'nothing published yet'
+            : sprintf(
+                'generation %d, %s ago, %.1f MB%s',
+                $store['generation'],
+                $this->age($store['published_at']),
+                $store['file_bytes'] / 1e6,
+                $store['seconds'] === null ? '' : sprintf(', in %.1f s', $store['seconds']),
+            );
+    }
+
+    private function age(int $at): string
+    {
+        return ReadableTime::age($this->now - $at);
+    }
+}
+
+/** What was ever pulled from the edge, what of it counts, and what waits or is lost. */
+final readonly class PullReport
+{
+    private const string SUMS = <<<'SQL'
+    SELECT sum(lists) AS lists, sum(looks) AS looks, sum(views) AS views, sum(late_looks) AS late_looks,
+      sum(late_views) AS late_views, sum(settled_looks) + sum(settled_views) AS settled,
+      sum(counted_looks) AS counted_looks, sum(counted_views) AS counted_views
+    FROM pull_regions
+    SQL;
+
+    /**
+     * @param array<string, int|float> $sums
+     * @param ?int $oldestUnsettled minute
+     */
+    private function __construct(
+        private array $sums,
+        private ?int $oldestUnsettled,
+        private int $lostMinutes,
+    ) {}
+
+    /** Null when nothing was ever pulled. */
+    public static function of(Database $database): ?self
+    {
+        $sums = $database->rows(self::SUMS)[0];
+
+        return $sums['looks'] === null
+            ? null
+            : new self(
+                $sums,
+                $database->value('SELECT min(minute) FROM pulled_counts'),
+                (int) $database->value('SELECT sum(lost_minutes) FROM pull_shards'),
+            );
+    }
+
+    /** @return array<string, mixed> */
+    public function facts(): array
+    {
+        return [
+            'lists' => $this->sums['lists'],
+            'looks' => $this->sums['looks'],
+            'views' => $this->sums['views'],
+            'counted_looks' => $this->sums['counted_looks'],
+            'counted_views' => $this->sums['counted_views'],
+            'cut_share' => round($this->cutShare(), 6),
+            'oldest_unsettled_at' =>
+                $this->oldestUnsettled === null ? null : Rfc3339::format(60 * $this->oldestUnsettled),
+            'late_looks' => $this->sums['late_looks'],
+            'late_views' => $this->sums['late_views'],
+            'lost_minutes' => $this->lostMinutes,
+        ];
+    }
+
+    public function text(): string
+    {
+        $unsettled =
+            $this->oldestUnsettled === null
+                ? 'all settled'
+                : 'not settled since ' . Rfc3339::format(60 * $this->oldestUnsettled);
+        $late = $this->sums['late_looks'] + $this->sums['late_views'];
+
+        return sprintf(
+            '%s looks and %s views of %s lists; the ceiling cut %.1f %%; %s',
+            number_format($this->sums['looks']),
+            number_format($this->sums['views']),
+            number_format($this->sums['lists']),
+            100 * $this->cutShare(),
+            $unsettled,
+        ) .
+            ($late === 0 ? '' : '; ' . number_format($late) . ' too late') .
+            ($this->lostMinutes === 0 ? '' : '; ' . number_format($this->lostMinutes) . ' minutes lost');
+    }
+
+    /** Of looks and views whose minutes are settled. */
+    private function cutShare(): float
+    {
+        $counted = $this->sums['counted_looks'] + $this->sums['counted_views'];
+
+        return $this->sums['settled'] === 0 ? 0.0 : max(0.0, 1 - $counted / $this->sums['settled']);
+    }
+}
+
+/** When the last backup was made, and how the last one failed. */
+final readonly class BackupReport
+{
+    private const string MADE = 'SELECT store, began_at, seconds, bytes FROM backups WHERE bytes IS NOT NULL ORDER BY id DESC LIMIT 1';
+    private const string LAST = 'SELECT store, began_at, failure FROM backups ORDER BY id DESC LIMIT 1';
+
+    /**
+     * @param ?array<string, mixed> $made
+     * @param ?array<string, mixed> $failed the last one, unless it was made
+     */
+    private function __construct(private ?array $made, private ?array $failed, private int $now) {}
+
+    /** @return ?self null when none was ever begun */
+    public static function of(Database $database, int $now): ?self
+    {
+        $last = $database->rows(self::LAST)[0] ?? null;
+
+        return $last === null
+            ? null
+            : new self(
+                $database->rows(self::MADE)[0] ?? null,
+                $last['failure'] === null ? null : $last,
+                $now,
+            );
+    }
+
+    /** @return array<string, mixed> */
+    public function facts(): array
+    {
+        return [
+            'made' => $this->made === null ? null : ReadableTime::inRow($this->made),
+            'failed' => $this->failed === null ? null : ReadableTime::inRow($this->failed),
+        ];
+    }
+
+    public function text(): string
+    {
+        $made =
+            $this->made === null
+                ? 'none yet'
+                : sprintf(
+                    '%s ago, %.1f MB in %s',
+                    ReadableTime::age($this->now - $this->made['began_at']),
+                    $this->made['bytes'] / 1e6,
+                    $this->made['store'],
+                );
+
+        return $made .
+            ($this->failed === null
+                ? ''
+                : "\n            failed " .
+                    ReadableTime::age($this->now - $this->failed['began_at']) .
+                    " ago: {$this->failed['failure']}");
+    }
+}
+
+/** Times and ages as people and monitors read them. */
+final readonly class ReadableTime
+{
+    /** In the largest unit of which there are at least two. */
+    public static function age(int $seconds): string
+    {
+        return match (true) {
+            $seconds < 120 => "$seconds s",
+            $seconds < 7200 => intdiv($seconds, 60) . ' min',
+            $seconds < 172_800 => intdiv($seconds, 3600) . ' h',
+            default => intdiv($seconds, 86_400) . ' days',
+        };
+    }
+
+    /**
+     * @param array<string, mixed> $row
+     * @return array<string, mixed> with what is named `_at` as RFC 3339
+     */
+    public static function inRow(array $row): array
+    {
+        foreach ($row as $name => $value) {
+            $row[$name] = str_ends_with($name, '_at') && $value !== null ? Rfc3339::format($value) : $value;
+        }
+
+        return $row;
     }
 }

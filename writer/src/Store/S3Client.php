@@ -6,6 +6,8 @@ namespace TrendVault\Writer\Store;
 
 use Closure;
 use Generator;
+use TrendVault\Writer\Time\Rfc3339;
+use TrendVault\Writer\WriterException;
 
 /**
  * What we need of S3 (https://docs.aws.amazon.com/AmazonS3/latest/API/), with URLs in path style. Each request is tried
@@ -212,5 +214,156 @@ final readonly class S3Client
             rewind($request->sink);
             ftruncate($request->sink, 0);
         }
+    }
+}
+
+/**
+ * A page of a list of objects, as ListObjectsV2 answers. Read with patterns: it has four members that are of use here,
+ * and PHP on a server need not have an extension for XML.
+ */
+final readonly class ObjectList
+{
+    /**
+     * @param list<ListedObject> $objects
+     * @param ?string $next where the next page begins; null on the last one
+     */
+    private function __construct(public array $objects, public ?string $next) {}
+
+    /**
+     * @param string $prefix is taken off the keys
+     * @param string $subject for messages
+     * @throws StoreFailure
+     */
+    public static function read(string $xml, string $prefix, string $subject): self
+    {
+        if (!str_contains($xml, '</ListBucketResult>')) {
+            throw StoreFailure::garbage($subject, 'a whole ListBucketResult');
+        }
+        preg_match_all('~<Contents>(.*?)</Contents>~s', $xml, $contents);
+        $objects = [];
+        foreach ($contents[1] as $content) {
+            $key = self::member($content, 'Key');
+            $modifiedAt = Rfc3339::parse((string) self::member($content, 'LastModified'));
+            $bytes = self::member($content, 'Size');
+            if ($key === null || $modifiedAt === null || !ctype_digit((string) $bytes)) {
+                throw StoreFailure::garbage($subject, 'Key, Size and LastModified of each object');
+            }
+            if (str_starts_with($key, $prefix)) {
+                $objects[] = new ListedObject(substr($key, strlen($prefix)), (int) $bytes, $modifiedAt);
+            }
+        }
+        $isCut = self::member($xml, 'IsTruncated') === 'true';
+
+        return new self($objects, $isCut ? self::member($xml, 'NextContinuationToken') : null);
+    }
+
+    private static function member(string $xml, string $name): ?string
+    {
+        return preg_match("~<$name>([^<]*)</$name>~", $xml, $match) === 1
+            ? html_entity_decode($match[1], ENT_QUOTES | ENT_XML1)
+            : null;
+    }
+}
+
+/** An object as a list of the store names it. */
+final readonly class ListedObject
+{
+    /**
+     * @param string $key relative to the prefix
+     * @param int $modifiedAt UTC seconds, by the store's clock
+     */
+    public function __construct(public string $key, public int $bytes, public int $modifiedAt) {}
+}
+
+/** An object that was read as a whole. */
+final readonly class StoredObject
+{
+    public function __construct(public string $content, public string $etag) {}
+}
+
+/** When an object may be written (RFC 9110, section 13.1). */
+final readonly class Condition
+{
+    private function __construct(public ?string $field) {}
+
+    public static function none(): self
+    {
+        return new self(null);
+    }
+
+    /** Only when there is no such object. */
+    public static function isNew(): self
+    {
+        return new self('If-None-Match: *');
+    }
+
+    /** Only when the object is still the one with this ETag. */
+    public static function matches(string $etag): self
+    {
+        return new self("If-Match: $etag");
+    }
+}
+
+/** The store did not do what was asked. What is in the local database is as it was. */
+final class StoreFailure extends WriterException
+{
+    public static function unreachable(string $key, string $reason): self
+    {
+        return new self(
+            "The store does not answer for $key: $reason. Check S3_ENDPOINT, and that the store is up.",
+        );
+    }
+
+    public static function late(string $key, float $seconds): self
+    {
+        return new self(
+            "The store took too long: $seconds seconds were over before $key was done. The next run catches up.",
+        );
+    }
+
+    /** @param string $code of S3, such as AccessDenied; may be empty */
+    public static function status(int $status, string $code, string $key): self
+    {
+        $said = $code === '' ? "status $status" : "status $status, $code";
+
+        return new self(
+            match (true) {
+                $code === 'RequestTimeTooSkewed'
+                    => "The store refuses $key: the clocks differ ($said). Set the clock.",
+                $code === 'NoSuchBucket'
+                    => "The store has no such bucket ($said for $key): create it, or correct the address.",
+                $status === 401,
+                $status === 403
+                    => "The store refuses $key ($said): check S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY and S3_REGION, and that this key may read, write, list and delete.",
+                $status === 507,
+                $code === 'QuotaExceeded',
+                $code === 'EntityTooLarge'
+                    => "The store is full ($said for $key): free some space there, or raise its quota. The next run catches up.",
+                default => "The store failed with $key ($said). The next run tries again.",
+            },
+        );
+    }
+
+    public static function tooLarge(string $key, int $mostBytes): self
+    {
+        return new self(
+            "$key in the store has more than $mostBytes bytes, which nothing of ours has: look at who else writes there.",
+        );
+    }
+
+    public static function garbage(string $key, string $expected): self
+    {
+        return new self("The store answered for $key with something else than $expected.");
+    }
+
+    /** After a write that it confirmed. */
+    public static function lost(string $key, string $found): self
+    {
+        return new self("The store confirmed $key, but $found. The next run writes it again.");
+    }
+
+    public static function because(string $sentence): self
+    {
+        return new self($sentence);
     }
 }

@@ -5,9 +5,13 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources\Edge;
 
 use Closure;
+use Exception;
 use Psr\Clock\ClockInterface;
+use SensitiveParameter;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
+use TrendVault\Writer\Sources\Loopback;
+use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\Transfer;
 
 /**
@@ -141,5 +145,134 @@ final readonly class EdgeClient
     private static function unreachable(TransportExceptionInterface $failure, string $subject): EdgeFailure
     {
         return EdgeFailure::noAnswer($subject, Transfer::reason($failure));
+    }
+}
+
+/** Signs a request as contract/pull-signature.ts says: HTTP Message Signatures (RFC 9421) with hmac-sha256. */
+final readonly class PullSignature
+{
+    private const string COMPONENTS = '("@method" "@path" "@query")';
+
+    /**
+     * @param string $query with its question mark, as it is sent; or empty
+     * @param int $created UTC seconds
+     * @param string $nonce 16 to 64 characters of base64url, other ones for every request
+     * @return array<string, string> the two fields
+     */
+    public static function fields(
+        KeyRing $ring,
+        string $path,
+        string $query,
+        int $created,
+        string $nonce,
+    ): array {
+        $parameters =
+            self::COMPONENTS .
+            ";created=$created;nonce=\"$nonce\";keyid=\"$ring->keyId\";alg=\"hmac-sha256\"";
+        $base = implode("\n", [
+            '"@method": GET',
+            "\"@path\": $path",
+            '"@query": ' . ($query === '' ? '?' : $query),
+            "\"@signature-params\": $parameters",
+        ]);
+        $mac = base64_encode(hash_hmac('sha256', $base, $ring->key, true));
+
+        return ['Signature-Input' => "pull=$parameters", 'Signature' => "pull=:$mac:"];
+    }
+}
+
+/** Reads VIEWS_KEYS, "k2:<base64url>,k1:<base64url>", as contract/key-ring.ts does. The first key signs. */
+final readonly class KeyRing
+{
+    private const string ENTRY = '/^([A-Za-z0-9]{1,16}):([A-Za-z0-9_-]+)$/D';
+    /** As long as the output of SHA-256 (RFC 2104, section 3). */
+    private const int SHORTEST_BYTES = 32;
+
+    private function __construct(public string $keyId, #[SensitiveParameter] public string $key) {}
+
+    /** @throws SourceFailure that does not quote the key */
+    public static function read(#[SensitiveParameter] string $text): self
+    {
+        $entry = trim(explode(',', $text)[0]);
+        $key =
+            preg_match(self::ENTRY, $entry, $match) === 1
+                ? base64_decode(strtr($match[2], '-_', '+/'), true)
+                : false;
+
+        return $key !== false && strlen($key) >= self::SHORTEST_BYTES
+            ? new self($match[1], $key)
+            : throw SourceFailure::because(
+                'Cannot read VIEWS_KEYS: expected id:key, a key id of 1 to 16 letters or digits and base64url of at least 32 random bytes, as the edge has it.',
+            );
+    }
+}
+
+/** The address of the edge as SOURCES has it: `edge:https://lists.example`. */
+final readonly class EdgeUrl
+{
+    public const string PREFIX = 'edge:';
+
+    /** Scheme, host and port, without anything behind: what is signed is the path, so there is none of the operator's. */
+    private const string URL = '~^(https?)://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?/?$~Di';
+
+    /** @throws SourceFailure */
+    public static function read(string $name): string
+    {
+        $url = substr($name, strlen(self::PREFIX));
+        if (preg_match(self::URL, $url, $match) !== 1) {
+            throw SourceFailure::because(
+                "Cannot read $name: expected edge: and an https address without a path, for example edge:https://lists.example.",
+            );
+        }
+
+        return Loopback::allows($match[1], $match[2])
+            ? rtrim($url, '/')
+            : throw SourceFailure::because(
+                "Cannot read $name: expected https. http is for this machine only: localhost, 127.0.0.1 and [::1].",
+            );
+    }
+}
+
+/** A request that the edge did not answer as documented. */
+final class EdgeFailure extends Exception
+{
+    /** @param bool $isRefusal whether requests for other shards would fail, too */
+    public function __construct(string $message, public readonly bool $isRefusal = false)
+    {
+        parent::__construct($message);
+    }
+
+    public static function late(string $subject): self
+    {
+        return new self("The edge took too long: the timeout was reached before $subject.", isRefusal: true);
+    }
+
+    public static function noAnswer(string $subject, string $reason): self
+    {
+        return new self("The edge does not answer for $subject: $reason.");
+    }
+
+    public static function status(int $status, string $subject, string $detail): self
+    {
+        $said = $detail === '' ? '' : " ($detail)";
+
+        return match ($status) {
+            401, 403 => new self(
+                "The edge refuses the signature of the request for $subject$said. Expected one key of VIEWS_KEYS at both, and clocks that differ by less than a minute.",
+                isRefusal: true,
+            ),
+            404 => new self(
+                'The edge does not count views: expected VIEWS_KEYS and the binding VIEWS to be set there.',
+                isRefusal: true,
+            ),
+            default => self::noAnswer($subject, "status $status$said"),
+        };
+    }
+
+    public static function garbage(string $subject, string $expected): self
+    {
+        return new self(
+            "The edge answered the request for $subject with a body that is not the documented one: expected $expected. Nothing of it was stored.",
+        );
     }
 }

@@ -4,15 +4,24 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources\Http;
 
+use Exception;
 use Override;
 use Psr\Clock\ClockInterface;
+use SensitiveParameter;
+use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
+use Symfony\Contracts\HttpClient\HttpClientInterface;
+use Symfony\Contracts\HttpClient\ResponseInterface;
+use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Sources\ByteStream;
 use TrendVault\Writer\Sources\FileName;
 use TrendVault\Writer\Sources\LineReader;
+use TrendVault\Writer\Sources\Loopback;
 use TrendVault\Writer\Sources\ReadingTime;
 use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\RemoteSource;
+use TrendVault\Writer\Sources\RetryAfter;
 use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\Transfer;
 
 /** A file of NDJSON on an HTTP server, plain or gzip: a data warehouse's export, an answer of a database, an object. */
 final class HttpSource implements RemoteSource
@@ -96,5 +105,269 @@ final class HttpSource implements RemoteSource
     private function now(): int
     {
         return $this->clock->now()->getTimestamp();
+    }
+}
+
+/** Downloads a file before a line of it is read: a connection that breaks leaves nothing half stored. One request, no retry: the next run asks again. */
+final readonly class Downloader
+{
+    private const float IDLE_TIMEOUT_SECONDS = 10.0;
+
+    /** @param string $folder where what is received lies until it is read */
+    public function __construct(
+        private HttpClientInterface $client,
+        private DownloadRules $rules,
+        private string $folder,
+    ) {}
+
+    /**
+     * Null when the file is still the version of the entity tag.
+     *
+     * @throws HttpPause|SourceFailure
+     */
+    public function fetch(HttpUrl $url, ?string $etag): ?Download
+    {
+        $response = null;
+        try {
+            $response = $this->request($url, $etag);
+            $status = $response->getStatusCode();
+            if ($status === 304 && $etag !== null) {
+                return null;
+            }
+
+            return $status === 200 ? $this->receive($response, $url) : throw self::refusal($response, $url);
+        } catch (TransportExceptionInterface $failure) {
+            throw SourceFailure::because(
+                "Cannot read {$url->label()}: " . Transfer::reason($failure) . '. Nothing of it is stored.',
+            );
+        } finally {
+            $response?->cancel();
+        }
+    }
+
+    /** @throws TransportExceptionInterface when there can be no such request */
+    private function request(HttpUrl $url, ?string $etag): ResponseInterface
+    {
+        return $this->client->request('GET', $url->url, [
+            'headers' => self::headers($etag, $this->rules->authorization($url->host)),
+            'max_redirects' => 0,
+            'timeout' => min(self::IDLE_TIMEOUT_SECONDS, $this->rules->timeoutSeconds),
+            'max_duration' => $this->rules->timeoutSeconds,
+            'buffer' => false,
+        ]);
+    }
+
+    /** @return array<string, string> */
+    private static function headers(?string $etag, #[SensitiveParameter] ?string $authorization): array
+    {
+        return [
+            'Accept' => 'application/x-ndjson, application/jsonl, */*;q=0.5',
+            'Accept-Encoding' => 'gzip',
+            ...$etag === null ? [] : ['If-None-Match' => $etag],
+            ...$authorization === null ? [] : ['Authorization' => $authorization],
+        ];
+    }
+
+    /** @throws SourceFailure|TransportExceptionInterface */
+    private function receive(ResponseInterface $response, HttpUrl $url): Download
+    {
+        $stream = $this->openUnnamed();
+        $bytes = 0;
+        foreach ($this->client->stream($response) as $chunk) {
+            $content = $chunk->getContent();
+            $bytes += strlen($content);
+            if ($bytes > $this->rules->mostBytes) {
+                throw SourceFailure::because(
+                    "Cannot read {$url->label()}: it is larger than HTTP_SOURCE_MAX_MEGABYTES allows. Nothing of it is stored.",
+                );
+            }
+            if (@fwrite($stream, $content) !== strlen($content)) {
+                throw SourceFailure::because(
+                    "Cannot read {$url->label()}: no room for it in $this->folder. Nothing of it is stored.",
+                );
+            }
+        }
+        rewind($stream);
+
+        return new Download($stream, $bytes, Transfer::entityTag($response->getHeaders(false)));
+    }
+
+    /**
+     * A file without a name: a run that is killed leaves nothing behind.
+     *
+     * @return resource
+     * @throws SourceFailure
+     */
+    private function openUnnamed(): mixed
+    {
+        $path = "$this->folder/.download-" . getmypid();
+        $stream = @fopen($path, 'w+b');
+        if ($stream === false) {
+            throw SourceFailure::because("Cannot write into $this->folder, where what is downloaded lies.");
+        }
+        unlink($path);
+
+        return $stream;
+    }
+
+    private static function refusal(ResponseInterface $response, HttpUrl $url): HttpPause|SourceFailure
+    {
+        $status = $response->getStatusCode();
+        $headers = $response->getHeaders(false);
+        $seconds = RetryAfter::seconds($headers);
+        if ($seconds > 0 && in_array($status, [429, 503], true)) {
+            return HttpPause::because($url, $status, $seconds);
+        }
+        $advice = match (true) {
+            $status === 401 || $status === 403
+                => ' Name its host and credentials in HTTP_SOURCE_AUTHORIZATION.',
+            $status >= 300 && $status < 400 && isset($headers['location'])
+                => ' It redirects: put the address that it leads to into SOURCES.',
+            default => '',
+        };
+
+        return SourceFailure::because("Cannot read {$url->label()}: the server answers $status.$advice");
+    }
+}
+
+/** A body that was received whole. */
+final readonly class Download
+{
+    /**
+     * @param resource $stream at its beginning; the file has no name any more and goes with the stream
+     * @param ?string $etag the server's entity tag
+     */
+    public function __construct(public mixed $stream, public int $bytes, public ?string $etag) {}
+}
+
+/** How long a download may take, how large it may be, and what is sent to whom. */
+final readonly class DownloadRules
+{
+    /** @param array<string, string> $authorizations by host, and port where it is not the usual one */
+    public function __construct(
+        public int $timeoutSeconds,
+        public int $mostBytes,
+        #[SensitiveParameter] private array $authorizations,
+    ) {}
+
+    /** The value of the Authorization header for a host: no host gets another one's. */
+    public function authorization(string $host): ?string
+    {
+        return $this->authorizations[$host] ?? null;
+    }
+}
+
+/** A server that asks to be left alone for a while. HttpSource makes a SourceFailure of it. */
+final class HttpPause extends Exception
+{
+    public int $seconds = 0;
+
+    public static function because(HttpUrl $url, int $status, int $seconds): self
+    {
+        $pause = new self(
+            "Cannot read {$url->label()}: the server answers $status, and asks for a pause of $seconds s. It is not asked before.",
+        );
+        $pause->seconds = $seconds;
+
+        return $pause;
+    }
+}
+
+/** The address of a file of NDJSON as SOURCES has it: `http:https://stats.example/views.ndjson`. */
+final readonly class HttpUrl
+{
+    public const string PREFIX = 'http:';
+
+    /** A comma separates sources, a fragment is never sent, and a user's name would be in logs. */
+    private const string URL = '~^(https?)://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?([/?][!"$-+\--;=?-_a-\~%]*)?$~Di';
+    private const string EXAMPLE = 'http:https://stats.example/views.ndjson';
+
+    private function __construct(public string $url, public string $host) {}
+
+    /** @throws SourceFailure */
+    public static function read(string $name): self
+    {
+        $url = substr($name, strlen(self::PREFIX));
+        if (preg_match(self::URL, $url, $match) !== 1) {
+            throw SourceFailure::because(
+                'Cannot read ' .
+                    self::withoutSecrets($name) .
+                    ': expected http: and an address without a user, for example ' .
+                    self::EXAMPLE .
+                    '. Write a comma as %2C.',
+            );
+        }
+        if (!Loopback::allows($match[1], $match[2])) {
+            throw SourceFailure::because(
+                'Cannot read ' .
+                    self::withoutSecrets($name) .
+                    ': expected https. Plain http is for this machine only: localhost, 127.0.0.1 and [::1].',
+            );
+        }
+
+        return new self($url, strtolower($match[2] . ($match[3] ?? '')));
+    }
+
+    /** For people and file names: a query may have a key in it, a path may be long. */
+    public function label(): string
+    {
+        return self::withoutSecrets($this->url);
+    }
+
+    private static function withoutSecrets(string $url): string
+    {
+        return (string) preg_replace(['~//[^/?#]*@~', '~[?#].*~s'], ['//', ''], $url);
+    }
+}
+
+/** Which version of each address was read last, and which are not to be asked yet. An address is kept as its hash: it may have a key in it. */
+final readonly class KnownVersions
+{
+    private const string SAVE = <<<'SQL'
+    INSERT INTO http_sources (url_hash, etag, asked_at, retry_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET etag = ifnull(excluded.etag, etag), asked_at = excluded.asked_at, retry_at = excluded.retry_at
+    SQL;
+
+    public function __construct(private Database $database) {}
+
+    /** The entity tag of what was read to its end; null when nothing was, or it had none. */
+    public function etag(string $url): ?string
+    {
+        return $this->database->value("SELECT nullif(etag, '') FROM http_sources WHERE url_hash = ?", [
+            self::hash($url),
+        ]);
+    }
+
+    /** UTC seconds; 0 when it may be asked: also where it was last asked by a clock that was ahead, as that says nothing. */
+    public function retryAt(string $url, int $now): int
+    {
+        $sql = 'SELECT retry_at FROM http_sources WHERE url_hash = ? AND asked_at <= ?';
+        $retryAt = $this->database->value($sql, [self::hash($url), $now]);
+
+        return (int) $retryAt;
+    }
+
+    public function saveRead(string $url, ?string $etag, int $now): void
+    {
+        $this->database->run(self::SAVE, [self::hash($url), $etag ?? '', $now, 0]);
+    }
+
+    /** Once an hour is enough to see that it is asked for. */
+    public function saveUnchanged(string $url, int $now): void
+    {
+        $this->database->run(
+            'UPDATE http_sources SET asked_at = ?1, retry_at = 0 WHERE url_hash = ?2 AND asked_at < ?1 - 3600',
+            [$now, self::hash($url)],
+        );
+    }
+
+    public function savePause(string $url, int $retryAt, int $now): void
+    {
+        $this->database->run(self::SAVE, [self::hash($url), null, $now, $retryAt]);
+    }
+
+    private static function hash(string $url): string
+    {
+        return hash('sha256', $url);
     }
 }

@@ -7,9 +7,11 @@ namespace TrendVault\Writer\Sources\PeerTube;
 use Generator;
 use Override;
 use Psr\Clock\ClockInterface;
+use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Sources\PlainText;
 use TrendVault\Writer\Sources\PlatformSource;
 use TrendVault\Writer\Sources\Schedule;
+use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Time\Rfc3339;
 
 /**
@@ -183,4 +185,207 @@ final class PeerTubeSource extends PlatformSource
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
     }
+}
+
+/** What all instances may take together in a run, and what one of them may take of it. */
+final class RunTime
+{
+    /** Time for one slow answer. */
+    private const float LEAST_SHARE_SECONDS = 10.0;
+
+    private readonly float $deadline;
+    private float $shareEndsAt = 0.0;
+
+    /** @param float $seconds for all instances, from now on */
+    public function __construct(float $seconds)
+    {
+        $this->deadline = self::now() + $seconds;
+        $this->shareEndsAt = $this->deadline;
+    }
+
+    /** Zero or less when the run is over. */
+    public function secondsLeft(): float
+    {
+        return $this->deadline - self::now();
+    }
+
+    /** @param int $waiting how many instances are to be asked yet, with this one */
+    public function beginShare(int $waiting): void
+    {
+        $share = max(self::LEAST_SHARE_SECONDS, $this->secondsLeft() / max(1, $waiting));
+        $this->shareEndsAt = min($this->deadline, self::now() + $share);
+    }
+
+    /** Of the share that was begun last. */
+    public function shareSecondsLeft(): float
+    {
+        return $this->shareEndsAt - self::now();
+    }
+
+    private static function now(): float
+    {
+        return hrtime(true) / 1e9;
+    }
+}
+
+/** In which regions a video counts: PeerTube knows how often it was viewed, not where. */
+final readonly class RegionRule
+{
+    /**
+     * @param array<string, list<string>> $languages the BCP 47 languages of each region, by code
+     * @param bool $byLanguage whether a video counts where its language is spoken
+     * @param list<string> $named of all videos, or with $byLanguage of those whose language no region speaks
+     */
+    private function __construct(private array $languages, private bool $byLanguage, private array $named) {}
+
+    /**
+     * @param array<string, list<string>> $languages of each region, by code
+     * @throws SourceFailure when it names a region that does not exist
+     */
+    public static function of(InstanceUrl $instance, array $languages): self
+    {
+        $unknown = array_diff($instance->regions, array_keys($languages));
+
+        return $unknown === []
+            ? new self($languages, $instance->byLanguage, $instance->regions)
+            : throw SourceFailure::because(
+                "Cannot read $instance->url: " .
+                    reset($unknown) .
+                    ' is no region. Expected one or more of ' .
+                    implode(', ', array_keys($languages)) .
+                    ' behind #, with + between.',
+            );
+    }
+
+    /**
+     * @param ?string $language BCP 47; null when it is not known
+     * @return list<string> codes; none when the video is to be left out
+     */
+    public function regions(?string $language): array
+    {
+        $speaking =
+            $this->byLanguage && $language !== null
+                ? array_keys(
+                    array_filter(
+                        $this->languages,
+                        static fn(array $ofRegion): bool => in_array(
+                            self::primary($language),
+                            array_map(self::primary(...), $ofRegion),
+                            true,
+                        ),
+                    ),
+                )
+                : [];
+
+        return $speaking === [] ? $this->named : array_map(strval(...), $speaking);
+    }
+
+    private static function primary(string $language): string
+    {
+        return strtolower(explode('-', $language, 2)[0]);
+    }
+}
+
+/** What is known of an instance from earlier runs: its pages with their entity tags, and where the next run goes on. */
+final readonly class KnownPages
+{
+    private const string FIND = 'SELECT etag, item_count, videos FROM peertube_pages WHERE host = ? AND page = ?';
+    private const string SAVE_PAGE = <<<'SQL'
+    INSERT INTO peertube_pages (host, page, etag, item_count, videos) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET etag = excluded.etag, item_count = excluded.item_count, videos = excluded.videos
+    SQL;
+    private const string SAVE_NEXT = <<<'SQL'
+    INSERT INTO peertube_instances (host, next_page) VALUES (?, ?)
+    ON CONFLICT DO UPDATE SET next_page = excluded.next_page
+    SQL;
+    private const int MOST_UNPACKED_BYTES = 4 * 1024 * 1024;
+
+    public function __construct(private Database $database, private string $host) {}
+
+    /** The page, from 0, with which the next run begins; more than 0 when the last one did not come to the end. */
+    public function next(): int
+    {
+        $next = $this->database->value('SELECT next_page FROM peertube_instances WHERE host = ?', [
+            $this->host,
+        ]);
+
+        return (int) $next;
+    }
+
+    /** Null when it is not known, or cannot be asked for by an entity tag. */
+    public function find(int $number): ?KnownPage
+    {
+        $row = $this->database->rows(self::FIND, [$this->host, $number])[0] ?? null;
+
+        return $row === null
+            ? null
+            : new KnownPage($row['etag'], $row['item_count'], self::unpacked($row['videos']));
+    }
+
+    /**
+     * @param array<int, KnownPage> $pages by number
+     * @param int $next with which the next run begins
+     * @param ?int $count of all pages; null when that is not known
+     */
+    public function save(array $pages, int $next, ?int $count): void
+    {
+        $this->database->transaction(function () use ($pages, $next, $count): void {
+            foreach ($pages as $number => $page) {
+                $this->savePage($number, $page);
+            }
+            if ($count !== null) {
+                $this->database->run('DELETE FROM peertube_pages WHERE host = ? AND page >= ?', [
+                    $this->host,
+                    $count,
+                ]);
+            }
+            $this->database->run(self::SAVE_NEXT, [$this->host, $next]);
+        });
+    }
+
+    private function savePage(int $number, KnownPage $page): void
+    {
+        if ($page->etag === null) {
+            $this->database->run('DELETE FROM peertube_pages WHERE host = ? AND page = ?', [
+                $this->host,
+                $number,
+            ]);
+
+            return;
+        }
+        $this->database->run(self::SAVE_PAGE, [
+            $this->host,
+            $number,
+            $page->etag,
+            $page->itemCount,
+            self::packed($page->videos),
+        ]);
+    }
+
+    /** @param list<array<string, int|string>> $videos */
+    private static function packed(array $videos): string
+    {
+        $flags = JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR;
+
+        return base64_encode((string) gzcompress(json_encode($videos, $flags)));
+    }
+
+    /** @return list<array<string, int|string>> */
+    private static function unpacked(string $packed): array
+    {
+        $json = gzuncompress((string) base64_decode($packed), self::MOST_UNPACKED_BYTES);
+
+        return json_decode((string) $json, true) ?? [];
+    }
+}
+
+/** A page of an instance's list as it was received. */
+final readonly class KnownPage
+{
+    /**
+     * @param ?string $etag null when the instance gave none
+     * @param int $itemCount how many videos the instance listed
+     * @param list<array<string, int|string>> $videos fields of those that count here
+     */
+    public function __construct(public ?string $etag, public int $itemCount, public array $videos) {}
 }

@@ -161,3 +161,78 @@ final readonly class Video
         return is_array($parent[$name] ?? null) ? $parent[$name] : [];
     }
 }
+
+/** The id of a video here: PeerTube's short one and the host, so that no instance can claim a video of another. */
+final readonly class VideoId
+{
+    /** PeerTube's short form of a UUID: base 58. */
+    public const string SHORT = '/^[1-9A-HJ-NP-Za-km-z]{16,24}$/D';
+
+    private const int MOST_CHARACTERS = 64;
+    private const int HASH_CHARACTERS = 32;
+
+    /**
+     * @param string $short as SHORT says
+     * @param string $host with its port; a long one is hashed, behind a mark that no host begins with
+     */
+    public static function of(string $short, string $host): string
+    {
+        $id = "$short~" . str_replace(['[', ']'], '', $host);
+
+        return strlen($id) <= self::MOST_CHARACTERS
+            ? $id
+            : "$short~~" . substr(hash('sha256', $host), 0, self::HASH_CHARACTERS);
+    }
+}
+
+/** The picture of a video: of its own instance only, by https. */
+final readonly class Thumbnail
+{
+    private const string PATH = '~^(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)+\.(?:jpe?g|png|webp|avif)$~D';
+    private const int LONGEST = 500;
+    /** What a list shows is 160 pixels wide, on dense screens twice that. */
+    private const int WANTED_WIDTH = 280;
+
+    /**
+     * Null when there is none of this kind, or only one whose address is too long to be stored.
+     *
+     * @param array<mixed> $item
+     * @param string $url of the instance: scheme, host and port
+     */
+    public static function of(array $item, string $url): ?string
+    {
+        $path = self::narrowest($item, $url) ?? ($item['thumbnailPath'] ?? null);
+
+        return is_string($path) &&
+            strlen($url . $path) <= self::LONGEST &&
+            preg_match(self::PATH, $path) === 1
+            ? "$url$path"
+            : null;
+    }
+
+    /**
+     * The path of the narrowest one that is wide enough, from the list that PeerTube 8.1 and newer have.
+     *
+     * @param array<mixed> $item
+     */
+    private static function narrowest(array $item, string $url): ?string
+    {
+        [$path, $width] = [null, PHP_INT_MAX];
+        foreach (is_array($item['thumbnails'] ?? null) ? $item['thumbnails'] : [] as $thumbnail) {
+            $own = is_array($thumbnail) ? self::ownPath($thumbnail['fileUrl'] ?? null, $url) : null;
+            $ofThis = $thumbnail['width'] ?? null;
+            if ($own !== null && is_int($ofThis) && $ofThis >= self::WANTED_WIDTH && $ofThis < $width) {
+                [$path, $width] = [$own, $ofThis];
+            }
+        }
+
+        return $path;
+    }
+
+    private static function ownPath(mixed $fileUrl, string $url): ?string
+    {
+        return is_string($fileUrl) && str_starts_with($fileUrl, "$url/")
+            ? substr($fileUrl, strlen($url))
+            : null;
+    }
+}

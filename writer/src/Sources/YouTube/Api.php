@@ -4,12 +4,21 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources\YouTube;
 
+use DateTimeImmutable;
+use DateTimeZone;
+use Override;
+use Psr\Clock\ClockInterface;
 use SensitiveParameter;
+use Symfony\Component\HttpClient\Response\AsyncContext;
+use Symfony\Component\HttpClient\Retry\GenericRetryStrategy;
 use Symfony\Component\HttpClient\RetryableHttpClient;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Sources\PlatformFailure;
 use TrendVault\Writer\Sources\RetryAfter;
+use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\Transfer;
 
 /**
@@ -197,5 +206,232 @@ final readonly class Api
                 "YouTube answered the request for $region with a body that is not the documented JSON.",
                 ApiError::Unexpected,
             );
+    }
+}
+
+/** One page of a region's chart; without items when it was not modified. */
+final readonly class Page
+{
+    /** @param ?list<array<mixed>> $items null: not modified */
+    public function __construct(public ?array $items, public string $etag, public ?string $nextPageToken) {}
+}
+
+/** What an answer that is not 200 or 304 means, after https://developers.google.com/youtube/v3/docs/errors. */
+enum ApiError
+{
+    /** The day's quota is used up, until midnight Pacific time. */
+    case QuotaExceeded;
+    case KeyRefused;
+    /** The region has no chart. */
+    case NoChart;
+    /** Too many requests, or a fault at their end: worth another attempt. */
+    case Temporary;
+    case Unexpected;
+
+    private const array QUOTA_REASONS = ['quotaExceeded', 'dailyLimitExceeded'];
+    private const array RATE_REASONS = ['rateLimitExceeded', 'userRateLimitExceeded'];
+    private const array KEY_REASONS = [
+        'keyInvalid',
+        'keyExpired',
+        'accessNotConfigured',
+        'forbidden',
+        'ipRefererBlocked',
+        'API_KEY_INVALID',
+    ];
+
+    /** @param int $status 400 or more */
+    public static function of(int $status, string $body): self
+    {
+        $reasons = self::reasons($body);
+
+        return match (true) {
+            array_intersect($reasons, self::QUOTA_REASONS) !== [] => self::QuotaExceeded,
+            $status >= 500,
+            $status === 429,
+            array_intersect($reasons, self::RATE_REASONS) !== []
+                => self::Temporary,
+            $status === 401, array_intersect($reasons, self::KEY_REASONS) !== [] => self::KeyRefused,
+            in_array('videoChartNotFound', $reasons, true) => self::NoChart,
+            default => self::Unexpected,
+        };
+    }
+
+    /** @return list<string> */
+    private static function reasons(string $body): array
+    {
+        $error = json_decode($body, true)['error'] ?? [];
+        $entries = is_array($error)
+            ? [...(array) ($error['errors'] ?? []), ...(array) ($error['details'] ?? [])]
+            : [];
+
+        return array_values(array_filter(array_column($entries, 'reason'), is_string(...)));
+    }
+}
+
+/** A page that was not answered as wanted. */
+final class ApiFailure extends PlatformFailure
+{
+    private const int QUOTA_SPREAD_SECONDS = 300;
+
+    /** @param int $retryAfterSeconds how long the server asks us to wait; 0 when it does not */
+    public function __construct(string $message, public readonly ApiError $error, int $retryAfterSeconds = 0)
+    {
+        parent::__construct($message, $retryAfterSeconds);
+    }
+
+    public static function of(ApiError $error, int $status, string $region, int $retryAfterSeconds): self
+    {
+        $message = match ($error) {
+            ApiError::QuotaExceeded
+                => 'YouTube\'s quota for today is used up; it resets at midnight Pacific time, and nothing is asked before. Raise YOUTUBE_INTERVAL_SECONDS, or apply for more quota.',
+            ApiError::KeyRefused
+                => 'YouTube refuses the key in YOUTUBE_API_KEY: expected one that is allowed to use the YouTube Data API v3 from this machine.',
+            ApiError::Temporary => "YouTube does not answer for $region: status $status, after " .
+                RetryPolicy::ATTEMPTS .
+                ' attempts or the timeout.',
+            ApiError::NoChart,
+            ApiError::Unexpected
+                => "YouTube answered the request for $region with status $status, an undocumented status.",
+        };
+
+        return new self($message, $error, $retryAfterSeconds);
+    }
+
+    public static function late(string $region): self
+    {
+        return new self(
+            "YouTube took too long: the timeout was reached before $region.",
+            ApiError::Temporary,
+        );
+    }
+
+    #[Override]
+    public function secondsToWait(int $intervalSeconds, int $now): int
+    {
+        return match ($this->error) {
+            ApiError::QuotaExceeded => self::secondsToQuota($now),
+            ApiError::KeyRefused => max($intervalSeconds, Schedule::FIRST_DELAY_SECONDS),
+            default => $this->retryAfterSeconds,
+        };
+    }
+
+    /** Until midnight Pacific time, when the quota is renewed, and a little longer: others wait for it, too. */
+    private static function secondsToQuota(int $now): int
+    {
+        return QuotaDay::at($now)->endsAt - $now + random_int(0, self::QUOTA_SPREAD_SECONDS);
+    }
+
+    /** Whether requests for other regions would fail, too. */
+    public function isRefusal(): bool
+    {
+        return $this->error === ApiError::QuotaExceeded || $this->error === ApiError::KeyRefused;
+    }
+}
+
+/**
+ * Which answers are worth another attempt, and for how long: a few attempts for each request, with delays that
+ * double and are drawn at random (full jitter) or are what Retry-After says, and one timeout for all requests.
+ */
+final class RetryPolicy extends GenericRetryStrategy
+{
+    public const int ATTEMPTS = 4;
+    /** Of an answer. */
+    public const int MOST_BYTES = 1024 * 1024;
+
+    private const int DELAY_MILLISECONDS = 250;
+    private const int LONGEST_DELAY_MILLISECONDS = 8000;
+
+    private readonly float $deadline;
+
+    /**
+     * @param float $timeoutSeconds for all requests together, from now on
+     * @param int $delayMilliseconds what the first delay is on average: it is drawn from 0 to twice of it
+     */
+    public function __construct(float $timeoutSeconds, int $delayMilliseconds = self::DELAY_MILLISECONDS)
+    {
+        parent::__construct([], $delayMilliseconds, 2.0, self::LONGEST_DELAY_MILLISECONDS, 1.0);
+        $this->deadline = self::now() + $timeoutSeconds;
+    }
+
+    /** Zero or less when nothing is left. */
+    public function secondsLeft(): float
+    {
+        return $this->deadline - self::now();
+    }
+
+    #[Override]
+    public function shouldRetry(
+        AsyncContext $context,
+        ?string $responseContent,
+        ?TransportExceptionInterface $exception,
+    ): ?bool {
+        $status = $context->getStatusCode();
+        if ($exception === null && $status >= 400 && $responseContent === null) {
+            return null; // the body tells a rate limit from a refusal
+        }
+        $temporary =
+            $exception !== null ||
+            ($status >= 400 &&
+                ApiError::of($status, Transfer::unpacked((string) $responseContent, self::MOST_BYTES)) ===
+                    ApiError::Temporary);
+
+        return $temporary && RetryAfter::seconds($context->getHeaders()) < $this->secondsLeft();
+    }
+
+    private static function now(): float
+    {
+        return hrtime(true) / 1e9;
+    }
+}
+
+/**
+ * What was used of each quota at most: an attempt to send a request counts as a unit, also one that did not get through.
+ */
+final readonly class QuotaRecord
+{
+    public const string CHARTS = 'charts';
+    public const string VIEWS = 'views';
+
+    private const string ADD = <<<'SQL'
+    INSERT INTO youtube_quota (day_began_at, quota, units) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET units = units + excluded.units
+    SQL;
+
+    public function __construct(private Database $database, private ClockInterface $clock) {}
+
+    /** @param string $quota CHARTS or VIEWS */
+    public function add(string $quota, int $units): void
+    {
+        $day = QuotaDay::at($this->clock->now()->getTimestamp());
+        $this->database->run(self::ADD, [$day->beganAt, $quota, $units]);
+    }
+
+    /**
+     * @param int $now UTC seconds
+     * @return array<string, int> units of the day, by quota
+     */
+    public static function today(Database $database, int $now): array
+    {
+        $rows = $database->rows('SELECT quota, units FROM youtube_quota WHERE day_began_at = ?', [
+            QuotaDay::at($now)->beganAt,
+        ]);
+
+        return [self::CHARTS => 0, self::VIEWS => 0, ...array_column($rows, 'units', 'quota')];
+    }
+}
+
+/** The day for which YouTube's quota is: from midnight to midnight Pacific time. All times are UTC seconds. */
+final readonly class QuotaDay
+{
+    private function __construct(public int $beganAt, public int $endsAt) {}
+
+    public static function at(int $now): self
+    {
+        $pacific = new DateTimeImmutable("@$now")->setTimezone(new DateTimeZone('America/Los_Angeles'));
+
+        return new self(
+            $pacific->modify('today')->getTimestamp(),
+            $pacific->modify('tomorrow')->getTimestamp(),
+        );
     }
 }

@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Sources\YouTube;
 use Generator;
 use Override;
 use Psr\Clock\ClockInterface;
+use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Sources\PlatformSource;
 use TrendVault\Writer\Sources\Schedule;
 
@@ -144,5 +145,185 @@ final class YouTubeSource extends PlatformSource
                     static fn(mixed $id): bool => is_string($id) && preg_match(self::ID, $id) === 1,
                 ),
             );
+    }
+}
+
+/**
+ * The views of the videos that charts had lately, between two readings of the charts: fifty videos cost one unit of a
+ * quota of their own, a video of many regions is asked for once, and one that left the charts is counted on.
+ */
+final class YouTubeCounts extends PlatformSource
+{
+    public const string NAME = 'youtube-counts';
+
+    /** Every ten minutes these are 8,640 of the 10,000 units of a day. */
+    private const int MOST_REQUESTS = 60;
+
+    public function __construct(
+        private readonly Api $api,
+        private readonly ChartedVideos $charted,
+        Schedule $schedule,
+        ClockInterface $clock,
+    ) {
+        parent::__construct($schedule, $clock);
+    }
+
+    #[Override]
+    public function name(): string
+    {
+        return self::NAME;
+    }
+
+    #[Override]
+    protected function ask(): iterable
+    {
+        $regions = $this->charted->recent(self::MOST_REQUESTS * Api::IDS_PER_REQUEST);
+        $number = 0;
+        foreach (array_chunk(array_map(strval(...), array_keys($regions)), Api::IDS_PER_REQUEST) as $ids) {
+            try {
+                $items = $this->api->stats($ids);
+            } catch (ApiFailure $failure) {
+                $this->noteFailure($failure);
+
+                return;
+            }
+            $this->noteAnswer();
+            foreach ($items as $item) {
+                $id = $item['id'] ?? null;
+                foreach (is_string($id) ? $regions[$id] ?? [] : [] as $region) {
+                    yield ++$number => Video::line($item, $region, $this->now());
+                }
+            }
+        }
+    }
+}
+
+/** Which videos the charts had lately, and in which regions. */
+final readonly class ChartedVideos
+{
+    private const string ADD = <<<'SQL'
+    INSERT INTO youtube_videos (region, video_id, page, charted_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET page = excluded.page, charted_at = excluded.charted_at
+    SQL;
+    private const string STILL = 'UPDATE youtube_videos SET charted_at = ? WHERE region = ? AND page = ?';
+    private const string RECENT = <<<'SQL'
+    SELECT video_id, region FROM youtube_videos WHERE video_id IN (
+      SELECT video_id FROM youtube_videos JOIN videos ON videos.id = video_id
+      GROUP BY video_id ORDER BY max(charted_at) DESC, video_id LIMIT ?
+    ) ORDER BY video_id, region
+    SQL;
+    /** A video is counted for so long after the last chart that had it. */
+    private const int KEPT_SECONDS = 2 * 86_400;
+
+    public function __construct(private Database $database) {}
+
+    /**
+     * @param array<string, array<int, ?list<string>>> $pages ids by region and number of the page; null: it has not changed
+     * @param int $now UTC seconds
+     */
+    public function save(array $pages, int $now): void
+    {
+        $this->database->transaction(function () use ($pages, $now): void {
+            foreach ($pages as $region => $ofRegion) {
+                foreach ($ofRegion as $page => $ids) {
+                    if ($ids === null) {
+                        $this->database->run(self::STILL, [$now, $region, $page]);
+                    }
+                    foreach ($ids ?? [] as $id) {
+                        $this->database->run(self::ADD, [$region, $id, $page, $now]);
+                    }
+                }
+            }
+            $this->database->run('DELETE FROM youtube_videos WHERE charted_at < ?', [
+                $now - self::KEPT_SECONDS,
+            ]);
+        });
+    }
+
+    /**
+     * Those that are stored, the ones that were charted last first if there are more than so many.
+     *
+     * @return array<string, list<string>> regions by id
+     */
+    public function recent(int $most): array
+    {
+        $regions = [];
+        foreach ($this->database->rows(self::RECENT, [$most]) as ['video_id' => $id, 'region' => $region]) {
+            $regions[$id][] = $region;
+        }
+
+        return $regions;
+    }
+}
+
+/** When the chart of each region was asked for. */
+final readonly class RegionTurns
+{
+    private const string ASK = <<<'SQL'
+    INSERT INTO youtube_regions (region, asked_at) VALUES (?, ?)
+    ON CONFLICT DO UPDATE SET asked_at = excluded.asked_at
+    SQL;
+
+    public function __construct(private Database $database) {}
+
+    /** @param int $now UTC seconds */
+    public function ask(string $region, int $now): void
+    {
+        $this->database->run(self::ASK, [$region, $now]);
+    }
+
+    /**
+     * @param list<string> $regions
+     * @return list<string> the one that waited longest first
+     */
+    public function sorted(array $regions): array
+    {
+        $askedAt = array_column(
+            $this->database->rows('SELECT region, asked_at FROM youtube_regions'),
+            'asked_at',
+            'region',
+        );
+        usort($regions, static fn(string $a, string $b): int => ($askedAt[$a] ?? 0) <=> ($askedAt[$b] ?? 0));
+
+        return $regions;
+    }
+}
+
+/** The ETags and page tokens of the last run. */
+final readonly class KnownPages
+{
+    private const string SAVE = <<<'SQL'
+    INSERT INTO youtube_pages (region, page, etag, next_page_token, fetched_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET etag = excluded.etag, next_page_token = excluded.next_page_token, fetched_at = excluded.fetched_at
+    SQL;
+
+    public function __construct(private Database $database) {}
+
+    public function find(string $region, int $number): ?Page
+    {
+        $rows = $this->database->rows(
+            'SELECT etag, next_page_token FROM youtube_pages WHERE region = ? AND page = ?',
+            [$region, $number],
+        );
+
+        return $rows === [] ? null : new Page(null, $rows[0]['etag'], $rows[0]['next_page_token']);
+    }
+
+    /** @param array<string, array<int, Page>> $pages by region and number */
+    public function save(array $pages, int $fetchedAt): void
+    {
+        $this->database->transaction(function () use ($pages, $fetchedAt): void {
+            foreach ($pages as $region => $ofRegion) {
+                foreach ($ofRegion as $number => $page) {
+                    $this->database->run(self::SAVE, [
+                        $region,
+                        $number,
+                        $page->etag,
+                        $page->nextPageToken,
+                        $fetchedAt,
+                    ]);
+                }
+            }
+        });
     }
 }
