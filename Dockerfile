@@ -7,7 +7,7 @@ ARG DEBIAN=debian:trixie-slim
 
 # --- What is built, by the same bin/setup as everywhere -----------------------------------------------------------
 FROM ${DEBIAN} AS build
-# Debian's archive keeps the newest build of a package only, so no build can be named here (toolchain/README.md).
+# Debian's archive keeps the newest build of a package only, so no build can be named here (tools/setup/README.md).
 # hadolint ignore=DL3008
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates nodejs npm php8.4-cli php8.4-curl php8.4-intl \
@@ -16,22 +16,22 @@ RUN apt-get update \
 WORKDIR /opt/trendvault
 # What decides which tools and packages are installed, before the source: a change of the source downloads nothing.
 COPY bin/setup bin/
-COPY toolchain toolchain
+COPY tools/setup tools/setup
 COPY package.json bun.lock bunfig.toml ./
 COPY api/package.json api/
-COPY browser/package.json browser/
-COPY client/package.json client/
+COPY tests/browser/package.json tests/browser/
+COPY web/client/package.json web/client/
 COPY contract/package.json contract/
 COPY edge-worker/package.json edge-worker/
-COPY follow/package.json follow/
-COPY page/package.json page/
-COPY release/package.json release/
+COPY api/follow/package.json api/follow/
+COPY web/page/package.json web/page/
+COPY tools/release/package.json tools/release/
 COPY writer/composer.json writer/
 RUN bin/setup bun origin
 COPY . .
 RUN bin/setup bun php origin \
   && .tools/bin/bun run --cwd api build \
-  && .tools/bin/bun run --cwd follow build \
+  && .tools/bin/bun run --cwd api/follow build \
   && rm -rf writer/tests writer/bench writer/fit
 
 # --- What each image has ----------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ RUN apt-get update \
   && install -d -o trendvault -g trendvault -m 0755 /var/lib/trendvault-metrics
 COPY --from=build /opt/trendvault/.tools/bun/bin/bun /usr/local/bin/bun
 COPY --from=build /opt/trendvault/api/dist /opt/trendvault/api/dist
-COPY --from=build /opt/trendvault/page/dist /opt/trendvault/page/dist
+COPY --from=build /opt/trendvault/web/page/dist /opt/trendvault/web/page/dist
 COPY --from=build /opt/trendvault/LICENSE /opt/trendvault/LICENSE
 WORKDIR /opt/trendvault
 ENV DB_PATH=/var/lib/trendvault/trendvault.db

@@ -1,6 +1,6 @@
 import { findRegion } from "./regions.ts";
 
-/** The languages of the page (BCP 47): those that client/src/view/words has. */
+/** The languages of the page (BCP 47): those that web/client/src/view/words has. */
 export const pageLanguages: ReadonlySet<string> = new Set([
   ...["en", "de", "fr", "es", "it", "nl", "pl", "sv", "pt", "da", "cs"],
 ]);

@@ -78,7 +78,7 @@ export type Settings = {
   videoUrl: string | null;
   /** Whose pictures the page shows. */
   thumbHosts: string[];
-  /** The built page; null: page/dist beside this program. */
+  /** The built page; null: web/page/dist beside this program. */
   pageFolder: string | null;
   /** Null: those that come with the program. */
   regions: RegionTable | null;

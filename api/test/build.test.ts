@@ -29,7 +29,7 @@ async function renderWith(program: string, run: Run): Promise<void> {
   const builder = new DatabaseBuilder();
   builder.publish([{ region: "GB", videos: videos(3) }]);
   const output = join(builder.folder, "a.bundle");
-  const settings = { ...testEnvironment, PAGE_FOLDER: join(import.meta.dir, "../../page/dist") };
+  const settings = { ...testEnvironment, PAGE_FOLDER: join(import.meta.dir, "../../web/page/dist") };
   const render = run([process.execPath, program, "--database", builder.path, "--output", output], settings);
   const bundle = await openBundle(output, JSON.parse(await render.stdout.text()));
   for (const target of ["/?region=GB", "/about", "/docs", "/feeds/GB.atom", "/openapi.json"]) {

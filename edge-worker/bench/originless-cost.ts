@@ -68,7 +68,7 @@ async function reads() {
   return (await send(1)).bucketReads ?? { pointers: 0, ranges: 0 };
 }
 
-/** Regions by Zipf's law, windows and limits as in loadtest/popularity.py and bench/request_mix.py. */
+/** Regions by Zipf's law, windows and limits as in loadtest/popularity.py and loadtest/compare/request_mix.py. */
 async function send(requests: number): Promise<TrafficResult> {
   const sum = regionCodes.reduce((total, _, index) => total + 1 / (index + 1), 0);
   const result = await edge.runTraffic({

@@ -7,7 +7,7 @@ import { DataCentre, InProcessEdge, withFetch } from "./in-process-edge.ts";
 import { MemoryBucket } from "./memory-bucket.ts";
 
 // What partners verify with. By a name that tsc does not follow: what runs in Node.js has no syntax like the client's.
-const client = "../../client/src/verify.ts";
+const client = "../../web/client/src/verify.ts";
 const { createVerifier, verifyPageToken } = await import(client);
 
 const list = "/api/trending?region=DE";

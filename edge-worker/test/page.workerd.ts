@@ -9,7 +9,7 @@ import { root } from "./edge.ts";
 import { keySet } from "./keys.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
-const assets = JSON.parse(readFileSync(join(root, "page/dist/manifest.json"), "utf8"));
+const assets = JSON.parse(readFileSync(join(root, "web/page/dist/manifest.json"), "utf8"));
 
 describe("a page for people, at the edge", () => {
   let stack: TestStack;
@@ -48,12 +48,12 @@ describe("a page for people, at the edge", () => {
   });
 
   test("has whatever was built for it, where the static assets lack it: a rolling deployment has two versions", async () => {
-    const names = readdirSync(join(root, "page/dist/public/assets"));
+    const names = readdirSync(join(root, "web/page/dist/public/assets"));
     const paths = ["/service-worker.js", ...names.map((name) => `/assets/${name}`)];
     for (const path of paths) {
       const response = await stack.edge.fetch(path, { headers: { "accept-encoding": "identity" } });
       assert.deepEqual([path, response.status], [path, 200]);
-      assert.equal(await response.text(), readFileSync(join(root, "page/dist/public", path), "utf8"));
+      assert.equal(await response.text(), readFileSync(join(root, "web/page/dist/public", path), "utf8"));
       const policy =
         path === "/service-worker.js" ? workerPolicy : "default-src 'none'; frame-ancestors 'none'";
       assert.equal(response.headers.get("content-security-policy"), policy); // without connect-src, a worker is offline for ever

@@ -4,7 +4,7 @@ import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import { verifyResponse } from "@trendvault/contract/response-signature";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { Random } from "@trendvault/contract/test-support/random";
-import { hostileText } from "../../../client/test-support/hostile-text.ts";
+import { hostileText } from "../../../web/client/test-support/hostile-text.ts";
 import { askIn } from "../../test-support/ask-in.ts";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";

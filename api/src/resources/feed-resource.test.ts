@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { Random } from "@trendvault/contract/test-support/random";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
-import { hostileText } from "../../../client/test-support/hostile-text.ts";
+import { hostileText } from "../../../web/client/test-support/hostile-text.ts";
 import { videos } from "../../test-support/database-builder.ts";
 import { OriginForEachTest } from "../../test-support/origin-for-each-test.ts";
 

@@ -5,9 +5,9 @@ import { pageUrl } from "@trendvault/contract/page-url";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { titleOf } from "@trendvault/page/parts-view";
 import Builder from "fast-xml-builder";
-import { type Formats, formatsOf } from "../../../client/src/view/formats.ts";
-import { allWords } from "../../../client/src/view/words/all-words.ts";
-import { languages, type Words } from "../../../client/src/view/words/words.ts";
+import { type Formats, formatsOf } from "../../../web/client/src/view/formats.ts";
+import { allWords } from "../../../web/client/src/view/words/all-words.ts";
+import { languages, type Words } from "../../../web/client/src/view/words/words.ts";
 import { type Body, textBody } from "./body.ts";
 
 /** Writes the feed of a list, in the main language of its region. */

@@ -13,7 +13,7 @@ export class PageAssets {
   #assets: Assets | undefined;
   #files: ReadonlyMap<string, string> | undefined;
 
-  /** `folder` is page/dist, or null to look for it from the program upwards. */
+  /** `folder` is web/page/dist, or null to look for it from the program upwards. */
   constructor(folder: string | null) {
     this.#folder = folder ?? findFolder(dirname(Bun.main));
   }
@@ -54,7 +54,7 @@ export class PageAssets {
     try {
       return readFileSync(path, "utf8");
     } catch (cause) {
-      throw new Error(`Cannot read ${path}: run bin/setup, or bun page/build.ts, which builds the page`, {
+      throw new Error(`Cannot read ${path}: run bin/setup, or bun web/page/build.ts, which builds the page`, {
         cause,
       });
     }
@@ -72,7 +72,7 @@ const unknownAsset = new Refusal("not-found", missing.asset);
 /** From source and as a bundle, the program is in another depth of the project. */
 function findFolder(start: string): string {
   for (let folder = start; folder !== dirname(folder); folder = dirname(folder)) {
-    const found = join(folder, "page/dist");
+    const found = join(folder, "web/page/dist");
     if (existsSync(join(found, "manifest.json"))) return found;
   }
   return join(start, "../../page/dist");

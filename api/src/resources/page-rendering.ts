@@ -2,9 +2,9 @@ import { mainLanguage } from "@trendvault/contract/languages";
 import type { PageQuery } from "@trendvault/contract/page-url";
 import type { Assets } from "@trendvault/page/manifest";
 import { writePage } from "@trendvault/page/page-view";
-import { formatsOf } from "../../../client/src/view/formats.ts";
-import { allWords } from "../../../client/src/view/words/all-words.ts";
-import { languages } from "../../../client/src/view/words/words.ts";
+import { formatsOf } from "../../../web/client/src/view/formats.ts";
+import { allWords } from "../../../web/client/src/view/words/all-words.ts";
+import { languages } from "../../../web/client/src/view/words/words.ts";
 import type { WrittenPage } from "./trending-page.ts";
 
 /** `json` is the list, with an empty token. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { longestBody } from "@trendvault/contract/http-rules";
 import { Random } from "@trendvault/contract/test-support/random";
-import { hostileText } from "../../../client/test-support/hostile-text.ts";
+import { hostileText } from "../../../web/client/test-support/hostile-text.ts";
 import { videos } from "../../test-support/database-builder.ts";
 import {
   attribute,

@@ -3,8 +3,8 @@ import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signa
 import { parseKeyRing } from "@trendvault/contract/key-ring";
 import { windows } from "@trendvault/contract/list-bounds";
 import { Random } from "@trendvault/contract/test-support/random";
-import { publishedRegions } from "../../../store/test-support/publisher.ts";
-import type { WatchedSystem } from "../../test-support/watched-system.ts";
+import type { WatchedSystem } from "../../../tests/ops/test-support/watched-system.ts";
+import { publishedRegions } from "../../../tests/store/test-support/publisher.ts";
 import type { Mark } from "./draw-picture.ts";
 
 const publishEverySeconds = 20;

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { missingParts, WatchedSystem } from "../../test-support/watched-system.ts";
+import { missingParts, WatchedSystem } from "../../../tests/ops/test-support/watched-system.ts";
 import { drawPicture } from "./draw-picture.ts";
 import { live } from "./live.ts";
 import { readRows } from "./read-rows.ts";

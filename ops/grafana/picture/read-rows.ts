@@ -1,4 +1,4 @@
-import type { WatchedSystem } from "../../test-support/watched-system.ts";
+import type { WatchedSystem } from "../../../tests/ops/test-support/watched-system.ts";
 import { rows } from "../panels.ts";
 
 export type Line = { name: string; points: readonly [second: number, value: number][] };

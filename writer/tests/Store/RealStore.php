@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Tests\Store;
 use PHPUnit\Framework\Assert;
 use TrendVault\Writer\Cli\Settings;
 
-/** A real S3 server in a folder (versitygw, see store/README.md). Skips the test where there is none. */
+/** A real S3 server in a folder (versitygw, see tests/store/README.md). Skips the test where there is none. */
 final class RealStore
 {
     private const int NO_SERVER = 77;
@@ -24,7 +24,7 @@ final class RealStore
         $root = Settings::projectRoot();
         $bun = is_file("$root/.tools/bin/bun") ? "$root/.tools/bin/bun" : 'bun';
         $this->process = proc_open(
-            [$bun, '--no-env-file', "$root/store/test-support/serve.ts"],
+            [$bun, '--no-env-file', "$root/tests/store/test-support/serve.ts"],
             [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']],
             $this->pipes,
             $root,

@@ -1,0 +1,179 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { videos } from "../../test-support/database-builder.ts";
+import { FollowedStore } from "../test-support/followed-store.ts";
+import { TestPublisher, usualLists } from "../test-support/test-publisher.ts";
+
+const followed = FollowedStore.forEachTest();
+
+test("a follower starts from nothing with the newest generation, then takes the older ones", async () => {
+  for (let count = 0; count < 12; count++) await followed.publisher.publish();
+  const follower = followed.start();
+  expect(await follower.poll()).toBeNull();
+  expect(follower.generations()).toEqual([112]);
+  await follower.settle();
+  expect(follower.generations()).toEqual([101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112]);
+  expect(follower.events()).not.toContain("history_differs");
+});
+
+test("a new generation is added to those that are there", async () => {
+  const follower = followed.start();
+  for (let count = 1; count <= 3; count++) {
+    await followed.publisher.publish();
+    expect(await follower.poll()).toBeNull();
+  }
+  expect(follower.generations()).toEqual([101, 102, 103]);
+  const ranks = follower.query<{ ranks: number }>(
+    "SELECT count(*) AS ranks FROM trending GROUP BY generation, region",
+  );
+  expect(ranks.map((row) => row.ranks)).toEqual([30, 30, 30, 30, 30, 30]);
+});
+
+test("while nothing is new, the store is asked for the pointer only, and says 304", async () => {
+  const follower = followed.start();
+  await followed.publisher.publish();
+  await follower.settle();
+  followed.store.requests.length = 0;
+  await follower.poll();
+  await follower.poll();
+  expect(followed.store.requests).toEqual([
+    { name: "current.json", status: 304 },
+    { name: "current.json", status: 304 },
+  ]);
+});
+
+test("generations leave the file with the retention, and videos with the last that lists them", async () => {
+  const follower = followed.start({ FOLLOW_RETENTION_SECONDS: "120" });
+  await followed.publisher.publish({ lists: [{ region: "GB", videos: videos(3, "old") }] });
+  for (let count = 0; count < 5; count++) {
+    await follower.poll();
+    await followed.publisher.publish();
+  }
+  await follower.settle();
+  expect(follower.generations()).toEqual([103, 104, 105, 106]);
+  expect(follower.query("SELECT id FROM videos WHERE id GLOB 'old*'")).toEqual([]);
+  expect(follower.query("SELECT id FROM videos")).toHaveLength(30);
+  expect(follower.query("PRAGMA quick_check")).toEqual([{ quick_check: "ok" }]);
+});
+
+test("generations that were published in an outage are added afterwards", async () => {
+  const follower = followed.start();
+  await followed.publisher.publish();
+  await follower.settle();
+  for (let count = 0; count < 20; count++) await followed.publisher.publish();
+  await follower.poll();
+  expect(follower.generations()).toEqual([101, 121]);
+  await follower.settle();
+  expect(follower.generations()).toHaveLength(21);
+});
+
+test("what is thinned in the store is left out, without a word of failure", async () => {
+  const pointer = await followed.publisher.publish();
+  await followed.publisher.publish();
+  followed.store.delete(`generations/101-${pointer.file.sha256}.db.gz`);
+  const follower = followed.start();
+  await follower.settle();
+  expect(await follower.poll()).toBeNull();
+  expect(follower.generations()).toEqual([102]);
+});
+
+test("a follower that starts again downloads nothing that it has", async () => {
+  await followed.publisher.publish();
+  await followed.publisher.publish();
+  const first = followed.start();
+  await first.settle();
+  await first.end({ keep: true });
+  followed.forgetFollowers();
+  followed.store.requests.length = 0;
+  const second = followed.start({}, { folder: first.folder });
+  await second.settle();
+  expect(second.generations()).toEqual([101, 102]);
+  expect(followed.store.requests.filter(({ name }) => name.startsWith("generations/"))).toEqual([]);
+});
+
+test("a removal takes effect in all generations of the file, and so does its end", async () => {
+  const follower = followed.start();
+  await followed.publisher.publish();
+  await follower.poll();
+  const versions = async () => {
+    await follower.poll();
+    return follower.query<{ version: number }>("SELECT version FROM removals_version")[0]?.version;
+  };
+  const before = await versions();
+  await followed.publisher.publish({ removed: ["video3"] });
+  const after = await versions();
+  expect(after).not.toBe(before as number);
+  expect(follower.query("SELECT kind, name FROM removals")).toEqual([{ kind: "video", name: "video3" }]);
+  await followed.publisher.publish();
+  await follower.poll();
+  expect(follower.query("SELECT name FROM removals")).toEqual([]);
+});
+
+test("the newest description of a video is the one that all generations show", async () => {
+  const follower = followed.start();
+  for (const title of ["before", "after"]) {
+    await followed.publisher.publish({ lists: [{ region: "GB", videos: [{ id: "one", title }] }] });
+    await follower.poll();
+  }
+  expect(follower.query("SELECT title FROM videos")).toEqual([{ title: "after" }]);
+  const late = followed.start();
+  await late.settle(); // takes the newest first, and the older one afterwards
+  expect(late.generations()).toEqual([101, 102]);
+  expect(late.query("SELECT title FROM videos")).toEqual([{ title: "after" }]);
+});
+
+test("a new key is taken from the file without a new start", async () => {
+  const old = followed.publisher;
+  await followed.publisher.publish();
+  const follower = followed.start({ FOLLOW_JWKS_FILE: keyFile(old.jwks) });
+  await follower.poll();
+  followed.publisher = await TestPublisher.create(followed.store, { generation: old.generation });
+  followed.publisher.bytes = old.bytes;
+  await followed.publisher.publish();
+  expect(await follower.poll()).toBe("unknown_key");
+  expect(follower.generations()).toEqual([101]);
+  keyFile(JSON.stringify({ keys: [old.signer.publicKey, followed.publisher.signer.publicKey] }));
+  expect(await follower.poll()).toBeNull();
+  expect(follower.generations()).toEqual([101, 102]);
+});
+
+function keyFile(text: string): string {
+  const path = followed.store.path("jwks");
+  writeFileSync(path, text);
+  return path;
+}
+
+test("a history that differs from what was read before is said, with both signed pointers", async () => {
+  const follower = followed.start();
+  const first = await followed.publisher.publish();
+  await follower.poll();
+  followed.publisher.bytes = await followed.publisher.signer.signPointer({
+    generation: 101,
+    published_at: first.published_at,
+    file: { ...first.file, bytes: 1 },
+    previous: null,
+  });
+  await followed.publisher.publish({ lists: usualLists() });
+  expect(await follower.poll()).toBeNull();
+  const said = follower.lines.find(({ event }) => event === "history_differs");
+  expect(JSON.parse(String(said?.accepted_before))).toEqual(first);
+  expect(JSON.parse(String(said?.accepted_now)).generation).toBe(102);
+});
+
+test("metrics say what is held, how late it came, and what was asked", async () => {
+  const follower = followed.start();
+  await followed.publisher.publish({ signedAt: Date.now() - 4000 });
+  await follower.settle();
+  const text = follower.metrics.text();
+  const metric = (name: string) =>
+    Number(
+      new RegExp(`^trendvault_follow_${name}\\{store="${followed.store.address}"\\} (.*)$`, "m").exec(
+        text,
+      )?.[1],
+    );
+  expect(metric("generation")).toBe(101);
+  expect(metric("lag_seconds")).toBeGreaterThanOrEqual(3.9);
+  expect(metric("adopted_total")).toBe(1);
+  expect(metric("requests_total")).toBe(followed.store.requests.length);
+  expect(metric("received_bytes_total")).toBeGreaterThan(1000);
+});

@@ -1,0 +1,112 @@
+"""The command line of bin/bench. bin/bench reads it with the system's Python before anything is downloaded,
+so nothing but the standard library is imported here.
+"""
+
+import argparse
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+PUBLISHED = Path(__file__).parent / "published"  # what the README shows
+_RESULTS = PUBLISHED.with_name("results")  # git-ignored
+
+# The titles of the tables, by scenario. Those of the pages come first and are measured in turns.
+SCENARIOS = {
+    "plain": "default page, plain",
+    "compressed": "default page, br",
+    "unchanged": "default page, 304",
+    "mix": "Zipf mix: 14 markets, 3 windows, 4 limits, 3 encodings",
+    "start": "process start to first answer",
+    "memory": "memory of a worker over a million mixed requests",
+    "flood": "other requests beside a flood of queries",
+    "connections": "5,000 connections, 2 workers",
+    "workers": "1 and 2 workers, default page",
+    "publishing": "while a generation is published every second",
+    "visible": "commit to visible",
+    "growth": "default page, by videos in the database",
+    "edge": "cache hit at the edge, in workerd",
+    "writer": "ingesting, and a run of cron",
+}
+# The tables that other projects publish, measured as they say, with ours beside.
+SEEDS = {
+    "nextpress": "a small JSON, 100 connections, 10 requests pipelined (Nextpress's table)",
+    "encore": "with and without validation, 150 connections (Encore.ts's table)",
+    "xypriss": "a small JSON, 5,000 connections (XyPriss's table)",
+    "bulk": "500 KB after the signature check, 100 connections (XyPriss's table)",
+    "viralvidvault": "one region's page, 64 connections, 20 s (ViralVidVault's table)",
+}
+# What needs a store: the first an S3 server, which is built with Go. Measured by name only.
+STORES = {
+    "follower": "commit to visible on a follower's origin, through an S3 server",
+    "originless": "the edge without an origin: 10,000 Zipf requests a minute",
+}
+TITLES = SCENARIOS | STORES | SEEDS
+_QUICK = ("plain", "compressed", "unchanged", "mix", "start")
+_DURATIONS = "The first take about 20 minutes, the tables of --seeds 14, --quick three."
+
+
+class BenchOptions(argparse.Namespace):
+    """`scenarios` in the order of SCENARIOS; `output` is a folder."""
+
+    scenarios: list[str]
+    quick: bool
+    seeds: bool
+    publish: bool
+    busy: bool
+    output: Path
+
+
+def parse_options(arguments: list[str] | None = None) -> BenchOptions:
+    """Reads sys.argv by default. Prints the help or the mistake and raises SystemExit."""
+    parser = argparse.ArgumentParser(
+        prog="bin/bench",
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Measures CPU per request of this project's origin, of the same endpoint in Bun, Go,\n"
+        "Node and PHP, and of nginx serving the finished bytes. Needs Linux.",
+        epilog="scenarios:\n"
+        + _described(SCENARIOS)
+        + "\n\nby name:\n"
+        + _described(STORES)
+        + "\n\nwith --seeds or by name:\n"
+        + _described(SEEDS)
+        + f"\n\n{_DURATIONS}\nThe first run also builds the servers to compare with, which takes a minute.\n"
+        "docs/benchmarks.md describes the method and what the figures are worth.",
+    )
+    parser.add_argument(
+        "scenarios", nargs="*", metavar="SCENARIO", help="only these (default: all of the first)"
+    )
+    quick = f"short rounds; without a SCENARIO only {', '.join(_QUICK)}"
+    parser.add_argument("--quick", action="store_true", help=quick)
+    seeds = "the tables of other projects, with ours beside"
+    parser.add_argument("--seeds", action="store_true", help=seeds)
+    add_output = parser.add_mutually_exclusive_group().add_argument
+    where = "where to write (default: loadtest/compare/results)"
+    add_output("--output", type=Path, default=_RESULTS, metavar="FOLDER", help=where)
+    publish = (
+        "write to loadtest/compare/published, which the README shows; with --seeds docs/benchmarks.md"
+    )
+    add_output("--publish", action="store_true", help=publish)
+    busy = "publish although the load average at the start is 0.5 or more: the result says so"
+    parser.add_argument("--busy", action="store_true", help=busy)
+    options = parser.parse_args(arguments, namespace=BenchOptions())
+    if unknown := [name for name in options.scenarios if name not in TITLES]:
+        parser.error(f"no scenario {unknown[0]!r} (choose from {', '.join(TITLES)})")
+    if options.publish and (options.quick or options.scenarios):
+        parser.error("--publish needs a full run: leave out --quick and the scenarios")
+    if options.busy and not options.publish:
+        parser.error("--busy is for --publish only")
+    wanted = set(options.scenarios or _without_names(options))
+    options.scenarios = [name for name in TITLES if name in wanted]
+    options.output = PUBLISHED if options.publish and not options.seeds else options.output
+    return options
+
+
+def _without_names(options: BenchOptions) -> Iterable[str]:
+    if options.seeds:
+        return SEEDS
+    return _QUICK if options.quick else SCENARIOS
+
+
+def _described(scenarios: Mapping[str, str]) -> str:
+    width = max(map(len, TITLES))
+    return "\n".join(f"  {name:{width}}  {title}" for name, title in scenarios.items())

@@ -1,0 +1,56 @@
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from loadtest.compare.options import PUBLISHED, SCENARIOS, SEEDS, STORES, parse_options
+from loadtest.compare.scenarios.pages import PAGES
+from loadtest.compare.scenarios.seeds import TABLES
+from loadtest.compare.schedule import SCHEDULE, servers_of
+from loadtest.compare.seed_servers import SEED_SERVERS
+from loadtest.compare.servers import PEERS, ROOT, SERVERS
+
+
+def test_every_scenario_can_be_named_and_a_single_one_starts_only_its_servers() -> None:
+    assert [*SCENARIOS, *STORES, *SEEDS] == [*PAGES, *SCHEDULE]
+    assert list(SEEDS) == list(TABLES)
+    assert parse_options(["growth", "flood"]).scenarios == ["flood", "growth"]
+    assert servers_of(["flood"], quick=False) == {"TrendVault"}
+    assert servers_of(list(SCENARIOS), quick=False) == set(SERVERS)
+    assert servers_of(list(SEEDS), quick=False) == {"TrendVault", "nginx", *PEERS, *SEED_SERVERS}
+
+
+def test_seeds_are_measured_when_asked_for_and_when_published() -> None:
+    assert parse_options(["--seeds"]).scenarios == list(SEEDS)
+    assert parse_options(["encore"]).scenarios == ["encore"]
+    assert parse_options(["--publish", "--seeds"]).scenarios == [*SEEDS]
+    assert parse_options(["--publish"]).scenarios == [*SCENARIOS]
+    assert not set(parse_options([]).scenarios) & {*SEEDS, *STORES}
+
+
+def test_only_a_full_run_that_is_to_be_published_replaces_the_published_one() -> None:
+    assert parse_options(["--publish"]).output == PUBLISHED
+    assert parse_options(["--publish", "--seeds"]).output != PUBLISHED
+    for arguments in ([], ["--quick"], ["plain"], ["--output", "somewhere"]):
+        assert parse_options(arguments).output != PUBLISHED
+    for arguments in (
+        ["--publish", "--quick"],
+        ["--publish", "plain"],
+        ["--publish", "--output", "x"],
+        ["--busy"],
+    ):
+        with pytest.raises(SystemExit):
+            parse_options(arguments)
+
+
+@pytest.mark.parametrize(("argument", "code"), [("--help", 0), ("--qick", 2), ("flod", 2)])
+def test_help_and_mistakes_need_nothing_installed(argument: str, code: int, tmp_path: Path) -> None:
+    command = shutil.copytree(ROOT / "bin", tmp_path / "bin") / "bench"
+    for file in ("loadtest/compare/options.py", "tools/setup/arguments.sh"):
+        (tmp_path / file).parent.mkdir(parents=True)
+        shutil.copy(ROOT / file, tmp_path / file)
+    done = subprocess.run([command, argument], capture_output=True, text=True)
+    assert done.returncode == code
+    assert "usage: bin/bench" in done.stdout + done.stderr
+    assert "no such file" not in (done.stdout + done.stderr).lower()

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { withLifetimes } from "../../edge-worker/test/lifetimes.ts";
+import { passOn } from "../../edge-worker/test/origin-proxy.ts";
+import { assertAccessible } from "./test-support/axe.ts";
+import { openPage } from "./test-support/open-page.ts";
+import { type Stack, sharedStack } from "./test-support/stack.ts";
+
+const notice = (page: Page) => page.locator("#notice");
+const minute = 60_000;
+const expired = withLifetimes({ maxAge: 0, staleWhileRevalidate: 0, staleIfError: 43_200 });
+
+describe("the page, when something changes or fails,", () => {
+  test("tells that there is a newer list, and shows it when the visitor wants to", async () => {
+    const stack = await sharedStack();
+    stack.proxy.behaviour = expired; // the edge asks at once whether there is a newer list
+    const prepare = (page: Page) => page.clock.install();
+    await openPage(
+      "/?region=CZ",
+      async ({ page }) => {
+        const shown = page.locator("#as-of time");
+        const before = await shown.getAttribute("datetime");
+        await stack.publish();
+        await page.clock.runFor(minute + 1000);
+        await notice(page).getByRole("button").waitFor();
+        assert.equal(await shown.getAttribute("datetime"), before);
+        await assertAccessible(page);
+        await notice(page).getByRole("button").click();
+        await notice(page).getByRole("button").waitFor({ state: "detached" });
+        assert.notEqual(await shown.getAttribute("datetime"), before);
+      },
+      { prepare },
+    );
+    stack.proxy.behaviour = passOn;
+  });
+
+  test("says that it is offline and how old its list is, also after a reload, and recovers", () =>
+    openPage(
+      "/?region=IT",
+      async ({ page, context }) => {
+        await page.evaluate(() => navigator.serviceWorker.ready);
+        await page.evaluate(async () => {
+          while ((await caches.match(location.href)) === undefined)
+            await new Promise((resume) => setTimeout(resume, 20));
+        });
+        await context.setOffline(true);
+        await notice(page).getByText("Offline").or(notice(page).getByText("offline")).waitFor();
+        await assertAccessible(page);
+        await page.reload();
+        await page.locator('trendvault-list [data-id^="it-"]').first().waitFor();
+        await notice(page).locator("p").waitFor();
+        assert.match((await notice(page).textContent()) ?? "", /offline.*minut/i);
+        await context.setOffline(false);
+        await notice(page).locator("p").waitFor({ state: "detached" });
+      },
+      { errors: [/ERR_INTERNET_DISCONNECTED/] },
+    ));
+
+  test("keeps a shared link without what others have added to it, and shows it offline", () =>
+    openPage(
+      "/?region=IT&window=now&fbclid=somebody",
+      async ({ page, context }) => {
+        await page.evaluate(() => navigator.serviceWorker.ready);
+        await page.reload();
+        const kept = await page.evaluate(async () => {
+          for (;;) {
+            const [name = ""] = await caches.keys();
+            const cache = await caches.open(name);
+            const keys = await cache.keys();
+            const answers = await Promise.all(keys.map((key) => cache.match(key)));
+            const addresses = [...keys, ...answers].map((one) => one?.url ?? "");
+            if (addresses.some((url) => url.includes("/?region=IT&window=now"))) return addresses;
+            await new Promise((resume) => setTimeout(resume, 20));
+          }
+        });
+        assert.doesNotMatch(kept.join(), /somebody/);
+        await context.setOffline(true);
+        await page.reload();
+        await page.locator('trendvault-list [data-id^="it-"]').first().waitFor();
+      },
+      { errors: [/ERR_INTERNET_DISCONNECTED/] },
+    ));
+
+  test("says so when the edge has only its fallback", () =>
+    openPage("/?region=DK&lang=en", async ({ page }) => {
+      await page.route("**/api/trending?*", async (route) => {
+        const response = await route.fetch();
+        const headers = { ...response.headers(), "cache-status": "trendvault; fwd=miss; detail=kv-fallback" };
+        await route.fulfill({ response, headers });
+      });
+      await page.locator("nav.windows a").first().click();
+      await notice(page).getByText("The site cannot reach its data").waitFor();
+      await assertAccessible(page);
+    }));
+
+  test("keeps its list when another cannot be loaded, says so, and tries again", () =>
+    openPage(
+      "/?region=BE&lang=en",
+      async ({ page }) => {
+        const before = await page.locator("trendvault-list [data-id]").first().getAttribute("data-id");
+        await page.route("**/api/trending?*", (route) => route.fulfill({ status: 503, body: "" }));
+        await page.locator("nav.windows a").first().click();
+        const retry = notice(page).getByRole("button");
+        await retry.waitFor();
+        assert.equal(await page.locator("trendvault-list [data-id]").first().getAttribute("data-id"), before);
+        assert.equal(await page.locator("nav.windows [aria-current]").textContent(), "Next 24 hours");
+        await assertAccessible(page);
+        await page.unroute("**/api/trending?*");
+        await retry.click();
+        await page.waitForURL("**/?region=BE&window=now&lang=en");
+        await notice(page).locator("p").waitFor({ state: "detached" });
+      },
+      { errors: [/503/] },
+    ));
+});
+
+describe("the page, while the origin is gone,", () => {
+  let stack: Stack;
+  before(async () => {
+    stack = await sharedStack();
+    stack.proxy.behaviour = expired;
+    await stack.edge.fetch("/?region=NL&lang=en");
+    await stack.edge.fetch("/api/trending?region=NL&fields=chart&limit=24");
+    await stack.origin.kill();
+  });
+  after(async () => {
+    stack.proxy.behaviour = passOn;
+    await stack.origin.start();
+  });
+
+  test("is there, and says how old its list is once that is older than usual", () =>
+    openPage(
+      "/?region=NL&lang=en",
+      async ({ page }) => {
+        await notice(page).getByText("older than usual").waitFor();
+        const [, minutes] = /\((\d+) minutes ago\)/.exec((await notice(page).textContent()) ?? "") ?? [];
+        assert.ok(Number(minutes) >= 20, `said ${minutes}`); // and what the test itself took
+        await assertAccessible(page);
+      },
+      { prepare: (page) => page.clock.install({ time: Date.now() + 20 * minute }) },
+    ));
+});

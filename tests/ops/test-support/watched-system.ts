@@ -1,0 +1,210 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Random } from "@trendvault/contract/test-support/random";
+import { until } from "../../../api/test-support/until.ts";
+import type { FollowingOrigin } from "../../store/test-support/following-origin.ts";
+import { PublishingSystem } from "../../store/test-support/publishing-system.ts";
+import { missingServer } from "../../store/test-support/s3-server.ts";
+import { ToolServer } from "./tool-server.ts";
+import { missingTools } from "./tools.ts";
+
+const settings = resolve(import.meta.dir, "../../../ops/prometheus");
+
+const pollMs = 100;
+const sayAfterMs = 30_000;
+
+/** Why no system can be watched here, or null. */
+export function missingParts(): string | null {
+  return missingTools() ?? missingServer();
+}
+
+/** A series at a moment. */
+export type Sample = { labels: Record<string, string>; value: number };
+
+/** A series over a time. */
+export type SampledSeries = { labels: Record<string, string>; points: [second: number, value: number][] };
+
+/**
+ * The real parts (a writer that publishes and makes a backup, a store, a follower, an origin, an edge), scraped all the
+ * time by a real Prometheus with the exporters and the settings of ops/.
+ */
+export class WatchedSystem {
+  readonly #folder = mkdtempSync(join(tmpdir(), "trendvault-watched-"));
+  readonly #metrics = join(this.#folder, "metrics");
+  readonly #servers: ToolServer[] = [];
+  /** The file with the keys of the edge, of which the origin answers those only. */
+  readonly edgeKeys = join(this.#folder, "edge-keys");
+  #prometheus = "";
+  /** The addresses of the parts, by the sample configuration's. */
+  #addresses: Record<string, string> = {};
+  #parts: PublishingSystem | undefined;
+
+  static async start(): Promise<WatchedSystem> {
+    const system = new WatchedSystem();
+    try {
+      await system.#startAll();
+      return system;
+    } catch (error) {
+      await system.stop();
+      throw error;
+    }
+  }
+
+  get parts(): PublishingSystem {
+    if (this.#parts === undefined) throw new Error("The system was not started");
+    return this.#parts;
+  }
+
+  /** The follower, and the origin on its file. */
+  get reader(): FollowingOrigin {
+    const [reader] = this.parts.readers;
+    if (reader === undefined) throw new Error("The system has no reader");
+    return reader;
+  }
+
+  /** The origin's workers, without its inspector. */
+  workerPids(): number[] {
+    const { pid } = this.reader.origin;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+    return [...children.matchAll(/[0-9]+/g)]
+      .map(Number)
+      .filter((child) => readFileSync(`/proc/${child}/cmdline`, "utf8").split("\0").includes("worker"));
+  }
+
+  /** What the writer leaves for the collector. */
+  get writerMetrics(): string {
+    return join(this.#metrics, "writer.prom");
+  }
+
+  get #followerMetrics(): string {
+    return join(this.#metrics, "follow.prom");
+  }
+
+  /** Where spool files of the writer come from. */
+  get spool(): string {
+    return join(this.parts.folder, "spool");
+  }
+
+  /** What the writer and the follower leave for the collector, and what the origin answers. */
+  async outputs(): Promise<Record<"writer" | "follower" | "origin", string>> {
+    await until(() => existsSync(this.#followerMetrics)); // written every few seconds
+    return {
+      writer: readFileSync(this.writerMetrics, "utf8"),
+      follower: readFileSync(this.#followerMetrics, "utf8"),
+      origin: await (await fetch(`${this.reader.adminUrl}metrics`)).text(),
+    };
+  }
+
+  /** The result of a query now. @throws Error with what Prometheus says of a wrong one */
+  async query(expr: string): Promise<Sample[]> {
+    const { result } = await this.#ask<{
+      result: { metric: Record<string, string>; value: [number, string] }[];
+    }>("query", { query: expr });
+    return result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
+  }
+
+  /** A text with the sample configuration's addresses in the place of those here. */
+  withSampleAddresses(text: string): string {
+    return Object.entries(this.#addresses).reduce(
+      (named, [sample, real]) => named.replaceAll(real, sample),
+      text,
+    );
+  }
+
+  /** The results of a query from a time to another, in Unix seconds, every `step` seconds. */
+  async queryRange(
+    expr: string,
+    { from, to, step }: { from: number; to: number; step: number },
+  ): Promise<SampledSeries[]> {
+    const { result } = await this.#ask<{
+      result: { metric: Record<string, string>; values: [number, string][] }[];
+    }>("query_range", { query: expr, start: String(from), end: String(to), step: String(step) });
+    return result.map(({ metric, values }) => ({
+      labels: metric,
+      points: values.map(([second, value]) => [second, Number(value)]),
+    }));
+  }
+
+  /** Waits until a query gives so many series or more, or none for 0. Gives these. */
+  async waitFor(expr: string, count = 1): Promise<Sample[]> {
+    const isThere = ({ length }: Sample[]) => (count === 0 ? length === 0 : length >= count);
+    const reminder = setTimeout(() => console.log(`Still waiting for ${count} series: ${expr}`), sayAfterMs);
+    let given = await this.query(expr);
+    for (; !isThere(given); given = await this.query(expr)) await Bun.sleep(pollMs);
+    clearTimeout(reminder);
+    return given;
+  }
+
+  /** The names of all series that were scraped. */
+  metricNames(): Promise<string[]> {
+    return this.#ask("label/__name__/values", {});
+  }
+
+  async stop(): Promise<void> {
+    for (const server of this.#servers) await server.stop();
+    await this.#parts?.stop();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  async #startAll(): Promise<void> {
+    mkdirSync(this.#metrics);
+    writeFileSync(this.edgeKeys, `e1:${randomBytes(32).toString("base64url")}`, { mode: 0o600 });
+    this.#parts = await PublishingSystem.start(new Random(), ["reader"], {
+      METRICS_FILE: this.writerMetrics,
+      FOLLOW_METRICS_FILE: this.#followerMetrics,
+      BACKUP: "s3://trendvault/backups",
+      EDGE_KEYS_FILE: this.edgeKeys,
+      PUBLISH_TIMEOUT_SECONDS: "300", // a busy machine
+    });
+    const collectors = ["--collector.disable-defaults", "--collector.filesystem", "--collector.textfile"];
+    const machine = await this.#serve("prometheus-node-exporter", [
+      ...collectors,
+      `--collector.textfile.directory=${this.#metrics}`,
+    ]);
+    const blackbox = await this.#serve("prometheus-blackbox-exporter", [
+      `--config.file=${join(settings, "blackbox.yml")}`,
+    ]);
+    const config = join(this.#folder, "prometheus.yml");
+    this.#addresses = {
+      "origin:9464": new URL(this.reader.adminUrl).host,
+      "node-exporter:9100": machine,
+      "blackbox-exporter:9115": blackbox,
+      "https://trending.example.com": this.parts.edgeUrl,
+    };
+    writeFileSync(config, this.#configure());
+    const data = `--storage.tsdb.path=${join(this.#folder, "data")}`;
+    this.#prometheus = `http://${await this.#serve("prometheus", [`--config.file=${config}`, data])}`;
+    while (!(await fetch(`${this.#prometheus}/-/ready`)).ok) await Bun.sleep(pollMs); // it listens before that
+  }
+
+  async #serve(tool: ConstructorParameters<typeof ToolServer>[0], words: string[]): Promise<string> {
+    const server = new ToolServer(tool, words);
+    this.#servers.push(server);
+    return server.address();
+  }
+
+  /** The sample configuration, with these addresses in the place of its own, and scraped each second. */
+  #configure(): string {
+    const replaced: Record<string, string> = {
+      "scrape_interval: 15s": "scrape_interval: 2s",
+      "evaluation_interval: 30s": "evaluation_interval: 1s",
+      "[rules.yml]": `[${join(settings, "rules.yml")}]`,
+      ...this.#addresses,
+    };
+    let text = readFileSync(join(settings, "prometheus.yml"), "utf8");
+    for (const [sample, real] of Object.entries(replaced)) {
+      if (!text.includes(sample)) throw new Error(`prometheus.yml has no ${sample} any more`);
+      text = text.replaceAll(sample, real);
+    }
+    return text;
+  }
+
+  async #ask<Data>(path: string, parameters: Record<string, string>): Promise<Data> {
+    const answer = await fetch(`${this.#prometheus}/api/v1/${path}?${new URLSearchParams(parameters)}`);
+    const { data, error } = (await answer.json()) as { data: Data; error?: string };
+    if (error !== undefined) throw new Error(error);
+    return data;
+  }
+}

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { OriginProcess } from "../../api/test-support/origin-process.ts";
+import { until } from "../../api/test-support/until.ts";
+import { RegionWriter, videosOfRegion } from "./test-support/region-writer.ts";
+import { missingServer } from "./test-support/s3-server.ts";
+import { TestStore } from "./test-support/test-store.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const timeoutMs = 1_200_000;
+
+let folder: string;
+let store: TestStore;
+let british: RegionWriter;
+let german: RegionWriter;
+let follower: Bun.Subprocess;
+let origin: OriginProcess;
+let newest: { british: number; german: number };
+
+const reason = missingServer();
+
+beforeAll(async () => {
+  if (reason !== null) return;
+  folder = mkdtempSync(join(tmpdir(), "trendvault-two-writers-"));
+  store = await TestStore.start();
+  const key = (first: number) =>
+    Buffer.from(Array.from({ length: 32 }, (_, index) => first + index)).toString("base64url");
+  british = new RegionWriter(folder, store, { name: "gb", codes: ["GB", "IE"], key: key(1) });
+  german = new RegionWriter(folder, store, { name: "de", codes: ["DE", "FR"], key: key(101) });
+  for (const writer of [british, german]) await writer.run(["migrate"]);
+  newest = { british: await british.publish(), german: await german.publish() };
+  const followed = join(folder, "followed.db");
+  follower = await follow(followed);
+  await until(() => Bun.file(followed).size > 0);
+  origin = await OriginProcess.start(followed);
+  await served("DE", newest.german);
+  await served("GB", newest.british);
+}, timeoutMs);
+
+afterAll(async () => {
+  follower?.kill("SIGKILL");
+  await origin?.remove();
+  await store?.remove();
+  if (folder !== undefined) rmSync(folder, { recursive: true });
+});
+
+async function follow(path: string): Promise<Bun.Subprocess> {
+  const keys = await Promise.all(
+    [british, german].map(async (writer) => JSON.parse(await writer.run(["publication-keys"])).keys),
+  );
+  const env = {
+    PATH: process.env.PATH ?? "",
+    ...store.settings,
+    FOLLOW_JWKS: JSON.stringify({ keys: keys.flat() }),
+  };
+  const program = join(root, "api/follow/src/main.ts");
+  const words = [british.address, german.address, "--database", path];
+  return Bun.spawn([process.execPath, "--no-env-file", program, ...words], {
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what is read of it is compared
+async function read(target: string): Promise<any> {
+  const response = await fetch(new URL(target, origin.url), { headers: { connection: "close" } });
+  return { status: response.status, ...((await response.json()) as object) };
+}
+
+async function served(region: string, generation: number): Promise<void> {
+  await until(async () => (await read(`/api/trending?region=${region}`)).generation === generation);
+}
+
+test.skipIf(reason !== null)(
+  `all lists of both are served, each with its own generation (${reason ?? "there is an S3 server"})`,
+  async () => {
+    expect(newest).toEqual({ british: 256, german: 1 });
+    for (const [writer, generation] of [
+      [british, newest.british],
+      [german, newest.german],
+    ] as const) {
+      for (const region of writer.codes) {
+        for (const window of ["now", "day", "week"]) {
+          const list = await read(`/api/trending?region=${region}&window=${window}&limit=50`);
+          expect(list).toMatchObject({ region, generation, total: videosOfRegion, count: 50 });
+          expect(await read(list.next)).toMatchObject({
+            region,
+            generation,
+            count: videosOfRegion - 50,
+            next: null,
+          });
+          const music = await read(`/api/trending?region=${region}&window=${window}&category=Music`);
+          expect(music).toMatchObject({ generation, total: videosOfRegion / 2 });
+        }
+        const explained = await read(`/api/videos/${region}-3/explain?region=${region}`);
+        expect(explained).toMatchObject({ generation, place: { total: videosOfRegion } });
+        const { trending } = await read(`/api/videos/${region}-3`);
+        expect(new Set(trending.map((place: { region: string }) => place.region))).toEqual(new Set([region]));
+      }
+    }
+    expect((await read("/api/trending?region=ES")).status).toBe(404);
+    await until(async () => (await origin.readiness()).status === "ok");
+  },
+  timeoutMs,
+);
+
+test.skipIf(reason !== null)(
+  "a cursor of one writer holds while the other publishes, and its own numbers rise",
+  async () => {
+    const { next } = await read("/api/trending?region=FR");
+    const { items } = await read(next);
+    for (let count = 0; count < 5; count++) {
+      const before = newest.british;
+      newest.british = await british.publish();
+      expect(newest.british - before).toBe(256);
+      await served("IE", newest.british);
+    }
+    expect((await read(next)).items).toEqual(items);
+    expect((await read("/api/trending?region=FR")).generation).toBe(newest.german);
+    const kept = await read(`/api/trending?region=GB&cursor=${newest.british - 256}-24`);
+    expect([kept.status, kept.generation]).toEqual([200, newest.british - 256]);
+    expect((await read(`/api/trending?region=GB&cursor=${newest.british - 1}-24`)).status).toBe(404);
+  },
+  timeoutMs,
+);
+
+test.skipIf(reason !== null)(
+  "when one writer stops, the other one's lists stay fresh, and the markets say which are stale",
+  async () => {
+    const stoppedAt = new Date(Date.now() - 1_200_000).toISOString().replace(/\.\d+/, "");
+    newest.german = await german.publish(stoppedAt); // as if it was the last one, twenty minutes ago
+    await served("DE", newest.german);
+    newest.british = await british.publish();
+    await served("GB", newest.british);
+    const { regions: markets } = await read("/api/regions");
+    const ages = Object.fromEntries(
+      markets.map(({ code, generated_at }: { code: string; generated_at: string | null }) => [
+        code,
+        generated_at === null ? null : Date.now() - Date.parse(generated_at) > 900_000,
+      ]),
+    );
+    expect(ages).toMatchObject({ GB: false, IE: false, DE: true, FR: true, ES: null });
+    expect((await read("/api/trending?region=FR")).generation).toBe(newest.german);
+  },
+  timeoutMs,
+);

@@ -1,0 +1,150 @@
+/**
+ * Which folder may import which. Layers go from top to bottom: a file imports its own entry and those of the
+ * layers below. Two entries of one layer do not import each other.
+ */
+export type SourceRoot = {
+  /** The folder, from the project's root. */
+  root: string;
+  /** Folders or files of `root`; a folder covers what is in it, except what has an entry of its own. `.` covers all. */
+  layers: readonly (readonly string[])[];
+  /** Other roots that it may import. */
+  mayImport: readonly string[];
+  /** Files of `root` that load others by a path that is known only when they run, which this check cannot follow. */
+  mayLoad?: readonly string[];
+};
+
+export const table: readonly SourceRoot[] = [
+  {
+    root: "api/src",
+    layers: [
+      ["main.ts", "render.ts"],
+      ["process", "bundle"],
+      ["origin.ts"],
+      ["answers.ts"],
+      ["http"],
+      ["serving"],
+      ["resources"],
+      ["database"],
+      ["signing", "logging", "settings.ts"],
+      ["key-files.ts", "video-url-template.ts"],
+    ],
+    mayImport: [
+      "web/client/src/view",
+      "contract",
+      "web/page/about-view.ts",
+      "web/page/docs-view.ts",
+      "web/page/manifest.ts",
+      "web/page/page-view.ts",
+      "web/page/parts-view.ts",
+    ],
+  },
+  {
+    root: "edge-worker/src",
+    layers: [
+      ["main.ts"],
+      ["services.ts"],
+      ["http", "settings.ts"],
+      ["views"],
+      ["bundle"],
+      ["cache"],
+      ["origin", "counting"],
+      ["rules", "log"],
+    ],
+    mayImport: ["contract"],
+  },
+  {
+    root: "api/follow/src",
+    layers: [
+      ["main.ts", "verify-history.ts"],
+      ["follow.ts"],
+      ["follower.ts", "follow-store.ts", "history", "options.ts"],
+      ["settings.ts"],
+      ["find-gaps.ts", "follower-log.ts", "retry-delay.ts"],
+      ["judge-pointer.ts", "database"],
+      ["object"],
+      ["store"],
+      ["failure.ts", "key-files.ts", "key-source.ts", "log.ts", "metrics.ts"],
+    ],
+    mayImport: ["api/src/database/schema-version.ts", "contract"],
+  },
+  {
+    root: "writer/src",
+    layers: [
+      ["main.php"],
+      ["Application.php"],
+      ["Commands"],
+      ["Cli"],
+      ["Backtest", "Explain", "Retention", "Simulation", "Status"],
+      ["Backup"],
+      ["Ingest", "Publication", "Pull"],
+      ["Demo", "Ranking", "Sources/Edge", "Sources/PeerTube", "Sources/YouTube"],
+      ["Sources", "Store"],
+      ["Observations"],
+      ["Database"],
+      ["Time", "WriterException.php", "libraries.php"],
+    ],
+    mayImport: [],
+    mayLoad: ["main.php", "libraries.php"], // the autoloaders
+  },
+  { root: "contract", layers: [["."]], mayImport: [] },
+  {
+    root: "web/client/src",
+    layers: [
+      ["react.ts", "trendvault-list.ts", "vue.ts"],
+      ["element.ts", "index.ts", "verify.ts"],
+      ["all-pages.ts", "element/define.ts"],
+      ["element/trendvault-list.ts", "trending.ts"],
+      ["element"],
+      ["connect.ts", "problem-error.ts", "tell-looks.ts", "verify"],
+      ["requests"],
+      ["view/list-view.ts"],
+      ["view/sparkline.ts", "view/movement.ts", "view/dom.ts"],
+      ["view/formats.ts", "view/nodes.ts", "view/words/all-words.ts", "view/words/load-words.ts"],
+      ["view/words"],
+    ],
+    mayImport: ["contract", "web/client/generated"],
+  },
+  {
+    root: "web/page",
+    layers: [
+      ["about-view.ts", "build.ts", "docs.ts", "docs-view.ts", "page.ts", "page-view.ts"],
+      ["browser"],
+      ["head-start.ts", "header-view.ts", "foot-view.ts", "parts-view.ts", "service-worker.ts"],
+      ["page-model.ts", "service-worker-names.ts"],
+      ["manifest.ts"],
+    ],
+    mayImport: ["web/client/src", "contract"],
+  },
+  {
+    root: "tools/up",
+    layers: [
+      ["main.ts"],
+      ["up.ts"],
+      ["welcome.ts"],
+      ["preflight.ts", "stack.ts", "store-settings.ts", "visitors.ts"],
+      ["services.ts"],
+      [
+        "demo-site",
+        "database-files.ts",
+        "key-file.ts",
+        "options.ts",
+        "regions-file.ts",
+        "service.ts",
+        "visit.ts",
+        "writer.ts",
+      ],
+    ],
+    mayImport: ["contract", "api/src/signing"],
+  },
+  {
+    root: "tools/check",
+    layers: [
+      ["main.ts"],
+      ["options.ts", "repeat.ts", "report.ts"],
+      ["junit-with-hooks.ts", "run-suite.ts"],
+      ["layers"],
+      ["count.ts", "suites.ts", "tracked-files.ts"],
+    ],
+    mayImport: [],
+  },
+];

@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { changesOf, readSections, type Section } from "./changelog.ts";
+
+/** What a checkout says about the release that it would make. */
+export type State = {
+  /** Of package.json, which the client's has, too. */
+  version: string;
+  tag: string;
+  commit: string;
+  /** Of the commit. */
+  time: Date;
+  changes: Section | null;
+  /** What has to be done before the tag, each a sentence. */
+  todo: string[];
+};
+
+/**
+ * Reads the checkout at `root`. `releasing` is the tag that is there already because it is being released, else null.
+ *
+ * @throws Error when it is no Git checkout
+ */
+export async function readState(root: string, releasing: string | null = null): Promise<State> {
+  const [product, client] = await Promise.all([
+    versionIn(join(root, "package.json")),
+    versionIn(join(root, "web/client/package.json")),
+  ]);
+  const [commit, seconds] = (await git(root, "log", "-1", "--format=%H %ct")).split(" ");
+  const tag = `v${product}`;
+  const changes = changesOf(product, readSections(await Bun.file(join(root, "CHANGELOG.md")).text()));
+  const todo = [
+    ...(product === client
+      ? []
+      : [`package.json has ${product} and web/client/package.json ${client}: make them the same.`]),
+    ...(changes?.version === product && changes.date !== null
+      ? []
+      : [`CHANGELOG.md: put "## ${product} - ${today()}" under "## Unreleased", above what has changed.`]),
+    ...((await git(root, "status", "--porcelain")) === ""
+      ? []
+      : ["The checkout has changes that are not committed."]),
+    ...(await tagProblems(root, { tag, releasing })),
+  ];
+  return {
+    version: product,
+    tag,
+    commit: commit ?? "",
+    time: new Date(Number(seconds) * 1000),
+    changes,
+    todo,
+  };
+}
+
+async function tagProblems(
+  root: string,
+  { tag, releasing }: { tag: string; releasing: string | null },
+): Promise<string[]> {
+  if (releasing !== null)
+    return releasing === tag ? [] : [`The tag ${releasing} is not the version's, which is ${tag}.`];
+  const isThere = (await git(root, "tag", "--list", tag)) !== "";
+  return isThere ? [`The tag ${tag} is there already: raise the version.`] : [];
+}
+
+async function versionIn(path: string): Promise<string> {
+  const { version } = (await Bun.file(path).json()) as { version?: string };
+  if (version === undefined || !/^\d+\.\d+\.\d+(-[0-9a-z.]+)?$/.test(version))
+    throw new Error(`${path} has the version ${version}: expected one like 1.2.3 (Semantic Versioning)`);
+  return version;
+}
+
+async function git(root: string, ...words: string[]): Promise<string> {
+  return (await Bun.$`git -C ${root} ${words}`.quiet().text()).trim();
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}
