@@ -80,6 +80,9 @@ export const table: readonly SourceRoot[] = [
       ["Demo", "Ranking", "Sources/Edge", "Sources/PeerTube", "Sources/YouTube"],
       ["Sources", "Store"],
       ["Observations"],
+      ["Cli/Context.php"], // a kind of source reads its own settings
+      ["Cli/RegionSettings.php"],
+      ["Cli/Settings.php"],
       ["Database"],
       ["Time", "WriterException.php", "libraries.php"],
     ],

@@ -25,8 +25,6 @@ use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Ingest\SourceResult;
 use TrendVault\Writer\Ingest\TimeShift;
 use TrendVault\Writer\Observations\ObservationParser;
-use TrendVault\Writer\Sources\Edge\EdgeUrl;
-use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\WriterException;
@@ -48,7 +46,7 @@ final class Ingest extends WriterCommand
         $this->addArgument(
             'sources',
             InputArgument::IS_ARRAY | InputArgument::REQUIRED,
-            'Files, folders, spool:FOLDER, -, demo, youtube, peertube:URL, http:URL or edge:URL',
+            'Files, folders, -, ' . SourceKinds::forms(),
         )
             ->addOption(
                 'shift-to-now',
@@ -69,10 +67,7 @@ final class Ingest extends WriterCommand
             );
         }
 
-        if (
-            $shifts &&
-            array_any($names, static fn(string $name): bool => str_starts_with($name, EdgeUrl::PREFIX))
-        ) {
+        if ($shifts && array_any($names, self::isEdge(...))) {
             throw UsageError::because(
                 'Cannot use --shift-to-now with edge: what visitors did is counted at its own time.',
             );
@@ -95,15 +90,21 @@ final class Ingest extends WriterCommand
         });
     }
 
+    /** Its counts are pulled and not read as lines. */
+    public static function isEdge(string $name): bool
+    {
+        return SourceKinds::kind($name) === 'edge';
+    }
+
     /** @param list<string> $names of sources */
     private static function shiftSeconds(array $names, Context $context, Database $database): int
     {
-        $sources = array_merge(
-            ...array_map(
-                static fn(string $name): array => SourceFactory::open($name, $context, $database),
-                $names,
-            ),
-        );
+        $sources = [];
+        foreach (SourceKinds::inTurn($names) as $together) {
+            foreach (SourceKinds::open($together, $context, $database) as $source) {
+                $sources[] = $source instanceof SourceFailure ? throw $source : $source;
+            }
+        }
         $now = $context->now();
 
         return TimeShift::toNow(
@@ -123,7 +124,7 @@ final readonly class IngestStep
     public function __construct(private Context $context, private Database $database, private Run $run) {}
 
     /**
-     * @param list<string> $names of sources, as SourceFactory::open() takes them, or of the edge
+     * @param list<string> $names of sources, as in SOURCES
      * @param int $shiftSeconds is added to every time
      * @throws UsageError
      */
@@ -141,14 +142,16 @@ final readonly class IngestStep
             $this->run->id,
         );
         $exitCode = ExitCode::Ok;
-        $instances = array_values(array_filter($names, InstanceUrl::isNamed(...)));
-        foreach (array_diff($names, $instances) as $name) {
-            $failed = $this->ingestNamed($name, $ingestion);
-            $this->count($name, $failed);
-            $exitCode = $failed ?? $exitCode;
+        foreach (SourceKinds::inTurn($names) as $together) {
+            foreach ($this->results($together, $ingestion) as $name => $failed) {
+                if ($failed !== null) {
+                    new SourceFailures($this->database, $this->run)->add(SourceKinds::label($name));
+                    $exitCode = $failed;
+                }
+            }
         }
 
-        return $this->ingestInstances($instances, $ingestion) ?? $exitCode;
+        return $exitCode;
     }
 
     /**
@@ -157,9 +160,7 @@ final readonly class IngestStep
      */
     private static function expectOneEdge(array $names): void
     {
-        $edges = array_unique(
-            array_filter($names, static fn(string $name): bool => str_starts_with($name, EdgeUrl::PREFIX)),
-        );
+        $edges = array_unique(array_filter($names, Ingest::isEdge(...)));
         if (count($edges) > 1) {
             throw UsageError::because(
                 'Cannot pull from ' .
@@ -169,51 +170,25 @@ final readonly class IngestStep
         }
     }
 
-    /** Null when every source of this name was read to its end. */
-    private function ingestNamed(string $name, SourceIngestion $ingestion): ?ExitCode
+    /**
+     * @param non-empty-list<string> $names that are opened together
+     * @return iterable<string, ?ExitCode> by name; null for a source that was read to its end
+     */
+    private function results(array $names, SourceIngestion $ingestion): iterable
     {
         try {
-            if (str_starts_with($name, EdgeUrl::PREFIX)) {
-                return new PullStep($this->context, $this->database)->run($name);
+            if (Ingest::isEdge($names[0])) {
+                yield $names[0] => new PullStep($this->context, $this->database)->run($names[0]);
+
+                return;
             }
-            $sources = SourceFactory::open($name, $this->context, $this->database);
-        } catch (SourceFailure $failure) {
-            return $this->logFailure($name, $failure);
-        }
-        $exitCode = null;
-        foreach ($sources as $source) {
-            $exitCode = $this->ingest($source, $ingestion) ?? $exitCode;
-        }
-
-        return $exitCode;
-    }
-
-    /**
-     * PeerTube's instances share the time of a run, so they are opened together.
-     *
-     * @param list<string> $names
-     */
-    private function ingestInstances(array $names, SourceIngestion $ingestion): ?ExitCode
-    {
-        $exitCode = null;
-        $instances =
-            $names === [] ? [] : new PeerTubeInstances($this->context, $this->database)->open($names);
-        foreach ($instances as $name => $source) {
-            $failed =
-                $source instanceof SourceFailure
+            foreach (SourceKinds::open($names, $this->context, $this->database) as $name => $source) {
+                yield $name => $source instanceof SourceFailure
                     ? $this->logFailure($name, $source)
                     : $this->ingest($source, $ingestion);
-            $this->count($name, $failed);
-            $exitCode = $failed ?? $exitCode;
-        }
-
-        return $exitCode;
-    }
-
-    private function count(string $name, ?ExitCode $failed): void
-    {
-        if ($failed !== null) {
-            new SourceFailures($this->database, $this->run)->add(SourceKinds::label($name));
+            }
+        } catch (SourceFailure $failure) {
+            yield $names[0] => $this->logFailure($names[0], $failure);
         }
     }
 

@@ -6,7 +6,6 @@ namespace TrendVault\Writer\Commands;
 
 use Symfony\Component\HttpClient\HttpClient;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\EdgeSettings;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
@@ -18,6 +17,7 @@ use TrendVault\Writer\Pull\PullResult;
 use TrendVault\Writer\Pull\Settlement;
 use TrendVault\Writer\Pull\ShardStore;
 use TrendVault\Writer\Sources\Edge\EdgeClient;
+use TrendVault\Writer\Sources\Edge\EdgeSettings;
 use TrendVault\Writer\Sources\Edge\EdgeUrl;
 use TrendVault\Writer\Sources\Edge\ViewCounters;
 use TrendVault\Writer\Sources\SourceFailure;

@@ -14,8 +14,8 @@ use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
-use TrendVault\Writer\Cli\YouTubeSettings;
 use TrendVault\Writer\Sources\Schedule;
+use TrendVault\Writer\Sources\YouTube\YouTube;
 use TrendVault\Writer\Sources\YouTube\YouTubeSource;
 use TrendVault\Writer\Status\MetricsReport;
 use TrendVault\Writer\Status\StatusReport;
@@ -49,7 +49,7 @@ final class Status extends WriterCommand
         $schedule = new Schedule(
             $database,
             YouTubeSource::NAME,
-            YouTubeSettings::intervalSeconds($context->settings),
+            YouTube::intervalSeconds($context->settings),
         );
         $share = RegionSettings::of($context->settings);
         $report = StatusReport::of(

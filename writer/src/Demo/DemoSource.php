@@ -7,8 +7,12 @@ namespace TrendVault\Writer\Demo;
 use Generator;
 use Override;
 use SplPriorityQueue;
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\RegionSettings;
+use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\Source;
+use TrendVault\Writer\Sources\SourceKind;
 use TrendVault\Writer\Time\Rfc3339;
 
 /**
@@ -202,5 +206,28 @@ final class TopGainers
     public function videos(): array
     {
         return iterator_to_array(clone $this->queue, false);
+    }
+}
+
+/** On an empty database a few observations of every video, later those of one minute. */
+final readonly class Demo implements SourceKind
+{
+    public function __construct(private Context $context, private Database $database) {}
+
+    /** @return iterable<string, DemoSource> */
+    #[Override]
+    public function open(array $names): iterable
+    {
+        $settings = $this->context->settings;
+
+        return [
+            $names[0] => new DemoSource(
+                $settings->demoSeed,
+                $this->context->now(),
+                fill: $this->database->value('SELECT 1 FROM observations LIMIT 1') === null,
+                thumbBase: $settings->sourceText('DEMO_THUMB_BASE') ?? DemoSource::THUMB_BASE,
+                regions: DemoRegions::of(RegionSettings::table($settings)),
+            ),
+        ];
     }
 }

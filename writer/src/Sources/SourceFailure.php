@@ -17,13 +17,14 @@ final class SourceFailure extends WriterException
         );
     }
 
-    public static function unknown(string $name): self
+    /** @param string $forms how other sources are named */
+    public static function unknown(string $name, string $forms): self
     {
         return match (true) {
             file_exists($name) => self::notAFile($name),
             is_link($name) => self::missing($name),
             default => self::because(
-                "Cannot read $name: there is no such file or folder. Expected demo, youtube, spool:FOLDER, peertube:URL, http:URL, edge:URL, a file or a folder.",
+                "Cannot read $name: there is no such file or folder. Expected $forms, a file or a folder.",
             ),
         };
     }

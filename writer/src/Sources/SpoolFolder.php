@@ -5,12 +5,31 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources;
 
 use Override;
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Database\Database;
 
 /** A folder into which producers rename files of NDJSON. */
-final readonly class SpoolFolder
+final readonly class SpoolFolder implements SourceKind
 {
     /** Bounds the memory of a run; the others are for the next one. */
     private const int MOST_FILES = 10_000;
+
+    public function __construct(private Context $context, Database $database) {}
+
+    /** @return iterable<string, SpoolFile> may be empty */
+    #[Override]
+    public function open(array $names): iterable
+    {
+        foreach ($names as $name) {
+            $folder = explode(':', $name, 2)[1];
+            $files = is_dir($folder)
+                ? self::files($folder, $this->context->settings->spoolFileTimeoutSeconds)
+                : throw SourceFailure::missing($folder);
+            foreach ($files as $file) {
+                yield $name => $file;
+            }
+        }
+    }
 
     /**
      * The files that are complete, and those of runs that died, oldest first.

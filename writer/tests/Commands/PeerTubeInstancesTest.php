@@ -14,7 +14,7 @@ use Symfony\Component\HttpClient\MockHttpClient;
 use Symfony\Component\HttpClient\Response\MockResponse;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\Settings;
-use TrendVault\Writer\Commands\PeerTubeInstances;
+use TrendVault\Writer\Sources\PeerTube\PeerTubeInstances;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Ingest\BatchStore;

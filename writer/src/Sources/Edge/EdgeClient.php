@@ -10,6 +10,8 @@ use Psr\Clock\ClockInterface;
 use SensitiveParameter;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
+use TrendVault\Writer\Cli\Settings;
+use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Sources\Loopback;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\Transfer;
@@ -210,7 +212,7 @@ final readonly class KeyRing
 /** The address of the edge as SOURCES has it: `edge:https://lists.example`. */
 final readonly class EdgeUrl
 {
-    public const string PREFIX = 'edge:';
+    private const string PREFIX = 'edge:';
 
     /** Scheme, host and port, without anything behind: what is signed is the path, so there is none of the operator's. */
     private const string URL = '~^(https?)://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?/?$~Di';
@@ -273,6 +275,42 @@ final class EdgeFailure extends Exception
     {
         return new self(
             "The edge answered the request for $subject with a body that is not the documented one: expected $expected. Nothing of it was stored.",
+        );
+    }
+}
+
+/** What the environment says about pulling counts from the edge. */
+final readonly class EdgeSettings
+{
+    private const float CEILING_FACTOR = 3;
+    private const int MOST_CEILING_FACTOR = 1000;
+    private const int TIMEOUT_SECONDS = 40;
+
+    private function __construct(
+        public KeyRing $keys,
+        /** How many looks are counted at most for each list that the edge served. */
+        public float $ceilingFactor,
+        /** For all requests of a run together. */
+        public int $timeoutSeconds,
+    ) {}
+
+    /** @throws SourceFailure|UsageError */
+    public static function of(Settings $settings): self
+    {
+        return new self(
+            KeyRing::read(
+                $settings->sourceText('VIEWS_KEYS') ??
+                    throw SourceFailure::because(
+                        'Cannot read the edge: VIEWS_KEYS is not set. Expected id:key, as the edge has it.',
+                    ),
+            ),
+            $settings->sourceNumber(
+                'VIEWS_CEILING_FACTOR',
+                self::CEILING_FACTOR,
+                0,
+                self::MOST_CEILING_FACTOR,
+            ),
+            $settings->sourceInteger('VIEWS_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 600),
         );
     }
 }

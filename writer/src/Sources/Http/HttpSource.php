@@ -8,9 +8,13 @@ use Exception;
 use Override;
 use Psr\Clock\ClockInterface;
 use SensitiveParameter;
+use Symfony\Component\HttpClient\HttpClient;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\Settings;
+use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Sources\ByteStream;
 use TrendVault\Writer\Sources\FileName;
@@ -21,6 +25,7 @@ use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\RemoteSource;
 use TrendVault\Writer\Sources\RetryAfter;
 use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\SourceKind;
 use TrendVault\Writer\Sources\Transfer;
 
 /** A file of NDJSON on an HTTP server, plain or gzip: a data warehouse's export, an answer of a database, an object. */
@@ -276,7 +281,7 @@ final class HttpPause extends Exception
 /** The address of a file of NDJSON as SOURCES has it: `http:https://stats.example/views.ndjson`. */
 final readonly class HttpUrl
 {
-    public const string PREFIX = 'http:';
+    private const string PREFIX = 'http:';
 
     /** A comma separates sources, a fragment is never sent, and a user's name would be in logs. */
     private const string URL = '~^(https?)://(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?([/?][!"$-+\--;=?-_a-\~%]*)?$~Di';
@@ -369,5 +374,76 @@ final readonly class KnownVersions
     private static function hash(string $url): string
     {
         return hash('sha256', $url);
+    }
+}
+
+/** Files on other servers: http:URL. */
+final readonly class HttpFiles implements SourceKind
+{
+    private const string AUTHORIZATION = '/^([a-z0-9.:\[\]-]+)\s+([!-~]+(?: [!-~]+)*)$/Di';
+
+    public function __construct(private Context $context, private Database $database) {}
+
+    /** @return iterable<string, HttpSource> none while the server wants to be left alone */
+    #[Override]
+    public function open(array $names): iterable
+    {
+        foreach ($names as $name) {
+            $url = HttpUrl::read($name);
+            $versions = new KnownVersions($this->database);
+            $now = $this->context->now();
+            $retryAt = $versions->retryAt($url->url, $now);
+            if ($now < $retryAt) {
+                $this->context->log->info(
+                    "{$url->label()} is not asked before " . gmdate('Y-m-d\TH:i:s\Z', $retryAt) . '.',
+                    ['event' => 'http_source_paused', 'source' => $url->label()],
+                );
+                continue;
+            }
+            $settings = $this->context->settings;
+            $downloader = new Downloader(
+                HttpClient::create(),
+                self::rules($settings),
+                dirname($settings->databasePath),
+            );
+            yield $name => new HttpSource(
+                $url,
+                $downloader,
+                $versions,
+                $this->context->clock,
+                $settings->spoolFileTimeoutSeconds,
+            );
+        }
+    }
+
+    /** @throws UsageError */
+    private static function rules(Settings $settings): DownloadRules
+    {
+        return new DownloadRules(
+            $settings->sourceInteger('HTTP_SOURCE_TIMEOUT_SECONDS', 40, 1, 3600),
+            1_000_000 * $settings->sourceInteger('HTTP_SOURCE_MAX_MEGABYTES', 1000, 1, 100_000),
+            self::authorizations($settings->sourceText('HTTP_SOURCE_AUTHORIZATION') ?? ''),
+        );
+    }
+
+    /**
+     * @return array<string, string>
+     * @throws UsageError which does not repeat the value
+     */
+    private static function authorizations(#[SensitiveParameter] string $value): array
+    {
+        $byHost = [];
+        foreach (array_filter(array_map(trim(...), explode(',', $value))) as $number => $part) {
+            if (preg_match(self::AUTHORIZATION, $part, $match) !== 1) {
+                throw UsageError::because(
+                    'HTTP_SOURCE_AUTHORIZATION: part ' .
+                        ($number + 1) .
+                        ' is not a host and what it is sent, for example "stats.example Bearer abc, other.example Basic dXNlcjpr".',
+                );
+            }
+            $byHost[strtolower($match[1])] = $match[2];
+        }
+
+        return $byHost;
     }
 }

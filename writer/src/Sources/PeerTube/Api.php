@@ -205,11 +205,6 @@ final readonly class InstanceUrl
         public array $regions,
     ) {}
 
-    public static function isNamed(string $name): bool
-    {
-        return str_starts_with($name, self::PREFIX);
-    }
-
     /** @throws SourceFailure */
     public static function read(string $name): self
     {

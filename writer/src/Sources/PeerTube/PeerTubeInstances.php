@@ -2,29 +2,35 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Commands;
+namespace TrendVault\Writer\Sources\PeerTube;
 
 use Generator;
+use Override;
 use Symfony\Component\HttpClient\HttpClient;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\PeerTubeSettings;
 use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Sources\PeerTube\Api;
-use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
-use TrendVault\Writer\Sources\PeerTube\KnownPages;
-use TrendVault\Writer\Sources\PeerTube\PeerTubeSource;
-use TrendVault\Writer\Sources\PeerTube\RegionRule;
-use TrendVault\Writer\Sources\PeerTube\RunTime;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\SourceKind;
 
 /** The PeerTube instances of a run: which may be asked, in which order, and how long each. */
-final readonly class PeerTubeInstances
+final readonly class PeerTubeInstances implements SourceKind
 {
-    private PeerTubeSettings $settings;
+    public const bool TOGETHER = true;
+
+    /** An instance adds up its views for half an hour (views.videos.local_buffer_update_interval) before it shows them. */
+    private const int INTERVAL_SECONDS = 1800;
+    private const int TIMEOUT_SECONDS = 40;
+    private const int MOST_VIDEOS = 5000;
+
+    private int $intervalSeconds;
+    /** For all instances of a run together. */
+    private int $timeoutSeconds;
+    /** Of each instance. */
+    private int $mostVideos;
     private HttpClientInterface $client;
 
     /** @throws UsageError */
@@ -33,16 +39,29 @@ final readonly class PeerTubeInstances
         private Database $database,
         ?HttpClientInterface $client = null,
     ) {
-        $this->settings = PeerTubeSettings::of($context->settings);
+        $settings = $context->settings;
+        $this->intervalSeconds = $settings->sourceInteger(
+            'PEERTUBE_INTERVAL_SECONDS',
+            self::INTERVAL_SECONDS,
+            0,
+            86_400,
+        );
+        $this->timeoutSeconds = $settings->sourceInteger(
+            'PEERTUBE_TIMEOUT_SECONDS',
+            self::TIMEOUT_SECONDS,
+            1,
+            600,
+        );
+        $this->mostVideos = $settings->sourceInteger('PEERTUBE_MAX_VIDEOS', self::MOST_VIDEOS, 1, 100_000);
         $this->client = $client ?? HttpClient::create();
     }
 
     /**
      * The one that waited longest comes first. Those for which no time is left wait for the next run.
      *
-     * @param list<string> $names as in SOURCES
-     * @return Generator<string, PeerTubeSource|SourceFailure> by name; a failure where it cannot be read
+     * @return Generator<string, PeerTubeSource|SourceFailure>
      */
+    #[Override]
     public function open(array $names): Generator
     {
         $languages = RegionSettings::table($this->context->settings)->languages();
@@ -71,7 +90,7 @@ final readonly class PeerTubeInstances
      */
     private function inTurn(array $due): Generator
     {
-        $time = new RunTime($this->settings->timeoutSeconds);
+        $time = new RunTime($this->timeoutSeconds);
         $waiting = count($due);
         foreach ($due as $name => [$instance, $rule]) {
             if ($time->secondsLeft() <= 0) {
@@ -128,23 +147,19 @@ final readonly class PeerTubeInstances
             $rule,
             $time,
             $this->context->clock,
-            (int) ceil($this->settings->mostVideos / Api::VIDEOS_PER_PAGE),
+            (int) ceil($this->mostVideos / Api::VIDEOS_PER_PAGE),
         );
     }
 
     private function schedule(InstanceUrl $instance): Schedule
     {
-        return new Schedule(
-            $this->database,
-            InstanceUrl::PREFIX . $instance->host,
-            $this->settings->intervalSeconds,
-        );
+        return new Schedule($this->database, InstanceUrl::PREFIX . $instance->host, $this->intervalSeconds);
     }
 
     private function logPostponed(int $count): void
     {
         $this->context->log->info(
-            "$count PeerTube instances wait for the next run: PEERTUBE_TIMEOUT_SECONDS={$this->settings->timeoutSeconds} is over.",
+            "$count PeerTube instances wait for the next run: PEERTUBE_TIMEOUT_SECONDS={$this->timeoutSeconds} is over.",
             ['event' => 'peertube_postponed', 'instances' => $count],
         );
     }

@@ -1,0 +1,43 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Cli;
+
+use Override;
+use Psr\Clock\ClockInterface;
+use Psr\Log\LoggerInterface;
+use SQLite3Exception;
+use Symfony\Component\Console\Command\Command;
+use Symfony\Component\Console\Input\InputInterface;
+use Symfony\Component\Console\Output\OutputInterface;
+use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\WriterException;
+
+/** A command with the settings read and the database's errors translated. */
+abstract class WriterCommand extends Command
+{
+    /** @param array<string, string> $environment */
+    final public function __construct(
+        private readonly array $environment,
+        private readonly ClockInterface $clock,
+        private readonly LoggerInterface $log,
+    ) {
+        parent::__construct();
+    }
+
+    /** @throws WriterException */
+    #[Override]
+    final protected function execute(InputInterface $input, OutputInterface $output): int
+    {
+        $settings = Settings::read($this->environment, $input->getOption('db'));
+        try {
+            return $this->handle($input, new Context($settings, $this->clock, $this->log, $output))->value;
+        } catch (SQLite3Exception $error) {
+            throw DatabaseFailure::from($error, $settings->databasePath);
+        }
+    }
+
+    /** @throws WriterException|SQLite3Exception */
+    abstract protected function handle(InputInterface $input, Context $context): ExitCode;
+}

@@ -1,0 +1,157 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Commands;
+
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Demo\Demo;
+use TrendVault\Writer\Sources\FileName;
+use TrendVault\Writer\Sources\Http\HttpFiles;
+use TrendVault\Writer\Sources\NdjsonFile;
+use TrendVault\Writer\Sources\PeerTube\PeerTubeInstances;
+use TrendVault\Writer\Sources\Source;
+use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\SourceKind;
+use TrendVault\Writer\Sources\SpoolFolder;
+use TrendVault\Writer\Sources\StandardInput;
+use TrendVault\Writer\Sources\YouTube\YouTube;
+
+/** What may stand in SOURCES and behind `ingest`: the registry of the kinds of sources, and files of this machine. */
+final readonly class SourceKinds
+{
+    /** How each kind is named, and what opens it. */
+    private const array REGISTRY = [
+        'demo' => Demo::class,
+        'youtube' => YouTube::class,
+        'spool:FOLDER' => SpoolFolder::class,
+        'peertube:URL' => PeerTubeInstances::class,
+        'http:URL' => HttpFiles::class,
+        'edge:URL' => null, // counts of visitors, not lines: see PullStep
+    ];
+
+    /** How sources are named, for messages: demo, youtube … */
+    public static function forms(): string
+    {
+        return implode(', ', array_keys(self::REGISTRY));
+    }
+
+    /** @return ?string the word before the colon; null for a file, a folder and - */
+    public static function kind(string $name): ?string
+    {
+        return self::registered($name)[0] ?? null;
+    }
+
+    /**
+     * @param list<string> $names
+     * @return list<non-empty-list<string>> in the order in which they are opened; those of one list together
+     */
+    public static function inTurn(array $names): array
+    {
+        $alone = $together = [];
+        foreach ($names as $name) {
+            [$kind, $class] = self::registered($name) ?? [null, null];
+            if ($class !== null && $class::TOGETHER) {
+                $together[$kind][] = $name;
+            } else {
+                $alone[] = [$name];
+            }
+        }
+
+        return [...$alone, ...array_values($together)];
+    }
+
+    /**
+     * @param non-empty-list<string> $names one of inTurn()'s lists
+     * @return iterable<string, Source|SourceFailure> by name; a folder gives one for each of its files
+     * @throws SourceFailure|UsageError
+     */
+    public static function open(array $names, Context $context, Database $database): iterable
+    {
+        $class = self::registered($names[0])[1] ?? null;
+
+        return $class === null ? self::local($names[0]) : new $class($context, $database)->open($names);
+    }
+
+    /**
+     * What may be said in public of where counts come from: kinds and hosts, without keys and paths.
+     *
+     * @param list<string> $sources as in SOURCES
+     * @return list<array{kind: string, host: ?string}> each once
+     */
+    public static function of(array $sources): array
+    {
+        return array_values(array_unique(array_map(self::described(...), $sources), SORT_REGULAR));
+    }
+
+    /** For metrics, such as youtube, spool or peertube:tube.example: without keys and paths. */
+    public static function label(string $source): string
+    {
+        [$kind, $class] = self::registered($source) ?? ['ndjson', null];
+        $host = $class !== null && $class::HOST !== null ? null : self::described($source)['host'];
+
+        return $host === null ? $kind : "$kind:$host";
+    }
+
+    /** @return ?array{string, ?class-string<SourceKind>} null for a file, a folder and - */
+    private static function registered(string $name): ?array
+    {
+        foreach (self::REGISTRY as $form => $class) {
+            [$kind, $argument] = [...explode(':', $form), null];
+            if ($argument === null ? $name === $kind : str_starts_with($name, "$kind:")) {
+                return [$kind, $class];
+            }
+        }
+
+        return null;
+    }
+
+    /**
+     * @return iterable<string, Source>
+     * @throws SourceFailure
+     */
+    private static function local(string $name): iterable
+    {
+        return match (true) {
+            $name === '-' => [$name => new StandardInput(STDIN)],
+            is_dir($name) => self::folder($name),
+            is_file($name) => [$name => new NdjsonFile($name)],
+            default => throw SourceFailure::unknown($name, self::forms()),
+        };
+    }
+
+    /** @return iterable<string, NdjsonFile> */
+    private static function folder(string $path): iterable
+    {
+        $files = [];
+        foreach (FileName::in($path) as $name) {
+            if (FileName::isComplete($name)) {
+                $files[] = "$path/$name";
+            }
+        }
+        sort($files, SORT_STRING);
+        foreach ($files === [] ? throw SourceFailure::emptyFolder($path) : $files as $file) {
+            yield $path => new NdjsonFile($file);
+        }
+    }
+
+    /** @return array{kind: string, host: ?string} */
+    private static function described(string $source): array
+    {
+        [$kind, $class] = self::registered($source) ?? [null, null];
+        $url = str_contains($source, ':') ? explode(':', $source, 2)[1] : '';
+
+        return $kind === null || $kind === 'spool'
+            ? ['kind' => 'ndjson', 'host' => null]
+            : [
+                'kind' => $kind,
+                'host' =>
+                    $class !== null && $class::HOST !== null
+                        ? $class::HOST
+                        : (parse_url($url, PHP_URL_HOST) ?:
+                        null),
+            ];
+    }
+}

@@ -1,0 +1,120 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Sources\YouTube;
+
+use Override;
+use Symfony\Component\HttpClient\HttpClient;
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\RegionSettings;
+use TrendVault\Writer\Cli\Settings;
+use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Notices;
+use TrendVault\Writer\Sources\Pause;
+use TrendVault\Writer\Sources\Schedule;
+use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\SourceKind;
+
+/** YouTube: its charts, or between two readings of them the counts of their videos. */
+final readonly class YouTube implements SourceKind
+{
+    public const ?string HOST = 'www.googleapis.com';
+
+    private const string TERMS = 'Since July 2025 YouTube\'s chart of most popular videos holds Music, Movies and Gaming only, and YouTube\'s Developer Policies (III.E.4) restrict metrics of your own that are derived from its data. docs/sources.md says what that means for a public list. This is said once.';
+    /** YouTube API Services Developer Policies, III.E.4: refresh or delete after 30 calendar days. After an outage deletion waits for one. */
+    private const int MOST_KEEP_DAYS = 29;
+    /** 14 regions of 4 pages are 56 units of quota; every ten minutes they stay under the usual 10,000 a day. */
+    private const int INTERVAL_SECONDS = 600;
+    /** How long the charts hold where counts are asked apart: 1,344 units a day in place of 8,064. */
+    private const int CHART_INTERVAL_SECONDS = 3600;
+    private const int TIMEOUT_SECONDS = 40;
+
+    public function __construct(private Context $context, private Database $database) {}
+
+    /** @throws UsageError */
+    public static function intervalSeconds(Settings $settings): int
+    {
+        return $settings->sourceInteger('YOUTUBE_INTERVAL_SECONDS', self::INTERVAL_SECONDS, 0, 86_400);
+    }
+
+    /** @return iterable<string, YouTubeSource|YouTubeCounts> none before YOUTUBE_INTERVAL_SECONDS have passed */
+    #[Override]
+    public function open(array $names): iterable
+    {
+        $settings = $this->context->settings;
+        if ($settings->keepDays > self::MOST_KEEP_DAYS) {
+            throw SourceFailure::because(
+                "Cannot read youtube with KEEP_DAYS=$settings->keepDays: YouTube's terms require that data is deleted or refreshed within 30 days. Set KEEP_DAYS to 29 or less.",
+            );
+        }
+        $interval = self::intervalSeconds($settings);
+        $chartInterval = $settings->sourceInteger(
+            'YOUTUBE_CHART_INTERVAL_SECONDS',
+            self::CHART_INTERVAL_SECONDS,
+            0,
+            86_400,
+        );
+        $api = $this->api($settings);
+        $now = $this->context->now();
+        if (new Notices($this->database)->isNew('youtube_terms', $now)) {
+            $this->context->log->warning(self::TERMS, ['event' => 'youtube_terms']);
+        }
+        $counts = new Schedule($this->database, YouTubeCounts::NAME, $interval);
+        $countsPause = $counts->pause($now);
+        $charts = new Schedule(
+            $this->database,
+            YouTubeSource::NAME,
+            $countsPause === null ? max($interval, $chartInterval) : $interval,
+        );
+        $this->logPauses([$charts->pause($now), $countsPause]);
+        $charted = new ChartedVideos($this->database);
+
+        return match (true) {
+            $now >= $charts->dueAt($now) => [
+                $names[0] => new YouTubeSource(
+                    $api,
+                    new KnownPages($this->database),
+                    $charted,
+                    $charts,
+                    new RegionTurns($this->database),
+                    RegionSettings::of($settings)->codes,
+                    $this->context->clock,
+                ),
+            ],
+            $now >= max($counts->dueAt($now), $charts->askedAt() + $interval) => [
+                $names[0] => new YouTubeCounts($api, $charted, $counts, $this->context->clock),
+            ],
+            default => [],
+        };
+    }
+
+    /** @throws SourceFailure|UsageError */
+    private function api(Settings $settings): Api
+    {
+        return new Api(
+            HttpClient::create(),
+            new RetryPolicy(
+                $settings->sourceInteger('YOUTUBE_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 600),
+            ),
+            $settings->sourceText('YOUTUBE_API_KEY') ??
+                throw SourceFailure::because(
+                    'Cannot read youtube: YOUTUBE_API_KEY is not set. Expected a key for the YouTube Data API v3.',
+                ),
+            $settings->sourceText('YOUTUBE_API_URL') ?? Api::URL,
+            new QuotaRecord($this->database, $this->context->clock),
+        );
+    }
+
+    /** @param list<?Pause> $pauses */
+    private function logPauses(array $pauses): void
+    {
+        foreach (array_filter($pauses) as $pause) {
+            $this->context->log->info("YouTube is {$pause->text()}", [
+                'event' => 'youtube_paused',
+                ...$pause->facts(),
+            ]);
+        }
+    }
+}
