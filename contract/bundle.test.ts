@@ -1,7 +1,14 @@
 import { expect, test } from "bun:test";
-import type { BundleDocument, BundleFile } from "./bundle-format.ts";
-import { BrokenBundle, type ReadRange, readBundleIndex, readDocument } from "./bundle-reader.ts";
-import { BundleIndexWriter, encodeDocuments } from "./bundle-writer.ts";
+import {
+  BrokenBundle,
+  type BundleDocument,
+  type BundleFile,
+  BundleIndexWriter,
+  encodeDocuments,
+  type ReadRange,
+  readBundleIndex,
+  readDocument,
+} from "./bundle-file.ts";
 import { Random } from "./test-support/random.ts";
 
 const random = new Random();

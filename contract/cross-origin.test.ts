@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { exposedFields } from "./cross-origin.ts";
+import { exposedFields } from "./http.ts";
 import { coveredFields } from "./signature-base.ts";
 
 const exposed = exposedFields.map((name) => name.toLowerCase());

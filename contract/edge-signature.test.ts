@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { acceptedMinutes, EdgeSigner, edgeMinute } from "./edge-signature.ts";
-import { parseKeyRing } from "./key-ring.ts";
+import { parseKeyRing } from "./keys.ts";
+import { acceptedMinutes, EdgeSigner, edgeMinute } from "./request-signatures.ts";
 
 const [firstKey, secondKey] = ["B".repeat(43), "C".repeat(43)];
 const ring = parseKeyRing(`e2:${firstKey},e1:${secondKey}`);

@@ -1,8 +1,12 @@
-import type { About, Explanation } from "./explanation.ts";
-import { refusalDetails } from "./http-rules.ts";
-import { generationGone } from "./list-refusals.ts";
+import { refusalDetails } from "./http.ts";
+import { defaultLimit } from "./lists.ts";
 import { describeProblem, type Problem, type ProblemKind } from "./problem.ts";
+import { generationGone, limitExpected, type TrendingQuery, trendingUrl } from "./queries.ts";
 import type {
+  About,
+  Explanation,
+  ExportHead,
+  ExportItem,
   PublicKeys,
   RegionList,
   TrendingChartPage,
@@ -10,7 +14,6 @@ import type {
   TrendingSnippetPage,
   Video,
 } from "./responses.ts";
-import { defaultLimit, limitExpected, type TrendingQuery, trendingUrl } from "./trending-query.ts";
 
 /** One answer of every kind, for the description of the API. A test holds them against the schemas. */
 
@@ -236,3 +239,67 @@ export const problemExamples: Record<ProblemKind, Problem> = {
   "not-counted": describeProblem("not-counted", "The counters do not answer."),
   "not-ready": describeProblem("not-ready", "Nothing was published yet."),
 };
+
+/** The same list as both feeds, for the description. */
+
+export const jsonFeedExample = {
+  version: "https://jsonfeed.org/version/1.1",
+  title: "Trending: United Kingdom",
+  language: "en",
+  _trendvault: {
+    region: "GB",
+    window: "day",
+    category: null,
+    generation: 4711,
+    generated_at: "2026-11-20T10:00:00Z",
+  },
+  items: [
+    {
+      id: "urn:uuid:b288b8c4-5301-5f65-936f-681b0777b377",
+      url: "https://site.example/watch/GJ5N-98zdlw",
+      title: "How a lighthouse works",
+      content_text: "1. 67,431 views an hour",
+      image: "https://thumbs.example/GJ5N-98zdlw/hq.webp",
+      date_published: "2026-11-20T08:07:48Z",
+      authors: [{ name: "Harbour Films" }],
+      tags: ["Science & Technology"],
+      _trendvault: { video: "GJ5N-98zdlw", rank: 1, previous_rank: 4 },
+    },
+  ],
+};
+
+export const atomFeedExample = `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">
+  <id>urn:uuid:c07897e3-de70-52fc-bb1e-3e1c97e2dce4</id>
+  <title>Trending: United Kingdom</title>
+  <updated>2026-11-20T10:00:00Z</updated>
+  <link rel="self" href="/feeds/GB.atom" type="application/atom+xml"/>
+  <entry>
+    <id>urn:uuid:b288b8c4-5301-5f65-936f-681b0777b377</id>
+    <title type="text">How a lighthouse works</title>
+    <updated>2026-11-20T08:07:48Z</updated>
+    <published>2026-11-20T08:07:48Z</published>
+    <author><name>Harbour Films</name></author>
+    <link rel="alternate" href="https://site.example/watch/GJ5N-98zdlw"/>
+    <summary type="text">1. 67,431 views an hour</summary>
+  </entry>
+</feed>
+`;
+
+const { region, generation, generated_at, previous_generated_at, newest_observed_at, channel_limit, items } =
+  trendingPageExample;
+
+const head: ExportHead = {
+  region,
+  generation,
+  generated_at,
+  previous_generated_at,
+  newest_observed_at,
+  channel_limit,
+  lists: [{ window: "day", count: items.length, total: items.length }],
+  count: items.length,
+};
+const lines: ExportItem[] = items.map((item) => ({ window: "day", ...item }));
+
+/** An export of one rank, for the description. */
+export const exportExample = [head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join("");

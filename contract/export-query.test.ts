@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { exportedRegionAt, exportUrl, parseExportQuery } from "./export-query.ts";
+import { exportedRegionAt, exportUrl, parseExportQuery } from "./queries.ts";
 
 function canonical(path: string, search: string): string | null {
   const region = exportedRegionAt(path);

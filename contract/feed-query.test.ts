@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { feedAt, parseFeedQuery } from "./feed-query.ts";
-import { feedUrl } from "./feed-url.ts";
+import { feedUrl } from "./page.ts";
+import { feedAt, parseFeedQuery } from "./queries.ts";
 
 function canonical(path: string, search: string): string | null {
   const address = feedAt(path);

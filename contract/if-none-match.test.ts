@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { matchesEntityTag } from "./if-none-match.ts";
+import { matchesEntityTag } from "./http.ts";
 
 test.each([
   ['"abc"', true],

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { toBase64url } from "./base64url.ts";
-import { parseKeyRing, signingKey } from "./key-ring.ts";
+import { parseKeyRing, signingKey, toBase64url } from "./keys.ts";
 
 const key = "B".repeat(43);
 const zeros = "A".repeat(43); // 32 bytes

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { followableSeconds, viewsAcceptedSeconds } from "./lifetimes.ts";
+import { followableSeconds, viewsAcceptedSeconds } from "./lists.ts";
 
 test.each([
   ["the next page of it may be asked for", followableSeconds],

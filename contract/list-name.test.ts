@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { choiceOf, type ListChoice, listName } from "./list-name.ts";
+import { choiceOf, type ListChoice, listName } from "./lists.ts";
+import { parseTrendingQuery, trendingUrl } from "./queries.ts";
 import { Random } from "./test-support/random.ts";
-import { readTokenSubject, tokenListName, writeTokenSubject } from "./token-subject.ts";
-import { parseTrendingQuery, trendingUrl } from "./trending-query.ts";
+import { readTokenSubject, tokenListName, writeTokenSubject } from "./token.ts";
 
 test("the name of a list says what selects it", () => {
   expect(listName({})).toBe("");

@@ -10,12 +10,12 @@ import {
   trendingSnippetPageExample,
   videoExample,
 } from "./examples.ts";
-import { About, Explanation } from "./explanation.ts";
 import committed from "./openapi.json";
-import { createOpenapiDocument } from "./openapi-document.ts";
-import { minutesExample, shardsExample } from "./openapi-views.ts";
+import { createOpenapiDocument, minutesExample, shardsExample, ViewMinutes, ViewShards } from "./openapi.ts";
 import { problemContentType, problemKinds, problems, problemType } from "./problem.ts";
 import {
+  About,
+  Explanation,
   ProblemDocument,
   PublicKeys,
   RegionList,
@@ -24,7 +24,6 @@ import {
   TrendingSnippetPage,
   Video,
 } from "./responses.ts";
-import { ViewMinutes, ViewShards } from "./view-minutes.ts";
 
 test("openapi.json is what the schemas say (after a change: bun run openapi in contract)", () => {
   expect(JSON.parse(JSON.stringify(createOpenapiDocument()))).toEqual(committed);

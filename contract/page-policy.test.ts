@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { pageFields, readPageHead } from "./page-head.ts";
-import { contentPolicy, docsPolicy, readThumbHosts } from "./page-policy.ts";
+import { contentPolicy, docsPolicy, pageFields, readPageHead, readThumbHosts } from "./page.ts";
 
 test("the policy names the hosts of pictures, and allows nothing inline", () => {
   const policy = contentPolicy(["img.example", "127.0.0.1:8787"]);

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { pageLanguages } from "./languages.ts";
-import { parsePageQuery } from "./page-query.ts";
-import { pageUrl } from "./page-url.ts";
+import { pageLanguages, pageUrl } from "./page.ts";
+import { parsePageQuery } from "./queries.ts";
 
 test.each([
   ["", "/?region=GB"],

@@ -1,24 +1,22 @@
 import { describe, expect, test } from "bun:test";
+import type { PublicKeySet } from "./keys.ts";
 import {
+  bundleName,
+  bundlePointerName,
+  currentName,
+  generationName,
   hashPointer,
   longestPointer,
   type PointerVerdict,
+  packName,
+  pointerName,
   type UnsignedBundlePointer,
   type UnsignedPointer,
   verifyBundlePointer,
   verifyPointer,
 } from "./pointer.ts";
 import vectorFile from "./pointer-vectors.json";
-import type { PublicKeySet } from "./public-keys.ts";
 import { verifyResponse } from "./response-signature.ts";
-import {
-  bundleName,
-  bundlePointerName,
-  currentName,
-  generationName,
-  packName,
-  pointerName,
-} from "./store-names.ts";
 import { drawsOf, Random } from "./test-support/random.ts";
 import { TestPublicationSigner } from "./test-support/test-publication-signer.ts";
 import { TestSigner } from "./test-support/test-signer.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { problemKinds, problems } from "./problem.ts";
-import { renderProblemPage } from "./problem-page.ts";
+import { problemKinds, problems, renderProblemPage } from "./problem.ts";
 
 test.each(problemKinds)("the type of %s is the address of a page with its title and status", (kind) => {
   const page = renderProblemPage(kind);

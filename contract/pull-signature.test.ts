@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { parseKeyRing } from "./key-ring.ts";
-import { type PullParameters, type PullVerdict, signPull, verifyPull } from "./pull-signature.ts";
+import { parseKeyRing } from "./keys.ts";
 import vectorFile from "./pull-vectors.json";
+import { type PullParameters, type PullVerdict, signPull, verifyPull } from "./request-signatures.ts";
 import { drawsOf, Random } from "./test-support/random.ts";
 
 type Vector = {

@@ -3,12 +3,18 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020";
 import builtIn from "../db/regions.json";
 import schema from "../docs/regions.schema.json";
-import { feedAt } from "./feed-query.ts";
-import { mainLanguage } from "./languages.ts";
-import { mostRegions, type RegionTable, readRegionTable } from "./region-table.ts";
-import { defaultRegion, regionCodes, regions, useRegions } from "./regions.ts";
+import { mainLanguage } from "./page.ts";
+import { feedAt, parseTrendingQuery } from "./queries.ts";
+import {
+  defaultRegion,
+  mostRegions,
+  type RegionTable,
+  readRegionTable,
+  regionCodes,
+  regions,
+  useRegions,
+} from "./regions.ts";
 import { drawsOf, Random } from "./test-support/random.ts";
-import { parseTrendingQuery } from "./trending-query.ts";
 
 const root = join(import.meta.dir, "..");
 const allows = new Ajv2020().compile(schema);

@@ -1,5 +1,5 @@
 import builtIn from "@trendvault/contract/default-regions";
-import type { Region, RegionTable } from "./region-table.ts";
+import { regionsPath, trendingPath } from "./paths.ts";
 
 // These change when a program calls useRegions(): whatever it loads reads them when it needs them, and derives nothing
 // of them while modules load. So it does not matter when useRegions() is called, as long as it is before the first request.
@@ -33,4 +33,161 @@ export function useRegions(table: RegionTable | null): void {
 /** The region with a code, or undefined. */
 export function findRegion(code: string): Region | undefined {
   return byCode.get(code);
+}
+
+/** A market as a deployment names it. */
+export type Region = {
+  /** ISO 3166-1 alpha-2. */
+  code: string;
+  /** In English. */
+  name: string;
+  /** BCP 47, the main one first; at least one. */
+  languages: string[];
+  /** Countries whose visitors get this region, besides its own (ISO 3166-1 alpha-2). */
+  countries?: string[];
+};
+
+/** The markets of a deployment: what db/regions.json holds, or the file of REGIONS_FILE (docs/regions.schema.json). */
+export type RegionTable = {
+  /** The code of the region of visitors whose country is unknown or falls to none. */
+  default: string;
+  regions: readonly Region[];
+};
+
+/** As many as ISO 3166-1 has codes, with XK. The numbers of generations leave room for 256 (docs/sharding.md). */
+export const mostRegions = 250;
+const mostLanguages = 10;
+const mostFaults = 20; // that are said at once
+
+const codePattern = /^[A-Z]{2}$/;
+const languagePattern = /^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/; // langtag of RFC 5646, without grandfathered ones
+const namePattern = /^[^\p{Cc}\p{Cs}]{1,100}$/u;
+
+/** Reads the text of a region table. @throws Error with a line for each mistake: where it is, and what was expected */
+export function readRegionTable(text: string): RegionTable {
+  const faults = faultsOf(parse(text));
+  if (faults.length === 0) return JSON.parse(text) as RegionTable;
+  const more = faults.length - mostFaults;
+  throw new Error([...faults.slice(0, mostFaults), ...(more > 0 ? [`and ${more} more`] : [])].join("\n"));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Shapes first: what stands in relation to what is only looked at where all of it is of the right form. */
+function faultsOf(table: unknown): string[] {
+  if (table === undefined) return ["expected JSON"];
+  if (!isObject(table)) return ['expected an object with "default" and "regions"'];
+  const { default: code, regions } = table;
+  const faults = unknownKeys(table, ["$schema", "default", "regions"], "");
+  if (!isCode(code)) faults.push("default: expected the code of one of the regions, like GB");
+  if (!Array.isArray(regions) || regions.length === 0 || regions.length > mostRegions)
+    faults.push(`regions: expected a list of 1 to ${mostRegions} regions`);
+  else faults.push(...regions.flatMap((region, index) => shapeFaults(region, `regions[${index}]`)));
+  return faults.length > 0 ? faults : relationFaults(table as RegionTable);
+}
+
+function shapeFaults(region: unknown, at: string): string[] {
+  if (!isObject(region)) return [`${at}: expected an object with "code", "name" and "languages"`];
+  const { code, name, languages, countries = [] } = region;
+  const faults = unknownKeys(region, ["code", "name", "languages", "countries"], `${at}.`);
+  if (!isCode(code)) faults.push(`${at}.code: expected an ISO 3166-1 alpha-2 code, like GB`);
+  if (typeof name !== "string" || !namePattern.test(name))
+    faults.push(`${at}.name: expected an English name of 1 to 100 characters`);
+  if (!isListOf(languages, isLanguage) || languages.length === 0 || languages.length > mostLanguages)
+    faults.push(`${at}.languages: expected 1 to ${mostLanguages} BCP 47 tags, each once, the main one first`);
+  if (!isListOf(countries, isCode))
+    faults.push(`${at}.countries: expected ISO 3166-1 alpha-2 codes, each once`);
+  return faults;
+}
+
+function relationFaults({ default: code, regions }: RegionTable): string[] {
+  const faults: string[] = [];
+  const places = new Map<string, string>();
+  const take = (taken: string, place: string) => {
+    const first = places.get(taken);
+    if (first === undefined) places.set(taken, place);
+    else faults.push(`${place}: ${taken} is ${first} already`);
+  };
+  for (const [index, region] of regions.entries()) take(region.code, `regions[${index}].code`);
+  for (const [index, { countries = [] }] of regions.entries()) {
+    for (const country of countries) take(country, `regions[${index}].countries`);
+  }
+  if (!regions.some((region) => region.code === code)) faults.push(`default: ${code} is none of the regions`);
+  return faults;
+}
+
+function unknownKeys(value: object, known: readonly string[], at: string): string[] {
+  const unknown = Object.keys(value).filter((key) => !known.includes(key));
+  return unknown.map((key) => `${at}${key}: unknown, expected only ${known.join(", ")}`);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isListOf(value: unknown, isOne: (one: unknown) => boolean): value is string[] {
+  return Array.isArray(value) && value.every(isOne) && new Set(value).size === value.length;
+}
+
+function isCode(value: unknown): value is string {
+  return typeof value === "string" && codePattern.test(value);
+}
+
+function isLanguage(value: unknown): boolean {
+  return typeof value === "string" && languagePattern.test(value);
+}
+
+/** How often an edge that answers 503 is asked, and the pause in between. */
+type Patience = { attempts?: number; pauseMs?: number; signal?: AbortSignal | undefined };
+
+/**
+ * The codes of the regions. A busy origin may take longer than its edge waits: 503 is asked again, for a minute.
+ *
+ * @throws Error when the edge was built for others than those at /api/regions, or does not answer
+ */
+export async function requireSameRegions(edgeUrl = "", patience: Patience = {}): Promise<string> {
+  const url = URL.parse(regionsPath, edgeUrl);
+  if (url === null) throw new Error("Expected the URL of the edge, like https://trending.example.com");
+  const [published, own] = await Promise.all([
+    readPublished(url, patience),
+    readOwn(new URL(trendingPath, url), patience),
+  ]);
+  if (published === own) return published;
+  throw new Error(
+    `The edge was built for the regions ${own}, and those at ${url} are ${published}. Build it with the file that ` +
+      "REGIONS_FILE names at the writer and the origin (docs/markets.md).",
+  );
+}
+
+async function readPublished(url: URL, patience: Patience): Promise<string> {
+  const response = await fetchReady(url, patience);
+  if (!response.ok) throw new Error(`${url} answered with status ${response.status}`);
+  const { regions } = (await response.json()) as { regions: { code: string }[] };
+  return regions.map(({ code }) => code).join(", ");
+}
+
+/** The edge refuses a region that it does not have by itself, and says which it has. */
+async function readOwn(url: URL, patience: Patience): Promise<string> {
+  url.searchParams.set("region", "none");
+  const response = await fetchReady(url, patience);
+  const { invalid } = (await response.json()) as { invalid?: { name: string; detail: string }[] };
+  const detail = invalid?.find(({ name }) => name === "region")?.detail;
+  if (detail === undefined) throw new Error(`${url} answered with status ${response.status}, expected 400`);
+  return detail.replace(/^expected one of /, "");
+}
+
+async function fetchReady(url: URL, { attempts = 60, pauseMs = 1000, signal }: Patience): Promise<Response> {
+  for (let left = attempts; ; left--) {
+    const response = await fetch(url, { signal: signal ?? null });
+    if (response.status !== 503 || left <= 1) return response;
+    await response.body?.cancel();
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    signal?.throwIfAborted();
+  }
 }

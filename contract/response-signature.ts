@@ -1,6 +1,5 @@
 import { type InnerList, type Item, parseDictionary } from "structured-headers";
-import { toBase64 } from "./base64url.ts";
-import { isResponseKey, isSignedBy, mayAnswer, type PublicKeySet } from "./public-keys.ts";
+import { isResponseKey, isSignedBy, mayAnswer, type PublicKeySet, toBase64 } from "./keys.ts";
 import {
   coveredComponents,
   readSignedFields,

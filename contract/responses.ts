@@ -1,32 +1,33 @@
 import * as z from "zod";
+import { largestLimit, windows } from "./lists.ts";
+import { videoIdPattern } from "./paths.ts";
 import { problemKinds, problemType } from "./problem.ts";
+import { sparklineHours } from "./queries.ts";
 import { regionCodes } from "./regions.ts";
 import { longestToken } from "./token.ts";
-import { largestLimit, sparklineHours, windows } from "./trending-query.ts";
-import { videoIdPattern } from "./video-id.ts";
 
 /** Rows of the database carry plain strings; a foreign key makes sure that a region is one of ours. */
-export type Widened<T> = T extends string ? string : T extends object ? { [K in keyof T]: Widened<T[K]> } : T;
+type Widened<T> = T extends string ? string : T extends object ? { [K in keyof T]: Widened<T[K]> } : T;
 
 /** The answers of the API. The OpenAPI document is made from these; the origin's types are inferred from them. */
 
-export const videoId = z.string().regex(videoIdPattern);
-export const region = z.enum(regionCodes).meta({ id: "Region", description: "A market, ISO 3166-1 alpha-2" });
+const videoId = z.string().regex(videoIdPattern);
+const region = z.enum(regionCodes).meta({ id: "Region", description: "A market, ISO 3166-1 alpha-2" });
 export const window = z.enum(windows).meta({
   id: "Window",
   description: "The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days",
 });
-export const time = z.iso.datetime().meta({ description: "RFC 3339, UTC, whole seconds" });
+const time = z.iso.datetime().meta({ description: "RFC 3339, UTC, whole seconds" });
 const thumbs = z.tuple([z.url(), z.url()]).meta({
   description:
     "The same picture in two sizes, the larger one first; twice the same address where there is one size",
 });
-export const generation = z
+const generation = z
   .int()
   .min(1)
   .meta({ description: "The published ranking that this answer was read from" });
 const viewsPerHour = z.number().min(0);
-export const rank = z.int().min(1);
+const rank = z.int().min(1);
 const url = z
   .string()
   .regex(/^https:\/\/./)
@@ -61,7 +62,7 @@ export const TrendingItem = z
   })
   .meta({ id: "TrendingItem" });
 
-export const TrendingChartItem = z
+const TrendingChartItem = z
   .strictObject({
     ...TrendingItem.shape,
     sparkline: z.array(z.int().min(0).nullable()).length(sparklineHours).meta({
@@ -71,7 +72,7 @@ export const TrendingChartItem = z
   })
   .meta({ id: "TrendingChartItem" });
 
-export const TrendingSnippet = z
+const TrendingSnippet = z
   .strictObject({ id: videoId, rank, title: z.string(), channel: z.string(), thumbs, url })
   .meta({ id: "TrendingSnippet" });
 
@@ -238,3 +239,141 @@ export const ProblemDocument = z
     description:
       "A problem document (RFC 9457). Compare `type`, which never changes its meaning; `detail` is for people",
   });
+
+/** The answers for people who ask why: why a video is where it is, and how the lists are made. */
+
+const appeal = z.number().min(0);
+const share = z.number().min(0).max(1);
+const views = z.int().min(0);
+
+export const Explanation = z
+  .strictObject({
+    id: videoId,
+    title: z.string(),
+    channel: z.string(),
+    category: z.string().nullable(),
+    region,
+    window,
+    generation,
+    generated_at: time,
+    formula: z.string().meta({ description: "The name and version of the formula" }),
+    sentences: z.array(z.string()).min(1).meta({ description: "The same in English, for people" }),
+    place: z
+      .strictObject({
+        rank,
+        total: z.int().min(1).meta({ description: "Ranks in the whole list" }),
+        rank_without_channel_limit: rank
+          .nullable()
+          .meta({ description: "The rank that it would have without the limit; null beyond the list's end" }),
+        is_explored: z.boolean().meta({
+          description: "Whether it is above the rank that it has earned, so that something is learned of it",
+        }),
+        score: z.number().min(0).meta({ description: "Views expected in the window ahead, in this market" }),
+      })
+      .nullable()
+      .meta({ description: "Null when it is not in this list" }),
+    counts: z
+      .strictObject({
+        views: views.meta({ description: "Views counted so far" }),
+        counted_at: time,
+        views_per_hour: z.number().min(0),
+        rated_at: time.meta({ description: "The time that the rate is about" }),
+        previous_views_per_hour: z
+          .number()
+          .min(0)
+          .nullable()
+          .meta({ description: "A slower average of earlier rates; null until there were two counts" }),
+      })
+      .nullable()
+      .meta({ description: "Null when nobody counted its views in this market" }),
+    forecast: z
+      .strictObject({
+        window_hours: z.int().min(1),
+        age_starts_at: time,
+        is_age_assumed: z.boolean().meta({ description: "Whether the time of publication is not known" }),
+        taper_hours: z
+          .number()
+          .min(0)
+          .meta({ description: "The rate falls with the square of (age + this)" }),
+      })
+      .nullable()
+      .meta({ description: "What the score was computed from, with the rate; null for a video in no list" }),
+    channel_limit: z.strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) }),
+    looks: z
+      .strictObject({
+        looks: z.number().min(0).meta({ description: "At it, in the lists; older ones count less" }),
+        views: z.number().min(0).meta({ description: "Of it, from the lists" }),
+        weight: share.meta({ description: "How much looks weigh against the forecast in this market" }),
+        appeal: appeal.meta({
+          description:
+            "Of those who look at it when new, the share that opens it; an estimate, which may be more than 1 from few looks",
+        }),
+        expected_appeal: appeal.meta({ description: "The same before any look was counted" }),
+        tried_appeal: appeal.meta({ description: "An upper bound, by which it may be tried" }),
+        is_held: z.boolean().meta({
+          description: "Whether looks say more than views elsewhere let them, so that not all of it counts",
+        }),
+      })
+      .nullable()
+      .meta({ description: "Sums over all visitors; null where looks are not counted, or it is in no list" }),
+  })
+  .meta({ id: "Explanation" });
+export type Explanation = Widened<z.infer<typeof Explanation>>;
+
+export const About = z
+  .strictObject({
+    generation,
+    generated_at: time,
+    formula: z.string(),
+    windows: z.array(z.strictObject({ name: z.enum(windows), hours: z.int().min(1) })),
+    channel_limit: z.strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) }),
+    sources: z
+      .array(
+        z.strictObject({
+          kind: z.enum(["ndjson", "http", "youtube", "peertube", "edge", "demo"]),
+          host: z.string().nullable().meta({ description: "Null when it is no other host's" }),
+        }),
+      )
+      .nullable()
+      .meta({ description: "Where counts come from; null when that is not known" }),
+    explore_share: share.nullable().meta({
+      description: "Of all looks, the share that may go to videos above the ranks they have earned",
+    }),
+    removed_videos: z
+      .int()
+      .min(0)
+      .nullable()
+      .meta({ description: "Videos that were taken down and are in no list" }),
+    thumb_hosts: z.array(z.string()).meta({
+      description: "Hosts whose pictures this site shows, beside its own; the element asks for them",
+    }),
+    looks_counted: z.boolean().meta({ description: "Whether looks took part in any market" }),
+  })
+  .meta({ id: "About", description: "What is in force: how the lists of this generation were made" });
+export type About = Widened<z.infer<typeof About>>;
+
+const { generated_at, previous_generated_at, newest_observed_at, channel_limit, total } = TrendingPage.shape;
+const count = z.int().min(0);
+
+/** The first line of an export. */
+export const ExportHead = z
+  .strictObject({
+    region,
+    generation,
+    generated_at,
+    previous_generated_at,
+    newest_observed_at,
+    channel_limit,
+    lists: z.array(z.strictObject({ window, count, total })).meta({
+      description: "The lists that follow, in this order: `count` is the lines of one, `total` its last rank",
+    }),
+    count: count.meta({ description: "The lines that follow; fewer came: the transfer broke off" }),
+  })
+  .meta({ id: "ExportHead", description: "The first line of an export" });
+export type ExportHead = Widened<z.infer<typeof ExportHead>>;
+
+/** Each further line. */
+export const ExportItem = z
+  .strictObject({ window, ...TrendingItem.shape })
+  .meta({ id: "ExportItem", description: "A further line of an export: a rank of one of its lists" });
+export type ExportItem = Widened<z.infer<typeof ExportItem>>;

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { requireSameRegions } from "./same-regions.ts";
+import { requireSameRegions } from "./regions.ts";
 
 const servers: Bun.Server<undefined>[] = [];
 afterEach(() => {

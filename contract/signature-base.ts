@@ -1,4 +1,4 @@
-import { toBase64 } from "./base64url.ts";
+import { toBase64 } from "./keys.ts";
 
 /**
  * What the origin signs of a response (RFC 9421, ed25519): its status and these fields. Unencoded-Digest

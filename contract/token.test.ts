@@ -1,19 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { compactVerify, createLocalJWKSet, errors } from "jose";
-import type { PublicKeySet } from "./public-keys.ts";
+import type { PublicKeySet } from "./keys.ts";
+import { windows } from "./lists.ts";
 import { Random } from "./test-support/random.ts";
 import { TestTokenSigner } from "./test-support/test-token-signer.ts";
 import {
   claimsOf,
   longestToken,
   readToken,
+  type TokenList,
   type TokenVerdict,
+  tokenCategory,
   tokenLifetimeSeconds,
   verifyToken,
 } from "./token.ts";
-import { type TokenList, tokenCategory } from "./token-subject.ts";
 import vectorFile from "./token-vectors.json";
-import { windows } from "./trending-query.ts";
 
 /** `signature` says whether a JOSE library finds a good one; it is not there where libraries differ. */
 type Vector = { name: string; token: string; now?: number; expect: TokenVerdict; signature?: boolean };

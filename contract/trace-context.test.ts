@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { beginTrace, readTraceId } from "./trace-context.ts";
+import { beginTrace, readTraceId } from "./http.ts";
 
 test("a trace has the form of version 00, and ids that no other has", () => {
   const traces = Array.from({ length: 1000 }, beginTrace);

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { longestList } from "./lists.ts";
+import { parseTrendingQuery, readCursor, trendingUrl, writeCursor } from "./queries.ts";
 import { testSeed } from "./test-support/random.ts";
-import { longestList, parseTrendingQuery, readCursor, trendingUrl, writeCursor } from "./trending-query.ts";
 
 test.each([
   ["", "/api/trending?region=GB"],

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import openapi from "./openapi.json";
-import { isVideoId, videoIdPattern } from "./video-id.ts";
+import { isVideoId, videoIdPattern } from "./paths.ts";
 
 test.each(["a", "-", "_x", "dQw4w9WgXcQ", "a.b~c:d", "x".repeat(64)])("%p is an id", (id) => {
   expect(isVideoId(id)).toBe(true);

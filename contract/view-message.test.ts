@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { ViewMessage as DescribedMessage } from "./openapi.ts";
 import { Random } from "./test-support/random.ts";
-import type { TokenList } from "./token-subject.ts";
-import { countsOf, readViewMessage, type ViewMessage } from "./view-message.ts";
-import { ViewMessage as DescribedMessage } from "./view-message-schema.ts";
+import type { TokenList } from "./token.ts";
+import { countsOf, readViewMessage, type ViewMessage } from "./views.ts";
 
 const random = new Random();
 const list: TokenList = { region: "GB", window: "day", category: "", generation: 7, offset: 24, count: 24 };

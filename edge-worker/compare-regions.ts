@@ -1,4 +1,4 @@
-import { requireSameRegions } from "@trendvault/contract/same-regions";
+import { requireSameRegions } from "@trendvault/contract/regions";
 
 // Says whether an edge was built for the regions that its origin, or its bundles, publish. Exits with 1 when it was not.
 //   bun edge-worker/compare-regions.ts https://trending.example.com

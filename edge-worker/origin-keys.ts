@@ -1,6 +1,6 @@
-import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
-import { parseKeyRing } from "@trendvault/contract/key-ring";
+import { parseKeyRing } from "@trendvault/contract/keys";
 import { publicKeysPath } from "@trendvault/contract/paths";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 
 // Prints the public keys of an origin, for ORIGIN_JWKS. With EDGE_KEYS it signs its request as the edge does.
 //   EDGE_KEYS=… bun edge-worker/origin-keys.ts https://origin.example.com

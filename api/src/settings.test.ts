@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { toBase64url } from "@trendvault/contract/base64url";
+import { toBase64url } from "@trendvault/contract/keys";
 import { readSettings } from "./settings.ts";
 
 const key = `${"B".repeat(42)}A`; // 32 bytes

@@ -1,7 +1,12 @@
-import { fromBase64url, toBase64url } from "@trendvault/contract/base64url";
-import { isOneByteRepeated, type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
-import { readThumbHosts } from "@trendvault/contract/page-policy";
-import { type RegionTable, readRegionTable } from "@trendvault/contract/region-table";
+import {
+  fromBase64url,
+  isOneByteRepeated,
+  type KeyRing,
+  parseKeyRing,
+  toBase64url,
+} from "@trendvault/contract/keys";
+import { readThumbHosts } from "@trendvault/contract/page";
+import { type RegionTable, readRegionTable } from "@trendvault/contract/regions";
 import * as z from "zod/mini";
 import { type Environment, type KeyFiles, readKeyFiles, settingFileNames } from "./key-files.ts";
 import { isVideoUrlTemplate } from "./video-url-template.ts";

@@ -1,5 +1,11 @@
-import type { BundleDocument, BundleFile, BundleManifest } from "@trendvault/contract/bundle-format";
-import { type ReadRange, readBundleIndex, readDocument } from "@trendvault/contract/bundle-reader";
+import {
+  type BundleDocument,
+  type BundleFile,
+  type BundleManifest,
+  type ReadRange,
+  readBundleIndex,
+  readDocument,
+} from "@trendvault/contract/bundle-file";
 
 /** A bundle in a file, read as the edge reads it. */
 export type OpenBundle = {

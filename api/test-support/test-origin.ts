@@ -1,4 +1,4 @@
-import { toBase64url } from "@trendvault/contract/base64url";
+import { toBase64url } from "@trendvault/contract/keys";
 import { tokenMinute } from "@trendvault/contract/token";
 import type { LogFacts } from "../src/logging/logger.ts";
 import { assembleOrigin, Origin, type OriginParts } from "../src/origin.ts";

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { BundleDocument } from "@trendvault/contract/bundle-format";
-import { windows } from "@trendvault/contract/list-bounds";
-import { pageUrl } from "@trendvault/contract/page-url";
+import type { BundleDocument } from "@trendvault/contract/bundle-file";
+import { windows } from "@trendvault/contract/lists";
+import { pageUrl } from "@trendvault/contract/page";
+import { trendingUrl } from "@trendvault/contract/queries";
 import { regionCodes, useRegions } from "@trendvault/contract/regions";
 import { coveredFields } from "@trendvault/contract/signature-base";
-import { trendingUrl } from "@trendvault/contract/trending-query";
 import { type RenderedBundle, renderBundle } from "../src/bundle/render-bundle.ts";
 import { listen } from "../src/origin.ts";
 import { readSettings } from "../src/settings.ts";

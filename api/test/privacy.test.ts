@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
-import { parseKeyRing } from "@trendvault/contract/key-ring";
+import { parseKeyRing } from "@trendvault/contract/keys";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
 import { RawClient } from "../test-support/raw-client.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { createOpenapiDocument } from "@trendvault/contract/openapi";
 import openapi from "@trendvault/contract/openapi.json";
-import { createOpenapiDocument } from "@trendvault/contract/openapi-document";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
 

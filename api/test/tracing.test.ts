@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
-import { parseKeyRing } from "@trendvault/contract/key-ring";
+import { beginTrace, traceparentHeader } from "@trendvault/contract/http";
+import { parseKeyRing } from "@trendvault/contract/keys";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { Random } from "@trendvault/contract/test-support/random";
-import { beginTrace, traceparentHeader } from "@trendvault/contract/trace-context";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
 import { attributeOf, type ReceivedSpan, TraceCollector } from "../test-support/trace-collector.ts";

@@ -1,7 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { verifySignature, webcrypto } from "http-message-sig";
 import { createVerifier, httpbis } from "http-message-signatures";
-import type { PublicKeySet } from "../public-keys.ts";
+import type { PublicKeySet } from "../keys.ts";
 import { coveredComponents } from "../signature-base.ts";
 
 type SignedResponse = { status: number; headers: Headers };

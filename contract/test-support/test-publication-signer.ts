@@ -1,5 +1,4 @@
-import { toBase64url } from "../base64url.ts";
-import { pkcs8OfSeed } from "../ed25519-seed.ts";
+import { type PublicKey, pkcs8OfSeed, toBase64url } from "../keys.ts";
 import {
   bundlePointerSigningInput,
   formatPointer,
@@ -7,7 +6,6 @@ import {
   type UnsignedBundlePointer,
   type UnsignedPointer,
 } from "../pointer.ts";
-import type { PublicKey } from "../public-keys.ts";
 
 type Pointed<Unsigned> = Omit<Unsigned, "kid" | "store"> & { store?: string };
 

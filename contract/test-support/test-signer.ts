@@ -1,6 +1,5 @@
-import { toBase64url } from "../base64url.ts";
-import { answerLifetimes, lifetimesField } from "../lifetimes.ts";
-import type { PublicKeySet } from "../public-keys.ts";
+import { type PublicKeySet, toBase64url } from "../keys.ts";
+import { answerLifetimes, lifetimesField } from "../lists.ts";
 import { unencodedDigest } from "../response-signature.ts";
 import {
   type SignatureFields,

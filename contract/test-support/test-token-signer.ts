@@ -1,5 +1,4 @@
-import { toBase64url } from "../base64url.ts";
-import type { PublicKeySet } from "../public-keys.ts";
+import { type PublicKeySet, toBase64url } from "../keys.ts";
 import { formatToken, type TokenClaims, tokenSigningInput } from "../token.ts";
 
 /** Signs tokens in tests as the origin does, with a key of its own. */

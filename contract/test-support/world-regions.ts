@@ -1,4 +1,4 @@
-import type { RegionTable } from "../region-table.ts";
+import type { RegionTable } from "../regions.ts";
 import { countries } from "./countries.ts";
 
 /** The countries that are no market of their own, by the one that they belong to. */

@@ -1,4 +1,4 @@
-import { EdgeSigner } from "@trendvault/contract/edge-signature";
+import { EdgeSigner } from "@trendvault/contract/request-signatures";
 import { type BundleReaders, createBundleReaders } from "./bundle/create-bundle-readers.ts";
 import { DataCentreCache } from "./cache/data-centre-cache.ts";
 import type { EdgeServices } from "./cache/edge-services.ts";

@@ -1,15 +1,17 @@
 import type { KVNamespace, R2Bucket } from "@cloudflare/workers-types";
-import { fromBase64url } from "@trendvault/contract/base64url";
-import { isOneByteRepeated, type KeyRing, parseKeyRing } from "@trendvault/contract/key-ring";
 import {
+  fromBase64url,
+  isOneByteRepeated,
   isPublicationKey,
   isResponseKey,
   isTokenKey,
+  type KeyRing,
   type PublicKey,
   type PublicKeySet,
-} from "@trendvault/contract/public-keys";
-import { isStoreName } from "@trendvault/contract/store-names";
-import { mostShards } from "@trendvault/contract/view-limits";
+  parseKeyRing,
+} from "@trendvault/contract/keys";
+import { isStoreName } from "@trendvault/contract/pointer";
+import { mostShards } from "@trendvault/contract/views";
 import type { StorePlace } from "./bundle/create-bundle-readers.ts";
 import { parseJson } from "./rules/parse-json.ts";
 import type { ShardNamespace } from "./views/view-shards.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { exposedFields } from "@trendvault/contract/cross-origin";
+import { exposedFields } from "@trendvault/contract/http";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
 import { keySet } from "./keys.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { defaultLimit } from "@trendvault/contract/trending-query";
+import { defaultLimit } from "@trendvault/contract/lists";
 import { badResponses, type OtherResponses } from "./bad-responses.ts";
 import { withLifetimes } from "./lifetimes.ts";
 import type { WholeResponse } from "./origin-proxy.ts";

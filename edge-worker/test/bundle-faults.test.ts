@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import { bundleName, bundlePointerName, currentBundleName } from "@trendvault/contract/pointer";
 import { verifyResponse } from "@trendvault/contract/response-signature";
-import { bundleName, bundlePointerName, currentBundleName } from "@trendvault/contract/store-names";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
 import {
   bundleKeySet,

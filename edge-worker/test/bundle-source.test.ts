@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { BundleFile, BundleRange } from "@trendvault/contract/bundle-format";
-import { readBundleIndex, readDocument } from "@trendvault/contract/bundle-reader";
+import {
+  type BundleFile,
+  type BundleRange,
+  readBundleIndex,
+  readDocument,
+} from "@trendvault/contract/bundle-file";
+import { bundleName } from "@trendvault/contract/pointer";
 import { regionCodes } from "@trendvault/contract/regions";
-import { bundleName } from "@trendvault/contract/store-names";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
 import { bundleKeySet, edgeSeed, objectsOf, type Rendered, renderBundle } from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";

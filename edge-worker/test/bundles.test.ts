@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { bundleName, bundlePointerName } from "@trendvault/contract/store-names";
+import { bundleName, bundlePointerName } from "@trendvault/contract/pointer";
 import { bundleKeySet, edgeSeed, objectsOf, type Rendered, renderBundle } from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
 import type { Exchange } from "./exchanges.ts";

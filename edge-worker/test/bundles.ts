@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type BundleFile, trailerBytes } from "@trendvault/contract/bundle-format";
-import { bundleName, bundlePointerName, currentBundleName } from "@trendvault/contract/store-names";
+import { type BundleFile, trailerBytes } from "@trendvault/contract/bundle-file";
+import { bundleName, bundlePointerName, currentBundleName } from "@trendvault/contract/pointer";
 import {
   TestPublicationSigner,
   testStoreName,

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { longestBody } from "@trendvault/contract/http-rules";
+import { longestBody } from "@trendvault/contract/http";
+import { windows } from "@trendvault/contract/lists";
+import { trendingUrl } from "@trendvault/contract/queries";
 import { regionCodes } from "@trendvault/contract/regions";
-import { trendingUrl, windows } from "@trendvault/contract/trending-query";
 import type { Exchange } from "./exchanges.ts";
 import { InProcessEdge, withFetch } from "./in-process-edge.ts";
 import { signedPage } from "./keys.ts";

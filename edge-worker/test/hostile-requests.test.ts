@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { bundlePointerName } from "@trendvault/contract/store-names";
+import { bundlePointerName } from "@trendvault/contract/pointer";
 import { bundleKeySet, edgeSeed, objectsOf, type Rendered, renderBundle, stranger } from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
 import { DataCentre, InProcessEdge, withFetch } from "./in-process-edge.ts";

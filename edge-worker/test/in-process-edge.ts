@@ -1,6 +1,6 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
-import { EdgeSigner } from "@trendvault/contract/edge-signature";
-import { parseKeyRing } from "@trendvault/contract/key-ring";
+import { parseKeyRing } from "@trendvault/contract/keys";
+import { EdgeSigner } from "@trendvault/contract/request-signatures";
 import type { Bucket } from "../src/bundle/bundle-bucket.ts";
 import { createBundleReaders } from "../src/bundle/create-bundle-readers.ts";
 import { KvFallback } from "../src/cache/kv-fallback.ts";

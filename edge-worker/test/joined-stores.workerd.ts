@@ -3,7 +3,7 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import type { RegionList, Video } from "@trendvault/contract/responses";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
 import { bundleKeySet, edgeSigningKey, objectsOf, renderBundle, storeName } from "./bundles.ts";

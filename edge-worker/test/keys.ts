@@ -6,7 +6,7 @@ import {
   randomBytes,
   sign,
 } from "node:crypto";
-import { answerLifetimes } from "@trendvault/contract/lifetimes";
+import { answerLifetimes } from "@trendvault/contract/lists";
 import { readSignedFields, serializeParameters, signatureBase } from "@trendvault/contract/signature-base";
 import type { Exchange } from "./exchanges.ts";
 import type { WholeResponse } from "./origin-proxy.ts";

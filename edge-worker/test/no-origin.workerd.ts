@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import { trendingUrl } from "@trendvault/contract/queries";
 import { verifyResponse } from "@trendvault/contract/response-signature";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
 import { verifyToken } from "@trendvault/contract/token";
-import { trendingUrl } from "@trendvault/contract/trending-query";
 import {
   bundleKeySet,
   edgeSigningKey,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { docsPolicy, workerPolicy } from "@trendvault/contract/page-policy";
+import { docsPolicy, workerPolicy } from "@trendvault/contract/page";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
 import { root } from "./edge.ts";
 import { keySet } from "./keys.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { ViewMinutes } from "@trendvault/contract/openapi";
 import { Random } from "@trendvault/contract/test-support/random";
-import { ViewMinutes } from "@trendvault/contract/view-minutes";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 import { counting, pull, pullAll, readList, send, signPullAt } from "./view-messages.ts";
 

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { type PullFields, pullParameters, pullSignatureBase } from "@trendvault/contract/pull-signature";
-import type { ViewMinutes } from "@trendvault/contract/view-minutes";
+import type { ViewMinutes } from "@trendvault/contract/openapi";
+import { type PullFields, pullParameters, pullSignatureBase } from "@trendvault/contract/request-signatures";
 import type { Edge } from "./edge.ts";
 import { viewsKeys } from "./keys.ts";
 

@@ -1,6 +1,10 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { tokenLifetimeSeconds, tokenType } from "@trendvault/contract/token";
-import { type TokenList, writeTokenSubject } from "@trendvault/contract/token-subject";
+import {
+  type TokenList,
+  tokenLifetimeSeconds,
+  tokenType,
+  writeTokenSubject,
+} from "@trendvault/contract/token";
 import { keySet, tokenSigningKey } from "./keys.ts";
 
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex"); // RFC 8410

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { viewsAcceptedSeconds } from "@trendvault/contract/lifetimes";
+import { viewsAcceptedSeconds } from "@trendvault/contract/lists";
 import { Random } from "@trendvault/contract/test-support/random";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 import { countedIn, counting, readList, send } from "./view-messages.ts";

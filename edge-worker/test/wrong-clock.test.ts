@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { clockSkewSeconds } from "@trendvault/contract/clock-skew";
+import { clockSkewSeconds } from "@trendvault/contract/lists";
+import { trendingUrl } from "@trendvault/contract/queries";
 import { regionCodes } from "@trendvault/contract/regions";
 import { Random, testSeed } from "@trendvault/contract/test-support/random";
-import { trendingUrl } from "@trendvault/contract/trending-query";
 import type { Exchange } from "./exchanges.ts";
 import { InProcessEdge, withFetch } from "./in-process-edge.ts";
 import { signedPage } from "./keys.ts";

@@ -82,9 +82,7 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
     add_output = parser.add_mutually_exclusive_group().add_argument
     where = "where to write (default: loadtest/compare/results)"
     add_output("--output", type=Path, default=_RESULTS, metavar="FOLDER", help=where)
-    publish = (
-        "write to loadtest/compare/published, which the README shows; with --seeds docs/benchmarks.md"
-    )
+    publish = "write to loadtest/compare/published, which the README shows; with --seeds docs/benchmarks.md"
     add_output("--publish", action="store_true", help=publish)
     busy = "publish although the load average at the start is 0.5 or more: the result says so"
     parser.add_argument("--busy", action="store_true", help=busy)

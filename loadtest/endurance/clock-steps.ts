@@ -1,4 +1,4 @@
-import { clockSkewSeconds } from "@trendvault/contract/clock-skew";
+import { clockSkewSeconds } from "@trendvault/contract/lists";
 import type { Random } from "@trendvault/contract/test-support/random";
 import type { Part } from "./clocks.ts";
 
@@ -15,7 +15,7 @@ export function drawClockStep(random: Random): ClockStep {
   return { seconds: direction * random.pick(sizes), heldSeconds };
 }
 
-/** Whether an origin may refuse those whose clocks are right, and be refused by them: contract/clock-skew.ts. */
+/** Whether an origin may refuse those whose clocks are right, and be refused by them: contract/lists.ts. */
 export function mayRefuse(part: Part, { seconds }: ClockStep): boolean {
   return part === "origin" && Math.abs(seconds) > clockSkewSeconds;
 }

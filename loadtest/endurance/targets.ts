@@ -1,4 +1,4 @@
-import { windows } from "@trendvault/contract/list-bounds";
+import { windows } from "@trendvault/contract/lists";
 import { observedRegions } from "./moving-data.ts";
 
 const lists = observedRegions.flatMap((region) =>

@@ -114,7 +114,7 @@ def edge_headers(ring: KeyRing) -> dict[str, str]:
 
 
 def edge_signature(ring: KeyRing, minute: int) -> str:
-    """The X-Edge-Signature of the requests of a minute (Unix time / 60); see contract/edge-signature.ts."""
+    """The X-Edge-Signature of the requests of a minute (Unix time / 60): contract/request-signatures.ts."""
     kid, key = next(iter(ring.items()))
     payload = "\n".join(["trendvault-edge", "v2", kid, str(minute)])
     return f"v2.{kid}.{minute}.{mac(key, payload)}"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { exposedFields } from "@trendvault/contract/cross-origin";
+import { exposedFields } from "@trendvault/contract/http";
 import { type Site, serveSite } from "./test-support/site.ts";
 import { sharedStack } from "./test-support/stack.ts";
 import { type VisitOptions, visit } from "./test-support/visit.ts";

@@ -26,9 +26,7 @@ function bindings(): string[] {
 }
 
 function storeNames(): string[] {
-  const names = read("contract/store-names.ts").matchAll(
-    /(?:Name|Folder) = "([^"]+)"|return `([a-z/]+\/)\$/g,
-  );
+  const names = read("contract/pointer.ts").matchAll(/(?:Name|Folder) = "([^"]+)"|return `([a-z/]+\/)\$/g);
   return [...new Set([...names].map(([, fixed, folder]) => (fixed ?? folder) as string))].sort();
 }
 

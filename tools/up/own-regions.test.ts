@@ -2,7 +2,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RegionTable } from "@trendvault/contract/region-table";
+import type { RegionTable } from "@trendvault/contract/regions";
 import { worldRegions } from "@trendvault/contract/test-support/world-regions";
 import { freePort } from "../../edge-worker/test/free-port.ts";
 import {

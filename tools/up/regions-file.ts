@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readRegionTable } from "@trendvault/contract/region-table";
-import { useRegions } from "@trendvault/contract/regions";
+import { readRegionTable, useRegions } from "@trendvault/contract/regions";
 
 /** Takes over the regions of a file. @throws Error that says what is wrong with it, a line for each mistake */
 export function useRegionsFile(path: string): void {

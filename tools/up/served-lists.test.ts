@@ -1,7 +1,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import { verifyToken } from "@trendvault/contract/token";
 import { freePort } from "../../edge-worker/test/free-port.ts";
 import { newDatabasePath, newEnvFile, sourceFile, start, stopAll } from "./test-support/running-stack.ts";

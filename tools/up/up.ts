@@ -1,7 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { defaultRegion } from "@trendvault/contract/regions";
-import { requireSameRegions } from "@trendvault/contract/same-regions";
+import { defaultRegion, requireSameRegions } from "@trendvault/contract/regions";
 import { isSeededWithDemo, lockDatabase, recordSeed } from "./database-files.ts";
 import { demoSiteAt, serveDemoSite } from "./demo-site/serve.ts";
 import { loadOrCreateKeys, publishingKeyNames, replaceKeys } from "./key-file.ts";

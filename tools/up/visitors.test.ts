@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { trendingPageExample } from "@trendvault/contract/examples";
-import { readViewMessage } from "@trendvault/contract/view-message";
+import { readViewMessage } from "@trendvault/contract/views";
 import { runVisitors } from "./visitors.ts";
 
 test("visitors do not wait for each other's acknowledgement, and are counted once all have theirs", async () => {

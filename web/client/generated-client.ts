@@ -37,7 +37,7 @@ async function markPure(folder: string): Promise<void> {
 const forWriters = ["GET /api/views/minutes", "GET /api/views/shards"];
 
 function readDescription(): Record<string, unknown> {
-  const text = readFileSync(join(import.meta.dir, "../contract/openapi.json"), "utf8");
+  const text = readFileSync(join(import.meta.dir, "../../contract/openapi.json"), "utf8");
   // A list of fixed length has `items: {}` beside maxItems, which the generator takes for one more item.
   return JSON.parse(text, (_, value) => (value?.prefixItems ? { ...value, items: false } : value));
 }

@@ -1,5 +1,5 @@
-import type { About } from "@trendvault/contract/explanation";
 import { pagePath } from "@trendvault/contract/paths";
+import type { About } from "@trendvault/contract/responses";
 import { formatsOf } from "../client/src/view/formats.ts";
 import { h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import { headStart } from "./head-start.ts";

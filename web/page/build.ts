@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { workerPolicy } from "@trendvault/contract/page-policy";
+import { workerPolicy } from "@trendvault/contract/page";
 import type { Assets } from "./manifest.ts";
 
 /**

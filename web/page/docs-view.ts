@@ -1,4 +1,4 @@
-import { docsPolicy } from "@trendvault/contract/page-policy";
+import { docsPolicy } from "@trendvault/contract/page";
 import { openapiPath } from "@trendvault/contract/paths";
 import { h, toHtml } from "../client/src/view/nodes.ts";
 import { headStart } from "./head-start.ts";

@@ -1,6 +1,4 @@
-import { type FeedForm, feedUrl } from "@trendvault/contract/feed-url";
-import { mainLanguage } from "@trendvault/contract/languages";
-import { pageUrl } from "@trendvault/contract/page-url";
+import { type FeedForm, feedUrl, mainLanguage, pageUrl } from "@trendvault/contract/page";
 import { aboutPath, docsPath } from "@trendvault/contract/paths";
 import { h, type ViewElement } from "../client/src/view/nodes.ts";
 import { fill, languages } from "../client/src/view/words/words.ts";

@@ -1,7 +1,7 @@
-import type { PageHead } from "@trendvault/contract/page-head";
+import type { PageHead } from "@trendvault/contract/page";
 import { h, type ViewElement } from "../client/src/view/nodes.ts";
 
-/** How the head of every page begins; contract/page-head.ts reads it. */
+/** How the head of every page begins; contract/page.ts reads it. */
 export function headStart({ generatedAt, policy }: PageHead): ViewElement[] {
   return [
     h("meta", { charset: "utf-8" }),

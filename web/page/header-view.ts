@@ -1,6 +1,5 @@
-import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
-import type { Region } from "@trendvault/contract/region-table";
-import { regions } from "@trendvault/contract/regions";
+import { type PageQuery, pageUrl } from "@trendvault/contract/page";
+import { type Region, regions } from "@trendvault/contract/regions";
 import { h, type ViewElement } from "../client/src/view/nodes.ts";
 import type { Shell } from "./page-model.ts";
 

@@ -1,4 +1,4 @@
-import type { PageQuery } from "@trendvault/contract/page-url";
+import type { PageQuery } from "@trendvault/contract/page";
 import type { Formats } from "../client/src/view/formats.ts";
 import type { List } from "../client/src/view/list-view.ts";
 import type { Language, Words } from "../client/src/view/words/words.ts";

@@ -1,5 +1,4 @@
-import { mainLanguage } from "@trendvault/contract/languages";
-import { pageUrl } from "@trendvault/contract/page-url";
+import { mainLanguage, pageUrl } from "@trendvault/contract/page";
 import { ownRegions } from "@trendvault/contract/regions";
 import { listView } from "../client/src/view/list-view.ts";
 import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";

@@ -1,4 +1,4 @@
-import { pageUrl } from "@trendvault/contract/page-url";
+import { pageUrl } from "@trendvault/contract/page";
 import { h, type ViewElement } from "../client/src/view/nodes.ts";
 import { fill, type Words } from "../client/src/view/words/words.ts";
 import type { Shell } from "./page-model.ts";

@@ -3,9 +3,9 @@ import {
   longestPointer,
   type Pointer,
   type PointerReader,
+  pointerName,
   verifyPointer,
 } from "@trendvault/contract/pointer";
-import { pointerName } from "@trendvault/contract/store-names";
 import { type ObjectStore, readWhole } from "./store/object-store.ts";
 
 export type GapOptions = {

@@ -1,4 +1,4 @@
-import { clockSkewSeconds } from "@trendvault/contract/clock-skew";
+import { clockSkewSeconds } from "@trendvault/contract/lists";
 import type { Pointer } from "@trendvault/contract/pointer";
 import type { Accepted } from "./database/memory.ts";
 import { ageSeconds } from "./judge-pointer.ts";

@@ -1,14 +1,15 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import {
+  currentName,
+  generationName,
   hashPointer,
   longestPointer,
   type Pointer,
   type PointerReader,
   verifyPointer,
 } from "@trendvault/contract/pointer";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
-import { currentName, generationName } from "@trendvault/contract/store-names";
 import type { LocalFile } from "./database/local-file.ts";
 import type { Accepted, Memory } from "./database/memory.ts";
 import { readRemovals } from "./database/removals.ts";

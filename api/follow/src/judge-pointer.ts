@@ -1,4 +1,4 @@
-import { clockSkewSeconds } from "@trendvault/contract/clock-skew";
+import { clockSkewSeconds } from "@trendvault/contract/lists";
 import type { Pointer, VerifiedPointer } from "@trendvault/contract/pointer";
 import { FollowFailure } from "./failure.ts";
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isPublicationKey, type PublicKeySet } from "@trendvault/contract/public-keys";
+import { isPublicationKey, type PublicKeySet } from "@trendvault/contract/keys";
 
 /** The public keys of writers, as text (a JWK set, RFC 7517) or in a file, which is read each time it is needed. */
 export type KeySetting = { text: string } | { file: string };

@@ -1,7 +1,12 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { hashPointer, type Pointer } from "@trendvault/contract/pointer";
-import { currentName, generationName, pointerName } from "@trendvault/contract/store-names";
+import {
+  currentName,
+  generationName,
+  hashPointer,
+  type Pointer,
+  pointerName,
+} from "@trendvault/contract/pointer";
 import {
   TestPublicationSigner,
   testStoreName,

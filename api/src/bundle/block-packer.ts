@@ -1,5 +1,4 @@
-import type { BundleDocument } from "@trendvault/contract/bundle-format";
-import { encodeDocuments } from "@trendvault/contract/bundle-writer";
+import { type BundleDocument, encodeDocuments } from "@trendvault/contract/bundle-file";
 
 /** A compressed block, and the targets of its documents in their order. */
 export type Block = { targets: string[]; bytes: Uint8Array<ArrayBuffer> };

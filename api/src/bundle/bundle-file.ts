@@ -1,6 +1,10 @@
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
-import { type BundleFile, bundleMagic } from "@trendvault/contract/bundle-format";
-import { type BundleFacts, BundleIndexWriter } from "@trendvault/contract/bundle-writer";
+import {
+  type BundleFacts,
+  type BundleFile,
+  BundleIndexWriter,
+  bundleMagic,
+} from "@trendvault/contract/bundle-file";
 import type { Block } from "./block-packer.ts";
 
 /** What was written. */

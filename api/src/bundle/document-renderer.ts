@@ -1,4 +1,4 @@
-import type { BundleDocument } from "@trendvault/contract/bundle-format";
+import type { BundleDocument } from "@trendvault/contract/bundle-file";
 import { splitTarget } from "../http/request-target.ts";
 import type { FindRoute } from "../http/routes.ts";
 import { Refusal } from "../resources/refusal.ts";

@@ -1,4 +1,4 @@
-import type { BundleFacts } from "@trendvault/contract/bundle-writer";
+import type { BundleFacts } from "@trendvault/contract/bundle-file";
 import { useRegions } from "@trendvault/contract/regions";
 import { tokenMinute } from "@trendvault/contract/token";
 import { assembleAnswers } from "../answers.ts";

@@ -1,4 +1,4 @@
-import type { BundleFacts } from "@trendvault/contract/bundle-writer";
+import type { BundleFacts } from "@trendvault/contract/bundle-file";
 import type { Block } from "./block-packer.ts";
 import { readBlocks } from "./block-stream.ts";
 import type { RenderInput } from "./rendering.ts";

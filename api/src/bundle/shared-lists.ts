@@ -1,5 +1,5 @@
-import { listName } from "@trendvault/contract/list-name";
-import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
+import { listName } from "@trendvault/contract/lists";
+import type { PageStart, TrendingQuery } from "@trendvault/contract/queries";
 import type { ListPage } from "../database/list-page.ts";
 import { ListReader } from "../database/list-reader.ts";
 

@@ -1,11 +1,13 @@
-import type { BundleDocument } from "@trendvault/contract/bundle-format";
-import { type ExplainQuery, explanationUrl } from "@trendvault/contract/explain-query";
-import { exportUrl } from "@trendvault/contract/export-query";
-import { type FeedForm, feedTypes, feedUrl } from "@trendvault/contract/feed-url";
-import { mainLanguage, pageLanguages } from "@trendvault/contract/languages";
-import { windows } from "@trendvault/contract/list-bounds";
-import { listName } from "@trendvault/contract/list-name";
-import { pageUrl } from "@trendvault/contract/page-url";
+import type { BundleDocument } from "@trendvault/contract/bundle-file";
+import { defaultLimit, largestLimit, listName, windows } from "@trendvault/contract/lists";
+import {
+  type FeedForm,
+  feedTypes,
+  feedUrl,
+  mainLanguage,
+  pageLanguages,
+  pageUrl,
+} from "@trendvault/contract/page";
 import {
   aboutApiPath,
   aboutPath,
@@ -16,14 +18,15 @@ import {
   videoPath,
 } from "@trendvault/contract/paths";
 import { problemKinds, problemType } from "@trendvault/contract/problem";
-import { regionCodes } from "@trendvault/contract/regions";
 import {
-  defaultLimit,
+  type ExplainQuery,
+  explanationUrl,
+  exportUrl,
   fieldSets,
-  largestLimit,
   type TrendingQuery,
   trendingUrl,
-} from "@trendvault/contract/trending-query";
+} from "@trendvault/contract/queries";
+import { regionCodes } from "@trendvault/contract/regions";
 import type { ListedChoices } from "../database/listed-choices.ts";
 import type { ListedVideo } from "../database/listed-videos.ts";
 import { Refusal } from "../resources/refusal.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { Explanation } from "@trendvault/contract/explanation";
-import type { Window } from "@trendvault/contract/trending-query";
+import type { Window } from "@trendvault/contract/lists";
+import type { Explanation } from "@trendvault/contract/responses";
 import type { ReadParts, StoredParts } from "./explanation-parts.ts";
 import { isRemovedSql } from "./removals.ts";
 

@@ -34,7 +34,7 @@ export type Generation = Ranking & {
   removalsVersion: number;
 };
 
-/** The number of ranks of a list; `category` is its name (contract/list-name.ts). */
+/** The number of ranks of a list; `category` is its name (contract/lists.ts). */
 export type ListLength = { category: string; ranks: number };
 
 /** A list by its name, which is in `category`. */

@@ -1,4 +1,4 @@
-import { windows } from "@trendvault/contract/trending-query";
+import { windows } from "@trendvault/contract/lists";
 import { describeContent } from "./database-files.ts";
 import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
 import type { Generation } from "./generation.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { listName } from "@trendvault/contract/list-name";
-import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
+import { listName } from "@trendvault/contract/lists";
+import type { PageStart, TrendingQuery } from "@trendvault/contract/queries";
 import { isRemovedSql } from "./removals.ts";
 
 /** One rank of a list, joined with its video. Times are Unix seconds. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { windows } from "@trendvault/contract/lists";
 import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
-import { windows } from "@trendvault/contract/trending-query";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import type { Generation } from "./generation.ts";
 import { GenerationWatcher } from "./generation-watcher.ts";

@@ -1,11 +1,5 @@
-import { listName } from "@trendvault/contract/list-name";
-import {
-  largestLimit,
-  type PageStart,
-  type TrendingQuery,
-  type Window,
-  windows,
-} from "@trendvault/contract/trending-query";
+import { largestLimit, listName, type Window, windows } from "@trendvault/contract/lists";
+import type { PageStart, TrendingQuery } from "@trendvault/contract/queries";
 import { DatabaseUnreadable, RankingUnreadable } from "./errors.ts";
 import type { ExplanationKey, ExplanationRecord, MakingRow } from "./explanation-rows.ts";
 import type { Generation, ListLength, RegionGeneration } from "./generation.ts";

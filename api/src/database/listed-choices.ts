@@ -1,11 +1,11 @@
-import { choiceOf } from "@trendvault/contract/list-name";
+import { choiceOf } from "@trendvault/contract/lists";
 
 /** What there are lists of: categories in any region, and languages by region. */
 export class ListedChoices {
   readonly categories = new Set<string>();
   readonly #languages = new Map<string, Set<string>>();
 
-  /** `name` is a list's name (contract/list-name.ts). */
+  /** `name` is a list's name (contract/lists.ts). */
   add(region: string, name: string): void {
     const { category, language } = choiceOf(name);
     if (category !== undefined) this.categories.add(category);

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import type { PageStart, TrendingQuery } from "@trendvault/contract/trending-query";
+import type { PageStart, TrendingQuery } from "@trendvault/contract/queries";
 import { requireFile } from "./database-files.ts";
 import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
 import { extractParts, keepParts, type ReadParts } from "./explanation-parts.ts";

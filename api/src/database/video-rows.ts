@@ -15,7 +15,7 @@ export type VideoRow = {
   url: string | null;
 };
 
-/** A rank in a list, whose name (contract/list-name.ts) is in `category`. */
+/** A rank in a list, whose name (contract/lists.ts) is in `category`. */
 export type ListPlace = { region: string; window: string; category: string; rank: number; score: number };
 
 export type Observation = { region: string; observed_at: number; views: number };

@@ -1,6 +1,5 @@
-import { isReadMethod, longestTarget, refusalDetails } from "@trendvault/contract/http-rules";
+import { isReadMethod, longestTarget, refusalDetails, traceparentHeader } from "@trendvault/contract/http";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
-import { traceparentHeader } from "@trendvault/contract/trace-context";
 import { DatabaseUnreadable } from "../database/errors.ts";
 import type { Logger } from "../logging/logger.ts";
 import { Refusal } from "../resources/refusal.ts";

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { parseKeyRing } from "@trendvault/contract/keys";
 import {
   EdgeSigner,
   edgePayload,
   edgeSignatureHeader,
   formatEdgeSignature,
-} from "@trendvault/contract/edge-signature";
-import { parseKeyRing } from "@trendvault/contract/key-ring";
+} from "@trendvault/contract/request-signatures";
 import { drawsOf, testSeed } from "@trendvault/contract/test-support/random";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { randomNumbers } from "../../test-support/random-numbers.ts";

@@ -1,12 +1,11 @@
+import { equalInConstantTime, type KeyRing } from "@trendvault/contract/keys";
 import {
   acceptedMinutes,
   edgeMinute,
   edgePayload,
   edgeSignatureHeader,
   formatEdgeSignature,
-} from "@trendvault/contract/edge-signature";
-import { equalInConstantTime } from "@trendvault/contract/hmac";
-import type { KeyRing } from "@trendvault/contract/key-ring";
+} from "@trendvault/contract/request-signatures";
 
 /** Whether a request comes from our edge. */
 export type EdgeGuard = (request: Request) => boolean;

@@ -1,4 +1,4 @@
-import { readTraceId } from "@trendvault/contract/trace-context";
+import { readTraceId } from "@trendvault/contract/http";
 import type { Logger } from "../logging/logger.ts";
 import { Refusal } from "../resources/refusal.ts";
 import type { RouteName } from "../resources/resource.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
-import { parseKeyRing } from "@trendvault/contract/key-ring";
+import { parseKeyRing } from "@trendvault/contract/keys";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { PublicKeys, RegionList, TrendingPage, Video } from "@trendvault/contract/responses";
 import { type DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { closePublishedOrigin, openPublishedOrigin } from "../../test-support/published-origin.ts";

@@ -1,4 +1,4 @@
-import { preflightFields } from "@trendvault/contract/cross-origin";
+import { preflightFields } from "@trendvault/contract/http";
 import { notStoredFields } from "../resources/cache-policy.ts";
 
 /** The answer to OPTIONS, for people and for CORS preflights. */

@@ -1,5 +1,4 @@
-import { crossOriginFields } from "@trendvault/contract/cross-origin";
-import { allowedMethods } from "@trendvault/contract/http-rules";
+import { allowedMethods, crossOriginFields } from "@trendvault/contract/http";
 import { describeProblem, type ProblemKind, problemContentType } from "@trendvault/contract/problem";
 import { notStoredFields } from "../resources/cache-policy.ts";
 import type { Refusal } from "../resources/refusal.ts";

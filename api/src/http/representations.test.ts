@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { exposedFields } from "@trendvault/contract/cross-origin";
+import { exposedFields } from "@trendvault/contract/http";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { askIn } from "../../test-support/ask-in.ts";
 import type { DatabaseBuilder } from "../../test-support/database-builder.ts";

@@ -1,6 +1,4 @@
-import { exportedRegionAt } from "@trendvault/contract/export-query";
-import { feedAt } from "@trendvault/contract/feed-query";
-import { unexpectedParameter } from "@trendvault/contract/http-rules";
+import { unexpectedParameter } from "@trendvault/contract/http";
 import {
   aboutApiPath,
   aboutPath,
@@ -11,6 +9,7 @@ import {
   trendingPath,
   videoIdAt,
 } from "@trendvault/contract/paths";
+import { exportedRegionAt, feedAt } from "@trendvault/contract/queries";
 import { aboutPage } from "../resources/about-page.ts";
 import { aboutResource } from "../resources/about-resource.ts";
 import { docsResource } from "../resources/docs-resource.ts";

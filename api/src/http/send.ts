@@ -1,4 +1,4 @@
-import { matchesEntityTag } from "@trendvault/contract/if-none-match";
+import { matchesEntityTag } from "@trendvault/contract/http";
 import type { CacheEntry } from "../serving/cache-entry.ts";
 import type { Representation } from "../serving/representation.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import { verifyResponse } from "@trendvault/contract/response-signature";
 import { PublicKeys } from "@trendvault/contract/responses";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";

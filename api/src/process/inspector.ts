@@ -1,5 +1,4 @@
-import { readRegionTable } from "@trendvault/contract/region-table";
-import { useRegions } from "@trendvault/contract/regions";
+import { readRegionTable, useRegions } from "@trendvault/contract/regions";
 import { Inspector } from "../database/inspector.ts";
 import type { InspectorMessage } from "./messages.ts";
 

@@ -1,6 +1,6 @@
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
-import { beginTrace, readTraceId, traceparentHeader } from "@trendvault/contract/trace-context";
+import { beginTrace, readTraceId, traceparentHeader } from "@trendvault/contract/http";
 import { splitTarget } from "../http/request-target.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Origin } from "../origin.ts";

@@ -1,5 +1,4 @@
-import { pageFields } from "@trendvault/contract/page-head";
-import { contentPolicy } from "@trendvault/contract/page-policy";
+import { contentPolicy, pageFields } from "@trendvault/contract/page";
 import { aboutPath } from "@trendvault/contract/paths";
 import { readAbout } from "./about-resource.ts";
 import { textBody } from "./body.ts";

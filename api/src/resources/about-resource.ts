@@ -1,6 +1,6 @@
-import type { About } from "@trendvault/contract/explanation";
-import { windowHours, windows } from "@trendvault/contract/list-bounds";
+import { windowHours, windows } from "@trendvault/contract/lists";
 import { aboutApiPath } from "@trendvault/contract/paths";
+import type { About } from "@trendvault/contract/responses";
 import type { MakingRow } from "../database/explanation-rows.ts";
 import type { Generation } from "../database/generation.ts";
 import { jsonBody } from "./body.ts";

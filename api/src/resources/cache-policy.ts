@@ -3,7 +3,7 @@ import {
   browserFreshSeconds,
   browserStaleSeconds,
   lifetimesField,
-} from "@trendvault/contract/lifetimes";
+} from "@trendvault/contract/lists";
 
 /**
  * How long an answer may be used. Browsers keep it for half a minute; shared caches longer, and serve it stale while

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { docsPolicy } from "@trendvault/contract/page-policy";
+import { docsPolicy } from "@trendvault/contract/page";
 import { DatabaseBuilder } from "../../test-support/database-builder.ts";
 import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
 

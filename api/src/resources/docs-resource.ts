@@ -1,5 +1,4 @@
-import { pageFields } from "@trendvault/contract/page-head";
-import { docsPolicy } from "@trendvault/contract/page-policy";
+import { docsPolicy, pageFields } from "@trendvault/contract/page";
 import { docsPath } from "@trendvault/contract/paths";
 import { textBody } from "./body.ts";
 import { forPeople } from "./loaded-later.ts";

@@ -1,7 +1,11 @@
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import { openapiPath, publicKeysPath } from "@trendvault/contract/paths";
-import { problemKinds, problemType } from "@trendvault/contract/problem";
-import { problemPageContentType, renderProblemPage } from "@trendvault/contract/problem-page";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import {
+  problemKinds,
+  problemPageContentType,
+  problemType,
+  renderProblemPage,
+} from "@trendvault/contract/problem";
 import { textBody } from "./body.ts";
 import { fixedContent, type Resource, type RouteName } from "./resource.ts";
 

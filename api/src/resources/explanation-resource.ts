@@ -1,7 +1,6 @@
-import { explanationUrl, parseExplainQuery } from "@trendvault/contract/explain-query";
-import type { Explanation } from "@trendvault/contract/explanation";
-import { windowHours } from "@trendvault/contract/list-bounds";
-import { missing } from "@trendvault/contract/list-refusals";
+import { windowHours } from "@trendvault/contract/lists";
+import { explanationUrl, missing, parseExplainQuery } from "@trendvault/contract/queries";
+import type { Explanation } from "@trendvault/contract/responses";
 import type { ExplanationKey, ExplanationRecord } from "../database/explanation-rows.ts";
 import type { Ranking } from "../database/generation.ts";
 import { jsonBody } from "./body.ts";

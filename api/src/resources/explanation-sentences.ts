@@ -1,5 +1,5 @@
-import type { Explanation } from "@trendvault/contract/explanation";
 import { regions } from "@trendvault/contract/regions";
+import type { Explanation } from "@trendvault/contract/responses";
 
 type Facts = Omit<Explanation, "sentences">;
 

@@ -1,5 +1,5 @@
-import type { ExportHead, ExportItem } from "@trendvault/contract/export-lines";
-import { exportType } from "@trendvault/contract/export-query";
+import { exportType } from "@trendvault/contract/queries";
+import type { ExportHead, ExportItem } from "@trendvault/contract/responses";
 import type { ListPage, ListRow } from "../database/list-page.ts";
 import type { Body } from "./body.ts";
 import type { Content } from "./resource.ts";

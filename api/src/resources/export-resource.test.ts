@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { ExportHead, ExportItem } from "@trendvault/contract/export-lines";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import { verifyResponse } from "@trendvault/contract/response-signature";
-import type { TrendingPage } from "@trendvault/contract/responses";
+import { ExportHead, ExportItem, type TrendingPage } from "@trendvault/contract/responses";
 import { Random } from "@trendvault/contract/test-support/random";
 import { hostileText } from "../../../web/client/test-support/hostile-text.ts";
 import { askIn } from "../../test-support/ask-in.ts";

@@ -1,5 +1,5 @@
-import { type ExportQuery, exportUrl, parseExportQuery } from "@trendvault/contract/export-query";
-import { windows } from "@trendvault/contract/list-bounds";
+import { windows } from "@trendvault/contract/lists";
+import { type ExportQuery, exportUrl, parseExportQuery } from "@trendvault/contract/queries";
 import { DatabaseUnreadable } from "../database/errors.ts";
 import type { Generation } from "../database/generation.ts";
 import type { ListPage } from "../database/list-page.ts";

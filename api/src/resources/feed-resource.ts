@@ -1,7 +1,6 @@
-import { type FeedAddress, type FeedQuery, parseFeedQuery } from "@trendvault/contract/feed-query";
-import { feedUrl } from "@trendvault/contract/feed-url";
+import { feedUrl } from "@trendvault/contract/page";
+import { type FeedAddress, type FeedQuery, parseFeedQuery, trendingUrl } from "@trendvault/contract/queries";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { trendingUrl } from "@trendvault/contract/trending-query";
 import type { Generation } from "../database/generation.ts";
 import { forPeople } from "./loaded-later.ts";
 import { Refusal } from "./refusal.ts";

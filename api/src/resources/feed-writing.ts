@@ -1,7 +1,5 @@
-import type { FeedQuery } from "@trendvault/contract/feed-query";
-import { feedTypes, feedUrl } from "@trendvault/contract/feed-url";
-import { mainLanguage } from "@trendvault/contract/languages";
-import { pageUrl } from "@trendvault/contract/page-url";
+import { feedTypes, feedUrl, mainLanguage, pageUrl } from "@trendvault/contract/page";
+import type { FeedQuery } from "@trendvault/contract/queries";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { titleOf } from "@trendvault/page/parts-view";
 import Builder from "fast-xml-builder";

@@ -1,5 +1,4 @@
-import type { RegionTable } from "@trendvault/contract/region-table";
-import { ownRegions } from "@trendvault/contract/regions";
+import { ownRegions, type RegionTable } from "@trendvault/contract/regions";
 
 /** What only pages and feeds need, loaded with the first of them: the build has it in a file of its own. */
 export function forPeople(): typeof import("./for-people.ts") {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { missing } from "@trendvault/contract/list-refusals";
 import { isAssetPath, serviceWorkerPath } from "@trendvault/contract/paths";
+import { missing } from "@trendvault/contract/queries";
 import { type Assets, readManifest } from "@trendvault/page/manifest";
 import { textBody } from "./body.ts";
 import { Refusal } from "./refusal.ts";

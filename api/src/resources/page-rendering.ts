@@ -1,5 +1,4 @@
-import { mainLanguage } from "@trendvault/contract/languages";
-import type { PageQuery } from "@trendvault/contract/page-url";
+import { mainLanguage, type PageQuery } from "@trendvault/contract/page";
 import type { Assets } from "@trendvault/page/manifest";
 import { writePage } from "@trendvault/page/page-view";
 import { formatsOf } from "../../../web/client/src/view/formats.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { longestBody } from "@trendvault/contract/http-rules";
+import { longestBody } from "@trendvault/contract/http";
 import { Random } from "@trendvault/contract/test-support/random";
 import { hostileText } from "../../../web/client/test-support/hostile-text.ts";
 import { videos } from "../../test-support/database-builder.ts";

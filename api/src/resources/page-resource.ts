@@ -1,9 +1,6 @@
-import { pageFields } from "@trendvault/contract/page-head";
-import { contentPolicy } from "@trendvault/contract/page-policy";
-import { parsePageQuery } from "@trendvault/contract/page-query";
-import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
-import type { TokenList } from "@trendvault/contract/token-subject";
-import { type TrendingQuery, trendingUrl } from "@trendvault/contract/trending-query";
+import { contentPolicy, type PageQuery, pageFields, pageUrl } from "@trendvault/contract/page";
+import { parsePageQuery, type TrendingQuery, trendingUrl } from "@trendvault/contract/queries";
+import type { TokenList } from "@trendvault/contract/token";
 import type { Generation } from "../database/generation.ts";
 import { sourcesOf } from "./about-resource.ts";
 import type { Body } from "./body.ts";

@@ -1,5 +1,5 @@
-import type { ListRefusal } from "@trendvault/contract/list-refusals";
 import type { ProblemExtras, ProblemKind } from "@trendvault/contract/problem";
+import type { ListRefusal } from "@trendvault/contract/queries";
 
 /** An error of the closed vocabulary, in place of a resource or its content. Returned, not thrown. */
 export class Refusal {

@@ -1,4 +1,4 @@
-import type { TokenList } from "@trendvault/contract/token-subject";
+import type { TokenList } from "@trendvault/contract/token";
 import type { Generation } from "../database/generation.ts";
 import type { Body } from "./body.ts";
 import type { Refusal } from "./refusal.ts";

@@ -1,5 +1,4 @@
-import type { Region, RegionTable } from "@trendvault/contract/region-table";
-import { builtInRegions } from "@trendvault/contract/regions";
+import { builtInRegions, type Region, type RegionTable } from "@trendvault/contract/regions";
 
 const builtInCodes = builtInRegions.regions.map(({ code }) => code);
 const builtInNames = builtInRegions.regions.map(({ name }) => name).join("|");

@@ -1,4 +1,4 @@
-import { sparklineHours } from "@trendvault/contract/trending-query";
+import { sparklineHours } from "@trendvault/contract/queries";
 import type { ListRow } from "../database/list-page.ts";
 
 const hourSeconds = 3600;

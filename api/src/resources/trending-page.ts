@@ -1,6 +1,5 @@
-import { nextPageUrl } from "@trendvault/contract/list-page";
+import { nextPageUrl, type TrendingQuery } from "@trendvault/contract/queries";
 import type { TrendingChartPage, TrendingPage, TrendingSnippetPage } from "@trendvault/contract/responses";
-import type { TrendingQuery } from "@trendvault/contract/trending-query";
 import type { ListPage, ListRow } from "../database/list-page.ts";
 import { sparklineOf } from "./sparkline.ts";
 import { thumbsOf } from "./thumbs.ts";

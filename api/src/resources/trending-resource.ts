@@ -1,17 +1,16 @@
-import { nextPageUrl, pageInToken } from "@trendvault/contract/list-page";
 import {
   generationGone,
   missing,
-  unknownCategory,
-  unknownLanguage,
-} from "@trendvault/contract/list-refusals";
-import { type TokenList, tokenListName } from "@trendvault/contract/token-subject";
-import {
+  nextPageUrl,
+  pageInToken,
   parseTrendingQuery,
   readCursor,
   type TrendingQuery,
   trendingUrl,
-} from "@trendvault/contract/trending-query";
+  unknownCategory,
+  unknownLanguage,
+} from "@trendvault/contract/queries";
+import { type TokenList, tokenListName } from "@trendvault/contract/token";
 import type { Generation, RegionGeneration } from "../database/generation.ts";
 import type { ListPage } from "../database/list-page.ts";
 import type { ListReader } from "../database/list-reader.ts";

@@ -1,6 +1,6 @@
-import { choiceOf } from "@trendvault/contract/list-name";
-import { missing } from "@trendvault/contract/list-refusals";
+import { choiceOf } from "@trendvault/contract/lists";
 import { videoPath } from "@trendvault/contract/paths";
+import { missing } from "@trendvault/contract/queries";
 import type { Video } from "@trendvault/contract/responses";
 import type { Generation } from "../database/generation.ts";
 import type { ListPlace, VideoRecord } from "../database/video-rows.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, mock, spyOn, test } from "bun:test";
-import { windows } from "@trendvault/contract/list-bounds";
+import { windows } from "@trendvault/contract/lists";
 import { regionCodes } from "@trendvault/contract/regions";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
 import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";

@@ -1,6 +1,5 @@
-import { crossOriginFields } from "@trendvault/contract/cross-origin";
-import { entityTag } from "@trendvault/contract/entity-tag";
-import { lifetimesField, missingLifetimes } from "@trendvault/contract/lifetimes";
+import { crossOriginFields, entityTag } from "@trendvault/contract/http";
+import { lifetimesField, missingLifetimes } from "@trendvault/contract/lists";
 import { describeProblem, problemContentType, problems } from "@trendvault/contract/problem";
 import {
   readSignedFields,

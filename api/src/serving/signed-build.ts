@@ -1,4 +1,4 @@
-import type { AnswerKeyPurpose } from "@trendvault/contract/public-keys";
+import type { AnswerKeyPurpose } from "@trendvault/contract/keys";
 import type { SigningKeys } from "../signing/signing-keys.ts";
 import { type CodingRequest, encode, encodeInParts } from "./content-coding.ts";
 import type { NextTurn } from "./next-turn.ts";

@@ -1,5 +1,4 @@
-import { toBase64url } from "@trendvault/contract/base64url";
-import { pkcs8OfSeed } from "@trendvault/contract/ed25519-seed";
+import { pkcs8OfSeed, toBase64url } from "@trendvault/contract/keys";
 
 /** Signs bytes with one ed25519 key (RFC 8032). */
 export type KeySigner = {

@@ -1,4 +1,4 @@
-import type { AnswerKeyPurpose, PublicKey, PublicKeySet } from "@trendvault/contract/public-keys";
+import type { AnswerKeyPurpose, PublicKey, PublicKeySet } from "@trendvault/contract/keys";
 import { type KeySigner, keySigner, thumbprintOf } from "./key-signer.ts";
 
 /** What the origin signs with: a key for the signatures of responses (RFC 9421), another one for tokens (RFC 7515). */

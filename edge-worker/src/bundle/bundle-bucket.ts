@@ -1,5 +1,5 @@
 import type { R2Bucket } from "@cloudflare/workers-types";
-import type { BundleRange } from "@trendvault/contract/bundle-format";
+import type { BundleRange } from "@trendvault/contract/bundle-file";
 import { longestPointer } from "@trendvault/contract/pointer";
 import { endOf, inTime } from "./in-time.ts";
 

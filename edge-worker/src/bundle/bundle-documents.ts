@@ -1,14 +1,14 @@
-import type { BundleDocument, BundleRange } from "@trendvault/contract/bundle-format";
 import {
   BrokenBundle,
+  type BundleDocument,
   type BundleIndex,
+  type BundleRange,
   type ReadRange,
   readBundleIndex,
   readDocument,
-} from "@trendvault/contract/bundle-reader";
-import type { BundlePointer } from "@trendvault/contract/pointer";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
-import { bundleName } from "@trendvault/contract/store-names";
+} from "@trendvault/contract/bundle-file";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import { type BundlePointer, bundleName } from "@trendvault/contract/pointer";
 import { LruMap } from "../cache/lru-map.ts";
 import { readAnswer, type SignedAnswer } from "../origin/read-answer.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";

@@ -1,7 +1,11 @@
-import { isFromFuture } from "@trendvault/contract/clock-skew";
-import { type BundlePointer, verifyBundlePointer } from "@trendvault/contract/pointer";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
-import { bundlePointerName, currentBundleName } from "@trendvault/contract/store-names";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import { isFromFuture } from "@trendvault/contract/lists";
+import {
+  type BundlePointer,
+  bundlePointerName,
+  currentBundleName,
+  verifyBundlePointer,
+} from "@trendvault/contract/pointer";
 import { LruMap } from "../cache/lru-map.ts";
 import { cacheNotRead, nullOnError } from "../cache/null-on-error.ts";
 import { nullAfter, SingleFlight } from "../cache/single-flight.ts";

@@ -1,4 +1,4 @@
-import type { BundleRange } from "@trendvault/contract/bundle-format";
+import type { BundleRange } from "@trendvault/contract/bundle-file";
 import { LruMap } from "../cache/lru-map.ts";
 import { cacheNotRead, nullOnError } from "../cache/null-on-error.ts";
 import { nullAfter, SingleFlight } from "../cache/single-flight.ts";

@@ -1,10 +1,15 @@
-import { missingLifetimes } from "@trendvault/contract/lifetimes";
-import { pageStart } from "@trendvault/contract/list-page";
-import { generationGone, type ListRefusal, missing } from "@trendvault/contract/list-refusals";
-import { pageUrl } from "@trendvault/contract/page-url";
+import { missingLifetimes } from "@trendvault/contract/lists";
+import { pageUrl } from "@trendvault/contract/page";
 import type { BundlePointer } from "@trendvault/contract/pointer";
 import { describeProblem, problemContentType } from "@trendvault/contract/problem";
-import { readCursor, type TrendingQuery } from "@trendvault/contract/trending-query";
+import {
+  generationGone,
+  type ListRefusal,
+  missing,
+  pageStart,
+  readCursor,
+  type TrendingQuery,
+} from "@trendvault/contract/queries";
 import type { DocumentSource, Held, SourceAnswer } from "../cache/document-source.ts";
 import { SourceBreaker } from "../cache/source-breaker.ts";
 import type { Logger } from "../log/logger.ts";

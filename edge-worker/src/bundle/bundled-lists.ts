@@ -1,12 +1,13 @@
-import { answerLifetimes } from "@trendvault/contract/lifetimes";
-import { nextPageUrl, pageInToken, pageStart } from "@trendvault/contract/list-page";
+import { answerLifetimes, largestLimit } from "@trendvault/contract/lists";
 import type { BundlePointer } from "@trendvault/contract/pointer";
 import {
-  largestLimit,
+  nextPageUrl,
+  pageInToken,
+  pageStart,
   type TrendingQuery,
   trendingUrl,
   writeCursor,
-} from "@trendvault/contract/trending-query";
+} from "@trendvault/contract/queries";
 import type { SignedAnswer } from "../origin/read-answer.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { listInTokens } from "../rules/list-in-tokens.ts";

@@ -1,4 +1,4 @@
-import type { TrendingQuery } from "@trendvault/contract/trending-query";
+import type { TrendingQuery } from "@trendvault/contract/queries";
 import { nullOnError } from "../cache/null-on-error.ts";
 import type { Logger } from "../log/logger.ts";
 import type { BundlePointers } from "./bundle-pointers.ts";

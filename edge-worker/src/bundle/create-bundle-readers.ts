@@ -1,4 +1,4 @@
-import type { PublicKey, PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKey, PublicKeySet } from "@trendvault/contract/keys";
 import type { DocumentSource } from "../cache/document-source.ts";
 import type { Logger } from "../log/logger.ts";
 import type { BackoffOptions } from "../rules/backoff.ts";

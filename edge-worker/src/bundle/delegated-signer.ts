@@ -1,6 +1,6 @@
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import { publicKeysPath } from "@trendvault/contract/paths";
 import type { BundlePointer } from "@trendvault/contract/pointer";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import type { Logger } from "../log/logger.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import type { BundleDocuments } from "./bundle-documents.ts";

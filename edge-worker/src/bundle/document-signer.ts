@@ -1,17 +1,22 @@
-import { toBase64url } from "@trendvault/contract/base64url";
-import { pkcs8OfSeed } from "@trendvault/contract/ed25519-seed";
-import { entityTag } from "@trendvault/contract/entity-tag";
-import { lifetimesField } from "@trendvault/contract/lifetimes";
+import { entityTag } from "@trendvault/contract/http";
 import {
   isResponseKey,
   isTokenKey,
   type PublicKey,
   type PublicKeySet,
-} from "@trendvault/contract/public-keys";
+  pkcs8OfSeed,
+  toBase64url,
+} from "@trendvault/contract/keys";
+import { lifetimesField } from "@trendvault/contract/lists";
 import { unencodedDigest } from "@trendvault/contract/response-signature";
 import { serializeParameters, signatureBase, signatureFields } from "@trendvault/contract/signature-base";
-import { claimsOf, formatToken, tokenMinute, tokenSigningInput } from "@trendvault/contract/token";
-import type { TokenList } from "@trendvault/contract/token-subject";
+import {
+  claimsOf,
+  formatToken,
+  type TokenList,
+  tokenMinute,
+  tokenSigningInput,
+} from "@trendvault/contract/token";
 import { readAnswer, type SignedAnswer } from "../origin/read-answer.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { utf8 } from "../rules/utf8.ts";

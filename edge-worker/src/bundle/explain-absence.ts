@@ -1,6 +1,6 @@
-import { missing } from "@trendvault/contract/list-refusals";
-import { pageUrl } from "@trendvault/contract/page-url";
+import { pageUrl } from "@trendvault/contract/page";
 import { explainedIdAt, isAssetPath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
+import { missing } from "@trendvault/contract/queries";
 import { type CanonicalRequest, isPage } from "../rules/canonical-request.ts";
 
 /**

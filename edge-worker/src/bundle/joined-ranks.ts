@@ -1,4 +1,4 @@
-import type { TrendingQuery } from "@trendvault/contract/trending-query";
+import type { TrendingQuery } from "@trendvault/contract/queries";
 import type { ListPage } from "./bundled-lists.ts";
 import type { RankReader } from "./bundled-ranks.ts";
 import type { JoinedStores } from "./joined-stores.ts";

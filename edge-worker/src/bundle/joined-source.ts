@@ -1,6 +1,6 @@
-import { answerLifetimes } from "@trendvault/contract/lifetimes";
-import { type ListRefusal, unknownCategory } from "@trendvault/contract/list-refusals";
+import { answerLifetimes } from "@trendvault/contract/lists";
 import { aboutApiPath, publicKeysPath, regionsPath, videoIdAt } from "@trendvault/contract/paths";
+import { type ListRefusal, unknownCategory } from "@trendvault/contract/queries";
 import type { RegionList } from "@trendvault/contract/responses";
 import type { DocumentSource, Held, SourceAnswer } from "../cache/document-source.ts";
 import type { Logger } from "../log/logger.ts";

@@ -1,4 +1,4 @@
-import type { ListRefusal } from "@trendvault/contract/list-refusals";
+import type { ListRefusal } from "@trendvault/contract/queries";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 

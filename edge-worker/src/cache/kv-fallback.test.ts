@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { KVNamespace } from "@cloudflare/workers-types";
-import { answerLifetimes } from "@trendvault/contract/lifetimes";
+import { answerLifetimes } from "@trendvault/contract/lists";
 import { Random } from "@trendvault/contract/test-support/random";
 import { TestSigner } from "@trendvault/contract/test-support/test-signer";
 import type { StoredResponse } from "../origin/stored-response.ts";

@@ -1,5 +1,5 @@
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
-import { beginTrace } from "@trendvault/contract/trace-context";
+import { beginTrace } from "@trendvault/contract/http";
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import type { Logger } from "../log/logger.ts";
 import { fetchFromOrigin, type OriginOptions, type OriginResponse } from "../origin/fetch-from-origin.ts";
 import { validateOriginResponse } from "../origin/validate-origin-response.ts";

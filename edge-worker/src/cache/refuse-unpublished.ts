@@ -1,5 +1,5 @@
-import type { ListRefusal } from "@trendvault/contract/list-refusals";
 import { regionsPath } from "@trendvault/contract/paths";
+import type { ListRefusal } from "@trendvault/contract/queries";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { freshnessAt } from "../rules/freshness.ts";

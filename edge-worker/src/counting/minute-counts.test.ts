@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
+import type { CountedRanks } from "@trendvault/contract/openapi";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
-import type { CountedRanks } from "@trendvault/contract/view-minutes";
 import type { Increments } from "./increments.ts";
 import {
   type CountsDatabase,

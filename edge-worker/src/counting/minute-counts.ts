@@ -1,5 +1,5 @@
 import type { SqlStorage } from "@cloudflare/workers-types";
-import { keptHours } from "@trendvault/contract/view-limits";
+import { keptHours } from "@trendvault/contract/views";
 import {
   addPages,
   addRanks,

@@ -1,4 +1,4 @@
-import { crossOriginFields } from "@trendvault/contract/cross-origin";
+import { crossOriginFields } from "@trendvault/contract/http";
 
 /** The headers of every response: readable by any site, and nothing that a browser could run, guess or leak. */
 export const baseHeaders: Readonly<Record<string, string>> = {

@@ -1,8 +1,7 @@
-import type { ListRefusal } from "@trendvault/contract/list-refusals";
-import { pageUrl } from "@trendvault/contract/page-url";
+import { pageUrl } from "@trendvault/contract/page";
 import { viewsPath } from "@trendvault/contract/paths";
 import { describeProblem } from "@trendvault/contract/problem";
-import type { InvalidParameter } from "@trendvault/contract/trending-query";
+import type { InvalidParameter, ListRefusal } from "@trendvault/contract/queries";
 import type { CacheStatus } from "../cache/cache-status.ts";
 import type { SourceRefusal } from "../cache/document-source.ts";
 import type { EdgeServices } from "../cache/edge-services.ts";

@@ -1,5 +1,5 @@
-import { matchesEntityTag } from "@trendvault/contract/if-none-match";
-import { browserStaleSeconds } from "@trendvault/contract/lifetimes";
+import { matchesEntityTag } from "@trendvault/contract/http";
+import { browserStaleSeconds } from "@trendvault/contract/lists";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { formatCacheStatus } from "../cache/cache-status.ts";
 import type { CachedResponse } from "../cache/read-through.ts";

@@ -1,7 +1,7 @@
 import { viewShardsPath } from "@trendvault/contract/paths";
-import { type PullVerdict, verifyPull } from "@trendvault/contract/pull-signature";
-import type { InvalidParameter } from "@trendvault/contract/trending-query";
-import { keptHours, pullRows } from "@trendvault/contract/view-limits";
+import type { InvalidParameter } from "@trendvault/contract/queries";
+import { type PullVerdict, verifyPull } from "@trendvault/contract/request-signatures";
+import { keptHours, pullRows } from "@trendvault/contract/views";
 import type { PulledMinutes } from "../counting/minute-counts.ts";
 import type { ViewServices } from "../views/view-services.ts";
 import { baseHeaders } from "./base-headers.ts";

@@ -1,6 +1,6 @@
-import { longestTarget, refusalDetails } from "@trendvault/contract/http-rules";
+import { longestTarget, refusalDetails } from "@trendvault/contract/http";
 import { viewMinutesPath, viewShardsPath, viewsPath } from "@trendvault/contract/paths";
-import { largestMessage, readViewMessage } from "@trendvault/contract/view-message";
+import { largestMessage, readViewMessage } from "@trendvault/contract/views";
 import { limiterFailed, nullOnError } from "../cache/null-on-error.ts";
 import type { RequestContext } from "../cache/revalidator.ts";
 import { countViews } from "../views/count-views.ts";

@@ -1,5 +1,10 @@
-import { preflightFields } from "@trendvault/contract/cross-origin";
-import { allowedMethods, isReadMethod, longestTarget, refusalDetails } from "@trendvault/contract/http-rules";
+import {
+  allowedMethods,
+  isReadMethod,
+  longestTarget,
+  preflightFields,
+  refusalDetails,
+} from "@trendvault/contract/http";
 import { canonicalPath } from "../rules/paths.ts";
 import { baseHeaders } from "./base-headers.ts";
 import { refuse } from "./problem-response.ts";

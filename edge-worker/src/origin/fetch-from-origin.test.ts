@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
-import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
-import { parseKeyRing } from "@trendvault/contract/key-ring";
-import { beginTrace } from "@trendvault/contract/trace-context";
+import { beginTrace } from "@trendvault/contract/http";
+import { parseKeyRing } from "@trendvault/contract/keys";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { fetchFromOrigin } from "./fetch-from-origin.ts";
 
 // These run on Bun: local workerd turns a failed connection into a response with status 500.

@@ -1,13 +1,12 @@
-import { type EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
-import { longestBody } from "@trendvault/contract/http-rules";
-import { traceparentHeader } from "@trendvault/contract/trace-context";
+import { longestBody, traceparentHeader } from "@trendvault/contract/http";
+import { type EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 
 /** A response of the origin, whole; nothing in it has been validated. */
 export type OriginResponse = { status: number; headers: Headers; body: Uint8Array<ArrayBuffer> };
 
 export type OriginError = "timed-out" | "unreachable" | "too-large";
 
-/** `timeoutSeconds` is for everything together: both tries and the body. `traceparent`: see contract/trace-context.ts. */
+/** `timeoutSeconds` is for everything together: both tries and the body. `traceparent`: see contract/http.ts. */
 export type OriginOptions = { url: URL; signer: EdgeSigner; timeoutSeconds: number; traceparent: string };
 
 /** With these statuses Cloudflare tells a Worker that it had no connection to the origin. */

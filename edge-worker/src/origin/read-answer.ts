@@ -1,11 +1,8 @@
-import { isFromFuture } from "@trendvault/contract/clock-skew";
-import { exportType } from "@trendvault/contract/export-query";
-import { feedTypes } from "@trendvault/contract/feed-url";
-import { lifetimesField } from "@trendvault/contract/lifetimes";
-import { pageFields, readPageHead } from "@trendvault/contract/page-head";
-import { workerPolicy } from "@trendvault/contract/page-policy";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import { isFromFuture, lifetimesField } from "@trendvault/contract/lists";
+import { feedTypes, pageFields, readPageHead, workerPolicy } from "@trendvault/contract/page";
 import { serviceWorkerPath } from "@trendvault/contract/paths";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import { exportType } from "@trendvault/contract/queries";
 import { verifySignature } from "@trendvault/contract/response-signature";
 import { type CanonicalRequest, mayBeMissing } from "../rules/canonical-request.ts";
 import { type Lifetimes, readLifetimes } from "../rules/lifetimes.ts";

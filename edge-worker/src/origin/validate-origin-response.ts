@@ -1,4 +1,4 @@
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import type { OriginResponse } from "./fetch-from-origin.ts";
 import { readAnswer } from "./read-answer.ts";

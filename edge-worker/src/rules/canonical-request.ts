@@ -1,24 +1,23 @@
-import { explanationUrl, parseExplainQuery } from "@trendvault/contract/explain-query";
-import {
-  type ExportQuery,
-  exportedRegionAt,
-  exportUrl,
-  parseExportQuery,
-} from "@trendvault/contract/export-query";
-import { type FeedAddress, feedAt, parseFeedQuery } from "@trendvault/contract/feed-query";
-import { feedUrl } from "@trendvault/contract/feed-url";
-import { unexpectedParameter } from "@trendvault/contract/http-rules";
-import { longestList } from "@trendvault/contract/list-bounds";
-import { parsePageQuery } from "@trendvault/contract/page-query";
-import { type PageQuery, pageUrl } from "@trendvault/contract/page-url";
+import { unexpectedParameter } from "@trendvault/contract/http";
+import { defaultLimit, longestList } from "@trendvault/contract/lists";
+import { feedUrl, type PageQuery, pageUrl } from "@trendvault/contract/page";
 import { explainedIdAt, isAssetPath, pagePath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
 import {
-  defaultLimit,
+  type ExportQuery,
+  explanationUrl,
+  exportedRegionAt,
+  exportUrl,
+  type FeedAddress,
+  feedAt,
   type InvalidParameter,
+  parseExplainQuery,
+  parseExportQuery,
+  parseFeedQuery,
+  parsePageQuery,
   parseTrendingQuery,
   type TrendingQuery,
   trendingUrl,
-} from "@trendvault/contract/trending-query";
+} from "@trendvault/contract/queries";
 import { canonicalPath } from "./paths.ts";
 import { regionForCountry } from "./region-for-country.ts";
 

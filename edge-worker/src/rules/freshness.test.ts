@@ -4,7 +4,7 @@ import {
   browserStaleSeconds,
   freshSeconds,
   staleSeconds,
-} from "@trendvault/contract/lifetimes";
+} from "@trendvault/contract/lists";
 import { type Freshness, freshnessAt, freshUntil } from "./freshness.ts";
 
 const lifetimes = {

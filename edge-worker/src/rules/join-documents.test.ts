@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import { aboutExample, publicKeysExample, regionListExample } from "@trendvault/contract/examples";
-import type { About } from "@trendvault/contract/explanation";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import { regionCodes } from "@trendvault/contract/regions";
-import type { RegionList } from "@trendvault/contract/responses";
+import type { About, RegionList } from "@trendvault/contract/responses";
 import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
 import { joinAbouts, joinKeySets, joinRegionLists } from "./join-documents.ts";
 

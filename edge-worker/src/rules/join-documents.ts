@@ -1,6 +1,5 @@
-import type { About } from "@trendvault/contract/explanation";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
-import type { RegionList } from "@trendvault/contract/responses";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import type { About, RegionList } from "@trendvault/contract/responses";
 
 /** What several writers say of all regions, joined as the origin joins it. Each has some of the regions; at least one says it. */
 export function joinRegionLists(lists: readonly RegionList[]): RegionList {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { answerLifetimes, missingLifetimes } from "@trendvault/contract/lifetimes";
+import { answerLifetimes, missingLifetimes } from "@trendvault/contract/lists";
 import { browserSeconds, readLifetimes, usableSeconds } from "./lifetimes.ts";
 
 test("what the origin sends is read", () => {

@@ -1,4 +1,4 @@
-import { browserFreshSeconds } from "@trendvault/contract/lifetimes";
+import { browserFreshSeconds } from "@trendvault/contract/lists";
 
 /** How long the origin allows a response to be used, in seconds. */
 export type Lifetimes = {

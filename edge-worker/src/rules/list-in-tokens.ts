@@ -1,6 +1,6 @@
-import { toBase64url } from "@trendvault/contract/base64url";
-import type { ListChoice } from "@trendvault/contract/list-name";
-import { tokenListName } from "@trendvault/contract/token-subject";
+import { toBase64url } from "@trendvault/contract/keys";
+import type { ListChoice } from "@trendvault/contract/lists";
+import { tokenListName } from "@trendvault/contract/token";
 
 /** A list's name in tokens: that of a category, of which a long one is a hash, or of a language. */
 export async function listInTokens(choice: ListChoice): Promise<string> {

@@ -1,4 +1,4 @@
-import { isFromFuture } from "@trendvault/contract/clock-skew";
+import { isFromFuture } from "@trendvault/contract/lists";
 import { freshnessAt, type StoredTimes } from "./freshness.ts";
 
 /**

@@ -1,5 +1,3 @@
-import { exportedRegionAt } from "@trendvault/contract/export-query";
-import { feedAt } from "@trendvault/contract/feed-query";
 import {
   aboutApiPath,
   aboutPath,
@@ -17,6 +15,7 @@ import {
   videoPath,
 } from "@trendvault/contract/paths";
 import { problemKinds, problemType } from "@trendvault/contract/problem";
+import { exportedRegionAt, feedAt } from "@trendvault/contract/queries";
 
 const documents = new Set<string>([
   pagePath,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { TrendingQuery } from "@trendvault/contract/trending-query";
+import type { TrendingQuery } from "@trendvault/contract/queries";
 import { dependsOnPublished, isDeleted, mayBeNext, readPublished, refuseList } from "./published.ts";
 
 const published = readPublished('{"generation":20,"oldest_generation":11,"categories":["Gaming","Music"]}');

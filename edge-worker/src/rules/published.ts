@@ -1,10 +1,11 @@
 import {
   generationGone,
   type ListRefusal,
+  readCursor,
+  type TrendingQuery,
   unknownCategory,
   unknownLanguage,
-} from "@trendvault/contract/list-refusals";
-import { readCursor, type TrendingQuery } from "@trendvault/contract/trending-query";
+} from "@trendvault/contract/queries";
 import { parseJson } from "./parse-json.ts";
 
 /**

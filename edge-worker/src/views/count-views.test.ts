@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
 import { TestTokenSigner } from "@trendvault/contract/test-support/test-token-signer";
-import { claimsOf } from "@trendvault/contract/token";
-import type { TokenList } from "@trendvault/contract/token-subject";
-import type { ViewMessage } from "@trendvault/contract/view-message";
+import { claimsOf, type TokenList } from "@trendvault/contract/token";
+import type { ViewMessage } from "@trendvault/contract/views";
 import type { Increments } from "../counting/increments.ts";
 import { countViews } from "./count-views.ts";
 import { IncrementBatches } from "./increment-batches.ts";

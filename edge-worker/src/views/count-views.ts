@@ -1,7 +1,6 @@
 import { regionCodes } from "@trendvault/contract/regions";
-import type { TokenVerdict } from "@trendvault/contract/token";
-import type { TokenList } from "@trendvault/contract/token-subject";
-import { countsOf, type ViewCounts, type ViewMessage } from "@trendvault/contract/view-message";
+import type { TokenList, TokenVerdict } from "@trendvault/contract/token";
+import { countsOf, type ViewCounts, type ViewMessage } from "@trendvault/contract/views";
 import type { RequestContext } from "../cache/revalidator.ts";
 import type { BlockIncrement, CountedRank } from "../counting/increments.ts";
 import type { IncrementBatches } from "./increment-batches.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { TokenList } from "@trendvault/contract/token-subject";
+import type { TokenList } from "@trendvault/contract/token";
 import type { EdgeServices } from "../cache/edge-services.ts";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import { listInTokens } from "../rules/list-in-tokens.ts";

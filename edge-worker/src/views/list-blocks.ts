@@ -1,12 +1,7 @@
-import { choiceOf, type ListChoice } from "@trendvault/contract/list-name";
+import { choiceOf, type ListChoice, largestLimit } from "@trendvault/contract/lists";
 import { regionsPath } from "@trendvault/contract/paths";
-import type { TokenList } from "@trendvault/contract/token-subject";
-import {
-  largestLimit,
-  type TrendingQuery,
-  trendingUrl,
-  writeCursor,
-} from "@trendvault/contract/trending-query";
+import { type TrendingQuery, trendingUrl, writeCursor } from "@trendvault/contract/queries";
+import type { TokenList } from "@trendvault/contract/token";
 import type { ListPage } from "../bundle/bundled-lists.ts";
 import type { RankReader } from "../bundle/bundled-ranks.ts";
 import type { EdgeServices } from "../cache/edge-services.ts";

@@ -1,5 +1,5 @@
-import { choiceOf, listName } from "@trendvault/contract/list-name";
-import { readCursor, type TrendingQuery } from "@trendvault/contract/trending-query";
+import { choiceOf, listName } from "@trendvault/contract/lists";
+import { readCursor, type TrendingQuery } from "@trendvault/contract/queries";
 import type { RequestContext } from "../cache/revalidator.ts";
 import type { ServedIncrement, ServedPage } from "../counting/increments.ts";
 import type { Logger } from "../log/logger.ts";

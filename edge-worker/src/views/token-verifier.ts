@@ -1,5 +1,5 @@
-import { viewsAcceptedSeconds } from "@trendvault/contract/lifetimes";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import { viewsAcceptedSeconds } from "@trendvault/contract/lists";
 import { type TokenClaims, type TokenVerdict, verifyToken } from "@trendvault/contract/token";
 import { LruMap } from "../cache/lru-map.ts";
 

@@ -1,4 +1,4 @@
-import type { KeyRing } from "@trendvault/contract/key-ring";
+import type { KeyRing } from "@trendvault/contract/keys";
 import type { Logger } from "../log/logger.ts";
 import type { CountingServices } from "./count-views.ts";
 import type { ServedLists } from "./served-lists.ts";

@@ -1,5 +1,5 @@
 import { regionCodes } from "@trendvault/contract/regions";
-import { shardPattern } from "@trendvault/contract/view-limits";
+import { shardPattern } from "@trendvault/contract/views";
 import type { Increments } from "../counting/increments.ts";
 import type { PulledMinutes } from "../counting/minute-counts.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/edge-signature";
-import { parseKeyRing } from "@trendvault/contract/key-ring";
-import { windows } from "@trendvault/contract/list-bounds";
+import { parseKeyRing } from "@trendvault/contract/keys";
+import { windows } from "@trendvault/contract/lists";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { Random } from "@trendvault/contract/test-support/random";
 import type { WatchedSystem } from "../../../tests/ops/test-support/watched-system.ts";
 import { publishedRegions } from "../../../tests/store/test-support/publisher.ts";

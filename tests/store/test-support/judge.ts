@@ -1,4 +1,4 @@
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { createVerifier } from "../../../web/client/src/verify/verifier.ts";
 

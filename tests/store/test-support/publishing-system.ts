@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { PublicKey, PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKey, PublicKeySet } from "@trendvault/contract/keys";
 import type { Random } from "@trendvault/contract/test-support/random";
 import { SmallDisk } from "../../../api/follow/test-support/small-disk.ts";
 import { keySigner } from "../../../api/src/signing/key-signer.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { Random } from "@trendvault/contract/test-support/random";
-import { readViewMessage } from "@trendvault/contract/view-message";
+import { readViewMessage } from "@trendvault/contract/views";
 import { Window } from "happy-dom";
 import { pageOf } from "../test-support/fake-server.ts";
 import { tellLooks } from "./tell-looks.ts";

@@ -1,7 +1,7 @@
-export type { PublicKey, PublicKeySet } from "@trendvault/contract/public-keys";
+export type { PublicKey, PublicKeySet } from "@trendvault/contract/keys";
 export { type SignatureVerdict, verifyResponse } from "@trendvault/contract/response-signature";
+export type { TokenList } from "@trendvault/contract/token";
 export { type TokenClaims, type TokenVerdict, verifyToken } from "@trendvault/contract/token";
-export type { TokenList } from "@trendvault/contract/token-subject";
 export type { Answer, Check } from "./requests/checked-send.ts";
 export { verifyPageToken } from "./verify/page-token.ts";
 export { type Refusal, VerificationError } from "./verify/verification-error.ts";

@@ -1,4 +1,4 @@
-import { pageUrl } from "@trendvault/contract/page-url";
+import { pageUrl } from "@trendvault/contract/page";
 import type { TrendvaultList } from "../../client/src/element.ts";
 import { fill } from "../../client/src/view/words/words.ts";
 import type { PageData, Shell } from "../page-model.ts";

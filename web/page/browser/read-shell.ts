@@ -1,5 +1,4 @@
-import { mainLanguage } from "@trendvault/contract/languages";
-import type { PageQuery } from "@trendvault/contract/page-url";
+import { mainLanguage, type PageQuery } from "@trendvault/contract/page";
 import { useRegions } from "@trendvault/contract/regions";
 import { formatsOf } from "../../client/src/view/formats.ts";
 import { loadWords } from "../../client/src/view/words/load-words.ts";

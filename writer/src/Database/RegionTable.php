@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Database;
 use stdClass;
 use TrendVault\Writer\WriterException;
 
-/** The regions of a deployment: db/regions.json, or the file of REGIONS_FILE. contract/region-table.ts reads the same. */
+/** The regions of a deployment: db/regions.json, or the file of REGIONS_FILE. contract/regions.ts reads the same. */
 final readonly class RegionTable
 {
     private const int MOST_REGIONS = 250;

@@ -137,7 +137,7 @@ final readonly class Pointer
 /** What a pointer must be to be one of this writer's: signed with one of its keys, for its store. */
 final readonly class PointerReader
 {
-    /** How a store may be called; contract/store-names.ts has the same. */
+    /** How a store may be called; contract/pointer.ts has the same. */
     public const string STORE_NAME = '[A-Za-z0-9][A-Za-z0-9._/-]{0,99}';
 
     public function __construct(

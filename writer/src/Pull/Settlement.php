@@ -16,7 +16,7 @@ use TrendVault\Writer\Ranking\LookStore;
 final readonly class Settlement
 {
     /**
-     * A list's messages are taken for at most so long after it was served: viewsAcceptedSeconds of contract/lifetimes.ts,
+     * A list's messages are taken for at most so long after it was served: viewsAcceptedSeconds of contract/lists.ts,
      * with which a test compares it.
      */
     public const int ACCEPTED_MINUTES = 43;

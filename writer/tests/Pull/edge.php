@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// Plays the edge's side of a pull, as contract/view-minutes.ts and contract/pull-signature.ts describe it, run by PHP's
+// Plays the edge's side of a pull, as contract/openapi.ts and contract/request-signatures.ts describe it, run by PHP's
 // own web server. state.json says what the shards hold, faults.json what the next answers do wrong.
 
 $folder = (string) getenv('FOLDER');

@@ -85,7 +85,7 @@ final class GenerationRetentionTest extends TestCase
     #[Test]
     public function the_default_is_as_long_as_an_answer_is_used_and_ten_minutes_of_reading(): void
     {
-        $seconds = self::constants(Settings::projectRoot() . '/contract/lifetimes.ts');
+        $seconds = self::constants(Settings::projectRoot() . '/contract/lists.ts');
 
         self::assertCount(4, $seconds);
         self::assertGreaterThanOrEqual(

@@ -1,5 +1,4 @@
-import type { Pointer } from "@trendvault/contract/pointer";
-import { generationFolder, generationName } from "@trendvault/contract/store-names";
+import { generationFolder, generationName, type Pointer } from "@trendvault/contract/pointer";
 import type { ObjectStore } from "../store/object-store.ts";
 import type { Break } from "./check-chain.ts";
 

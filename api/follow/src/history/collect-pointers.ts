@@ -1,6 +1,11 @@
 import { gunzipSync } from "node:zlib";
-import { hashPointer, longestPointer } from "@trendvault/contract/pointer";
-import { currentName, packFolder, pointerFolder } from "@trendvault/contract/store-names";
+import {
+  currentName,
+  hashPointer,
+  longestPointer,
+  packFolder,
+  pointerFolder,
+} from "@trendvault/contract/pointer";
 import { FollowFailure } from "../failure.ts";
 import { type ObjectStore, readWhole } from "../store/object-store.ts";
 

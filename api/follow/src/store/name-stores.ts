@@ -1,4 +1,4 @@
-import { isStoreName } from "@trendvault/contract/store-names";
+import { isStoreName } from "@trendvault/contract/pointer";
 import type { StoreAddress } from "./open-store.ts";
 
 /** A store, with what its writer calls it in the pointers. */

@@ -15,7 +15,7 @@ export type OpenOptions = {
   etag?: string | null;
 };
 
-/** What can be read of a store. Names are those of contract/store-names.ts, without the prefix. */
+/** What can be read of a store. Names are those of contract/pointer.ts, without the prefix. */
 export type ObjectStore = {
   /** For messages: the address as it was given. */
   readonly address: string;

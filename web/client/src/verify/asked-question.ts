@@ -1,4 +1,4 @@
-import { defaultLimit } from "@trendvault/contract/list-bounds";
+import { defaultLimit } from "@trendvault/contract/lists";
 
 const defaults = new Map([
   ["window", "day"],

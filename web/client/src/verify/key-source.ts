@@ -1,5 +1,5 @@
-import { freshSeconds, staleSeconds } from "@trendvault/contract/lifetimes";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import { freshSeconds, staleSeconds } from "@trendvault/contract/lists";
 
 /** Where the public keys come from. */
 export type KeySource = {

@@ -1,7 +1,5 @@
-import { toBase64url } from "@trendvault/contract/base64url";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
-import { verifyToken } from "@trendvault/contract/token";
-import { type TokenList, tokenListName } from "@trendvault/contract/token-subject";
+import { type PublicKeySet, toBase64url } from "@trendvault/contract/keys";
+import { type TokenList, tokenListName, verifyToken } from "@trendvault/contract/token";
 import type { TrendingPage } from "../../generated/types.gen.ts";
 import { VerificationError } from "./verification-error.ts";
 

@@ -1,7 +1,6 @@
-import { clockSkewSeconds, isFromFuture } from "@trendvault/contract/clock-skew";
-import { lifetimesField } from "@trendvault/contract/lifetimes";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import { clockSkewSeconds, isFromFuture, lifetimesField } from "@trendvault/contract/lists";
 import { publicKeysPath } from "@trendvault/contract/paths";
-import type { PublicKeySet } from "@trendvault/contract/public-keys";
 import { type VerifiedSignature, verifySignature } from "@trendvault/contract/response-signature";
 import type { Answer } from "../requests/checked-send.ts";
 import { isAnswerTo } from "./asked-question.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mainLanguage } from "@trendvault/contract/languages";
+import { mainLanguage } from "@trendvault/contract/page";
 import { regionCodes } from "@trendvault/contract/regions";
 import { languageOf, likelyLanguage } from "./formats.ts";
 

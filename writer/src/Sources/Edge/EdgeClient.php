@@ -150,7 +150,7 @@ final readonly class EdgeClient
     }
 }
 
-/** Signs a request as contract/pull-signature.ts says: HTTP Message Signatures (RFC 9421) with hmac-sha256. */
+/** Signs a request as contract/request-signatures.ts says: HTTP Message Signatures (RFC 9421) with hmac-sha256. */
 final readonly class PullSignature
 {
     private const string COMPONENTS = '("@method" "@path" "@query")';
@@ -183,7 +183,7 @@ final readonly class PullSignature
     }
 }
 
-/** Reads VIEWS_KEYS, "k2:<base64url>,k1:<base64url>", as contract/key-ring.ts does. The first key signs. */
+/** Reads VIEWS_KEYS, "k2:<base64url>,k1:<base64url>", as contract/keys.ts does. The first key signs. */
 final readonly class KeyRing
 {
     private const string ENTRY = '/^([A-Za-z0-9]{1,16}):([A-Za-z0-9_-]+)$/D';

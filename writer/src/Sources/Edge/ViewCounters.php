@@ -59,7 +59,7 @@ final readonly class ViewCounters
 }
 
 /**
- * Whole closed minutes of one shard, as contract/view-minutes.ts describes them, checked: an answer is taken whole or not
+ * Whole closed minutes of one shard, as contract/openapi.ts describes them, checked: an answer is taken whole or not
  * at all. A minute is Unix time / 60.
  *
  * @phpstan-type Looks array{minute: int, window: string, category: string, ranks: list<array{int, string, int, int}>}

@@ -1,3 +1,32 @@
+export const windows = ["now", "day", "week"] as const;
+export type Window = (typeof windows)[number];
+
+/** How far ahead each list looks. A test compares it with the writer's. */
+export const windowHours: Record<Window, number> = { now: 6, day: 24, week: 168 };
+
+export const defaultLimit = 24;
+export const largestLimit = 50;
+
+/** The ranks of the longest list, and of the longest one of a category. A test compares them with the writer's. */
+export const longestList = { all: 500, category: 100 } as const;
+
+/** What selects a list in its region and window: a category or a language, or neither for all videos; never both. */
+export type ListChoice = { category?: string | undefined; language?: string | undefined };
+
+/** No category begins like this: writer/src/Observations/ObservationParser.php, with which a test compares it. */
+const languageMark = "#language:";
+
+/** A list's name as the database has it: "" for all videos, a category, or `#language:` with a language. */
+export function listName({ category, language }: ListChoice): string {
+  return language === undefined ? (category ?? "") : languageMark + language;
+}
+
+/** What the name of a list selects. */
+export function choiceOf(name: string): ListChoice {
+  if (name.startsWith(languageMark)) return { language: name.slice(languageMark.length) };
+  return name === "" ? {} : { category: name };
+}
+
 /** How long an answer may be used, in seconds. What the origin sends is written from these; tests hold the rest to them. */
 
 /** A browser uses an answer for so long after it was fetched. */
@@ -39,3 +68,11 @@ export const lifetimesField = "trendvault-cache-control";
 export const answerLifetimes = `max-age=${freshSeconds}, stale-while-revalidate=${staleSeconds}, stale-if-error=${staleIfErrorSeconds}`;
 /** The value of that field for what does not exist. */
 export const missingLifetimes = `max-age=${missingFreshSeconds}`;
+
+/** How far the clock of whoever signed something may be ahead of ours, in seconds. */
+export const clockSkewSeconds = 60;
+
+/** Whether a time lies further ahead than clocks differ: it says nothing about age then. Both are Unix seconds. */
+export function isFromFuture(time: number, now: number): boolean {
+  return time > now + clockSkewSeconds;
+}

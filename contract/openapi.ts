@@ -1,0 +1,675 @@
+import * as z from "zod";
+import {
+  type CreateDocumentOptions,
+  createDocument,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+} from "zod-openapi";
+import {
+  aboutExample,
+  atomFeedExample,
+  exampleVideoId,
+  explanationExample,
+  exportExample,
+  jsonFeedExample,
+  problemExamples,
+  publicKeysExample,
+  regionListExample,
+  trendingChartPageExample,
+  trendingPageExample,
+  trendingSnippetPageExample,
+  videoExample,
+} from "./examples.ts";
+import { largestLimit, longestList, windows } from "./lists.ts";
+import { feedTypes } from "./page.ts";
+import { videoIdPattern, viewMinutesPath, viewShardsPath, viewsPath } from "./paths.ts";
+import {
+  type ProblemKind,
+  problemContentType,
+  problemKinds,
+  problems,
+  problemType,
+  renderProblemPage,
+} from "./problem.ts";
+import { describedExplainQuery, describedTrendingQuery, exportType } from "./queries.ts";
+import { regionCodes } from "./regions.ts";
+import {
+  About,
+  Explanation,
+  ExportHead,
+  ExportItem,
+  ProblemDocument,
+  PublicKeys,
+  RegionList,
+  TrendingChartPage,
+  TrendingItem,
+  TrendingPage,
+  TrendingSnippetPage,
+  Video,
+  window,
+} from "./responses.ts";
+import { coveredComponents } from "./signature-base.ts";
+import { longestToken } from "./token.ts";
+import { type ViewMessage as Message, pullRows, shardPattern } from "./views.ts";
+
+const strongTag = z
+  .string()
+  .meta({ description: "A strong entity tag; each content coding has its own (RFC 9110)" });
+
+const retryAfter = z.string().meta({ description: "Seconds to wait before the next request (RFC 9110)" });
+
+const failuresByStatus = new Map<number, ZodOpenApiResponseObject>();
+
+/** The fields of every answer that may be cached. */
+const cachedFields = {
+  ETag: strongTag,
+  "Cache-Control": z.string().meta({ description: "For browsers" }),
+  "CDN-Cache-Control": z
+    .string()
+    .optional()
+    .meta({ description: "For shared caches (RFC 9213); at the origin only" }),
+  "TrendVault-Cache-Control": z.string().meta({
+    description: "For our edge, which reads no other lifetimes (RFC 9213). It is signed",
+  }),
+  "Content-Location": z.string().meta({
+    description: "The canonical URL of what is answered (RFC 9110). It is signed",
+  }),
+  Vary: z
+    .string()
+    .meta({ description: "The request fields that select the representation: Accept-Encoding" }),
+  "Unencoded-Digest": z.string().meta({
+    description: "SHA-256 of the body before content coding (draft-ietf-httpbis-unencoded-digest)",
+  }),
+  "Signature-Input": z.string().meta({
+    description: `RFC 9421, over ${coveredComponents.join(", ")}; the keys are at /.well-known/jwks.json`,
+  }),
+  Signature: z.string().meta({ description: "RFC 9421, ed25519" }),
+};
+
+// Every path but /healthz may also give these.
+const commonProblems: ProblemKind[] = [
+  "edge-signature",
+  "not-acceptable",
+  "uri-too-long",
+  "too-many-requests",
+  "internal",
+  "busy",
+  "not-ready",
+];
+
+/** The request fields of every path whose answer may be cached. */
+function conditions() {
+  return z.object({
+    "If-None-Match": z.string().optional().meta({
+      description: "The ETag of a stored response; 304 if it is still current",
+    }),
+  });
+}
+
+/** An example, or one of each shape by its name. */
+type Example = { example: unknown } | { examples: Record<string, { summary: string; value: unknown }> };
+
+type Success = Example & { contentType?: string; headers?: z.ZodObject };
+
+/** The responses of a path that may be cached: the answer, and 304. */
+function success(
+  description: string,
+  schema: z.ZodType,
+  { contentType = "application/json", headers = z.object(cachedFields), ...examples }: Success,
+): Record<string, ZodOpenApiResponseObject> {
+  return {
+    "200": {
+      description,
+      headers,
+      content: { [contentType]: { schema, ...examples } },
+    },
+    "304": {
+      description: "The stored answer with this ETag is current",
+      headers: z.object({ ETag: strongTag }),
+    },
+  };
+}
+
+/** The responses of these problem types, and of those that every path but /healthz may give. */
+function failures(...kinds: ProblemKind[]): Record<string, ZodOpenApiResponseObject> {
+  return failuresAlone(...kinds, ...commonProblems);
+}
+
+/** The responses of these problem types and of no other. */
+function failuresAlone(...kinds: ProblemKind[]): Record<string, ZodOpenApiResponseObject> {
+  const statuses = kinds.map((kind) => problems[kind].status);
+  return Object.fromEntries(statuses.map((status) => [status, failureOf(status)]));
+}
+
+/** The response with a status: one component for all paths, with an example for every problem type that has it. */
+function failureOf(status: number): ZodOpenApiResponseObject {
+  const known = failuresByStatus.get(status);
+  if (known !== undefined) return known;
+  const kinds = problemKinds.filter((kind) => problems[kind].status === status);
+  const examples = kinds.map((kind) => [
+    kind,
+    { summary: problems[kind].title, value: problemExamples[kind] },
+  ]);
+  const failure = {
+    id: `Problem${status}`,
+    description: kinds.map((kind) => `\`${problemType(kind)}\`: ${problems[kind].title}`).join("; "),
+    ...(kinds.some(isTemporary) && { headers: z.object({ "Retry-After": retryAfter }) }),
+    content: { [problemContentType]: { schema: ProblemDocument, examples: Object.fromEntries(examples) } },
+  };
+  failuresByStatus.set(status, failure);
+  return failure;
+}
+
+function isTemporary(kind: ProblemKind): boolean {
+  return problems[kind].status === 429 || problems[kind].status === 503;
+}
+
+/** What readViewMessage reads, for the OpenAPI document: in a file of its own, the edge does not bundle it. */
+export const ViewMessage = z.strictObject({
+  token: z.string().max(longestToken),
+  seen: z.int().min(0).max(longestList.all),
+  opened: z
+    .array(z.int().min(1).max(longestList.all))
+    .max(largestLimit)
+    .refine((ranks) => new Set(ranks).size === ranks.length),
+}) satisfies z.ZodType<Message>;
+
+/** What the edge answers when a writer pulls what visitors' browsers have told: counts per minute, and nothing else. */
+
+const shard = z
+  .string()
+  .regex(shardPattern)
+  .meta({ examples: ["GB-0"] });
+const minute = z
+  .int()
+  .min(0)
+  .meta({ description: "Unix time divided by 60, rounded down: the edge's clock" });
+const list = {
+  minute,
+  window: z.enum(windows),
+  category: z.string().meta({ description: "As tokens name it: empty in the list over all categories" }),
+};
+const count = z.int().min(0);
+
+/** The ranks of one list in one minute, as far as anything was counted. */
+export const CountedRanks = z.strictObject({
+  ...list,
+  generation: z.int().min(1),
+  ranks: z.array(
+    z
+      .tuple([z.int().min(1), z.string().regex(videoIdPattern), count, count])
+      .meta({ description: "Rank, video id, looks and views: increments of this minute" }),
+  ),
+});
+
+/** How often the pages of a list were served in one minute, new or as 304. */
+const ServedPages = z.strictObject({
+  ...list,
+  pages: z.array(
+    z.tuple([count, z.int().min(1).max(largestLimit), count]).meta({
+      description:
+        "The page has the ranks after the first number, as many as the second, and was served so often",
+    }),
+  ),
+});
+
+/**
+ * The closed minutes after `after`, whole, in order. `until` is the `after` of the next pull; there is more at once when
+ * it is below `last_closed`.
+ */
+export const ViewMinutes = z
+  .strictObject({
+    shard,
+    after: minute.nullable(),
+    until: minute.meta({ description: "The answer is complete up to this minute; never below `after`" }),
+    last_closed: minute.meta({ description: "No count of this minute or of one before changes any more" }),
+    lost_until: minute.nullable().meta({
+      description:
+        "Counts of minutes after `after`, up to this one, were deleted before this pull; else null",
+    }),
+    looks: z.array(CountedRanks),
+    served: z.array(ServedPages),
+  })
+  .meta({ id: "ViewMinutes" });
+export type ViewMinutes = z.infer<typeof ViewMinutes>;
+export type CountedRanks = z.infer<typeof CountedRanks>;
+
+export const ViewShards = z
+  .strictObject({
+    shards: z.array(shard).meta({ description: "Where counts are added now" }),
+    kept_hours: z.int().min(1),
+  })
+  .meta({ id: "ViewShards" });
+export type ViewShards = z.infer<typeof ViewShards>;
+
+const anyPage = z.union([TrendingPage, TrendingChartPage, TrendingSnippetPage]);
+const pageExamples = {
+  default: { summary: "Without `fields`", value: trendingPageExample },
+  chart: { summary: "fields=chart", value: trendingChartPageExample },
+  snippet: { summary: "fields=snippet", value: trendingSnippetPageExample },
+};
+
+const videoIdInPath = z
+  .string()
+  .regex(videoIdPattern)
+  .meta({ examples: [exampleVideoId] });
+
+/** The paths of what trends: lists, videos, regions. */
+const listPaths: ZodOpenApiPathsObject = {
+  "/api/trending": {
+    get: {
+      operationId: "listTrending",
+      summary: "One page of the videos that trend in a market",
+      description:
+        "Ranks by the views expected in the window ahead. All pages that `next` links belong to one generation, even after a newer one is published.",
+      requestParams: { query: describedTrendingQuery(), header: conditions() },
+      responses: {
+        ...success("The requested page", anyPage, {
+          examples: pageExamples,
+          headers: z.object({
+            ...cachedFields,
+            Link: z.string().optional().meta({ description: 'The next page: rel="next" (RFC 8288)' }),
+          }),
+        }),
+        ...failures("invalid-parameter", "not-found", "generation-gone"),
+      },
+    },
+  },
+  "/api/videos/{id}": {
+    get: {
+      operationId: "readVideo",
+      summary: "One video, where it trends and how its views grew",
+      description: "Its ranks are those of the newest generation, in every list of every market.",
+      requestParams: {
+        path: z.object({ id: videoIdInPath }),
+        header: conditions(),
+      },
+      responses: {
+        ...success("The requested video", Video, { example: videoExample }),
+        ...failures("invalid-parameter", "not-found"),
+      },
+    },
+  },
+  "/api/videos/{id}/explain": {
+    get: {
+      operationId: "explainRank",
+      summary: "Why a video is where it is in a list over all categories",
+      description:
+        "What the newest generation's list was made from, as facts and as sentences. A video that is known in the market and not in the list is answered with what is known.",
+      requestParams: {
+        path: z.object({ id: videoIdInPath }),
+        query: describedExplainQuery(),
+        header: conditions(),
+      },
+      responses: {
+        ...success("Why it is there", Explanation, { example: explanationExample }),
+        ...failures("invalid-parameter", "not-found"),
+      },
+    },
+  },
+  "/api/about": {
+    get: {
+      operationId: "readMaking",
+      summary: "How the lists are made",
+      description: "The parameters that were in force when the newest generation was published.",
+      requestParams: { header: conditions() },
+      responses: {
+        ...success("What is in force", About, { example: aboutExample }),
+        ...failures("invalid-parameter"),
+      },
+    },
+  },
+  "/api/regions": {
+    get: {
+      operationId: "listRegions",
+      summary: "The markets, how many videos each has and how fresh they are",
+      description:
+        "Also which categories and languages have a list, and which generations a cursor may belong to.",
+      requestParams: { header: conditions() },
+      responses: {
+        ...success("All markets and categories", RegionList, { example: regionListExample }),
+        ...failures("invalid-parameter"),
+      },
+    },
+  },
+};
+
+const described = describedTrendingQuery().def.shape;
+const requestParams = {
+  path: z.object({ region: z.enum(regionCodes).meta({ examples: ["GB"] }) }),
+  query: z.object({ window: described.window, category: described.category }),
+  header: conditions(),
+};
+
+const JsonFeed = z
+  .object({
+    version: z.literal("https://jsonfeed.org/version/1.1"),
+    title: z.string(),
+    language: z.string().meta({ description: "BCP 47" }),
+    _trendvault: TrendingPage.pick({
+      region: true,
+      window: true,
+      category: true,
+      generation: true,
+      generated_at: true,
+    }).extend({
+      category: z.string().nullable().meta({ description: "Null in the list over all categories" }),
+    }),
+    items: z.array(
+      z.object({
+        id: z.string().meta({ description: "A urn:uuid of the video's id, which stays the same" }),
+        url: z.url().optional(),
+        title: z.string(),
+        content_text: z.string(),
+        image: z.url(),
+        date_published: z.iso.datetime().optional(),
+        authors: z.array(z.object({ name: z.string() })),
+        tags: z.array(z.string()).optional(),
+        _trendvault: TrendingItem.pick({ rank: true, previous_rank: true }).extend({ video: z.string() }),
+      }),
+    ),
+  })
+  .meta({ id: "JsonFeed", description: "JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/)" });
+
+/** The paths of feeds: the first 50 ranks of a list, for feed readers. */
+const feedPaths: ZodOpenApiPathsObject = {
+  "/feeds/{region}.json": {
+    get: {
+      operationId: "readJsonFeed",
+      summary: "The first 50 ranks of a list as JSON Feed",
+      description: "Entries link to the videos where their addresses are known. Titles are text.",
+      requestParams,
+      responses: {
+        ...success("The feed", JsonFeed, { contentType: feedTypes.json, example: jsonFeedExample }),
+        ...failures("invalid-parameter", "not-found"),
+      },
+    },
+  },
+  "/feeds/{region}.atom": {
+    get: {
+      operationId: "readAtomFeed",
+      summary: "The first 50 ranks of a list as Atom",
+      description: "RFC 4287. Entries link to the videos where their addresses are known. Titles are text.",
+      requestParams,
+      responses: {
+        ...success("The feed", z.string(), { contentType: feedTypes.atom, example: atomFeedExample }),
+        ...failures("invalid-parameter", "not-found"),
+      },
+    },
+  },
+};
+
+const line = {
+  oneOf: ["ExportHead", "ExportItem"].map((name) => ({ $ref: `#/components/schemas/${name}` })),
+};
+const Lines = z.string().meta({
+  description: "A JSON object a line: an `ExportHead`, then an `ExportItem` for each rank",
+  contentMediaType: exportType,
+  contentSchema: line, // of each: no keyword of JSON Schema says "a line"
+});
+
+/** The path of exports: whole rankings, for other programs. */
+const exportPaths: ZodOpenApiPathsObject = {
+  "/api/export/{region}.ndjson": {
+    get: {
+      operationId: "exportRanking",
+      summary: "The whole ranking of a market, a JSON object a line",
+      description:
+        "Every rank of the newest generation's lists over all categories, of all three windows or of one. The first line is an `ExportHead`, which says how many follow; each of those is an `ExportItem`, as in /api/trending and with its window.",
+      requestParams: {
+        path: z.object({ region: z.enum(regionCodes).meta({ examples: ["GB"] }) }),
+        query: z.object({
+          window: window.optional().meta({ description: "Only this list; without it, all three" }),
+        }),
+        header: conditions(),
+      },
+      responses: {
+        ...success("The ranking", Lines, { contentType: exportType, example: exportExample }),
+        ...failures("invalid-parameter", "not-found"),
+      },
+    },
+  },
+};
+
+const edgeOnly = "Answered by the edge only, where counting is switched on; elsewhere 404.";
+const messageExample = { token: trendingPageExample.token, seen: 12, opened: [3, 7] };
+
+const pullFields = z.object({
+  "Signature-Input": z.string().meta({ description: "RFC 9421, label pull, hmac-sha256" }),
+  Signature: z
+    .string()
+    .meta({ description: "RFC 9421, over method, path and query, with a key of VIEWS_KEYS" }),
+});
+
+export const minutesExample: ViewMinutes = {
+  shard: "DE-0",
+  after: 29_921_040,
+  until: 29_921_042,
+  last_closed: 29_921_042,
+  lost_until: null,
+  looks: [
+    {
+      minute: 29_921_041,
+      window: "day",
+      category: "",
+      generation: 4711,
+      ranks: [[1, exampleVideoId, 120, 5]],
+    },
+  ],
+  served: [{ minute: 29_921_041, window: "day", category: "", pages: [[0, 24, 130]] }],
+};
+
+export const shardsExample: ViewShards = { shards: ["DE-0"], kept_hours: 48 };
+
+const pullFailures = failuresAlone(
+  "invalid-parameter",
+  "pull-signature",
+  "not-found",
+  "not-counted",
+  "internal",
+);
+
+/** The paths about what visitors' browsers tell. */
+const viewPaths: ZodOpenApiPathsObject = {
+  [viewsPath]: {
+    post: {
+      operationId: "countViews",
+      summary: "Tells which ranks of a list were seen and opened",
+      description: `${edgeOnly} One message for each list shown; it is added to counters and then forgotten. Ranks are the list's.`,
+      requestBody: {
+        content: {
+          "text/plain": { schema: ViewMessage, example: messageExample },
+          "application/json": { schema: ViewMessage, example: messageExample },
+        },
+      },
+      responses: {
+        "204": { description: "Counted" },
+        ...failuresAlone(
+          "invalid-message",
+          "token-refused",
+          "not-found",
+          "content-too-large",
+          "unsupported-media-type",
+          "uri-too-long",
+          "too-many-requests",
+          "internal",
+          "not-counted",
+        ),
+      },
+    },
+  },
+  [viewMinutesPath]: {
+    get: {
+      operationId: "pullViewMinutes",
+      summary: "The counts of the closed minutes of a shard, for a writer",
+      description: `${edgeOnly} It changes no count, so that it may be repeated.`,
+      requestParams: {
+        header: pullFields,
+        query: z.object({
+          shard: z.string().regex(shardPattern),
+          after: z.int().min(0).optional().meta({ description: "`until` of the pull before" }),
+          limit: z
+            .int()
+            .min(1)
+            .max(pullRows.most)
+            .default(pullRows.default)
+            .meta({ description: "Rows at most; the first minute is given whole, however many it has" }),
+        }),
+      },
+      responses: { ...answer("The counts", ViewMinutes, minutesExample), ...pullFailures },
+    },
+  },
+  [viewShardsPath]: {
+    get: {
+      operationId: "listViewShards",
+      summary: "The shards that counts are added to, for a writer",
+      description: edgeOnly,
+      requestParams: { header: pullFields },
+      responses: { ...answer("The shards", ViewShards, shardsExample), ...pullFailures },
+    },
+  },
+};
+
+function answer(description: string, schema: z.ZodType, example: unknown) {
+  return { "200": { description, content: { "application/json": { schema, example } } } };
+}
+
+/** The paths about the service itself: its description, keys, problem pages, health. */
+const servicePaths: ZodOpenApiPathsObject = {
+  "/openapi.json": {
+    get: {
+      operationId: "readDescription",
+      summary: "This document",
+      description: "The OpenAPI description of the API, the same for every request.",
+      requestParams: { header: conditions() },
+      responses: {
+        ...success("The description of the API", z.looseObject({ openapi: z.string() }), {
+          example: { openapi: "3.1.0" },
+        }),
+        ...failures("invalid-parameter"),
+      },
+    },
+  },
+  "/.well-known/jwks.json": {
+    get: {
+      operationId: "listPublicKeys",
+      summary: "The public keys that verify Signature",
+      description: "Keys that signed what caches may still have stay in it. `purpose` says what a key signs.",
+      requestParams: { header: conditions() },
+      responses: {
+        ...success("The keys, the one that signs now first", PublicKeys, {
+          contentType: "application/jwk-set+json",
+          example: publicKeysExample,
+        }),
+        ...failures("invalid-parameter"),
+      },
+    },
+  },
+  "/problems/{kind}": {
+    get: {
+      operationId: "explainProblem",
+      summary: "What a problem type means and what to do about it",
+      description: "The `type` of a problem document is the address of its page.",
+      requestParams: {
+        path: z.object({ kind: z.enum(problemKinds).meta({ examples: ["not-found"] }) }),
+        header: conditions(),
+      },
+      responses: {
+        ...success(
+          "The page of the problem type; the edge gives it without validators and signature",
+          z.string(),
+          {
+            headers: z.object(cachedFields).partial(),
+            contentType: "text/html",
+            example: renderProblemPage("not-found"),
+          },
+        ),
+        ...failures("invalid-parameter", "not-found"),
+      },
+    },
+  },
+  "/healthz": {
+    get: {
+      operationId: "checkHealth",
+      summary: "Whether to send requests to this process",
+      description: "For load balancers in front of an origin. The edge has no such path.",
+      responses: {
+        "200": { description: "Healthy", content: { "text/plain": { schema: z.string(), example: "ok\n" } } },
+        ...failuresAlone("not-found"),
+        "503": {
+          description: "The process is stopping",
+          content: { "text/plain": { schema: z.string(), example: "stopping\n" } },
+        },
+      },
+    },
+  },
+};
+
+/** A group of paths in the description. Every operation has the tag of its group. */
+type Group = { tag: string; description: string; paths: ZodOpenApiPathsObject };
+
+const groups: Group[] = [
+  { tag: "Lists", description: "What trends: lists, videos, regions", paths: listPaths },
+  { tag: "Exports", description: "Whole rankings, for other programs", paths: exportPaths },
+  { tag: "Feeds", description: "Lists for feed readers", paths: feedPaths },
+  {
+    tag: "Views",
+    description: "What visitors' browsers tell, and what the writer pulls of it; answered by the edge only",
+    paths: viewPaths,
+  },
+  {
+    tag: "Service",
+    description: "The service itself: its description, keys, errors, health",
+    paths: servicePaths,
+  },
+];
+
+/**
+ * The OpenAPI 3.1 description of the API, made from the schemas. openapi.json is its text. Answers may get further
+ * fields (docs/stability.md); `closed` allows none, for tests that look for fields that are not described.
+ */
+export function createOpenapiDocument({ closed = false } = {}) {
+  return createDocument(
+    {
+      openapi: "3.1.0",
+      info: {
+        title: "TrendVault",
+        version: "1",
+        description:
+          "The videos that trend in each market. Every client gets the same response; it is signed and may be cached.",
+        contact: { name: "The operator of the host that serves this document" },
+        license: { name: "MIT", identifier: "MIT" },
+      },
+      servers: [{ url: "/", description: "The host that serves this document" }],
+      security: [],
+      tags: groups.map(({ tag, description }) => ({ name: tag, description })),
+      paths: Object.assign({}, ...groups.map(tagged)),
+      components: { schemas: { ExportHead, ExportItem } }, // of lines, which no media type of OpenAPI 3.1 has
+    },
+    { override: (context) => adjust(context, closed) },
+  );
+}
+
+function tagged({ tag, paths }: Group): ZodOpenApiPathsObject {
+  const tagOperation = (operation: object) => ({ tags: [tag], ...operation });
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, operations]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(operations).map(([method, operation]) => [method, tagOperation(operation)]),
+      ),
+    ]),
+  );
+}
+
+type Override = NonNullable<CreateDocumentOptions["override"]>;
+
+function adjust({ jsonSchema, io }: Parameters<Override>[0], closed: boolean): void {
+  if (io === "output" && !closed) delete jsonSchema.additionalProperties;
+  // What `false` says, maxItems says as well; some tools take it for a missing `items`.
+  if (jsonSchema.items === false) jsonSchema.items = {};
+}
+
+// Run after a change of the schemas: bun run openapi
+if (import.meta.main)
+  await Bun.write(`${import.meta.dir}/openapi.json`, `${JSON.stringify(createOpenapiDocument(), null, 2)}\n`);

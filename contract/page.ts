@@ -1,0 +1,111 @@
+import { pagePath } from "./paths.ts";
+import { findRegion } from "./regions.ts";
+
+/** What a page shows. `lang` is one of the languages of the page, and undefined for the region's main one. */
+export type PageQuery = {
+  region: string;
+  window: string;
+  category?: string | undefined;
+  lang?: string | undefined;
+  cursor?: string | undefined;
+};
+
+/** The one URL of a page: fixed order, defaults left out except the region. It is a cache key. */
+export function pageUrl({ region, window, category, lang, cursor }: PageQuery): string {
+  let url = `${pagePath}?region=${region}`;
+  if (window !== "day") url += `&window=${window}`;
+  if (category !== undefined) url += `&category=${encodeQueryValue(category)}`;
+  if (lang !== undefined && lang !== mainLanguage(region)) url += `&lang=${lang}`;
+  if (cursor !== undefined) url += `&cursor=${cursor}`;
+  return url;
+}
+
+// As in trendingUrl.
+function encodeQueryValue(text: string): string {
+  return encodeURIComponent(text).replaceAll("'", "%27");
+}
+
+/** The forms of a feed, with their media types: JSON Feed 1.1, and Atom (RFC 4287). */
+export const feedTypes = { json: "application/feed+json", atom: "application/atom+xml" } as const;
+export type FeedForm = keyof typeof feedTypes;
+
+/** A feed: of a list's first ranks, in one form. */
+type Feed = { region: string; form: FeedForm; window: string; category?: string | undefined };
+
+/** The one URL of a feed: defaults left out. It is a cache key. */
+export function feedUrl({ region, form, window, category }: Feed): string {
+  const [, search = ""] = /[A-Z]+&(.+)$/.exec(pageUrl({ region, window, category })) ?? [];
+  return `/feeds/${region}.${form}${search === "" ? "" : `?${search}`}`;
+}
+
+/** The languages of the page (BCP 47): those that web/client/src/view/words has. */
+export const pageLanguages: ReadonlySet<string> = new Set([
+  ...["en", "de", "fr", "es", "it", "nl", "pl", "sv", "pt", "da", "cs"],
+]);
+
+/** The language of a region's page that names none: the first of the region's that the page has, else English. */
+export function mainLanguage(region: string): string {
+  const primary = findRegion(region)?.languages.map((tag) => tag.split("-")[0]?.toLowerCase() ?? "");
+  return primary?.find((language) => pageLanguages.has(language)) ?? "en";
+}
+
+/**
+ * The first two meta elements of a page with a content: when its list was made (RFC 3339; "" for a page without a list),
+ * and its Content-Security-Policy. Origin and edge take the header fields of a page from there, where they are signed.
+ */
+export type PageHead = { generatedAt: string; policy: string };
+
+/** Reads them, or gives null when it is no page of ours. */
+export function readPageHead(html: string): PageHead | null {
+  const [generatedAt = "", policy] = html
+    .slice(0, longestHead)
+    .split('content="')
+    .slice(1, 3)
+    .map((part) => (part.includes('"') ? part.slice(0, part.indexOf('"')) : undefined)); // a part of a policy is none
+  return policy === undefined ? null : { generatedAt, policy };
+}
+
+const longestHead = 4096; // characters
+
+/** The header fields of a page, beside those of every answer. Only a field can keep others from framing it. */
+export function pageFields({ policy }: Pick<PageHead, "policy">): Record<string, string> {
+  return {
+    "content-security-policy": `${policy}; frame-ancestors 'none'`,
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+  };
+}
+
+/** What a page of people may load and do in their browser. */
+
+/**
+ * The Content-Security-Policy that a page has in its first elements, where the origin's signature covers it. `thumbHosts`
+ * (host, or host:port) are those whose pictures it shows, beside its own. Nothing inline, nothing of others, no markup made
+ * of texts (Trusted Types); the one policy named makes the address of the service worker.
+ */
+export function contentPolicy(thumbHosts: readonly string[]): string {
+  const pictures = ["'self'", ...thumbHosts].join(" ");
+  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${pictures}; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types trendvault`;
+}
+
+/**
+ * The policy of /docs, which Swagger UI draws: its pictures are `data:` in its style sheet, and it sets innerHTML itself,
+ * so that Trusted Types cannot be asked for. Nothing of others, and nothing inline.
+ */
+export const docsPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
+
+/** The policy of the service worker's script, wherever it comes from: what it may load is what the pages of all visitors can. */
+export const workerPolicy = "default-src 'none'; connect-src 'self'";
+
+/**
+ * The hosts of a comma-separated list; null when one of them is no host name or address with an optional port, or when they
+ * are too long for a policy that the edge reads from the head of a page.
+ */
+export function readThumbHosts(text: string): string[] | null {
+  const hosts = text.split(",").flatMap((part) => part.trim().toLowerCase() || []);
+  if (hosts.join(" ").length > longestHosts) return null;
+  return hosts.every((host) => /^[\w.-]+(:\d+)?$/.test(host)) ? hosts : null;
+}
+
+const longestHosts = 2000; // characters

@@ -1,0 +1,340 @@
+import * as z from "zod/mini";
+import { choiceOf, defaultLimit, largestLimit, longestList, type Window, windows } from "./lists.ts";
+import { type FeedForm, type PageQuery, pageLanguages } from "./page.ts";
+import { explanationPath, pageParameters } from "./paths.ts";
+import type { ProblemExtras, ProblemKind } from "./problem.ts";
+import { defaultRegion, findRegion, regionCodes } from "./regions.ts";
+import type { TokenList } from "./token.ts";
+
+/** What `limit` may be. */
+export const limitExpected = `expected a whole number from 1 to ${largestLimit}`;
+const languageExpected =
+  "expected the primary subtag of a language (BCP 47) alone, such as de, which stands for de-AT, too";
+const cursorExpected = "expected the cursor in `next` of a page, unchanged";
+const cursorPattern = /^[1-9][0-9]{0,14}-(0|[1-9][0-9]{0,5})$/;
+
+/**
+ * What an item of a page has, besides the default: little of it, as a phone wants it, or its growth as well, for charts.
+ * Named shapes, and no choice of single fields: each is a response to be built and cached.
+ */
+export const fieldSets = ["snippet", "chart"] as const;
+
+/** The full hours that a sparkline covers. */
+export const sparklineHours = 24;
+
+/** The parameters of /api/trending. The OpenAPI document is made from this schema as well. */
+export const TrendingQuery = z.strictObject({
+  region: z._default(z.string().check(z.refine(isRegion, { error: regionExpected })), () => defaultRegion),
+  window: z._default(z.enum(windows, { error: `expected one of ${windows.join(", ")}` }), "day"),
+  category: z.optional(
+    z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
+  ),
+  language: z.optional(z.string().check(z.regex(/^[a-z]{2,3}$/, { error: languageExpected }))),
+  fields: z.optional(z.enum(fieldSets, { error: `expected one of ${fieldSets.join(", ")}` })),
+  limit: z._default(
+    z.int({ error: limitExpected }).check(z.minimum(1), z.maximum(largestLimit)),
+    defaultLimit,
+  ),
+  cursor: z.optional(z.string().check(z.regex(cursorPattern, { error: cursorExpected }))),
+});
+export type TrendingQuery = z.infer<typeof TrendingQuery>;
+
+/** What `region` may be. */
+function regionExpected(): string {
+  return `expected one of ${regionCodes.join(", ")}`;
+}
+
+function isRegion(code: string): boolean {
+  return findRegion(code) !== undefined;
+}
+
+/** Why a parameter was refused. `detail` says what is allowed and repeats nothing of the request. */
+export type InvalidParameter = { name: string; detail: string };
+
+type ParsedTrendingQuery =
+  | { query: TrendingQuery; invalid: null }
+  | { query: null; invalid: [InvalidParameter, ...InvalidParameter[]] };
+
+/** Reads a query string ("region=de&limit=24", with or without "?"). Unknown, repeated and bad parameters are refused. */
+export function parseTrendingQuery(search: string): ParsedTrendingQuery {
+  const values: Record<string, string | number> = {};
+  const invalid: InvalidParameter[] = [];
+  for (const [name, text] of new URLSearchParams(search)) {
+    if (!Object.hasOwn(TrendingQuery.def.shape, name)) invalid.push(unknownParameter());
+    else if (Object.hasOwn(values, name)) invalid.push({ name, detail: "expected at most once" });
+    else values[name] = typed(name, text);
+  }
+  const parsed = TrendingQuery.safeParse(values);
+  if (!parsed.success) invalid.push(...parsed.error.issues.map(asInvalidParameter));
+  else invalid.push(...contradictionsOf(parsed.data));
+  const [first, ...rest] = invalid;
+  if (parsed.success && first === undefined) return { query: parsed.data, invalid: null };
+  return { query: null, invalid: [first ?? unknownParameter(), ...rest] };
+}
+
+/** The one URL of a query: fixed order, defaults left out except the region. It is a cache key. */
+export function trendingUrl(query: TrendingQuery): string {
+  let url = `/api/trending?region=${query.region}`;
+  if (query.window !== "day") url += `&window=${query.window}`;
+  if (query.category !== undefined) url += `&category=${encodeQueryValue(query.category)}`;
+  if (query.language !== undefined) url += `&language=${query.language}`;
+  if (query.fields !== undefined) url += `&fields=${query.fields}`;
+  if (query.limit !== defaultLimit) url += `&limit=${query.limit}`;
+  if (query.cursor !== undefined) url += `&cursor=${query.cursor}`;
+  return url;
+}
+
+// fetch() and URL write an apostrophe of a query as %27 (WHATWG URL, special-query percent-encode set), which
+// encodeURIComponent leaves as it is: a signed or cached target must be what is sent.
+function encodeQueryValue(text: string): string {
+  return encodeURIComponent(text).replaceAll("'", "%27");
+}
+
+/** A page begins after a rank of a generation, so that the pages of one list stay together. */
+export type PageStart = { generation: number; afterRank: number };
+
+export function writeCursor(start: PageStart): string {
+  return `${start.generation}-${start.afterRank}`;
+}
+
+/** Reads a cursor that TrendingQuery has accepted. @throws Error for any other text */
+export function readCursor(cursor: string): PageStart {
+  const [generation, afterRank] = cursor.split("-").map(Number);
+  if (generation === undefined || afterRank === undefined) throw new Error("Cannot read an unchecked cursor");
+  return { generation, afterRank };
+}
+
+/** What each parameter may be, but not with the others. */
+function contradictionsOf(query: TrendingQuery): InvalidParameter[] {
+  const { category, language } = query;
+  const invalid: InvalidParameter[] = [];
+  if (category !== undefined && language !== undefined) {
+    invalid.push({ name: "language", detail: "expected without category: no list is of both" });
+  }
+  if (choiceOf(category ?? "").language !== undefined) {
+    invalid.push({ name: "category", detail: "expected the name of a category" });
+  }
+  if (!isPageStart(query)) invalid.push({ name: "cursor", detail: cursorExpected });
+  return invalid;
+}
+
+// `next` leads from page to page of one length, and no further than a list can be.
+function isPageStart({ category, language, limit, cursor }: TrendingQuery): boolean {
+  if (cursor === undefined) return true;
+  const { afterRank } = readCursor(cursor);
+  const longest = longestList[(category ?? language) === undefined ? "all" : "category"];
+  return afterRank % limit === 0 && afterRank < longest;
+}
+
+// Query strings carry text only. What is not of the expected form stays text, and the schema refuses it.
+function typed(name: string, text: string): string | number {
+  if (name === "limit" && /^[1-9][0-9]{0,3}$/.test(text)) return Number(text);
+  if (name === "region" && /^[a-z]{2}$/i.test(text)) return text.toUpperCase();
+  if (name === "language" && /^[a-z]{2,3}$/i.test(text)) return text.toLowerCase();
+  return text;
+}
+
+// The name is not repeated: it is free text of the client.
+function unknownParameter(): InvalidParameter {
+  const allowed = Object.keys(TrendingQuery.def.shape).join(", ");
+  return { name: "(unknown)", detail: `expected only ${allowed}` };
+}
+
+function asInvalidParameter(issue: { path: PropertyKey[]; message: string }): InvalidParameter {
+  return { name: String(issue.path[0]), detail: issue.message };
+}
+
+// The parser looks the region up when it is asked, since a program may have regions of its own.
+const region = z._default(z.enum(regionCodes), defaultRegion);
+const described = z.extend(TrendingQuery, { region });
+const shape = described.def.shape;
+
+const descriptions: Record<keyof typeof shape, string> = {
+  region: "The market, ISO 3166-1 alpha-2, in upper or lower case",
+  window: "The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days",
+  category: "One of the categories that /api/regions lists; without it, the list over all categories",
+  language:
+    "The primary subtag of a language (BCP 47): videos in it, in all its regional variants (RFC 4647, basic filtering). One that /api/regions lists for the market; not beside `category`",
+  fields:
+    "What an item has: snippet = only id, rank, title, channel, thumbs and url; chart = everything, and a sparkline; without it, everything but the sparkline",
+  limit: "The most items on a page",
+  cursor: "The cursor in `next` of the previous page",
+};
+
+/** The parameters of an explanation, with their descriptions. */
+export function describedExplainQuery() {
+  const { region, window } = describedTrendingQuery().def.shape;
+  return z.strictObject({ region, window });
+}
+
+/** The schema of the query with its descriptions for OpenAPI: in a file of their own, the edge does not bundle them. */
+export function describedTrendingQuery(): typeof described {
+  for (const name of Object.keys(shape) as (keyof typeof shape)[]) {
+    z.globalRegistry.add(shape[name], { description: descriptions[name] });
+  }
+  return described;
+}
+
+/** A list with the language that its page is in. */
+type ParsedPageQuery =
+  | { query: TrendingQuery & PageQuery; invalid: null }
+  | { query: null; invalid: [InvalidParameter, ...InvalidParameter[]] };
+
+/**
+ * Reads the query string of a page: its own parameters as strictly as those of a list. Others are left out, since sites
+ * and mail programs add theirs to the links that people share; the canonical URL has none of them.
+ */
+export function parsePageQuery(search: string): ParsedPageQuery {
+  const parameters = new URLSearchParams(search);
+  const [lang, ...more] = parameters.getAll("lang");
+  parameters.delete("lang");
+  for (const name of [...parameters.keys()]) if (!pageParameters.includes(name)) parameters.delete(name);
+  const isLanguage = lang === undefined || pageLanguages.has(lang);
+  if (!isLanguage || more.length > 0) return { query: null, invalid: [unknownPageLanguage] };
+  const parsed = parseTrendingQuery(parameters.toString());
+  return parsed.query === null ? parsed : { query: { ...parsed.query, lang }, invalid: null };
+}
+
+const unknownPageLanguage: InvalidParameter = {
+  name: "lang",
+  detail: `expected one of ${[...pageLanguages].join(", ")}`,
+};
+
+/** Which feed a path names. */
+export type FeedAddress = { region: TrendingQuery["region"]; form: FeedForm };
+
+/** A feed: the longest first page of a list, in one form. */
+export type FeedQuery = TrendingQuery & { form: FeedForm };
+
+/** The feed that a path names, such as /feeds/PL.atom, or null when it names none. */
+export function feedAt(path: string): FeedAddress | null {
+  const [, code, form] = /^\/feeds\/([A-Za-z]{2})\.(json|atom)$/.exec(path) ?? [];
+  const region = regionCodes.find((known) => known === code?.toUpperCase());
+  return region === undefined ? null : { region, form: form as FeedForm };
+}
+
+type ParsedFeedQuery =
+  | { query: FeedQuery; invalid: null }
+  | { query: null; invalid: [InvalidParameter, ...InvalidParameter[]] };
+
+/** Reads the query string of a feed, as strictly as that of a list: it selects a window and a category. */
+export function parseFeedQuery({ region, form }: FeedAddress, search: string): ParsedFeedQuery {
+  const names = [...new URLSearchParams(search).keys()];
+  if (names.some((name) => name !== "window" && name !== "category")) {
+    return { query: null, invalid: [{ name: "(unknown)", detail: "expected only window, category" }] };
+  }
+  const parsed = parseTrendingQuery(search);
+  if (parsed.query === null) return parsed;
+  return { query: { ...parsed.query, region, form, limit: largestLimit }, invalid: null };
+}
+
+/** Which list a video's place is explained in. */
+export type ExplainQuery = Pick<TrendingQuery, "region" | "window">;
+
+/** Reads the query string of an explanation, as strictly as that of a list. */
+export function parseExplainQuery(search: string): ParsedTrendingQuery {
+  const names = [...new URLSearchParams(search).keys()];
+  if (names.some((name) => name !== "region" && name !== "window")) {
+    return { query: null, invalid: [{ name: "(unknown)", detail: "expected only region, window" }] };
+  }
+  return parseTrendingQuery(search);
+}
+
+/** The one URL of an explanation: the default window left out. It is a cache key. */
+export function explanationUrl(id: string, { region, window }: ExplainQuery): string {
+  return `${explanationPath(id)}?region=${region}${window === "day" ? "" : `&window=${window}`}`;
+}
+
+/** What is exported: a market's lists over all categories, of one window, or of all without it. */
+export type ExportQuery = { region: TrendingQuery["region"]; window: Window | undefined };
+
+/** The media type of an export: a JSON value a line. */
+export const exportType = "application/x-ndjson";
+
+/** The region whose export a path names, such as /api/export/PL.ndjson, or null when it names none. */
+export function exportedRegionAt(path: string): TrendingQuery["region"] | null {
+  const [, code] = /^\/api\/export\/([A-Za-z0-9-]{1,20})\.ndjson$/.exec(path) ?? [];
+  return regionCodes.find((known) => known === code?.toUpperCase()) ?? null;
+}
+
+type ParsedExportQuery =
+  | { query: ExportQuery; invalid: null }
+  | { query: null; invalid: [InvalidParameter, ...InvalidParameter[]] };
+
+/** Reads the query string of an export, as strictly as that of a list: it selects a window. */
+export function parseExportQuery(region: ExportQuery["region"], search: string): ParsedExportQuery {
+  const names = [...new URLSearchParams(search).keys()];
+  if (names.some((name) => name !== "window")) {
+    return { query: null, invalid: [{ name: "(unknown)", detail: "expected only window" }] };
+  }
+  const parsed = parseTrendingQuery(search);
+  if (parsed.query === null) return parsed;
+  return { query: { region, window: names.length === 0 ? undefined : parsed.query.window }, invalid: null };
+}
+
+/** The one URL of an export. It is a cache key. */
+export function exportUrl({ region, window }: ExportQuery): string {
+  return `/api/export/${region}.ndjson${window === undefined ? "" : `?window=${window}`}`;
+}
+
+/** What a list's pages have in common: which generation it is of, and how many ranks it has. */
+type ListExtent = { generation: number; total: number };
+
+/** The rank after which the page of a query begins. */
+export function pageStart({ cursor }: Pick<TrendingQuery, "cursor">): number {
+  return cursor === undefined ? 0 : readCursor(cursor).afterRank;
+}
+
+/** The URL of the next page, or null on the last. */
+export function nextPageUrl(query: TrendingQuery, { generation, total }: ListExtent): string | null {
+  const afterRank = pageStart(query) + query.limit; // by rank, also when one is missing: pages begin at multiples of limit
+  if (afterRank >= total) return null;
+  return trendingUrl({ ...query, cursor: writeCursor({ generation, afterRank }) });
+}
+
+/** What the token of a page says. `category`: the list's name in tokens, "" for all categories together. */
+export function pageInToken(
+  query: TrendingQuery,
+  { generation, total }: ListExtent,
+  category: string,
+): TokenList {
+  const { region, window, limit } = query;
+  const offset = pageStart(query);
+  return { region, window, category, generation, offset, count: Math.min(limit, total - offset) };
+}
+
+/** Why there is no such list, in the words that origin and edge share. */
+export type ListRefusal = { kind: ProblemKind; detail: string; extras: ProblemExtras };
+
+/** Why something does not exist, in the words that origin and edge share. */
+export const missing = {
+  page: "The list ends before this page.",
+  video: "No such video.",
+  asset: "No such asset: the page that names it is of another version.",
+  explanation: "Nothing is known of this video in this market.",
+} as const;
+
+/** `categories` are those that there are now. */
+export function unknownCategory(categories: Iterable<string>): ListRefusal {
+  return unlisted("category", categories);
+}
+
+/** `languages` are those that have a list in the region now. */
+export function unknownLanguage(languages: Iterable<string>): ListRefusal {
+  return unlisted("language", languages);
+}
+
+export function generationGone({ cursor: _, ...query }: TrendingQuery): ListRefusal {
+  const detail = "The generation of this cursor was deleted.";
+  return { kind: "generation-gone", detail, extras: { restart: trendingUrl(query) } };
+}
+
+function unlisted(name: string, values: Iterable<string>): ListRefusal {
+  const known = [...values].sort().join(", ");
+  const detail = `expected ${known === "" ? "none" : `one of ${known}`}`;
+  return {
+    kind: "invalid-parameter",
+    detail: `${name}: ${detail}`,
+    extras: { invalid: [{ name, detail }] },
+  };
+}
