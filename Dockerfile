@@ -1,4 +1,4 @@
-# Three images from one source; compose.yml runs them together. docs/operations.md, "In containers", says how.
+# Three images from one source; compose.yml runs them together. docs/operations/install.md, "In containers", says how.
 #   docker build --target writer -t trendvault-writer .      (or: origin, edge-for-trying)
 # None has a compiler or a package of the build, runs as root, or writes outside /var/lib/trendvault and /tmp.
 

@@ -7,7 +7,7 @@ import { drawsOf, Random } from "./test-support/random.ts";
 const compareSeconds = 1200; // only a fault takes so long, on a busy machine
 
 test(
-  "openapi.json breaks no client of the last release (docs/stability.md)",
+  "openapi.json breaks no client of the last release (docs/http-api.md)",
   async () => {
     expect(await breakingChanges(released, current)).toEqual([]);
   },

@@ -18,7 +18,7 @@ def _own_regions() -> list[str] | None:
     try:
         return [str(region["code"]) for region in json.loads(Path(path).read_text())["regions"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SystemExit(f"Cannot read REGIONS_FILE={path}: {error!r}. See docs/markets.md.") from error
+        raise SystemExit(f"Cannot read REGIONS_FILE={path}: {error!r}. See docs/regions.md.") from error
 
 
 def _name_regions(schema: dict[str, Any], codes: list[str]) -> None:

@@ -16,7 +16,7 @@ export async function breakingChanges(base: object, revision: object): Promise<s
   }
 }
 
-// docs/stability.md lets answers have new values, but takes none away.
+// docs/http-api.md lets answers have new values, but takes none away.
 const options = ["--format=json", "--fail-on=none", "--skip-rule=enum-values-added"];
 
 async function compare(cwd: string): Promise<Change[]> {

@@ -6,7 +6,7 @@ import { regionCodes } from "@trendvault/contract/regions";
 import { Random } from "@trendvault/contract/test-support/random";
 import { openTestOrigin, type TestOrigin } from "../../api/test-support/test-origin.ts";
 
-// What docs/sharding.md promises: whether one writer ranks all markets or several share them, the lists are the same.
+// What docs/operations/scale.md promises: whether one writer ranks all markets or several share them, the lists are the same.
 
 const writer = resolve(import.meta.dir, "../../writer/bin/writer");
 setDefaultTimeout(1_200_000); // real processes on a busy machine

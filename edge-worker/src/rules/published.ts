@@ -30,7 +30,7 @@ type PublishedRegion = {
   language_lists?: string[];
 };
 
-/** How much larger the next number of a region may be: of the only writer, or of one of several (docs/sharding.md). */
+/** How much larger the next number of a region may be: of the only writer, or of one of several (docs/operations/scale.md). */
 const steps = [1, 256];
 
 export function readPublished(body: string): Published {

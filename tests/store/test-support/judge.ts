@@ -16,7 +16,7 @@ type Options = {
 /**
  * Asks one reader, and judges each answer: it is signed and whole, the answer to what was asked, a list without gaps,
  * the same as any other answer of that generation, and no older than what the reader had served at that address: after a
- * publication, answers follow each other (docs/decisions/0027). What it has served it goes on serving, unless it was
+ * publication, answers follow each other (docs/decisions/0009). What it has served it goes on serving, unless it was
  * killed.
  */
 export class Judge {

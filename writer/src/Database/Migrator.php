@@ -85,7 +85,7 @@ final readonly class Migrator
         return $tables === [] ? [] : throw SchemaMismatch::foreign();
     }
 
-    /** Where nothing was said yet, it was the origins of that version alone. See docs/decisions/0052. */
+    /** Where nothing was said yet, it was the origins of that version alone. See docs/decisions/0023. */
     private function sayWhoCanRead(Migration $migration): void
     {
         $before = $this->database->value('PRAGMA user_version') ?: $migration->version - 1;

@@ -133,7 +133,7 @@ final readonly class PruneResult
 }
 
 /**
- * The time before which observations are deleted. docs/decisions/0020-retention-by-data-time.md says why there are
+ * The time before which observations are deleted. docs/decisions/0004-observations-by-time.md says why there are
  * two: a clock that jumps must not delete, and data that gets old must not stay because nothing new comes.
  */
 final readonly class Cutoff
