@@ -33,7 +33,7 @@ export const refusalDetails = {
 
 /**
  * The response fields that scripts of other sites may read besides those that they always may (Fetch standard,
- * "CORS-safelisted response-header name"): what docs/http-api.md and docs/stability.md promise, and what it takes to
+ * "CORS-safelisted response-header name"): what docs/http-api.md promises, and what it takes to
  * verify a signature in a browser.
  */
 export const exposedFields = [

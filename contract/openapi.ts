@@ -626,7 +626,7 @@ const groups: Group[] = [
 
 /**
  * The OpenAPI 3.1 description of the API, made from the schemas. openapi.json is its text. Answers may get further
- * fields (docs/stability.md); `closed` allows none, for tests that look for fields that are not described.
+ * fields (docs/http-api.md); `closed` allows none, for tests that look for fields that are not described.
  */
 export function createOpenapiDocument({ closed = false } = {}) {
   return createDocument(

@@ -54,7 +54,7 @@ export type RegionTable = {
   regions: readonly Region[];
 };
 
-/** As many as ISO 3166-1 has codes, with XK. The numbers of generations leave room for 256 (docs/sharding.md). */
+/** As many as ISO 3166-1 has codes, with XK. The numbers of generations leave room for 256 (docs/operations/scale.md). */
 export const mostRegions = 250;
 const mostLanguages = 10;
 const mostFaults = 20; // that are said at once
@@ -161,7 +161,7 @@ export async function requireSameRegions(edgeUrl = "", patience: Patience = {}):
   if (published === own) return published;
   throw new Error(
     `The edge was built for the regions ${own}, and those at ${url} are ${published}. Build it with the file that ` +
-      "REGIONS_FILE names at the writer and the origin (docs/markets.md).",
+      "REGIONS_FILE names at the writer and the origin (docs/regions.md).",
   );
 }
 

@@ -14,7 +14,7 @@ import {
  *     mac = base64url(HMAC-SHA-256(key[kid], "trendvault-edge\nv2\n<kid>\n<minute>"))
  *
  * minute is Unix time divided by 60. The origin accepts the minute of its clock, the one before and the next, and
- * compares whole values in constant time. A value is the same for every request of a minute: decision 0026 says why
+ * compares whole values in constant time. A value is the same for every request of a minute: decision 8 says why
  * it does not name the target.
  */
 export const edgeSignatureHeader = "x-edge-signature";
