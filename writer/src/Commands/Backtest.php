@@ -106,13 +106,16 @@ final class Backtest extends WriterCommand
         foreach ($paths as $path) {
             foreach (new NdjsonFile($path)->lines() as $line) {
                 try {
-                    $observations[] = is_string($line) ? $parser->parse($line) : null;
+                    $parsed = is_string($line) ? $parser->parse($line) : null;
                 } catch (RejectedLine) {
                     continue;
+                }
+                if ($parsed instanceof Observation) {
+                    $observations[] = $parsed;
                 }
             }
         }
 
-        return array_values(array_filter($observations));
+        return $observations;
     }
 }

@@ -20,11 +20,11 @@ use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Ingest\BatchStore;
 use TrendVault\Writer\Ingest\Outcome;
-use TrendVault\Writer\Ingest\SourceFailures;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Ingest\SourceResult;
-use TrendVault\Writer\Ingest\TimeShift;
+use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\WriterException;
@@ -96,31 +96,53 @@ final class Ingest extends WriterCommand
         return SourceKinds::kind($name) === 'edge';
     }
 
-    /** @param list<string> $names of sources */
+    /**
+     * Moves archived data to the present: the newest observation is now, all others keep their distance to it.
+     *
+     * @param list<string> $names of sources, which are read once here and once by ingest
+     * @return int seconds to add to every time
+     * @throws SourceFailure when there is not one observation
+     */
     private static function shiftSeconds(array $names, Context $context, Database $database): int
     {
-        $sources = [];
-        foreach (SourceKinds::inTurn($names) as $together) {
-            foreach (SourceKinds::open($together, $context, $database) as $source) {
-                $sources[] = $source instanceof SourceFailure ? throw $source : $source;
-            }
-        }
         $now = $context->now();
-
-        return TimeShift::toNow(
-            $sources,
-            new ObservationParser(
-                RegionShare::whole(RegionSettings::table($context->settings))->ownership(),
-                $now,
-            ),
+        $parser = new ObservationParser(
+            RegionShare::whole(RegionSettings::table($context->settings))->ownership(),
             $now,
         );
+        $newest = $refusal = null;
+        foreach (SourceKinds::inTurn($names) as $together) {
+            foreach (SourceKinds::open($together, $context, $database) as $source) {
+                $lines = $source instanceof SourceFailure ? throw $source : $source->lines();
+                foreach ($lines as $number => $line) {
+                    try {
+                        $parsed = is_string($line) ? $parser->parse($line) : null;
+                        $newest =
+                            $parsed instanceof Observation ? max($newest, $parsed->observedAt) : $newest;
+                    } catch (RejectedLine $rejected) {
+                        // Ingesting rejects it.
+                        $refusal ??= " Line $number: {$rejected->getMessage()}.";
+                    }
+                }
+            }
+        }
+
+        return $newest === null
+            ? throw SourceFailure::because(
+                'Cannot shift to now: the sources have no observation that can be read. Expected NDJSON, as docs/observations.md describes it.' .
+                    $refusal,
+            )
+            : $now - $newest;
     }
 }
 
 /** Ingests sources one after the other and logs each; one that fails does not keep the others from being read. */
 final readonly class IngestStep
 {
+    /** Once for each source of a run; it goes with the run. */
+    private const string COUNT_FAILURE = 'INSERT OR IGNORE INTO source_failures (run_id, source) VALUES (?, ?)';
+    private const int MOST_LABEL_CHARACTERS = 120;
+
     public function __construct(private Context $context, private Database $database, private Run $run) {}
 
     /**
@@ -145,7 +167,10 @@ final readonly class IngestStep
         foreach (SourceKinds::inTurn($names) as $together) {
             foreach ($this->results($together, $ingestion) as $name => $failed) {
                 if ($failed !== null) {
-                    new SourceFailures($this->database, $this->run)->add(SourceKinds::label($name));
+                    $this->database->run(self::COUNT_FAILURE, [
+                        $this->run->id,
+                        mb_substr(SourceKinds::label($name), 0, self::MOST_LABEL_CHARACTERS),
+                    ]);
                     $exitCode = $failed;
                 }
             }

@@ -10,7 +10,6 @@ use SplPriorityQueue;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceKind;
 use TrendVault\Writer\Time\Rfc3339;
@@ -19,7 +18,7 @@ use TrendVault\Writer\Time\Rfc3339;
  * A made-up video site to try the product with. The view count of a video depends on the seed, the video and
  * the time alone: the same seed and time give the same lines on every machine.
  */
-final class DemoSource implements Source
+final class DemoSource extends Source
 {
     private const int VIDEOS = 50_000;
     /** No site: bin/up has one that draws the pictures. */
@@ -75,15 +74,6 @@ final class DemoSource implements Source
     {
         return $this->fill ? $this->generated / $this->videos / count(self::FILL_HOURS_AGO) : null;
     }
-
-    #[Override]
-    public function rejects(): ?RejectStore
-    {
-        return null;
-    }
-
-    #[Override]
-    public function settle(bool $clean): void {}
 
     /** @return Generator<array{DemoVideo, string, int}> in the order of time */
     private function filled(): Generator

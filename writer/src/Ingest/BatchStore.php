@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ingest;
 
+use Closure;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Database\Run;
@@ -15,9 +16,10 @@ use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Observations\Removal;
 use TrendVault\Writer\Sources\LineFragment;
 use TrendVault\Writer\Sources\RejectStore;
+use TrendVault\Writer\Sources\SourceFailure;
 
 /** Stores batches of lines in transactions of bounded size; each transaction also counts its lines in runs. */
-final readonly class BatchStore
+final class BatchStore
 {
     private const string COUNT_RUN = <<<'SQL'
     UPDATE runs SET accepted = accepted + ?, unchanged = unchanged + ?, late = late + ?, conflicting = conflicting + ?, removed = removed + ?,
@@ -31,27 +33,63 @@ final readonly class BatchStore
 
     /** Bounds what one commit adds to the WAL. */
     private const int OBSERVATIONS_PER_COMMIT = 4000;
+    /** Bounds a batch, which is most of the memory of a run. */
+    private const int MAX_LINES = 16_000;
+    private const int MAX_BYTES = 8 * 1024 * 1024;
 
-    private ObservationStore $store;
+    private readonly ObservationStore $store;
+    /** @var list<int> line numbers in the source, of the batch */
+    private array $numbers = [];
+    /** @var array<int, string|LineFragment> by the index of the number, while storing may reject them */
+    private array $lines = [];
 
     public function __construct(
-        private Database $database,
-        private Run $run,
-        private ObservationParser $parser,
+        private readonly Database $database,
+        private readonly Run $run,
+        private readonly ObservationParser $parser,
     ) {
         $this->store = new ObservationStore($database, $run->startedAt);
     }
 
     /**
+     * Collects lines before they are stored, so that no transaction is open while the writer waits for a source.
+     *
+     * @param iterable<int, string|LineFragment> $lines by their number in the source, from 1
+     * @param LineCounts $counts is added to after each commit, so it is right after a failure, too
+     * @param Closure(): void $stored is called after each batch
+     * @throws SourceFailure as the lines do, after those before it are stored
+     */
+    public function store(iterable $lines, RejectStore $rejects, LineCounts $counts, Closure $stored): void
+    {
+        [$this->numbers, $this->lines, $bytes, $failure] = [[], [], 0, null];
+        try {
+            foreach ($lines as $number => $line) {
+                $this->numbers[] = $number;
+                $this->lines[] = $line;
+                $bytes += strlen(is_string($line) ? $line : $line->bytes);
+                if (count($this->numbers) >= self::MAX_LINES || $bytes >= self::MAX_BYTES) {
+                    $this->storeBatch($rejects, $counts);
+                    $stored();
+                    $bytes = 0;
+                }
+            }
+        } catch (SourceFailure $failure) {
+        }
+        $this->storeBatch($rejects, $counts);
+        $stored();
+        if ($failure !== null) {
+            throw $failure;
+        }
+    }
+
+    /**
      * Stores in the order of video ids, which is the order of the velocity table: each of its pages is then
      * written once for a batch, in whichever order the source has its videos.
-     *
-     * @param LineCounts $counts is added to after each commit, so it is right after a failure, too
      */
-    public function store(Batch $batch, RejectStore $rejects, LineCounts $counts): void
+    private function storeBatch(RejectStore $rejects, LineCounts $counts): void
     {
         [$others, $removals, $announcements] = [new LineCounts(), [], []];
-        $observations = $this->parse($batch, $rejects, $others, $removals, $announcements);
+        $observations = $this->parse($rejects, $others, $removals, $announcements);
         if (!$others->isEmpty()) {
             $this->database->transaction(function () use ($others, $removals): void {
                 array_walk($removals, $this->remove(...));
@@ -59,22 +97,17 @@ final readonly class BatchStore
             });
             $counts->add($others);
         }
-        foreach (array_chunk($announcements, self::OBSERVATIONS_PER_COMMIT, true) as $chunk) {
-            $committed = new LineCounts();
-            $this->database->transaction(function () use ($chunk, $batch, $rejects, $committed): void {
-                $this->announce($chunk, $batch, $rejects, $committed);
-                $this->record($committed);
-            });
-            $counts->add($committed);
+        foreach ([$announcements, self::sorted($observations)] as $parsed) {
+            foreach (array_chunk($parsed, self::OBSERVATIONS_PER_COMMIT, true) as $chunk) {
+                $committed = new LineCounts();
+                $this->database->transaction(function () use ($chunk, $rejects, $committed): void {
+                    $this->storeChunk($chunk, $rejects, $committed);
+                    $this->record($committed);
+                });
+                $counts->add($committed);
+            }
         }
-        foreach (array_chunk(self::sorted($observations), self::OBSERVATIONS_PER_COMMIT, true) as $chunk) {
-            $committed = new LineCounts();
-            $this->database->transaction(function () use ($chunk, $batch, $rejects, $committed): void {
-                $this->storeChunk($chunk, $batch, $rejects, $committed);
-                $this->record($committed);
-            });
-            $counts->add($committed);
-        }
+        [$this->numbers, $this->lines] = [[], []];
     }
 
     /**
@@ -95,41 +128,35 @@ final readonly class BatchStore
      * @return array<int, Observation> by index in the batch
      */
     private function parse(
-        Batch $batch,
         RejectStore $rejects,
         LineCounts $counts,
         array &$removals,
         array &$announcements,
     ): array {
         $observations = [];
-        foreach ($batch->lines() as $index => $line) {
+        foreach ($this->lines as $index => $line) {
             if ($line instanceof LineFragment) {
-                self::rejectFragment($batch->numberOf($index), $line, $rejects, $counts);
+                self::rejectFragment($this->numbers[$index], $line, $rejects, $counts);
                 continue;
             }
             try {
-                $removal = Removal::parse($line);
-                if ($removal !== null) {
-                    $removals[] = $removal;
+                $parsed = $this->parser->parse($line);
+                if ($parsed instanceof Observation) {
+                    $observations[$index] = $parsed;
+                    if ($parsed->describesVideo()) {
+                        unset($this->lines[$index]); // Storing it cannot reject it any more.
+                    }
+                } elseif ($parsed instanceof Removal) {
+                    $removals[] = $parsed;
                     $counts->count(Outcome::Removed);
-                    continue;
-                }
-                $parsed = $this->parser->parseAnnouncement($line) ?? $this->parser->parse($line);
-                if ($parsed === null || ($parsed instanceof Announcement && $parsed->regions === [])) {
+                } elseif ($parsed === null || $parsed->regions === []) {
                     $counts->count(Outcome::OtherRegion);
-                    $batch->release($index);
-                    continue;
-                }
-                if ($parsed instanceof Announcement) {
+                    unset($this->lines[$index]);
+                } else {
                     $announcements[$index] = $parsed;
-                    continue;
-                }
-                $observations[$index] = $parsed;
-                if ($parsed->describesVideo()) {
-                    $batch->release($index); // Storing it cannot reject it any more.
                 }
             } catch (RejectedLine $rejection) {
-                self::reject($batch->numberOf($index), "$line\n", $rejection, $rejects, $counts);
+                self::reject($this->numbers[$index], "$line\n", $rejection, $rejects, $counts);
             }
         }
 
@@ -146,39 +173,21 @@ final readonly class BatchStore
         );
     }
 
-    /** @param array<int, Announcement> $announcements by index in the batch */
-    private function announce(
-        array $announcements,
-        Batch $batch,
-        RejectStore $rejects,
-        LineCounts $counts,
-    ): void {
-        $videos = new VideoStore($this->database, $this->run->startedAt);
-        foreach ($announcements as $index => $announcement) {
-            try {
-                $videos->announce($announcement);
-                $counts->count(Outcome::Announced);
-            } catch (RejectedLine $rejection) {
-                $bytes = "{$batch->lines()[$index]}\n";
-                self::reject($batch->numberOf($index), $bytes, $rejection, $rejects, $counts);
-            }
+    /** @param array<int, Observation>|array<int, Announcement> $parsed by index in the batch */
+    private function storeChunk(array $parsed, RejectStore $rejects, LineCounts $counts): void
+    {
+        $observations = reset($parsed) instanceof Observation ? $parsed : [];
+        if ($observations !== []) {
+            $this->store->prepareFor($observations);
         }
-    }
-
-    /** @param array<int, Observation> $observations by index in the batch */
-    private function storeChunk(
-        array $observations,
-        Batch $batch,
-        RejectStore $rejects,
-        LineCounts $counts,
-    ): void {
-        $this->store->prepareFor($observations);
-        foreach ($observations as $index => $observation) {
+        foreach ($parsed as $index => $one) {
             try {
-                $counts->count($this->store->add($observation));
+                $counts->count(
+                    $one instanceof Observation ? $this->store->add($one) : $this->store->announce($one),
+                );
             } catch (RejectedLine $rejection) {
-                $bytes = "{$batch->lines()[$index]}\n";
-                self::reject($batch->numberOf($index), $bytes, $rejection, $rejects, $counts);
+                $bytes = "{$this->lines[$index]}\n";
+                self::reject($this->numbers[$index], $bytes, $rejection, $rejects, $counts);
             }
         }
     }
@@ -228,50 +237,6 @@ final readonly class BatchStore
         foreach ($counts->rejections() as $reason => $count) {
             $this->database->run(self::COUNT_REJECTIONS, [$this->run->id, $reason, $count]);
         }
-    }
-}
-
-/** Lines that wait to be stored. A line can be released before the batch is done: lines are most of its memory. */
-final class Batch
-{
-    private const int MAX_LINES = 16_000;
-    private const int MAX_BYTES = 8 * 1024 * 1024;
-
-    /** @var list<int> line numbers in the source */
-    private array $numbers = [];
-    /** @var array<int, string|LineFragment> by the index of the number */
-    private array $lines = [];
-    private int $bytes = 0;
-
-    /** @param int $number of the line in the source, from 1 */
-    public function add(int $number, string|LineFragment $line): void
-    {
-        $this->numbers[] = $number;
-        $this->lines[] = $line;
-        $this->bytes += strlen($line instanceof LineFragment ? $line->bytes : $line);
-    }
-
-    public function isFull(): bool
-    {
-        return count($this->numbers) >= self::MAX_LINES || $this->bytes >= self::MAX_BYTES;
-    }
-
-    /** The number in the source of the line at this index of the batch. */
-    public function numberOf(int $index): int
-    {
-        return $this->numbers[$index];
-    }
-
-    /** @return array<int, string|LineFragment> by index */
-    public function lines(): array
-    {
-        return $this->lines;
-    }
-
-    /** Frees the memory of a line; its number stays. */
-    public function release(int $index): void
-    {
-        unset($this->lines[$index]);
     }
 }
 

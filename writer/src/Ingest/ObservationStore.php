@@ -14,7 +14,8 @@ use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\VelocityModel;
 
 /**
- * Stores one observation: its video when that is new or has changed, the history, the velocity.
+ * Stores one observation: its video when that is new or has changed, the history, the velocity. Or one announcement: the
+ * video, and where the catalogue says that it may be listed.
  * A run does this once for each line, so it uses prepared statements directly; the caller holds the transaction.
  */
 final class ObservationStore
@@ -38,7 +39,22 @@ final class ObservationStore
       description_hash = excluded.description_hash
     SQL;
 
-    private readonly VideoStore $videos;
+    private const array NEEDED_OF_VIDEO = ['title', 'channel', 'thumb_base'];
+    private const string FIND_VIDEO = <<<'SQL'
+    SELECT title, channel, thumb_base, category, language, published_at, duration_seconds, url FROM videos WHERE id = ?
+    SQL;
+    private const string SAVE_VIDEO = <<<'SQL'
+    INSERT INTO videos (id, title, channel, thumb_base, category, language, published_at, duration_seconds, url, first_seen_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET title = excluded.title, channel = excluded.channel, thumb_base = excluded.thumb_base,
+      category = excluded.category, language = excluded.language, published_at = excluded.published_at,
+      duration_seconds = excluded.duration_seconds, url = excluded.url
+    SQL;
+    private const string SAVE_CATALOGUE = <<<'SQL'
+    INSERT INTO catalogue (region, video_id, announced_at) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET announced_at = max(announced_at, excluded.announced_at)
+    SQL;
+
     private readonly SQLite3Stmt $addObservation;
     private readonly SQLite3Stmt $saveVelocity;
     /** @var array<string, ?Velocity> by region and video of the batch; null for a video that is new in its region */
@@ -47,9 +63,8 @@ final class ObservationStore
     private array $descriptionHashes = [];
 
     /** @param int $now UTC seconds, stored as first_seen_at of a new video */
-    public function __construct(private readonly Database $database, int $now)
+    public function __construct(private readonly Database $database, private readonly int $now)
     {
-        $this->videos = new VideoStore($database, $now);
         $this->addObservation = $database->prepare(self::ADD_OBSERVATION);
         $this->saveVelocity = $database->prepare(self::SAVE_VELOCITY);
     }
@@ -90,7 +105,16 @@ final class ObservationStore
         $publishedAt =
             $descriptionHash === ($this->descriptionHashes[$key] ?? null)
                 ? null
-                : $this->saveVideo($observation);
+                : $this->saveVideo($observation->videoId, [
+                    'title' => $observation->title,
+                    'channel' => $observation->channel,
+                    'thumb_base' => $observation->thumbBase,
+                    'category' => $observation->category,
+                    'language' => $observation->language,
+                    'published_at' => $observation->publishedAt,
+                    'duration_seconds' => $observation->durationSeconds,
+                    'url' => $observation->url,
+                ]);
         $this->insert($observation, $before?->lastObservedAt);
         $velocity =
             $before === null
@@ -101,6 +125,17 @@ final class ObservationStore
         $this->descriptionHashes[$key] = $descriptionHash;
 
         return Outcome::Accepted;
+    }
+
+    /** @throws RejectedLine when the video is new and the line does not describe it */
+    public function announce(Announcement $announcement): Outcome
+    {
+        $this->saveVideo($announcement->videoId, $announcement->description);
+        foreach ($announcement->regions as $region) {
+            $this->database->run(self::SAVE_CATALOGUE, [$region, $announcement->videoId, $this->now]);
+        }
+
+        return Outcome::Announced;
     }
 
     private static function key(Observation $observation): string
@@ -124,21 +159,32 @@ final class ObservationStore
     }
 
     /**
+     * A field that is null keeps its stored value.
+     *
+     * @param array<string, string|int|null> $description all columns of FIND_VIDEO, in their order
      * @return ?int when the video was published, in UTC seconds; null when that is not known
-     * @throws RejectedLine
+     * @throws RejectedLine when the video is new and a needed field is null
      */
-    private function saveVideo(Observation $observation): ?int
+    private function saveVideo(string $id, array $description): ?int
     {
-        return $this->videos->save($observation->videoId, [
-            'title' => $observation->title,
-            'channel' => $observation->channel,
-            'thumb_base' => $observation->thumbBase,
-            'category' => $observation->category,
-            'language' => $observation->language,
-            'published_at' => $observation->publishedAt,
-            'duration_seconds' => $observation->durationSeconds,
-            'url' => $observation->url,
-        ]);
+        $known = $this->database->rows(self::FIND_VIDEO, [$id])[0] ?? null;
+        $new = [];
+        foreach ($description as $name => $value) {
+            $new[$name] = $value ?? ($known[$name] ?? null);
+        }
+        foreach (self::NEEDED_OF_VIDEO as $name) {
+            if ($new[$name] === null) {
+                throw new RejectedLine(
+                    RejectionReason::MissingMetadata,
+                    "$name: expected it on the first line about a video",
+                );
+            }
+        }
+        if ($new !== $known) {
+            $this->database->run(self::SAVE_VIDEO, [$id, ...array_values($new), $this->now]);
+        }
+
+        return $new['published_at'];
     }
 
     /**
@@ -174,67 +220,6 @@ final class ObservationStore
         $statement->bindValue(9, $velocity->previousViewsPerHour);
         $statement->bindValue(10, $descriptionHash);
         $statement->execute();
-    }
-}
-
-/** Stores what a video is, and where the catalogue says that it may be listed. The caller holds the transaction. */
-final readonly class VideoStore
-{
-    private const array NEEDED = ['title', 'channel', 'thumb_base'];
-    private const string FIND = <<<'SQL'
-    SELECT title, channel, thumb_base, category, language, published_at, duration_seconds, url FROM videos WHERE id = ?
-    SQL;
-    private const string SAVE = <<<'SQL'
-    INSERT INTO videos (id, title, channel, thumb_base, category, language, published_at, duration_seconds, url, first_seen_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET title = excluded.title, channel = excluded.channel, thumb_base = excluded.thumb_base,
-      category = excluded.category, language = excluded.language, published_at = excluded.published_at,
-      duration_seconds = excluded.duration_seconds, url = excluded.url
-    SQL;
-    private const string LIST = <<<'SQL'
-    INSERT INTO catalogue (region, video_id, announced_at) VALUES (?, ?, ?)
-    ON CONFLICT DO UPDATE SET announced_at = max(announced_at, excluded.announced_at)
-    SQL;
-
-    /** @param int $now UTC seconds, stored as first_seen_at of a new video */
-    public function __construct(private Database $database, private int $now) {}
-
-    /** @throws RejectedLine when the video is new and the line does not describe it */
-    public function announce(Announcement $announcement): void
-    {
-        $this->save($announcement->videoId, $announcement->description);
-        foreach ($announcement->regions as $region) {
-            $this->database->run(self::LIST, [$region, $announcement->videoId, $this->now]);
-        }
-    }
-
-    /**
-     * A field that is null keeps its stored value.
-     *
-     * @param array<string, string|int|null> $description all columns of FIND, in their order
-     * @return ?int when the video was published, in UTC seconds; null when that is not known
-     * @throws RejectedLine when the video is new and a needed field is null
-     */
-    public function save(string $id, array $description): ?int
-    {
-        $known = $this->database->rows(self::FIND, [$id])[0] ?? null;
-        $new = [];
-        foreach ($description as $name => $value) {
-            $new[$name] = $value ?? ($known[$name] ?? null);
-        }
-        foreach (self::NEEDED as $name) {
-            if ($new[$name] === null) {
-                throw new RejectedLine(
-                    RejectionReason::MissingMetadata,
-                    "$name: expected it on the first line about a video",
-                );
-            }
-        }
-        if ($new !== $known) {
-            $this->database->run(self::SAVE, [$id, ...array_values($new), $this->now]);
-        }
-
-        return $new['published_at'];
     }
 }
 

@@ -5,17 +5,12 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ingest;
 
 use Closure;
-use Generator;
 use SQLite3Exception;
-use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\DatabaseFault;
-use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Observations\RejectionReason;
-use TrendVault\Writer\Sources\ClaimableSource;
 use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\RejectStoreFailure;
-use TrendVault\Writer\Sources\RemoteSource;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\Stopped;
@@ -40,7 +35,7 @@ final readonly class SourceIngestion
      */
     public function ingest(Source $source, Closure $progress): SourceResult
     {
-        if (!($source instanceof ClaimableSource)) {
+        if (!$source->isClaimable()) {
             return $this->ingestClaimed($source, $progress);
         }
         StopSignals::hold();
@@ -55,11 +50,9 @@ final readonly class SourceIngestion
     private function ingestClaimed(Source $source, Closure $progress): SourceResult
     {
         [$counts, $started] = [new LineCounts(), hrtime(true)];
-        if ($source instanceof ClaimableSource) {
-            $failure = self::attempt($source->claim(...));
-            if ($failure !== null) {
-                return new SourceResult($source->name(), $counts, null, 0.0, $failure);
-            }
+        $failure = self::attempt($source->claim(...));
+        if ($failure !== null) {
+            return new SourceResult($source->name(), $counts, null, 0.0, $failure);
         }
         $rejects = $source->rejects() ?? $this->rejectsOf($source);
         $failure = $this->storeAndSettle($source, $rejects, $counts, $progress);
@@ -70,8 +63,10 @@ final readonly class SourceIngestion
 
     private function rejectsOf(Source $source): RejectStore
     {
-        return $source instanceof RemoteSource
-            ? RejectStore::latest($this->rejectedFolder, $source->ownName())
+        $ownName = $source->ownName();
+
+        return $ownName !== null
+            ? RejectStore::latest($this->rejectedFolder, $ownName)
             : RejectStore::lines($this->rejectedFolder, "{$source->name()}-$this->runId");
     }
 
@@ -85,12 +80,12 @@ final readonly class SourceIngestion
         try {
             $failure = self::attempt(fn() => $this->storeLines($source, $rejects, $counts, $progress));
         } catch (Stopped $stopped) {
-            self::release($source);
+            $source->release();
             throw $stopped;
         } catch (SQLite3Exception $failure) {
             // A line that the database does not take would be there in the next run, too.
             if (DatabaseFailure::from($failure, '')->fault !== DatabaseFault::Unknown) {
-                self::release($source);
+                $source->release();
             }
             throw $failure;
         }
@@ -99,20 +94,13 @@ final readonly class SourceIngestion
         }
         $unkept = self::attempt($rejects->finish(...));
         if ($unkept !== null) {
-            self::release($source);
+            $source->release();
 
             return $unkept;
         }
         $clean = $failure === null && $counts->rejected() === 0;
 
         return self::attempt(static fn() => $source->settle($clean)) ?? $failure;
-    }
-
-    private static function release(Source $source): void
-    {
-        if ($source instanceof ClaimableSource) {
-            $source->release();
-        }
     }
 
     /**
@@ -125,10 +113,12 @@ final readonly class SourceIngestion
         LineCounts $counts,
         Closure $progress,
     ): void {
-        foreach (BatchReader::batches($source) as $batch) {
-            $this->store->store($batch, $rejects, $counts);
-            $progress($source->progress());
-        }
+        $this->store->store(
+            $source->lines(),
+            $rejects,
+            $counts,
+            static fn() => $progress($source->progress()),
+        );
         if (isset($counts->rejections()[RejectionReason::CutOff->value])) {
             throw SourceFailure::cutOff($source->name());
         }
@@ -162,47 +152,4 @@ final readonly class SourceResult
         public float $seconds,
         public ?WriterException $failure,
     ) {}
-}
-
-/** Which sources failed in a run, once each. They go with the run. */
-final readonly class SourceFailures
-{
-    private const int MOST_CHARACTERS = 120;
-
-    public function __construct(private Database $database, private Run $run) {}
-
-    /** @param string $label kind and host of the source: no credential, no path, no query */
-    public function add(string $label): void
-    {
-        $this->database->run('INSERT OR IGNORE INTO source_failures (run_id, source) VALUES (?, ?)', [
-            $this->run->id,
-            mb_substr($label, 0, self::MOST_CHARACTERS),
-        ]);
-    }
-}
-
-/** Collects lines before they are stored, so that no transaction is open while the writer waits for a source. */
-final readonly class BatchReader
-{
-    /**
-     * @return Generator<Batch>
-     * @throws SourceFailure after the last lines that the source gave
-     */
-    public static function batches(Source $source): Generator
-    {
-        $batch = new Batch();
-        try {
-            foreach ($source->lines() as $number => $line) {
-                $batch->add($number, $line);
-                if ($batch->isFull()) {
-                    yield $batch;
-                    $batch = new Batch();
-                }
-            }
-        } catch (SourceFailure $failure) {
-            yield $batch;
-            throw $failure;
-        }
-        yield $batch;
-    }
 }

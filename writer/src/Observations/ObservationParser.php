@@ -16,30 +16,54 @@ final readonly class ObservationParser
     private const int MAX_NESTING = 16;
     /** The lists of languages are called like this, so that no category may be. */
     public const string LANGUAGE_LISTS = '#language:';
-    private const string ANNOUNCEMENT_MARK = '"regions"';
+    private const int MAX_CHANNEL_CHARACTERS = 200;
     /** Characters that need no escaping in a path (RFC 3986, section 3.3), and no `. ~ :` in front; openapi.json has the same. */
     public const string ID = '/^[A-Za-z0-9_-][A-Za-z0-9_.~:-]{0,63}$/D';
 
-    private FieldReader $reader;
+    /** The largest integer that all JSON readers read exactly (RFC 8259, section 6). */
+    private const int MAX_COUNT = 9_007_199_254_740_991;
+    /** The bytes that may begin a character of FORBIDDEN: text without them needs no pattern. */
+    private const string SUSPECT = "\xc2\xe2\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
+    private const string LANGUAGE = '/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/D';
+    /** Controls (C0, DEL, C1), line and paragraph separators, and what changes the direction of the text around it. */
+    public const string FORBIDDEN = '/[\x00-\x1f\x7f-\x{9f}\x{2028}-\x{202e}\x{2066}-\x{2069}]/u';
+    /** Text that begins with one of `!` to `~` needs no such pattern. Any character but spaces, and those that are drawn as nothing (some letters and the empty braille pattern, too). */
+    private const string VISIBLE = '/[^\p{Z}\p{C}\p{M}\x{115f}\x{1160}\x{2800}\x{3164}\x{ffa0}]/u';
+    /** Without a user, a query or a fragment, because `/hq.webp` is added to it. */
+    private const string THUMB_BASE = '~^https?://[^\x00-\x20"<>\\\\^`{|}\x7f/?#@]+(?:/[^\x00-\x20"<>\\\\^`{|}\x7f?#]*)?$~D';
+    /** Of a page: with a path, a query and a fragment, without a user. */
+    private const string URL = '~^https://[^\x00-\x20"<>\\\\^`{|}\x7f/?#@]+(?:[/?#][^\x00-\x20"<>\\\\^`{|}\x7f]*)?$~D';
 
     /**
      * @param array<string, bool> $regions the known regions; true for those of this writer
      * @param int $now UTC seconds
      * @param int $shiftSeconds what every time is moved by, for archived data
      */
-    public function __construct(private array $regions, private int $now, int $shiftSeconds = 0)
-    {
-        $this->reader = new FieldReader($shiftSeconds);
-    }
+    public function __construct(private array $regions, private int $now, private int $shiftSeconds = 0) {}
 
     /**
-     * Null for a line about a region of another writer, which reads it in turn.
+     * A view count; or what a video is and where it may be listed, without views; or a removal. Null for a view count of
+     * a region of another writer, which reads the line in turn.
      *
      * @throws RejectedLine
      */
-    public function parse(string $line): ?Observation
+    public function parse(string $line): Observation|Announcement|Removal|null
     {
         $fields = $this->decode($line);
+
+        return match (true) {
+            ($fields['removed'] ?? null) === true => self::removal($fields),
+            isset($fields['regions']) && !isset($fields['views']) => $this->announcement($fields),
+            default => $this->observation($fields),
+        };
+    }
+
+    /**
+     * @param array<mixed> $fields
+     * @throws RejectedLine
+     */
+    private function observation(array $fields): ?Observation
+    {
         $id = $this->id($fields);
         $region = $this->region($fields);
         if (!$this->regions[$region]) {
@@ -50,48 +74,66 @@ final readonly class ObservationParser
             videoId: $id,
             region: $region,
             observedAt: $this->observedAt($fields),
-            views: $this->reader->count($fields, 'views') ??
-                throw self::missing('views', 'the cumulative views'),
-            likes: $this->reader->count($fields, 'likes'),
-            comments: $this->reader->count($fields, 'comments'),
-            title: $this->reader->text($fields, 'title', 300),
-            channel: $this->reader->text($fields, 'channel', 200),
-            thumbBase: $this->reader->thumbBase($fields),
+            views: $this->count($fields, 'views') ?? throw self::missing('views', 'the cumulative views'),
+            likes: $this->count($fields, 'likes'),
+            comments: $this->count($fields, 'comments'),
+            title: $this->text($fields, 'title', 300),
+            channel: $this->text($fields, 'channel', 200),
+            thumbBase: $this->thumbBase($fields),
             category: $this->category($fields),
-            language: $this->reader->language($fields),
-            publishedAt: $this->reader->time($fields, 'published_at'),
-            durationSeconds: $this->reader->count($fields, 'duration_seconds'),
-            url: $this->reader->url($fields),
+            language: $this->language($fields),
+            publishedAt: $this->time($fields, 'published_at'),
+            durationSeconds: $this->count($fields, 'duration_seconds'),
+            url: $this->url($fields),
         );
     }
 
     /**
-     * A line that says what a video is and where it may be listed, without views. Null for every other line. Of its
-     * regions those of other writers are left out, so that none may be left.
-     *
+     * @param array<mixed> $fields
      * @throws RejectedLine
      */
-    public function parseAnnouncement(string $line): ?Announcement
+    private function announcement(array $fields): Announcement
     {
-        $fields = str_contains($line, self::ANNOUNCEMENT_MARK) ? $this->decode($line) : [];
-        if (!isset($fields['regions']) || isset($fields['views'])) {
-            return null;
-        }
-
         return new Announcement(
             videoId: $this->id($fields),
             regions: $this->regions($fields['regions']),
             description: [
-                'title' => $this->reader->text($fields, 'title', 300),
-                'channel' => $this->reader->text($fields, 'channel', 200),
-                'thumb_base' => $this->reader->thumbBase($fields),
+                'title' => $this->text($fields, 'title', 300),
+                'channel' => $this->text($fields, 'channel', 200),
+                'thumb_base' => $this->thumbBase($fields),
                 'category' => $this->category($fields),
-                'language' => $this->reader->language($fields),
-                'published_at' => $this->reader->time($fields, 'published_at'),
-                'duration_seconds' => $this->reader->count($fields, 'duration_seconds'),
-                'url' => $this->reader->url($fields),
+                'language' => $this->language($fields),
+                'published_at' => $this->time($fields, 'published_at'),
+                'duration_seconds' => $this->count($fields, 'duration_seconds'),
+                'url' => $this->url($fields),
             ],
         );
+    }
+
+    /**
+     * A reason that is missing or no text does not keep a video up.
+     *
+     * @param array<mixed> $fields
+     * @throws RejectedLine when it does not say what is removed
+     */
+    private static function removal(array $fields): Removal
+    {
+        $reason = is_string($fields['reason'] ?? null)
+            ? trim((string) preg_replace('/\p{C}+/u', ' ', $fields['reason']))
+            : '';
+        if (isset($fields['id'])) {
+            return is_string($fields['id']) && preg_match(self::ID, $fields['id']) === 1
+                ? new Removal(RemovalKind::Video, $fields['id'], $reason)
+                : throw new RejectedLine(RejectionReason::BadId, 'id: expected the id of the removed video');
+        }
+        $channel = $fields['channel'] ?? null;
+
+        return is_string($channel) && $channel !== '' && mb_strlen($channel) <= self::MAX_CHANNEL_CHARACTERS
+            ? new Removal(RemovalKind::Channel, $channel, $reason)
+            : throw new RejectedLine(
+                RejectionReason::MissingField,
+                'id: expected the removed video, or the removed channel in channel; both are missing',
+            );
     }
 
     /**
@@ -169,7 +211,7 @@ final readonly class ObservationParser
     /** @param array<mixed> $fields */
     private function category(array $fields): ?string
     {
-        $category = ($fields['category'] ?? '') === '' ? null : $this->reader->text($fields, 'category', 60);
+        $category = ($fields['category'] ?? '') === '' ? null : $this->text($fields, 'category', 60);
 
         return str_starts_with($category ?? '', self::LANGUAGE_LISTS)
             ? throw new RejectedLine(
@@ -183,8 +225,7 @@ final readonly class ObservationParser
     private function observedAt(array $fields): int
     {
         $observedAt =
-            $this->reader->time($fields, 'observed_at') ??
-            throw self::missing('observed_at', 'the time of counting');
+            $this->time($fields, 'observed_at') ?? throw self::missing('observed_at', 'the time of counting');
 
         return $observedAt <= $this->now + self::FUTURE_SECONDS
             ? $observedAt
@@ -198,33 +239,14 @@ final readonly class ObservationParser
     {
         return new RejectedLine(RejectionReason::MissingField, "$field: expected $meaning, it is missing");
     }
-}
-
-/** Reads the fields of a line that are not needed in every line; null for one that is absent. */
-final readonly class FieldReader
-{
-    /** The largest integer that all JSON readers read exactly (RFC 8259, section 6). */
-    private const int MAX_COUNT = 9_007_199_254_740_991;
-    /** The bytes that may begin a character of FORBIDDEN: text without them needs no pattern. */
-    private const string SUSPECT = "\xc2\xe2\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f";
-    private const string LANGUAGE = '/^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/D';
-    /** Controls (C0, DEL, C1), line and paragraph separators, and what changes the direction of the text around it. */
-    public const string FORBIDDEN = '/[\x00-\x1f\x7f-\x{9f}\x{2028}-\x{202e}\x{2066}-\x{2069}]/u';
-    /** Text that begins with one of `!` to `~` needs no such pattern. Any character but spaces, and those that are drawn as nothing (some letters and the empty braille pattern, too). */
-    private const string VISIBLE = '/[^\p{Z}\p{C}\p{M}\x{115f}\x{1160}\x{2800}\x{3164}\x{ffa0}]/u';
-    /** Without a user, a query or a fragment, because `/hq.webp` is added to it. */
-    private const string THUMB_BASE = '~^https?://[^\x00-\x20"<>\\\\^`{|}\x7f/?#@]+(?:/[^\x00-\x20"<>\\\\^`{|}\x7f?#]*)?$~D';
-    /** Of a page: with a path, a query and a fragment, without a user. */
-    private const string URL = '~^https://[^\x00-\x20"<>\\\\^`{|}\x7f/?#@]+(?:[/?#][^\x00-\x20"<>\\\\^`{|}\x7f]*)?$~D';
-
-    /** @param int $shiftSeconds what every time is moved by, for archived data */
-    public function __construct(private int $shiftSeconds) {}
 
     /**
+     * As all that follow: null when the line does not have the field.
+     *
      * @param array<mixed> $fields
      * @throws RejectedLine
      */
-    public function time(array $fields, string $name): ?int
+    private function time(array $fields, string $name): ?int
     {
         $value = $fields[$name] ?? '';
         if ($value === '') {
@@ -244,7 +266,7 @@ final readonly class FieldReader
      * @param array<mixed> $fields
      * @throws RejectedLine
      */
-    public function count(array $fields, string $name): ?int
+    private function count(array $fields, string $name): ?int
     {
         $value = $fields[$name] ?? '';
 
@@ -262,7 +284,7 @@ final readonly class FieldReader
      * @param array<mixed> $fields
      * @throws RejectedLine
      */
-    public function text(array $fields, string $name, int $most): ?string
+    private function text(array $fields, string $name, int $most): ?string
     {
         $value = $fields[$name] ?? null;
 
@@ -283,7 +305,7 @@ final readonly class FieldReader
      * @param array<mixed> $fields
      * @throws RejectedLine
      */
-    public function language(array $fields): ?string
+    private function language(array $fields): ?string
     {
         $value = $fields['language'] ?? '';
         if ($value === '') {
@@ -302,7 +324,7 @@ final readonly class FieldReader
      * @param array<mixed> $fields
      * @throws RejectedLine
      */
-    public function thumbBase(array $fields): ?string
+    private function thumbBase(array $fields): ?string
     {
         $value = $fields['thumb_base'] ?? null;
 
@@ -322,7 +344,7 @@ final readonly class FieldReader
      * @param array<mixed> $fields
      * @throws RejectedLine
      */
-    public function url(array $fields): ?string
+    private function url(array $fields): ?string
     {
         $value = $fields['url'] ?? '';
         if ($value === '') {
@@ -404,49 +426,7 @@ final readonly class Announcement
  */
 final readonly class Removal
 {
-    private const string MARK = '"removed"';
-    private const int MAX_CHANNEL_CHARACTERS = 200;
-
-    private function __construct(public RemovalKind $kind, public string $name, public string $reason) {}
-
-    /**
-     * Null for every other line. A reason that is missing or no text does not keep a video up.
-     *
-     * @throws RejectedLine when it does not say what is removed
-     */
-    public static function parse(string $line): ?self
-    {
-        $fields = str_contains($line, self::MARK) ? json_decode($line, true) : null;
-        if (!is_array($fields) || ($fields['removed'] ?? null) !== true) {
-            return null;
-        }
-        $reason = is_string($fields['reason'] ?? null)
-            ? trim((string) preg_replace('/\p{C}+/u', ' ', $fields['reason']))
-            : '';
-
-        return isset($fields['id'])
-            ? new self(RemovalKind::Video, self::videoId($fields['id']), $reason)
-            : new self(RemovalKind::Channel, self::channel($fields['channel'] ?? null), $reason);
-    }
-
-    /** @throws RejectedLine */
-    private static function videoId(mixed $id): string
-    {
-        return is_string($id) && preg_match(ObservationParser::ID, $id) === 1
-            ? $id
-            : throw new RejectedLine(RejectionReason::BadId, 'id: expected the id of the removed video');
-    }
-
-    /** @throws RejectedLine */
-    private static function channel(mixed $channel): string
-    {
-        return is_string($channel) && $channel !== '' && mb_strlen($channel) <= self::MAX_CHANNEL_CHARACTERS
-            ? $channel
-            : throw new RejectedLine(
-                RejectionReason::MissingField,
-                'id: expected the removed video, or the removed channel in channel; both are missing',
-            );
-    }
+    public function __construct(public RemovalKind $kind, public string $name, public string $reason) {}
 }
 
 /** A line that cannot be stored; the message says what was expected. */

@@ -21,20 +21,38 @@ final class ByteStream
 
     /**
      * @param resource $stream
+     * @param ?int $timeoutSeconds for all chunks together and what is done with them; null for no limit
      * @return Generator<string> of bounded size, whatever the stream has
-     * @throws SourceFailure when there is nothing, it cannot be read to its end, or gzip data is damaged or truncated
+     * @throws SourceFailure when there is nothing, it cannot be read to its end in time, or gzip data is damaged or truncated
+     * @throws Stopped when the run is stopped
      */
-    public static function chunks(mixed $stream, string $name): Generator
+    public static function chunks(mixed $stream, string $name, ?int $timeoutSeconds = null): Generator
+    {
+        $started = hrtime(true);
+        foreach (self::bytes($stream, $name) as $chunk) {
+            StopSignals::check();
+            if ($timeoutSeconds !== null && hrtime(true) - $started > $timeoutSeconds * 1_000_000_000) {
+                throw SourceFailure::tooSlow($name, $timeoutSeconds);
+            }
+            yield $chunk;
+        }
+    }
+
+    /**
+     * @param resource $stream
+     * @return Generator<string>
+     */
+    private static function bytes(mixed $stream, string $name): Generator
     {
         $head = '';
-        while (strlen($head) < strlen(GzipHeader::MAGIC) && !feof($stream)) {
+        while (strlen($head) < strlen(GzipMember::MAGIC) && !feof($stream)) {
             // a pipe may give a single byte
             $head .= self::read($stream, self::PACKED_CHUNK_BYTES, $name);
         }
         if ($head === '') {
             throw SourceFailure::empty($name);
         }
-        if (str_starts_with($head, GzipHeader::MAGIC)) {
+        if (str_starts_with($head, GzipMember::MAGIC)) {
             yield from self::unpacked($stream, $head, $name);
 
             return;
@@ -93,6 +111,15 @@ final class ByteStream
  */
 final class GzipMember
 {
+    public const string MAGIC = "\x1f\x8b";
+
+    private const int FIXED_BYTES = 10;
+    private const int DEFLATE = 8;
+    private const int HAS_CHECKSUM = 2;
+    private const int HAS_EXTRA = 4;
+    private const int HAS_NAME = 8;
+    private const int HAS_COMMENT = 16;
+    private const int RESERVED = 0xe0;
     private const int TRAILER_BYTES = 8;
     private const int LONGEST_HEADER_BYTES = 1024 * 1024;
     private const int MODULO = 2 ** 32;
@@ -167,7 +194,7 @@ final class GzipMember
     private function readHeader(string &$packed): bool
     {
         $this->pending .= $packed;
-        $length = GzipHeader::length($this->pending);
+        $length = self::headerLength($this->pending);
         if ($length === false || ($length === null && strlen($this->pending) > self::LONGEST_HEADER_BYTES)) {
             return false;
         }
@@ -179,23 +206,9 @@ final class GzipMember
 
         return true;
     }
-}
 
-/** The start of a gzip member (RFC 1952, section 2.3). */
-final readonly class GzipHeader
-{
-    public const string MAGIC = "\x1f\x8b";
-
-    private const int FIXED_BYTES = 10;
-    private const int DEFLATE = 8;
-    private const int HAS_CHECKSUM = 2;
-    private const int HAS_EXTRA = 4;
-    private const int HAS_NAME = 8;
-    private const int HAS_COMMENT = 16;
-    private const int RESERVED = 0xe0;
-
-    /** @return int|false|null how many bytes it has; null when more bytes are needed, false when it is none */
-    public static function length(string $bytes): int|false|null
+    /** @return int|false|null how many bytes the header has (section 2.3); null when more are needed, false when it is none */
+    private static function headerLength(string $bytes): int|false|null
     {
         if (!str_starts_with(self::MAGIC, substr($bytes, 0, 2))) {
             return false;

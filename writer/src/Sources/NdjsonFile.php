@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Sources;
 use Override;
 
 /** A file of NDJSON, plain or gzip. */
-final class NdjsonFile implements Source
+final class NdjsonFile extends Source
 {
     /** Of st_mode, see inode(7). */
     private const int TYPE_BITS = 0o170000;
@@ -35,8 +35,9 @@ final class NdjsonFile implements Source
     {
         $this->stream = $this->open();
         try {
-            $chunks = ByteStream::chunks($this->stream, $this->path);
-            yield from LineReader::lines(ReadingTime::limit($chunks, $this->timeoutSeconds, $this->path));
+            yield from LineReader::lines(
+                ByteStream::chunks($this->stream, $this->path, $this->timeoutSeconds),
+            );
             $this->bytesRead = ftell($this->stream);
         } finally {
             fclose($this->stream);
@@ -50,15 +51,6 @@ final class NdjsonFile implements Source
     {
         return $this->stream === null ? 1.0 : ftell($this->stream) / max(1, fstat($this->stream)['size']);
     }
-
-    #[Override]
-    public function rejects(): ?RejectStore
-    {
-        return null;
-    }
-
-    #[Override]
-    public function settle(bool $clean): void {}
 
     /** Whether its producer has written to it since it was read. */
     public function hasChanged(): bool
@@ -90,10 +82,10 @@ final class NdjsonFile implements Source
 }
 
 /** NDJSON from a pipe, plain or gzip. It can be read once. */
-final readonly class StandardInput implements Source
+final class StandardInput extends Source
 {
     /** @param resource $stream */
-    public function __construct(private mixed $stream) {}
+    public function __construct(private readonly mixed $stream) {}
 
     #[Override]
     public function name(): string
@@ -106,19 +98,4 @@ final readonly class StandardInput implements Source
     {
         return LineReader::lines(ByteStream::chunks($this->stream, 'standard input'));
     }
-
-    #[Override]
-    public function progress(): ?float
-    {
-        return null;
-    }
-
-    #[Override]
-    public function rejects(): ?RejectStore
-    {
-        return null;
-    }
-
-    #[Override]
-    public function settle(bool $clean): void {}
 }

@@ -7,10 +7,10 @@ namespace TrendVault\Writer\Sources;
 use Exception;
 use Override;
 use Psr\Clock\ClockInterface;
-use TrendVault\Writer\Observations\FieldReader;
+use TrendVault\Writer\Observations\ObservationParser;
 
 /** A platform that is asked over HTTP, when its schedule says so, and that fails for reasons of its own. */
-abstract class PlatformSource implements RemoteSource
+abstract class PlatformSource extends Source
 {
     private bool $hasAnswer = false;
     /** @var list<PlatformFailure> */
@@ -39,19 +39,6 @@ abstract class PlatformSource implements RemoteSource
             );
             throw SourceFailure::because(implode(' ', array_unique($messages)));
         }
-    }
-
-    /** How many requests there will be is not known before the last one. */
-    #[Override]
-    public function progress(): ?float
-    {
-        return null;
-    }
-
-    #[Override]
-    public function rejects(): ?RejectStore
-    {
-        return null;
     }
 
     /** Notes when to ask again. */
@@ -122,7 +109,11 @@ final readonly class PlainText
     public static function of(mixed $value, int $mostCharacters): ?string
     {
         return is_string($value)
-            ? mb_substr(trim((string) preg_replace(FieldReader::FORBIDDEN, ' ', $value)), 0, $mostCharacters)
+            ? mb_substr(
+                trim((string) preg_replace(ObservationParser::FORBIDDEN, ' ', $value)),
+                0,
+                $mostCharacters,
+            )
             : null;
     }
 }

@@ -60,7 +60,7 @@ final class RejectStore
     /**
      * Replaces what is there of an earlier run, once there is something to keep.
      *
-     * @param string $stem of a RemoteSource
+     * @param string $stem the own name of a source
      */
     public static function latest(string $folder, string $stem): self
     {

@@ -78,7 +78,7 @@ final readonly class SpoolFolder implements SourceKind
  * leaves reading/ after its lines are committed. After a crash it is read again; lines that were stored are then
  * counted as unchanged, and the report is overwritten. No line is lost or counted twice.
  */
-final class SpoolFile implements ClaimableSource
+final class SpoolFile extends Source
 {
     private const string DONE = 'done';
     private const string REJECTED = 'rejected';
@@ -100,6 +100,12 @@ final class SpoolFile implements ClaimableSource
     public function name(): string
     {
         return FileName::withoutEnding($this->name->fileName);
+    }
+
+    #[Override]
+    public function isClaimable(): bool
+    {
+        return true;
     }
 
     /** Where the spool cannot be written, the file is read where it is. */

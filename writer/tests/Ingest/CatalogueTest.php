@@ -8,6 +8,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\RejectionReason;
@@ -81,8 +82,9 @@ final class CatalogueTest extends TestCase
     {
         $parser = new ObservationParser(['GB' => true], FixedClock::NOON);
 
-        self::assertNull($parser->parseAnnouncement(NdjsonLine::of(['regions' => ['XX']])));
-        self::assertNull($parser->parseAnnouncement(NdjsonLine::of(['views' => null, 'regions' => null])));
+        self::assertInstanceOf(Observation::class, $parser->parse(NdjsonLine::of(['regions' => ['XX']])));
+        $this->expectExceptionMessage('views: expected the cumulative views');
+        $parser->parse(NdjsonLine::of(['views' => null, 'regions' => null]));
     }
 
     /** @param array<string, mixed> $fields */
@@ -91,9 +93,7 @@ final class CatalogueTest extends TestCase
     public function a_line_that_cannot_be_stored_has_its_reason(array $fields, RejectionReason $reason): void
     {
         try {
-            new ObservationParser(['GB' => true, 'IE' => true], FixedClock::NOON)->parseAnnouncement(
-                self::line($fields),
-            );
+            new ObservationParser(['GB' => true, 'IE' => true], FixedClock::NOON)->parse(self::line($fields));
             self::fail('the line was taken');
         } catch (RejectedLine $rejected) {
             self::assertSame($reason, $rejected->reason);

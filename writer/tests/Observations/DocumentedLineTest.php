@@ -33,7 +33,7 @@ final class DocumentedLineTest extends TestCase
         preg_match_all('/^```json\n(.+)\n```$/m', $documentation, $matches);
         $parser = new ObservationParser(['GB' => true, 'IE' => true], strtotime('2026-11-20T10:00:00Z'));
 
-        $announcement = $parser->parseAnnouncement($matches[1][1]);
+        $announcement = $parser->parse($matches[1][1]);
 
         self::assertSame(['kT9-2hLw0aQ', ['GB', 'IE']], [$announcement->videoId, $announcement->regions]);
         foreach ($announcement->description as $name => $value) {

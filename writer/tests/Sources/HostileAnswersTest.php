@@ -26,7 +26,7 @@ use TrendVault\Writer\Sources\PeerTube\KnownPages as InstancePages;
 use TrendVault\Writer\Sources\PeerTube\PeerTubeSource;
 use TrendVault\Writer\Sources\PeerTube\RegionRule;
 use TrendVault\Writer\Sources\PeerTube\RunTime;
-use TrendVault\Writer\Sources\RemoteSource;
+use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\YouTube\Api;
 use TrendVault\Writer\Sources\YouTube\ChartedVideos;
@@ -107,7 +107,7 @@ final class HostileAnswersTest extends TestCase
     }
 
     /** @return int lines that were rejected */
-    private function ingest(RemoteSource $source, string $folder): int
+    private function ingest(Source $source, string $folder): int
     {
         $run = Run::start($this->database, 'cron', $this->clock);
         $parser = new ObservationParser(['DE' => true], $this->clock->now);
@@ -117,7 +117,7 @@ final class HostileAnswersTest extends TestCase
         return $result->counts->rejected();
     }
 
-    private function source(string $kind, TemporaryFolder $folder): RemoteSource
+    private function source(string $kind, TemporaryFolder $folder): Source
     {
         $client = new MockHttpClient(fn(): MockResponse => $this->answer($kind));
         $instance = InstanceUrl::read('peertube:https://tube.example#DE');

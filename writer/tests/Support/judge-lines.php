@@ -6,6 +6,7 @@ declare(strict_types=1);
 
 use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\RegionTable;
+use TrendVault\Writer\Observations\Announcement;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\Removal;
@@ -17,12 +18,13 @@ $parser = new ObservationParser(RegionShare::whole($table)->ownership(), PHP_INT
 while (($line = fgets(STDIN)) !== false) {
     $line = rtrim($line, "\n");
     try {
-        $kind = match (true) {
-            Removal::parse($line) !== null => 'removal',
-            $parser->parseAnnouncement($line) !== null => 'catalogue',
-            default => $parser->parse($line)::class,
-        };
-        echo str_ends_with($kind, '\Observation') ? 'observation' : $kind, "\n";
+        $parsed = $parser->parse($line);
+        echo match (true) {
+        $parsed instanceof Removal => 'removal',
+        $parsed instanceof Announcement => 'catalogue',
+        default => 'observation',
+    },
+            "\n";
     } catch (RejectedLine $rejected) {
         echo "rejected: {$rejected->getMessage()}\n";
     }

@@ -20,16 +20,14 @@ use TrendVault\Writer\Sources\ByteStream;
 use TrendVault\Writer\Sources\FileName;
 use TrendVault\Writer\Sources\LineReader;
 use TrendVault\Writer\Sources\Loopback;
-use TrendVault\Writer\Sources\ReadingTime;
-use TrendVault\Writer\Sources\RejectStore;
-use TrendVault\Writer\Sources\RemoteSource;
 use TrendVault\Writer\Sources\RetryAfter;
+use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceKind;
 use TrendVault\Writer\Sources\Transfer;
 
 /** A file of NDJSON on an HTTP server, plain or gzip: a data warehouse's export, an answer of a database, an object. */
-final class HttpSource implements RemoteSource
+final class HttpSource extends Source
 {
     private ?Download $download = null;
     private bool $isRead = false;
@@ -68,8 +66,9 @@ final class HttpSource implements RemoteSource
 
             return;
         }
-        $chunks = ByteStream::chunks($this->download->stream, $this->url->label());
-        yield from LineReader::lines(ReadingTime::limit($chunks, $this->readingSeconds, $this->url->label()));
+        yield from LineReader::lines(
+            ByteStream::chunks($this->download->stream, $this->url->label(), $this->readingSeconds),
+        );
         $this->isRead = true;
     }
 
@@ -79,12 +78,6 @@ final class HttpSource implements RemoteSource
         return $this->download === null
             ? null
             : ftell($this->download->stream) / max(1, $this->download->bytes);
-    }
-
-    #[Override]
-    public function rejects(): ?RejectStore
-    {
-        return null;
     }
 
     /** What was read to its end is not read again, whatever was rejected of it: the same lines would be again. */

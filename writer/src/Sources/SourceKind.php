@@ -1,0 +1,27 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Sources;
+
+use TrendVault\Writer\Cli\Context;
+use TrendVault\Writer\Cli\UsageError;
+use TrendVault\Writer\Database\Database;
+
+/** One kind of source, as SOURCES names it: it reads its own settings and opens what is to be read now. */
+interface SourceKind
+{
+    /** Whether all of this kind share the time of a run: they are opened together, after the other kinds. */
+    public const bool TOGETHER = false;
+    /** What may be said in public of where its counts come from; null for the host that its name has. */
+    public const ?string HOST = null;
+
+    public function __construct(Context $context, Database $database);
+
+    /**
+     * @param list<string> $names of this kind: one, or all of them where they are opened together
+     * @return iterable<string, Source|SourceFailure> by name; a failure where it cannot be read, nothing where it is not due
+     * @throws SourceFailure|UsageError
+     */
+    public function open(array $names): iterable;
+}
