@@ -7,7 +7,7 @@ ARG DEBIAN=debian:trixie-slim
 
 # --- What is built, by the same bin/setup as everywhere -----------------------------------------------------------
 FROM ${DEBIAN} AS build
-# Debian's archive keeps the newest build of a package only, so no build can be named here (tools/setup/README.md).
+# Debian's archive keeps the newest build of a package only, so no build can be named here (tools/README.md).
 # hadolint ignore=DL3008
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates nodejs npm php8.4-cli php8.4-curl php8.4-intl \

@@ -16,7 +16,7 @@ export type Measured = {
   supersededSeconds: number;
 };
 
-/** The limits, and all there is to say about them, are in README.md. */
+/** The limits, and all there is to say about them, are in loadtest/README.md. */
 const limits = {
   growth: 1.1, // of memory, handles and the file
   p99Growth: 1.5,

@@ -11,7 +11,7 @@ unpack_debian() {
   shift
   open_archive
   names=$(apt_get --simulate install "$@" 2>>"$LOG" | awk '/^Inst / { print $2 }' | grep -E "$pattern") ||
-    fail "Debian $DEBIAN_SUITE does not offer $* any more: see tools/setup/README.md on raising the suite."
+    fail "Debian $DEBIAN_SUITE does not offer $* any more: see tools/README.md on raising the suite."
   mkdir -- "$NEW.apt/packages"
   # shellcheck disable=SC2086  # a list of package names
   run "A package of Debian $DEBIAN_SUITE could not be downloaded: check the network and run bin/setup again." \

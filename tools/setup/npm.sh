@@ -14,7 +14,7 @@ unpack_npm() {
     npm pack --pack-destination "$folder" -- "$name@$version"
   tarball=$(echo "$folder"/*.tgz)
   [[ $(sha512 "$tarball") == "$(pinned_sha512 "$name" "$version")" ]] ||
-    fail "$name@$version is not what tools/setup/npm-hashes.txt expects: if the version was just raised, update the hash as tools/setup/README.md says; otherwise the registry serves another file than before."
+    fail "$name@$version is not what tools/setup/npm-hashes.txt expects: if the version was just raised, update the hash as tools/README.md says; otherwise the registry serves another file than before."
   run "$name@$version cannot be unpacked: is there space left in $TOOLS?" \
     tar -xzf "$tarball" --strip-components=1 -C "$folder"
   rm -rf -- "$tarball" "$NEW.npm"

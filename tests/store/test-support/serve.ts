@@ -2,7 +2,7 @@ import { serveControl } from "./control.ts";
 import { missingServer } from "./s3-server.ts";
 import { TestStore } from "./test-store.ts";
 
-// A test store for tests in other languages than TypeScript; README.md says what it prints and takes. Ends with its
+// A test store for tests in other languages than TypeScript; tests/README.md says what it prints and takes. Ends with its
 // standard input. Exit code 77 where there is no S3 server, with the reason on standard error.
 
 const missing = missingServer();

@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Tests\Store;
 use PHPUnit\Framework\Assert;
 use TrendVault\Writer\Cli\Settings;
 
-/** A real S3 server in a folder (versitygw, see tests/store/README.md). Skips the test where there is none. */
+/** A real S3 server in a folder (versitygw, see tests/README.md). Skips the test where there is none. */
 final class RealStore
 {
     private const int NO_SERVER = 77;
