@@ -15,6 +15,8 @@ final readonly class Transfer
     /** What RFC 9110 allows in one, with or without its quotation marks: what is sent back must be a header field. */
     private const string ENTITY_TAG = '/^[\x21-\x7e\x80-\xff]{1,200}$/D';
 
+    private const int MOST_PAUSE_SECONDS = 86_400;
+
     /**
      * For the client's option on_progress: ends an answer that is larger.
      *
@@ -58,24 +60,19 @@ final readonly class Transfer
     {
         return rtrim((string) preg_replace('/(?: for| in)? ".*"/s', '', $failure->getMessage()), '.');
     }
-}
-
-/** What a server asks for before the next request (RFC 9110, 10.2.3). */
-final readonly class RetryAfter
-{
-    private const int MOST_SECONDS = 86_400;
 
     /**
-     * Seconds, also where it names a date; at most a day; 0 when it does not ask.
+     * For how many seconds a server asks to be left alone (RFC 9110, 10.2.3), also where it names a date; at most a day;
+     * 0 when it does not ask.
      *
      * @param array<string, list<string>> $headers
      */
-    public static function seconds(array $headers): int
+    public static function retryAfter(array $headers): int
     {
         $value = $headers['retry-after'][0] ?? '0';
         $seconds = is_numeric($value) ? (float) $value : (float) strtotime($value) - time();
 
-        return (int) ceil(max(0.0, min($seconds, self::MOST_SECONDS)));
+        return (int) ceil(max(0.0, min($seconds, self::MOST_PAUSE_SECONDS)));
     }
 }
 

@@ -82,7 +82,7 @@ final class PullVectorsTest extends TestCase
         $seconds = [];
         preg_match_all(
             '/^(?:export )?const (\w+) = ([^;]+);/m',
-            (string) file_get_contents(self::CONTRACT . '/lifetimes.ts'),
+            (string) file_get_contents(self::CONTRACT . '/lists.ts'),
             $constants,
             PREG_SET_ORDER,
         );

@@ -16,7 +16,6 @@ use TrendVault\Writer\Ingest\BatchStore;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Sources\Http\Downloader;
-use TrendVault\Writer\Sources\Http\DownloadRules;
 use TrendVault\Writer\Sources\Http\HttpSource;
 use TrendVault\Writer\Sources\Http\HttpUrl;
 use TrendVault\Writer\Sources\Http\KnownVersions;
@@ -145,7 +144,7 @@ final class HostileAnswersTest extends TestCase
             ),
             'file' => new HttpSource(
                 HttpUrl::read('http:https://stats.example/views.ndjson'),
-                new Downloader($client, new DownloadRules(600, 100_000_000, []), $folder->path),
+                new Downloader($client, $folder->path, 600, 100_000_000, []),
                 new KnownVersions($this->database),
                 $this->clock,
                 600,

@@ -13,14 +13,12 @@ use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\Settings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Sources\ByteStream;
 use TrendVault\Writer\Sources\FileName;
 use TrendVault\Writer\Sources\LineReader;
 use TrendVault\Writer\Sources\Loopback;
-use TrendVault\Writer\Sources\RetryAfter;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceKind;
@@ -111,11 +109,16 @@ final readonly class Downloader
 {
     private const float IDLE_TIMEOUT_SECONDS = 10.0;
 
-    /** @param string $folder where what is received lies until it is read */
+    /**
+     * @param string $folder where what is received lies until it is read
+     * @param array<string, string> $authorizations header fields by host, and port where it is not the usual one: no host gets another one's
+     */
     public function __construct(
         private HttpClientInterface $client,
-        private DownloadRules $rules,
         private string $folder,
+        private int $timeoutSeconds,
+        private int $mostBytes,
+        #[SensitiveParameter] private array $authorizations,
     ) {}
 
     /**
@@ -147,10 +150,10 @@ final readonly class Downloader
     private function request(HttpUrl $url, ?string $etag): ResponseInterface
     {
         return $this->client->request('GET', $url->url, [
-            'headers' => self::headers($etag, $this->rules->authorization($url->host)),
+            'headers' => self::headers($etag, $this->authorizations[$url->host] ?? null),
             'max_redirects' => 0,
-            'timeout' => min(self::IDLE_TIMEOUT_SECONDS, $this->rules->timeoutSeconds),
-            'max_duration' => $this->rules->timeoutSeconds,
+            'timeout' => min(self::IDLE_TIMEOUT_SECONDS, $this->timeoutSeconds),
+            'max_duration' => $this->timeoutSeconds,
             'buffer' => false,
         ]);
     }
@@ -174,7 +177,7 @@ final readonly class Downloader
         foreach ($this->client->stream($response) as $chunk) {
             $content = $chunk->getContent();
             $bytes += strlen($content);
-            if ($bytes > $this->rules->mostBytes) {
+            if ($bytes > $this->mostBytes) {
                 throw SourceFailure::because(
                     "Cannot read {$url->label()}: it is larger than HTTP_SOURCE_MAX_MEGABYTES allows. Nothing of it is stored.",
                 );
@@ -212,7 +215,7 @@ final readonly class Downloader
     {
         $status = $response->getStatusCode();
         $headers = $response->getHeaders(false);
-        $seconds = RetryAfter::seconds($headers);
+        $seconds = Transfer::retryAfter($headers);
         if ($seconds > 0 && in_array($status, [429, 503], true)) {
             return HttpPause::because($url, $status, $seconds);
         }
@@ -236,23 +239,6 @@ final readonly class Download
      * @param ?string $etag the server's entity tag
      */
     public function __construct(public mixed $stream, public int $bytes, public ?string $etag) {}
-}
-
-/** How long a download may take, how large it may be, and what is sent to whom. */
-final readonly class DownloadRules
-{
-    /** @param array<string, string> $authorizations by host, and port where it is not the usual one */
-    public function __construct(
-        public int $timeoutSeconds,
-        public int $mostBytes,
-        #[SensitiveParameter] private array $authorizations,
-    ) {}
-
-    /** The value of the Authorization header for a host: no host gets another one's. */
-    public function authorization(string $host): ?string
-    {
-        return $this->authorizations[$host] ?? null;
-    }
 }
 
 /** A server that asks to be left alone for a while. HttpSource makes a SourceFailure of it. */
@@ -396,8 +382,10 @@ final readonly class HttpFiles implements SourceKind
             $settings = $this->context->settings;
             $downloader = new Downloader(
                 HttpClient::create(),
-                self::rules($settings),
                 dirname($settings->databasePath),
+                $settings->sourceInteger('HTTP_SOURCE_TIMEOUT_SECONDS', 40, 1, 3600),
+                1_000_000 * $settings->sourceInteger('HTTP_SOURCE_MAX_MEGABYTES', 1000, 1, 100_000),
+                self::authorizations($settings->sourceText('HTTP_SOURCE_AUTHORIZATION') ?? ''),
             );
             yield $name => new HttpSource(
                 $url,
@@ -407,16 +395,6 @@ final readonly class HttpFiles implements SourceKind
                 $settings->spoolFileTimeoutSeconds,
             );
         }
-    }
-
-    /** @throws UsageError */
-    private static function rules(Settings $settings): DownloadRules
-    {
-        return new DownloadRules(
-            $settings->sourceInteger('HTTP_SOURCE_TIMEOUT_SECONDS', 40, 1, 3600),
-            1_000_000 * $settings->sourceInteger('HTTP_SOURCE_MAX_MEGABYTES', 1000, 1, 100_000),
-            self::authorizations($settings->sourceText('HTTP_SOURCE_AUTHORIZATION') ?? ''),
-        );
     }
 
     /**

@@ -9,7 +9,6 @@ use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
 use TrendVault\Writer\Sources\Loopback;
 use TrendVault\Writer\Sources\PlatformFailure;
-use TrendVault\Writer\Sources\RetryAfter;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\Transfer;
 
@@ -120,7 +119,7 @@ final class Api
     private function refusal(ResponseInterface $response): InstanceFailure
     {
         [$status, $headers] = [$response->getStatusCode(), $response->getHeaders(false)];
-        $seconds = in_array($status, [429, 503], true) ? RetryAfter::seconds($headers) : 0;
+        $seconds = in_array($status, [429, 503], true) ? Transfer::retryAfter($headers) : 0;
         $seconds = $status === 429 && $seconds === 0 ? self::TOO_MANY_REQUESTS_SECONDS : $seconds;
 
         return match (true) {

@@ -41,6 +41,14 @@ final readonly class Video
     private const int MOST_TITLE_CHARACTERS = 300;
     private const int MOST_CHANNEL_CHARACTERS = 90;
     private const int MOST_COUNT = 9_007_199_254_740_991;
+    /** PeerTube's short form of a UUID: base 58. */
+    private const string SHORT_ID = '/^[1-9A-HJ-NP-Za-km-z]{16,24}$/D';
+    private const int MOST_ID_CHARACTERS = 64;
+    private const int HASH_CHARACTERS = 32;
+    private const string THUMBNAIL_PATH = '~^(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)+\.(?:jpe?g|png|webp|avif)$~D';
+    private const int LONGEST_THUMBNAIL = 500;
+    /** What a list shows is 160 pixels wide, on dense screens twice that. */
+    private const int WANTED_WIDTH = 280;
 
     /** Whether the instance speaks of a video of its own: of all others their own instances know better. */
     public static function isOf(mixed $item, string $host): bool
@@ -67,11 +75,11 @@ final readonly class Video
     public static function fields(array $item, InstanceUrl $instance, int $now): ?array
     {
         $short = $item['shortUUID'] ?? null;
-        if (!is_string($short) || preg_match(VideoId::SHORT, $short) !== 1 || !self::isForAll($item)) {
+        if (!is_string($short) || preg_match(self::SHORT_ID, $short) !== 1 || !self::isForAll($item)) {
             return null;
         }
         $fields = [
-            'id' => VideoId::of($short, $instance->host),
+            'id' => self::id($short, $instance->host),
             'views' => is_int($item['views'] ?? null) ? $item['views'] : null,
             'likes' => self::count($item, 'likes'),
             'comments' => self::count($item, 'comments'),
@@ -81,7 +89,7 @@ final readonly class Video
             'language' => self::language($item),
             'published_at' => self::publishedAt($item, $now),
             'duration_seconds' => self::count($item, 'duration'),
-            'thumb_base' => Thumbnail::of($item, $instance->url),
+            'thumb_base' => self::thumbnail($item, $instance->url),
             'url' => str_starts_with($instance->url, 'https:') ? "$instance->url/w/$short" : null,
         ];
 
@@ -160,52 +168,36 @@ final readonly class Video
     {
         return is_array($parent[$name] ?? null) ? $parent[$name] : [];
     }
-}
-
-/** The id of a video here: PeerTube's short one and the host, so that no instance can claim a video of another. */
-final readonly class VideoId
-{
-    /** PeerTube's short form of a UUID: base 58. */
-    public const string SHORT = '/^[1-9A-HJ-NP-Za-km-z]{16,24}$/D';
-
-    private const int MOST_CHARACTERS = 64;
-    private const int HASH_CHARACTERS = 32;
 
     /**
-     * @param string $short as SHORT says
+     * PeerTube's short id and the host, so that no instance can claim a video of another.
+     *
+     * @param string $short as SHORT_ID says
      * @param string $host with its port; a long one is hashed, behind a mark that no host begins with
      */
-    public static function of(string $short, string $host): string
+    private static function id(string $short, string $host): string
     {
         $id = "$short~" . str_replace(['[', ']'], '', $host);
 
-        return strlen($id) <= self::MOST_CHARACTERS
+        return strlen($id) <= self::MOST_ID_CHARACTERS
             ? $id
             : "$short~~" . substr(hash('sha256', $host), 0, self::HASH_CHARACTERS);
     }
-}
-
-/** The picture of a video: of its own instance only, by https. */
-final readonly class Thumbnail
-{
-    private const string PATH = '~^(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)+\.(?:jpe?g|png|webp|avif)$~D';
-    private const int LONGEST = 500;
-    /** What a list shows is 160 pixels wide, on dense screens twice that. */
-    private const int WANTED_WIDTH = 280;
 
     /**
-     * Null when there is none of this kind, or only one whose address is too long to be stored.
+     * The picture, of its own instance only. Null when there is none of this kind, or only one whose address is too
+     * long to be stored.
      *
      * @param array<mixed> $item
      * @param string $url of the instance: scheme, host and port
      */
-    public static function of(array $item, string $url): ?string
+    private static function thumbnail(array $item, string $url): ?string
     {
         $path = self::narrowest($item, $url) ?? ($item['thumbnailPath'] ?? null);
 
         return is_string($path) &&
-            strlen($url . $path) <= self::LONGEST &&
-            preg_match(self::PATH, $path) === 1
+            strlen($url . $path) <= self::LONGEST_THUMBNAIL &&
+            preg_match(self::THUMBNAIL_PATH, $path) === 1
             ? "$url$path"
             : null;
     }

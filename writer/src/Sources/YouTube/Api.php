@@ -17,7 +17,6 @@ use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Sources\PlatformFailure;
-use TrendVault\Writer\Sources\RetryAfter;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\Transfer;
 
@@ -79,7 +78,7 @@ final readonly class Api
             304 => new Page(null, (string) $etag, null),
             default => $error === ApiError::NoChart
                 ? new Page([], '', null)
-                : throw ApiFailure::of($error, $status, $region, RetryAfter::seconds($headers)),
+                : throw ApiFailure::of($error, $status, $region, Transfer::retryAfter($headers)),
         };
     }
 
@@ -102,7 +101,7 @@ final readonly class Api
                 ApiError::of($status, $body),
                 $status,
                 $subject,
-                RetryAfter::seconds($headers),
+                Transfer::retryAfter($headers),
             );
     }
 
@@ -375,7 +374,7 @@ final class RetryPolicy extends GenericRetryStrategy
                 ApiError::of($status, Transfer::unpacked((string) $responseContent, self::MOST_BYTES)) ===
                     ApiError::Temporary);
 
-        return $temporary && RetryAfter::seconds($context->getHeaders()) < $this->secondsLeft();
+        return $temporary && Transfer::retryAfter($context->getHeaders()) < $this->secondsLeft();
     }
 
     private static function now(): float

@@ -9,7 +9,7 @@ use PHPUnit\Framework\TestCase;
 use Symfony\Component\HttpClient\MockHttpClient;
 use Symfony\Component\HttpClient\Response\MockResponse;
 use Symfony\Component\HttpClient\RetryableHttpClient;
-use TrendVault\Writer\Sources\RetryAfter;
+use TrendVault\Writer\Sources\Transfer;
 use TrendVault\Writer\Sources\YouTube\RetryPolicy;
 
 final class RetryPolicyTest extends TestCase
@@ -68,7 +68,7 @@ final class RetryPolicyTest extends TestCase
             array_map(fn(int $late): array => [3000.0 - $late], range(0, $passed)),
         );
         foreach (['-5', 'soon', '', '1e999', str_repeat('9', 400), gmdate('r', 0)] as $value) {
-            $seconds = RetryAfter::seconds(['retry-after' => [$value]]);
+            $seconds = Transfer::retryAfter(['retry-after' => [$value]]);
             self::assertContains($seconds, [0, 86_400], $value);
         }
     }
