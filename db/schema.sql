@@ -1,4 +1,4 @@
--- The schema that db/migrations create. Printed by `writer schema`; bin/test compares.
+-- The sum of db/migrations. Printed by `writer schema`; bin/test compares.
 
 CREATE TABLE schema_migrations (
   version INTEGER NOT NULL PRIMARY KEY,
@@ -17,13 +17,14 @@ CREATE TABLE videos (
   id TEXT NOT NULL PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 64),
   title TEXT NOT NULL CHECK (length(title) BETWEEN 1 AND 300),
   channel TEXT NOT NULL CHECK (length(channel) BETWEEN 1 AND 200),
-  category TEXT CHECK (length(category) BETWEEN 1 AND 60),
+  category TEXT CHECK (length(category) BETWEEN 1 AND 60), -- never '#language:…', which names a list of a language
   language TEXT CHECK (length(language) BETWEEN 2 AND 35), -- BCP 47
   published_at INTEGER,
   duration_seconds INTEGER CHECK (duration_seconds >= 0),
   thumb_base TEXT NOT NULL CHECK (length(thumb_base) <= 500 AND thumb_base GLOB 'http*://?*'),
-  first_seen_at INTEGER NOT NULL
-, url TEXT CHECK (length(url) <= 2000 AND url GLOB 'https://?*')) STRICT, WITHOUT ROWID;
+  first_seen_at INTEGER NOT NULL,
+  url TEXT CHECK (length(url) <= 2000 AND url GLOB 'https://?*') -- the video's own page, as a line of the catalogue says it
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE observations (
   observed_at INTEGER NOT NULL,
@@ -50,55 +51,83 @@ CREATE TABLE velocity (
   PRIMARY KEY (video_id, region)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE hourly_views (
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL,
+  hour INTEGER NOT NULL, -- the last one that is known: hours since 1970
+  views TEXT NOT NULL CHECK (json_valid(views)), -- JSON: cumulative counts up to that hour, oldest first, null where nobody counted
+  PRIMARY KEY (region, video_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX hourly_views_by_hour ON hourly_views (hour, region, video_id);
+
 CREATE TABLE generations (
   id INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: cursors name it
   published_at INTEGER NOT NULL,
   formula TEXT NOT NULL CHECK (length(formula) BETWEEN 1 AND 40),
   video_count INTEGER NOT NULL CHECK (video_count >= 0),
   max_per_channel INTEGER NOT NULL CHECK (max_per_channel >= 1), -- within the first max_per_channel_ranks of a list
-  max_per_channel_ranks INTEGER NOT NULL CHECK (max_per_channel_ranks >= 0)
-, previous_at INTEGER CHECK (previous_at < published_at), taper_hours REAL CHECK (taper_hours >= 0), sources TEXT CHECK (json_valid(sources)), explore_share REAL CHECK (explore_share BETWEEN 0 AND 1), removed_videos INTEGER CHECK (removed_videos >= 0), looks_counted INTEGER CHECK (looks_counted IN (0, 1))) STRICT;
+  max_per_channel_ranks INTEGER NOT NULL CHECK (max_per_channel_ranks >= 0),
+  previous_at INTEGER CHECK (previous_at < published_at), -- of the list that the ranks are compared with; null when there is none
+  taper_hours REAL CHECK (taper_hours >= 0), -- of the forecast
+  sources TEXT CHECK (json_valid(sources)), -- JSON: kinds and hosts, without keys and paths
+  explore_share REAL CHECK (explore_share BETWEEN 0 AND 1),
+  removed_videos INTEGER CHECK (removed_videos >= 0),
+  looks_counted INTEGER CHECK (looks_counted IN (0, 1))
+) STRICT;
 
 CREATE TABLE generation_regions (
   generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
   region TEXT NOT NULL REFERENCES regions (code),
   video_count INTEGER NOT NULL CHECK (video_count >= 0),
-  newest_observed_at INTEGER, look_weight REAL CHECK (look_weight BETWEEN 0 AND 1), -- null while nothing was ever observed there
+  newest_observed_at INTEGER, -- null while nothing was ever observed there
+  look_weight REAL CHECK (look_weight BETWEEN 0 AND 1), -- how much looks weigh against the forecast; null where none are counted
   PRIMARY KEY (generation, region)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE runs (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  command TEXT NOT NULL,
-  started_at INTEGER NOT NULL,
-  finished_at INTEGER, -- null while running, and for ever when the run was killed
-  exit_code INTEGER,
-  error TEXT,
-  accepted INTEGER NOT NULL DEFAULT 0 CHECK (accepted >= 0),
-  unchanged INTEGER NOT NULL DEFAULT 0 CHECK (unchanged >= 0),
-  late INTEGER NOT NULL DEFAULT 0 CHECK (late >= 0),
-  conflicting INTEGER NOT NULL DEFAULT 0 CHECK (conflicting >= 0) -- other views than the first ones of that time; the first stay
-, removed INTEGER NOT NULL DEFAULT 0 CHECK (removed >= 0), announced INTEGER NOT NULL DEFAULT 0 CHECK (announced >= 0), other_regions INTEGER NOT NULL DEFAULT 0 CHECK (other_regions >= 0)) STRICT;
+CREATE INDEX generation_regions_by_region ON generation_regions (region, generation);
 
-CREATE TABLE rejections (
-  run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-  reason TEXT NOT NULL,
-  line_count INTEGER NOT NULL CHECK (line_count >= 1),
-  PRIMARY KEY (run_id, reason)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE youtube_pages (
+CREATE TABLE trending (
+  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
   region TEXT NOT NULL REFERENCES regions (code),
-  page INTEGER NOT NULL CHECK (page >= 1),
-  etag TEXT NOT NULL,
-  next_page_token TEXT, -- null on the last page
-  fetched_at INTEGER NOT NULL,
-  PRIMARY KEY (region, page)
+  window TEXT NOT NULL CHECK (window = 'now' OR window = 'day' OR window = 'week'),
+  category TEXT NOT NULL,
+  rank INTEGER NOT NULL CHECK (rank >= 1),
+  video_id TEXT NOT NULL,
+  score REAL NOT NULL CHECK (score >= 0),
+  views INTEGER NOT NULL CHECK (views >= 0),
+  views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0),
+  previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0),
+  previous_rank INTEGER CHECK (previous_rank >= 1), -- about an hour before; null when it was not in the list, or nothing is known
+  PRIMARY KEY (generation, region, window, category, rank)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE youtube_regions (
-  region TEXT NOT NULL PRIMARY KEY REFERENCES regions (code),
-  asked_at INTEGER NOT NULL
+CREATE UNIQUE INDEX trending_by_video ON trending (generation, video_id, region, window, category);
+
+CREATE TABLE explored_ranks (
+  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
+  region TEXT NOT NULL,
+  window TEXT NOT NULL,
+  category TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  PRIMARY KEY (generation, region, window, category, rank)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE explanations (
+  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
+  region TEXT NOT NULL REFERENCES regions (code),
+  parts TEXT NOT NULL CHECK (json_valid(parts)), -- JSON: by video id, see writer/src/Ranking/ExplainedVideo.php
+  limited TEXT NOT NULL CHECK (json_valid(limited)), -- JSON: by window and rank, where the limit by channel changed it: the rank without it, null beyond the list's end
+  PRIMARY KEY (generation, region)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE rank_snapshots (
+  published_at INTEGER NOT NULL, -- of the generation
+  region TEXT NOT NULL REFERENCES regions (code),
+  window TEXT NOT NULL,
+  category TEXT NOT NULL,
+  video_ids TEXT NOT NULL, -- by rank, with a space between
+  PRIMARY KEY (published_at, region, window, category)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE removals (
@@ -115,24 +144,18 @@ CREATE TRIGGER removal_added AFTER INSERT ON removals BEGIN UPDATE removals_vers
 
 CREATE TRIGGER removal_undone AFTER DELETE ON removals BEGIN UPDATE removals_version SET version = version + 1; END;
 
-CREATE TABLE checks (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  checked_at INTEGER NOT NULL,
-  seconds REAL NOT NULL CHECK (seconds >= 0),
-  result TEXT NOT NULL CHECK (result IN ('whole', 'damaged', 'unfinished')),
-  detail TEXT -- what SQLite said about a damaged file; why the check did not end
-) STRICT;
-
 CREATE TABLE looks (
   region TEXT NOT NULL REFERENCES regions (code),
   video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
-  rank_group INTEGER NOT NULL CHECK (rank_group >= 1), -- the first rank of the group of ranks, see RankGroup.php
+  rank_group INTEGER NOT NULL CHECK (rank_group >= 1), -- the first rank of the group of ranks
   looks REAL NOT NULL CHECK (looks >= 0),
   aged_looks REAL NOT NULL CHECK (aged_looks BETWEEN 0 AND looks), -- each look times how much of its appeal the video had left
   views REAL NOT NULL CHECK (views >= 0),
   counted_at INTEGER NOT NULL, -- the end of the newest minute in the sums
   PRIMARY KEY (region, video_id, rank_group)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX looks_by_video ON looks (video_id);
 
 CREATE TABLE catalogue (
   region TEXT NOT NULL REFERENCES regions (code),
@@ -142,17 +165,6 @@ CREATE TABLE catalogue (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX catalogue_by_video ON catalogue (video_id);
-
-CREATE INDEX looks_by_video ON looks (video_id);
-
-CREATE TABLE explored_ranks (
-  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
-  region TEXT NOT NULL,
-  window TEXT NOT NULL,
-  category TEXT NOT NULL,
-  rank INTEGER NOT NULL,
-  PRIMARY KEY (generation, region, window, category, rank)
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE pull_shards (
   shard TEXT NOT NULL PRIMARY KEY CHECK (length(shard) BETWEEN 4 AND 5), -- such as GB-0
@@ -220,90 +232,6 @@ CREATE TABLE pulled_videos (
   PRIMARY KEY (region, video_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE trending (
-  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
-  region TEXT NOT NULL REFERENCES regions (code),
-  window TEXT NOT NULL CHECK (window = 'now' OR window = 'day' OR window = 'week'),
-  category TEXT NOT NULL,
-  rank INTEGER NOT NULL CHECK (rank >= 1),
-  video_id TEXT NOT NULL,
-  score REAL NOT NULL CHECK (score >= 0),
-  views INTEGER NOT NULL CHECK (views >= 0),
-  views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0),
-  previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0), previous_rank INTEGER CHECK (previous_rank >= 1),
-  PRIMARY KEY (generation, region, window, category, rank)
-) STRICT, WITHOUT ROWID;
-
-CREATE UNIQUE INDEX trending_by_video ON trending (generation, video_id, region, window, category);
-
-CREATE TABLE rank_snapshots (
-  published_at INTEGER NOT NULL, -- of the generation
-  region TEXT NOT NULL REFERENCES regions (code),
-  window TEXT NOT NULL,
-  category TEXT NOT NULL,
-  video_ids TEXT NOT NULL, -- by rank, with a space between
-  PRIMARY KEY (published_at, region, window, category)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE hourly_views (
-  region TEXT NOT NULL REFERENCES regions (code),
-  video_id TEXT NOT NULL,
-  hour INTEGER NOT NULL, -- the last one that is known: hours since 1970
-  views TEXT NOT NULL CHECK (json_valid(views)), -- JSON: cumulative counts up to that hour, oldest first, null where nobody counted
-  PRIMARY KEY (region, video_id)
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX hourly_views_by_hour ON hourly_views (hour, region, video_id);
-
-CREATE TABLE explanations (
-  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
-  region TEXT NOT NULL REFERENCES regions (code),
-  parts TEXT NOT NULL CHECK (json_valid(parts)), -- JSON: by video id, see writer/src/Ranking/ExplainedVideo.php
-  limited TEXT NOT NULL CHECK (json_valid(limited)), -- JSON: by window and rank, where the limit by channel changed it: the rank without it, null beyond the list's end
-  PRIMARY KEY (generation, region)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE publications (
-  store TEXT NOT NULL PRIMARY KEY, -- s3://bucket/prefix
-  pending TEXT, -- the pointer that a run was about to write; null when that is done
-  generation INTEGER, -- of the newest pointer; null before the first
-  published_at INTEGER,
-  seconds REAL CHECK (seconds >= 0), -- from making the generation file to the pointer
-  file_bytes INTEGER, -- of the generation file as stored
-  bundle_generation INTEGER, -- of the newest bundle; null before the first
-  bundle_published_at INTEGER,
-  bundle_seconds REAL CHECK (bundle_seconds >= 0),
-  bundle_bytes INTEGER,
-  failed_at INTEGER, -- when the last run failed; null when it did not
-  failure TEXT,
-  tidied_at INTEGER) STRICT, WITHOUT ROWID;
-
-CREATE TABLE pointers (
-  store TEXT NOT NULL REFERENCES publications (store) ON DELETE CASCADE,
-  generation INTEGER NOT NULL,
-  published_at INTEGER NOT NULL,
-  text TEXT NOT NULL,
-  PRIMARY KEY (store, generation)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE http_sources (
-  url_hash TEXT NOT NULL PRIMARY KEY CHECK (length(url_hash) = 64), -- SHA-256 of the address, hexadecimal
-  etag TEXT, -- of what was read to its end; '' when it had none
-  asked_at INTEGER NOT NULL,
-  retry_at INTEGER NOT NULL -- nothing is asked before
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX generation_regions_by_region ON generation_regions (region, generation);
-
-CREATE TABLE backups (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  store TEXT NOT NULL, -- s3://bucket/prefix
-  began_at INTEGER NOT NULL,
-  seconds REAL CHECK (seconds >= 0), -- null while it runs, and when it failed
-  bytes INTEGER, -- as stored
-  failure TEXT
-) STRICT;
-
 CREATE TABLE source_schedules (
   source TEXT NOT NULL PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 200), -- youtube, or peertube:HOST
   asked_at INTEGER NOT NULL, -- when the newest run began to ask
@@ -312,9 +240,33 @@ CREATE TABLE source_schedules (
   failure TEXT -- why; NULL when the newest run had its answers
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE notices (
-  name TEXT NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 60),
-  said_at INTEGER NOT NULL
+CREATE TABLE youtube_pages (
+  region TEXT NOT NULL REFERENCES regions (code),
+  page INTEGER NOT NULL CHECK (page >= 1),
+  etag TEXT NOT NULL,
+  next_page_token TEXT, -- null on the last page
+  fetched_at INTEGER NOT NULL,
+  PRIMARY KEY (region, page)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE youtube_regions (
+  region TEXT NOT NULL PRIMARY KEY REFERENCES regions (code),
+  asked_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE youtube_videos (
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL,
+  page INTEGER NOT NULL CHECK (page >= 1), -- of the chart: one that has not changed is not sent again
+  charted_at INTEGER NOT NULL,
+  PRIMARY KEY (region, video_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE youtube_quota (
+  day_began_at INTEGER NOT NULL,
+  quota TEXT NOT NULL CHECK (quota IN ('charts', 'views')), -- YouTube counts the two apart
+  units INTEGER NOT NULL CHECK (units >= 0),
+  PRIMARY KEY (day_began_at, quota)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE peertube_instances (
@@ -331,12 +283,34 @@ CREATE TABLE peertube_pages (
   PRIMARY KEY (host, page)
 ) STRICT;
 
-CREATE TABLE youtube_videos (
-  region TEXT NOT NULL REFERENCES regions (code),
-  video_id TEXT NOT NULL,
-  page INTEGER NOT NULL CHECK (page >= 1), -- of the chart: one that has not changed is not sent again
-  charted_at INTEGER NOT NULL,
-  PRIMARY KEY (region, video_id)
+CREATE TABLE http_sources (
+  url_hash TEXT NOT NULL PRIMARY KEY CHECK (length(url_hash) = 64), -- SHA-256 of the address, hexadecimal
+  etag TEXT, -- of what was read to its end; '' when it had none
+  asked_at INTEGER NOT NULL,
+  retry_at INTEGER NOT NULL -- nothing is asked before
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  command TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  finished_at INTEGER, -- null while running, and for ever when the run was killed
+  exit_code INTEGER,
+  error TEXT,
+  accepted INTEGER NOT NULL DEFAULT 0 CHECK (accepted >= 0),
+  unchanged INTEGER NOT NULL DEFAULT 0 CHECK (unchanged >= 0),
+  late INTEGER NOT NULL DEFAULT 0 CHECK (late >= 0),
+  conflicting INTEGER NOT NULL DEFAULT 0 CHECK (conflicting >= 0), -- other views than the first ones of that time; the first stay
+  removed INTEGER NOT NULL DEFAULT 0 CHECK (removed >= 0),
+  announced INTEGER NOT NULL DEFAULT 0 CHECK (announced >= 0),
+  other_regions INTEGER NOT NULL DEFAULT 0 CHECK (other_regions >= 0) -- lines about regions of other writers
+) STRICT;
+
+CREATE TABLE rejections (
+  run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  reason TEXT NOT NULL,
+  line_count INTEGER NOT NULL CHECK (line_count >= 1),
+  PRIMARY KEY (run_id, reason)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE source_failures (
@@ -345,9 +319,48 @@ CREATE TABLE source_failures (
   PRIMARY KEY (run_id, source)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE youtube_quota (
-  day_began_at INTEGER NOT NULL,
-  quota TEXT NOT NULL CHECK (quota IN ('charts', 'views')), -- YouTube counts the two apart
-  units INTEGER NOT NULL CHECK (units >= 0),
-  PRIMARY KEY (day_began_at, quota)
+CREATE TABLE checks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  checked_at INTEGER NOT NULL,
+  seconds REAL NOT NULL CHECK (seconds >= 0),
+  result TEXT NOT NULL CHECK (result IN ('whole', 'damaged', 'unfinished')),
+  detail TEXT -- what SQLite said about a damaged file; why the check did not end
+) STRICT;
+
+CREATE TABLE notices (
+  name TEXT NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 60),
+  said_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE publications (
+  store TEXT NOT NULL PRIMARY KEY, -- s3://bucket/prefix
+  pending TEXT, -- the pointer that a run was about to write; null when that is done
+  generation INTEGER, -- of the newest pointer; null before the first
+  published_at INTEGER,
+  seconds REAL CHECK (seconds >= 0), -- from making the generation file to the pointer
+  file_bytes INTEGER, -- of the generation file as stored
+  bundle_generation INTEGER, -- of the newest bundle; null before the first
+  bundle_published_at INTEGER,
+  bundle_seconds REAL CHECK (bundle_seconds >= 0),
+  bundle_bytes INTEGER,
+  failed_at INTEGER, -- when the last run failed; null when it did not
+  failure TEXT,
+  tidied_at INTEGER -- when old objects were looked for
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pointers (
+  store TEXT NOT NULL REFERENCES publications (store) ON DELETE CASCADE,
+  generation INTEGER NOT NULL,
+  published_at INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (store, generation)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE backups (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  store TEXT NOT NULL, -- s3://bucket/prefix
+  began_at INTEGER NOT NULL,
+  seconds REAL CHECK (seconds >= 0), -- null while it runs, and when it failed
+  bytes INTEGER, -- as stored
+  failure TEXT
+) STRICT;

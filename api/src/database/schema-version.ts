@@ -1,7 +1,7 @@
-/** The migrations that the origin was written for, and files that a follower takes. A test compares it with db/migrations. */
+/** The schema that the origin was written for, and that of the files that a follower takes. A test compares it with db/migrations. */
 export const supportedSchemaVersion = 27;
 /** The oldest schema that the origin serves from, so that it can be upgraded before the writer (docs/decisions/0023). */
-export const oldestReadableVersion = 18;
+export const oldestReadableVersion = 27;
 
 /**
  * Whether the origin can serve from a database of a schema version. What a newer one means only its writer knows:

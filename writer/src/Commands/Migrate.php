@@ -31,7 +31,7 @@ final class Migrate extends WriterCommand
     }
 }
 
-#[AsCommand('schema', 'Prints the schema that the migrations create; db/schema.sql is this output')]
+#[AsCommand('schema', 'Prints the sum of the migrations; db/schema.sql is this output')]
 final class Schema extends WriterCommand
 {
     #[Override]
@@ -46,7 +46,7 @@ final class Schema extends WriterCommand
             'sql',
         );
         $context->write(
-            "-- The schema that db/migrations create. Printed by `writer schema`; bin/test compares.\n\n" .
+            "-- The sum of db/migrations. Printed by `writer schema`; bin/test compares.\n\n" .
                 implode(";\n\n", $statements) .
                 ";\n",
         );

@@ -7,7 +7,10 @@ namespace TrendVault\Writer\Database;
 use Psr\Clock\ClockInterface;
 use TrendVault\Writer\WriterException;
 
-/** Brings a database to the schema of db/migrations: in order, one transaction each, never the same one twice. */
+/**
+ * Brings a database to the schema of db/migrations: the base where it is empty, then one change after the other, in
+ * one transaction each.
+ */
 final readonly class Migrator
 {
     private const string MIGRATIONS_TABLE = <<<'SQL'
@@ -18,15 +21,19 @@ final readonly class Migrator
       applied_at INTEGER NOT NULL
     ) STRICT
     SQL;
+    /** The last commit that has the migrations which the base stands for, one file each. */
+    private const string COMMIT_BEFORE_BASE = '5458ec0';
+    /** SHA-256 of their checksums in hexadecimal, one after the other, as that commit records them. */
+    private const string CHECKSUM_BEFORE_BASE = '118fc4b6757b8d195603a2669b86e42aa02ca4d778b5aca8f9835763c8a318e9';
 
-    /** @param array<int, Migration> $migrations by version */
-    public function __construct(
+    /** @param non-empty-array<int, Migration> $migrations by version, the base first */
+    private function __construct(
         private Database $database,
         private array $migrations,
         private ClockInterface $clock,
     ) {}
 
-    /** @throws SchemaMismatch when the folder's files are not versions 1, 2, 3 … */
+    /** @throws SchemaMismatch when the folder's files are not a base and the versions that follow it */
     public static function of(Database $database, string $migrationsFolder, ClockInterface $clock): self
     {
         return new self($database, Migration::readAll($migrationsFolder), $clock);
@@ -38,7 +45,13 @@ final readonly class Migrator
      */
     public function migrate(): array
     {
-        $pending = array_values(array_slice($this->migrations, $this->verifiedVersion()));
+        $version = $this->verifiedVersion();
+        $pending = array_values(
+            array_filter(
+                $this->migrations,
+                static fn(Migration $migration): bool => $migration->version > $version,
+            ),
+        );
         foreach ($pending as $migration) {
             $this->database->transaction(fn() => $this->apply($migration));
         }
@@ -50,8 +63,11 @@ final readonly class Migrator
     public function expectCurrent(): void
     {
         $version = $this->verifiedVersion();
-        if ($version < count($this->migrations)) {
-            throw SchemaMismatch::pending($version, count($this->migrations));
+        $newest = array_key_last($this->migrations);
+        if ($version < $newest) {
+            throw SchemaMismatch::of(
+                "its schema is version $version, this writer needs $newest. Run `writer migrate`.",
+            );
         }
     }
 
@@ -59,19 +75,64 @@ final readonly class Migrator
     private function verifiedVersion(): int
     {
         $applied = $this->applied();
-        foreach ($applied as ['version' => $version, 'checksum' => $checksum]) {
-            $migration =
-                $this->migrations[$version] ??
-                throw SchemaMismatch::newer(max(array_column($applied, 'version')), count($this->migrations));
-            if ($migration->checksum !== $checksum) {
-                throw SchemaMismatch::checksum($migration->label());
+        $version = array_key_last($applied) ?? 0;
+        [$base, $newest] = [array_key_first($this->migrations), array_key_last($this->migrations)];
+        if ($version > $newest) {
+            throw SchemaMismatch::of(
+                "its schema is version $version, this writer supports versions up to $newest. Upgrade the writer.",
+            );
+        }
+        if ($applied !== [] && $version < $base) {
+            throw SchemaMismatch::of(
+                "its schema is version $version, this writer begins with $base. Run `writer migrate` of commit " .
+                    self::COMMIT_BEFORE_BASE .
+                    ' first.',
+            );
+        }
+        foreach (self::sinceBase($applied, $base) as $number => $checksum) {
+            if ($this->migrations[$number]->checksum !== $checksum) {
+                throw SchemaMismatch::of(
+                    "migration {$this->migrations[$number]->label()} was changed after it was applied (checksum differs)." .
+                        ' Restore the file, and make the change in a new migration.',
+                );
             }
         }
 
-        return count($applied);
+        return $version;
     }
 
-    /** @return list<array<string, mixed>> */
+    /**
+     * What is compared with the files: without the migrations that the base stands for, where they were applied one by one.
+     *
+     * @param array<int, string> $applied checksums by version
+     * @return array<int, string>
+     * @throws SchemaMismatch when those are not the ones of that commit
+     */
+    private static function sinceBase(array $applied, int $base): array
+    {
+        $since = array_filter(
+            $applied,
+            static fn(int $version): bool => $version > $base,
+            ARRAY_FILTER_USE_KEY,
+        );
+        $until = array_diff_key($applied, $since);
+        if (array_keys($until) === [$base] || $until === []) {
+            return $applied;
+        }
+
+        return hash('sha256', implode('', $until)) === self::CHECKSUM_BEFORE_BASE
+            ? $since
+            : throw SchemaMismatch::of(
+                "its migrations 1 to $base are not those of commit " .
+                    self::COMMIT_BEFORE_BASE .
+                    ' (checksum differs). Restore a backup from before they were changed.',
+            );
+    }
+
+    /**
+     * @return array<int, string> checksums by version, in order
+     * @throws SchemaMismatch
+     */
     private function applied(): array
     {
         $tables = array_column(
@@ -79,28 +140,30 @@ final readonly class Migrator
             'name',
         );
         if (in_array('schema_migrations', $tables, true)) {
-            return $this->database->rows('SELECT version, checksum FROM schema_migrations ORDER BY version');
+            return array_column(
+                $this->database->rows('SELECT version, checksum FROM schema_migrations ORDER BY version'),
+                'checksum',
+                'version',
+            );
         }
 
-        return $tables === [] ? [] : throw SchemaMismatch::foreign();
+        return $tables === []
+            ? []
+            : throw new SchemaMismatch(
+                'Cannot migrate the database: it has tables that the writer did not create. Expected an empty file or a database of the writer.',
+            );
     }
 
-    /** Where nothing was said yet, it was the origins of that version alone. See docs/decisions/0023. */
-    private function sayWhoCanRead(Migration $migration): void
-    {
-        $before = $this->database->value('PRAGMA user_version') ?: $migration->version - 1;
-        $oldestReader = max($before, $migration->oldestReader);
-        $this->database->execute("PRAGMA user_version = $oldestReader");
-    }
-
-    /** The table of migrations is made with the first migration, so that a file has both or neither. */
+    /** The table of migrations is made with the base, so that a file has both or neither. */
     private function apply(Migration $migration): void
     {
-        if ($migration->version === 1) {
+        if ($migration->version === array_key_first($this->migrations)) {
             $this->database->execute(self::MIGRATIONS_TABLE);
         }
         $this->database->execute($migration->sql);
-        $this->sayWhoCanRead($migration);
+        // Which origins can read the database, see docs/decisions/0023-upgrades-in-either-order.md.
+        $oldestReader = max($this->database->value('PRAGMA user_version'), $migration->oldestReader);
+        $this->database->execute("PRAGMA user_version = $oldestReader");
         $this->database->run(
             'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
             [
@@ -113,7 +176,7 @@ final readonly class Migrator
     }
 }
 
-/** One file of db/migrations: `0003_create_observations.sql`. */
+/** One file of db/migrations: `0028_add_sports.sql`. The first is the base, with the whole schema of its version. */
 final readonly class Migration
 {
     private const string FILE_NAME = '/^(\d{4})_([a-z0-9_]+)\.sql$/D';
@@ -129,15 +192,17 @@ final readonly class Migration
     ) {}
 
     /**
-     * @return array<int, self> by version, in order
-     * @throws SchemaMismatch when the versions are not 1, 2, 3 …
+     * @return non-empty-array<int, self> by version, in order
+     * @throws SchemaMismatch when a version is missing between the base and the newest
      */
     public static function readAll(string $folder): array
     {
         $migrations = [];
         foreach (glob("$folder/*.sql") ?: [] as $file) {
             if (preg_match(self::FILE_NAME, basename($file), $parts) !== 1) {
-                throw SchemaMismatch::badFileName($file);
+                throw new SchemaMismatch(
+                    "Cannot read migration $file: expected a name like 0028_add_sports.sql.",
+                );
             }
             $sql = (string) file_get_contents($file);
             $version = (int) $parts[1];
@@ -145,14 +210,18 @@ final readonly class Migration
             $migrations[] = new self($version, $parts[2], $sql, hash('sha256', $sql), $reader);
         }
         $versions = array_column($migrations, 'version');
-        if ($migrations === [] || $versions !== range(1, count($versions))) {
-            throw SchemaMismatch::notInSequence($folder, $versions);
+        if ($migrations === [] || $versions !== range($versions[0], $versions[0] + count($versions) - 1)) {
+            throw new SchemaMismatch(
+                "Cannot read the migrations in $folder: expected a base and the versions that follow it, found " .
+                    ($versions === [] ? 'none' : implode(', ', $versions)) .
+                    '.',
+            );
         }
 
         return array_combine($versions, $migrations);
     }
 
-    /** As in `0003_create_observations`. */
+    /** As in `0028_add_sports`. */
     public function label(): string
     {
         return sprintf('%04d_%s', $this->version, $this->name);
@@ -162,57 +231,8 @@ final readonly class Migration
 /** The database's migrations are not the ones that this writer knows. */
 final class SchemaMismatch extends WriterException
 {
-    public static function checksum(string $migration): self
+    public static function of(string $reason): self
     {
-        return new self(
-            "Cannot use the database: migration $migration was changed after it was applied (checksum differs)." .
-                ' Restore the file, and make the change in a new migration.',
-        );
-    }
-
-    public static function newer(int $version, int $known): self
-    {
-        return new self(
-            "Cannot use the database: its schema is version $version, this writer supports versions up to $known. Upgrade the writer.",
-        );
-    }
-
-    public static function pending(int $version, int $known): self
-    {
-        return new self(
-            "Cannot use the database: its schema is version $version, this writer needs $known. Run `writer migrate`.",
-        );
-    }
-
-    /** @param list<string> $codes */
-    public static function withoutRegions(array $codes): self
-    {
-        return new self(
-            'Cannot use the database: it does not have the regions ' .
-                implode(', ', $codes) .
-                ' yet. Run `writer migrate`.',
-        );
-    }
-
-    public static function foreign(): self
-    {
-        return new self(
-            'Cannot migrate the database: it has tables that the writer did not create. Expected an empty file or a database of the writer.',
-        );
-    }
-
-    public static function badFileName(string $file): self
-    {
-        return new self("Cannot read migration $file: expected a name like 0003_create_observations.sql.");
-    }
-
-    /** @param list<int> $versions */
-    public static function notInSequence(string $folder, array $versions): self
-    {
-        $found = $versions === [] ? 'none' : implode(', ', $versions);
-
-        return new self(
-            "Cannot read the migrations in $folder: expected versions 1, 2, 3 and so on, found $found.",
-        );
+        return new self("Cannot use the database: $reason");
     }
 }

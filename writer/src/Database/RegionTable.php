@@ -275,7 +275,9 @@ final readonly class Regions
         $known = array_column($database->rows('SELECT code FROM regions'), 'code');
         $missing = array_diff($table->codes(), $known);
         if ($missing !== []) {
-            throw SchemaMismatch::withoutRegions(array_values($missing));
+            throw SchemaMismatch::of(
+                'it does not have the regions ' . implode(', ', $missing) . ' yet. Run `writer migrate`.',
+            );
         }
     }
 }

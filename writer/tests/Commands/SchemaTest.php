@@ -13,7 +13,7 @@ use TrendVault\Writer\Tests\Support\Installation;
 final class SchemaTest extends TestCase
 {
     #[Test]
-    public function the_committed_schema_is_what_all_migrations_add_up_to(): void
+    public function the_committed_schema_is_what_base_and_migrations_add_up_to(): void
     {
         self::assertSame(
             file_get_contents(Settings::projectRoot() . '/db/schema.sql'),

@@ -38,18 +38,6 @@ final class OldestReaderTest extends TestCase
     }
 
     #[Test]
-    public function a_database_that_was_made_before_this_was_said_is_for_origins_of_its_version(): void
-    {
-        $this->migration('0001_one', '');
-        $this->migration('0002_two', '');
-        $this->migrate();
-        $this->database->execute('PRAGMA user_version = 0');
-        $this->migration('0003_three', '-- Origins of schema version 1 and later can read what this makes.');
-
-        self::assertSame(2, $this->migrate());
-    }
-
-    #[Test]
     public function the_writer_says_it_in_the_file(): void
     {
         $installation = Installation::migrated();

@@ -92,13 +92,13 @@ final class DatabaseFaultsTest extends TestCase
     public function a_migration_that_was_changed_after_it_was_applied_stops_every_command_that_writes(): void
     {
         $installation = Installation::migrated();
-        $installation->execute("UPDATE schema_migrations SET checksum = 'other' WHERE version = 3");
+        $installation->execute("UPDATE schema_migrations SET checksum = 'other'");
 
         foreach (['migrate', 'cron', 'rank', 'prune'] as $command) {
             $result = $installation->run([$command]);
             self::assertSame(ExitCode::SchemaMismatch, $result->exitCode);
             self::assertStringContainsString(
-                '0003_create_observations was changed after it was applied (checksum differs)',
+                '0027_base was changed after it was applied (checksum differs)',
                 $result->message(),
             );
         }

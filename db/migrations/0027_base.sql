@@ -1,0 +1,409 @@
+-- The base: the whole schema at version 27. Later versions are files beside this one, one change each.
+
+-- The markets. Rows come from db/regions.json or REGIONS_FILE, which `writer migrate` applies after the migrations.
+CREATE TABLE regions (
+  code TEXT NOT NULL PRIMARY KEY CHECK (code GLOB '[A-Z][A-Z]'), -- ISO 3166-1 alpha-2
+  name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  languages TEXT NOT NULL CHECK (json_valid(languages)) -- JSON array of BCP 47 tags, the main one first
+) STRICT, WITHOUT ROWID;
+
+-- When a video was last seen is in velocity, per region: here it would rewrite these wide rows at every run.
+CREATE TABLE videos (
+  id TEXT NOT NULL PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 64),
+  title TEXT NOT NULL CHECK (length(title) BETWEEN 1 AND 300),
+  channel TEXT NOT NULL CHECK (length(channel) BETWEEN 1 AND 200),
+  category TEXT CHECK (length(category) BETWEEN 1 AND 60), -- never '#language:…', which names a list of a language
+  language TEXT CHECK (length(language) BETWEEN 2 AND 35), -- BCP 47
+  published_at INTEGER,
+  duration_seconds INTEGER CHECK (duration_seconds >= 0),
+  thumb_base TEXT NOT NULL CHECK (length(thumb_base) <= 500 AND thumb_base GLOB 'http*://?*'),
+  first_seen_at INTEGER NOT NULL,
+  url TEXT CHECK (length(url) <= 2000 AND url GLOB 'https://?*') -- the video's own page, as a line of the catalogue says it
+) STRICT, WITHOUT ROWID;
+
+-- The history. Ordered by time first, so that a run appends at one end and pruning cuts the other:
+-- with the video first, every run would touch as many pages as there are videos.
+-- previous_observed_at links a video's observations backwards in its region; velocity.last_observed_at
+-- is the head of that chain. An observation that arrived after a newer one is stored outside the chain.
+-- No foreign key to videos: checking it on delete would scan this table.
+CREATE TABLE observations (
+  observed_at INTEGER NOT NULL,
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL,
+  views INTEGER NOT NULL CHECK (views >= 0), -- cumulative
+  likes INTEGER CHECK (likes >= 0),
+  comments INTEGER CHECK (comments >= 0),
+  previous_observed_at INTEGER CHECK (previous_observed_at < observed_at),
+  PRIMARY KEY (observed_at, region, video_id)
+) STRICT, WITHOUT ROWID;
+
+-- The running state of the forecast: what a run needs to know of all earlier runs.
+CREATE TABLE velocity (
+  video_id TEXT NOT NULL REFERENCES videos (id),
+  region TEXT NOT NULL REFERENCES regions (code),
+  first_observed_at INTEGER NOT NULL,
+  last_observed_at INTEGER NOT NULL CHECK (last_observed_at >= first_observed_at),
+  observation_count INTEGER NOT NULL CHECK (observation_count >= 1),
+  views INTEGER NOT NULL CHECK (views >= 0), -- at last_observed_at
+  views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0), -- the average since publication at first, then of what was gained lately
+  rated_at REAL NOT NULL CHECK (rated_at BETWEEN 0 AND last_observed_at), -- the moment that views_per_hour is about
+  previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0), -- a slower average of earlier rates; null until there were two observations
+  description_hash INTEGER NOT NULL, -- of what the last line said about the video: the same again needs no look at videos
+  PRIMARY KEY (video_id, region)
+) STRICT, WITHOUT ROWID;
+
+-- How often a listed video had been viewed at each full hour of about the last day, for charts: one row is read, in
+-- place of a day of observations.
+CREATE TABLE hourly_views (
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL,
+  hour INTEGER NOT NULL, -- the last one that is known: hours since 1970
+  views TEXT NOT NULL CHECK (json_valid(views)), -- JSON: cumulative counts up to that hour, oldest first, null where nobody counted
+  PRIMARY KEY (region, video_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX hourly_views_by_hour ON hourly_views (hour, region, video_id);
+
+-- One row per published ranking. It is written in the same transaction as its lists, so that a reader of the row sees
+-- all of them.
+CREATE TABLE generations (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: cursors name it
+  published_at INTEGER NOT NULL,
+  formula TEXT NOT NULL CHECK (length(formula) BETWEEN 1 AND 40),
+  video_count INTEGER NOT NULL CHECK (video_count >= 0),
+  max_per_channel INTEGER NOT NULL CHECK (max_per_channel >= 1), -- within the first max_per_channel_ranks of a list
+  max_per_channel_ranks INTEGER NOT NULL CHECK (max_per_channel_ranks >= 0),
+  previous_at INTEGER CHECK (previous_at < published_at), -- of the list that the ranks are compared with; null when there is none
+  taper_hours REAL CHECK (taper_hours >= 0), -- of the forecast
+  sources TEXT CHECK (json_valid(sources)), -- JSON: kinds and hosts, without keys and paths
+  explore_share REAL CHECK (explore_share BETWEEN 0 AND 1),
+  removed_videos INTEGER CHECK (removed_videos >= 0),
+  looks_counted INTEGER CHECK (looks_counted IN (0, 1))
+) STRICT;
+
+-- How much a generation knew of each market, and how fresh that was. Several writers share the regions, each with
+-- REGIONS: which generation is the newest, or the oldest, is a question about a region.
+CREATE TABLE generation_regions (
+  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_count INTEGER NOT NULL CHECK (video_count >= 0),
+  newest_observed_at INTEGER, -- null while nothing was ever observed there
+  look_weight REAL CHECK (look_weight BETWEEN 0 AND 1), -- how much looks weigh against the forecast; null where none are counted
+  PRIMARY KEY (generation, region)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX generation_regions_by_region ON generation_regions (region, generation);
+
+-- A list is (generation, region, window, category); its ranks run from 1 without gaps. `category` holds the list's name,
+-- here as in explored_ranks, rank_snapshots and the tables of what is pulled: '' for all videos, a category, or
+-- '#language:' with a primary subtag (BCP 47), such as '#language:de'. score is the views expected in the window ahead.
+-- For a list of three values in a CHECK (IN), SQLite fills a temporary table at every row: a fifth of what publishing costs.
+CREATE TABLE trending (
+  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
+  region TEXT NOT NULL REFERENCES regions (code),
+  window TEXT NOT NULL CHECK (window = 'now' OR window = 'day' OR window = 'week'),
+  category TEXT NOT NULL,
+  rank INTEGER NOT NULL CHECK (rank >= 1),
+  video_id TEXT NOT NULL,
+  score REAL NOT NULL CHECK (score >= 0),
+  views INTEGER NOT NULL CHECK (views >= 0),
+  views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0),
+  previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0),
+  previous_rank INTEGER CHECK (previous_rank >= 1), -- about an hour before; null when it was not in the list, or nothing is known
+  PRIMARY KEY (generation, region, window, category, rank)
+) STRICT, WITHOUT ROWID;
+
+-- Where does this video trend? Also keeps a video from being twice in one list.
+CREATE UNIQUE INDEX trending_by_video ON trending (generation, video_id, region, window, category);
+
+-- The ranks of a generation that a video holds to be tried, above the rank that it has earned.
+CREATE TABLE explored_ranks (
+  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
+  region TEXT NOT NULL,
+  window TEXT NOT NULL,
+  category TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  PRIMARY KEY (generation, region, window, category, rank)
+) STRICT, WITHOUT ROWID;
+
+-- What the scores of the videos in a region's lists over all categories came from, of the two newest generations only.
+-- One row a region: a row a video would make publishing a tenth slower.
+CREATE TABLE explanations (
+  generation INTEGER NOT NULL REFERENCES generations (id) ON DELETE CASCADE,
+  region TEXT NOT NULL REFERENCES regions (code),
+  parts TEXT NOT NULL CHECK (json_valid(parts)), -- JSON: by video id, see writer/src/Ranking/ExplainedVideo.php
+  limited TEXT NOT NULL CHECK (json_valid(limited)), -- JSON: by window and rank, where the limit by channel changed it: the rank without it, null beyond the list's end
+  PRIMARY KEY (generation, region)
+) STRICT, WITHOUT ROWID;
+
+-- The lists of a generation, kept for a little more than an hour: generations are deleted sooner.
+CREATE TABLE rank_snapshots (
+  published_at INTEGER NOT NULL, -- of the generation
+  region TEXT NOT NULL REFERENCES regions (code),
+  window TEXT NOT NULL,
+  category TEXT NOT NULL,
+  video_ids TEXT NOT NULL, -- by rank, with a space between
+  PRIMARY KEY (published_at, region, window, category)
+) STRICT, WITHOUT ROWID;
+
+-- What may not be shown: by `writer remove`, or by a line with "removed": true; `writer allow` undoes it. The writer ranks
+-- without it, and the origin leaves it out of every page of every generation that is kept, where its ranks stay empty.
+CREATE TABLE removals (
+  kind TEXT NOT NULL CHECK (kind IN ('video', 'channel')),
+  name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 200), -- videos.id or videos.channel
+  reason TEXT NOT NULL CHECK (length(reason) BETWEEN 1 AND 300),
+  removed_at INTEGER NOT NULL,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+
+-- One row. The origin compares it: a removal changes no generation.
+CREATE TABLE removals_version (version INTEGER NOT NULL) STRICT;
+INSERT INTO removals_version (version) VALUES (0);
+CREATE TRIGGER removal_added AFTER INSERT ON removals BEGIN UPDATE removals_version SET version = version + 1; END;
+CREATE TRIGGER removal_undone AFTER DELETE ON removals BEGIN UPDATE removals_version SET version = version + 1; END;
+
+-- What visitors of the lists did, apart from what platforms count (velocity).
+-- A look is one visitor to whom a rank was on screen; a view is one who opened it. Both are already scaled by the ceiling.
+-- All sums decay: a count of some time before counted_at is worth 2^(-time / half-life), see writer/src/Ranking/AppealModel.php.
+CREATE TABLE looks (
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
+  rank_group INTEGER NOT NULL CHECK (rank_group >= 1), -- the first rank of the group of ranks
+  looks REAL NOT NULL CHECK (looks >= 0),
+  aged_looks REAL NOT NULL CHECK (aged_looks BETWEEN 0 AND looks), -- each look times how much of its appeal the video had left
+  views REAL NOT NULL CHECK (views >= 0),
+  counted_at INTEGER NOT NULL, -- the end of the newest minute in the sums
+  PRIMARY KEY (region, video_id, rank_group)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX looks_by_video ON looks (video_id);
+
+-- Where a video may be listed that no source counts views of: by a line that announces it. With counts it needs no row here.
+CREATE TABLE catalogue (
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
+  announced_at INTEGER NOT NULL, -- when a line named it last
+  PRIMARY KEY (region, video_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX catalogue_by_video ON catalogue (video_id);
+
+-- What the edge's counters told, shard by shard, until every shard of a region has told a minute and its looks are
+-- counted; docs/decisions/0014-learning-lists.md says why nothing is counted twice. A minute is Unix time / 60.
+CREATE TABLE pull_shards (
+  shard TEXT NOT NULL PRIMARY KEY CHECK (length(shard) BETWEEN 4 AND 5), -- such as GB-0
+  region TEXT NOT NULL REFERENCES regions (code),
+  listed_at INTEGER NOT NULL, -- when the edge named it last
+  after INTEGER, -- the cursor: every minute up to this one is stored; null before the first pull
+  asked_at INTEGER NOT NULL DEFAULT 0, -- when a run asked it last
+  lost_minutes INTEGER NOT NULL DEFAULT 0, -- minutes that the edge had deleted before they were pulled
+  lost_at INTEGER -- when that was seen last
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pulled_counts (
+  region TEXT NOT NULL REFERENCES regions (code),
+  minute INTEGER NOT NULL,
+  window TEXT NOT NULL,
+  category TEXT NOT NULL, -- as the token names it, '' for all
+  rank INTEGER NOT NULL CHECK (rank >= 1),
+  video_id TEXT NOT NULL,
+  looks INTEGER NOT NULL CHECK (looks >= 0),
+  views INTEGER NOT NULL CHECK (views >= 0),
+  PRIMARY KEY (region, minute, window, category, rank, video_id)
+) STRICT, WITHOUT ROWID;
+
+-- Lists that the edge served: they bound how many looks are counted, for as long as their messages are taken.
+CREATE TABLE pulled_lists (
+  region TEXT NOT NULL REFERENCES regions (code),
+  minute INTEGER NOT NULL,
+  window TEXT NOT NULL,
+  category TEXT NOT NULL,
+  first_rank INTEGER NOT NULL CHECK (first_rank >= 1),
+  last_rank INTEGER NOT NULL CHECK (last_rank >= first_rank),
+  lists INTEGER NOT NULL CHECK (lists >= 0),
+  PRIMARY KEY (region, window, category, minute, first_rank, last_rank)
+) STRICT, WITHOUT ROWID;
+
+-- How much of the ceiling earlier minutes have used.
+CREATE TABLE counted_ranks (
+  region TEXT NOT NULL REFERENCES regions (code),
+  minute INTEGER NOT NULL,
+  window TEXT NOT NULL,
+  category TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  counted INTEGER NOT NULL CHECK (counted >= 0), -- looks or views, whichever are more
+  PRIMARY KEY (region, window, category, minute, rank)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pull_regions (
+  region TEXT NOT NULL PRIMARY KEY REFERENCES regions (code),
+  settled_until INTEGER NOT NULL DEFAULT 0, -- the looks of the minutes up to this one are counted
+  lists INTEGER NOT NULL DEFAULT 0, -- all that was ever pulled
+  looks INTEGER NOT NULL DEFAULT 0,
+  views INTEGER NOT NULL DEFAULT 0,
+  late_looks INTEGER NOT NULL DEFAULT 0, -- the part of it that came when its minute was settled
+  late_views INTEGER NOT NULL DEFAULT 0,
+  settled_looks INTEGER NOT NULL DEFAULT 0, -- the part of it whose minutes are settled, before the ceiling
+  settled_views INTEGER NOT NULL DEFAULT 0,
+  counted_looks REAL NOT NULL DEFAULT 0, -- what the ceiling left of that
+  counted_views REAL NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- All that was ever pulled about a video, before the ceiling.
+CREATE TABLE pulled_videos (
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL,
+  looks INTEGER NOT NULL CHECK (looks >= 0),
+  views INTEGER NOT NULL CHECK (views >= 0),
+  newest_minute INTEGER NOT NULL,
+  PRIMARY KEY (region, video_id)
+) STRICT, WITHOUT ROWID;
+
+-- When each platform may be asked again: a run that dies, fails or has no quota left is remembered.
+CREATE TABLE source_schedules (
+  source TEXT NOT NULL PRIMARY KEY CHECK (length(source) BETWEEN 1 AND 200), -- youtube, or peertube:HOST
+  asked_at INTEGER NOT NULL, -- when the newest run began to ask
+  failed_runs INTEGER NOT NULL CHECK (failed_runs >= 0), -- how many in a row had no answer
+  retry_at INTEGER NOT NULL, -- nothing is asked before
+  failure TEXT -- why; NULL when the newest run had its answers
+) STRICT, WITHOUT ROWID;
+
+-- What YouTube answered last for each page of a market's chart, to ask only for what has changed.
+CREATE TABLE youtube_pages (
+  region TEXT NOT NULL REFERENCES regions (code),
+  page INTEGER NOT NULL CHECK (page >= 1),
+  etag TEXT NOT NULL,
+  next_page_token TEXT, -- null on the last page
+  fetched_at INTEGER NOT NULL,
+  PRIMARY KEY (region, page)
+) STRICT, WITHOUT ROWID;
+
+-- When each region was asked last, so that a run begins with the one that waited longest.
+CREATE TABLE youtube_regions (
+  region TEXT NOT NULL PRIMARY KEY REFERENCES regions (code),
+  asked_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Which videos the charts of the last two days had: their views are asked for between two readings of the charts.
+CREATE TABLE youtube_videos (
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL,
+  page INTEGER NOT NULL CHECK (page >= 1), -- of the chart: one that has not changed is not sent again
+  charted_at INTEGER NOT NULL,
+  PRIMARY KEY (region, video_id)
+) STRICT, WITHOUT ROWID;
+
+-- What was asked of YouTube, by the day of its quota, which begins at midnight Pacific time.
+CREATE TABLE youtube_quota (
+  day_began_at INTEGER NOT NULL,
+  quota TEXT NOT NULL CHECK (quota IN ('charts', 'views')), -- YouTube counts the two apart
+  units INTEGER NOT NULL CHECK (units >= 0),
+  PRIMARY KEY (day_began_at, quota)
+) STRICT, WITHOUT ROWID;
+
+-- Where the next run goes on with an instance that one run did not read to its end.
+CREATE TABLE peertube_instances (
+  host TEXT NOT NULL PRIMARY KEY CHECK (length(host) BETWEEN 1 AND 120), -- with its port, where that is not the usual one
+  next_page INTEGER NOT NULL CHECK (next_page >= 0)
+) STRICT, WITHOUT ROWID;
+
+-- What a page of an instance's list held when it was sent last: a page that has not changed is not sent again, and its counts hold.
+CREATE TABLE peertube_pages (
+  host TEXT NOT NULL,
+  page INTEGER NOT NULL CHECK (page >= 0),
+  etag TEXT NOT NULL,
+  item_count INTEGER NOT NULL CHECK (item_count >= 0), -- how many videos the instance listed
+  videos TEXT NOT NULL, -- those that count here: JSON, deflated (RFC 1950), in base64
+  PRIMARY KEY (host, page)
+) STRICT;
+
+-- What is known of each address of the source http:URL, so that what did not change is not read again.
+CREATE TABLE http_sources (
+  url_hash TEXT NOT NULL PRIMARY KEY CHECK (length(url_hash) = 64), -- SHA-256 of the address, hexadecimal
+  etag TEXT, -- of what was read to its end; '' when it had none
+  asked_at INTEGER NOT NULL,
+  retry_at INTEGER NOT NULL -- nothing is asked before
+) STRICT, WITHOUT ROWID;
+
+-- What the writer did, for `writer status`. The origin does not read these.
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  command TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  finished_at INTEGER, -- null while running, and for ever when the run was killed
+  exit_code INTEGER,
+  error TEXT,
+  accepted INTEGER NOT NULL DEFAULT 0 CHECK (accepted >= 0),
+  unchanged INTEGER NOT NULL DEFAULT 0 CHECK (unchanged >= 0),
+  late INTEGER NOT NULL DEFAULT 0 CHECK (late >= 0),
+  conflicting INTEGER NOT NULL DEFAULT 0 CHECK (conflicting >= 0), -- other views than the first ones of that time; the first stay
+  removed INTEGER NOT NULL DEFAULT 0 CHECK (removed >= 0),
+  announced INTEGER NOT NULL DEFAULT 0 CHECK (announced >= 0),
+  other_regions INTEGER NOT NULL DEFAULT 0 CHECK (other_regions >= 0) -- lines about regions of other writers
+) STRICT;
+
+CREATE TABLE rejections (
+  run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  reason TEXT NOT NULL,
+  line_count INTEGER NOT NULL CHECK (line_count >= 1),
+  PRIMARY KEY (run_id, reason)
+) STRICT, WITHOUT ROWID;
+
+-- Which sources failed in which run.
+CREATE TABLE source_failures (
+  run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  source TEXT NOT NULL CHECK (length(source) BETWEEN 1 AND 120), -- its kind, such as spool, or kind and host: peertube:tube.example
+  PRIMARY KEY (run_id, source)
+) STRICT, WITHOUT ROWID;
+
+-- Whether the file was found whole, for `writer status`: `writer cron` looks once a day. The origin does not read it.
+CREATE TABLE checks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  checked_at INTEGER NOT NULL,
+  seconds REAL NOT NULL CHECK (seconds >= 0),
+  result TEXT NOT NULL CHECK (result IN ('whole', 'damaged', 'unfinished')),
+  detail TEXT -- what SQLite said about a damaged file; why the check did not end
+) STRICT;
+
+-- What is said once, and when it was.
+CREATE TABLE notices (
+  name TEXT NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 60),
+  said_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What the writer has published into object storage, so that a run that was killed is carried on with. A reader of a
+-- store needs nothing of it.
+CREATE TABLE publications (
+  store TEXT NOT NULL PRIMARY KEY, -- s3://bucket/prefix
+  pending TEXT, -- the pointer that a run was about to write; null when that is done
+  generation INTEGER, -- of the newest pointer; null before the first
+  published_at INTEGER,
+  seconds REAL CHECK (seconds >= 0), -- from making the generation file to the pointer
+  file_bytes INTEGER, -- of the generation file as stored
+  bundle_generation INTEGER, -- of the newest bundle; null before the first
+  bundle_published_at INTEGER,
+  bundle_seconds REAL CHECK (bundle_seconds >= 0),
+  bundle_bytes INTEGER,
+  failed_at INTEGER, -- when the last run failed; null when it did not
+  failure TEXT,
+  tidied_at INTEGER -- when old objects were looked for
+) STRICT, WITHOUT ROWID;
+
+-- The pointers that are in a store one by one, until they are in the pack of their day. The newest one always stays.
+CREATE TABLE pointers (
+  store TEXT NOT NULL REFERENCES publications (store) ON DELETE CASCADE,
+  generation INTEGER NOT NULL,
+  published_at INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (store, generation)
+) STRICT, WITHOUT ROWID;
+
+-- The backups that were made, and those that failed, newest last: when the next one is due, and what `writer status` says.
+CREATE TABLE backups (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  store TEXT NOT NULL, -- s3://bucket/prefix
+  began_at INTEGER NOT NULL,
+  seconds REAL CHECK (seconds >= 0), -- null while it runs, and when it failed
+  bytes INTEGER, -- as stored
+  failure TEXT
+) STRICT;
