@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { rows } from "../../ops/grafana/panels.ts";
-import { readRules } from "./test-support/rules.ts";
+import { dashboardQueries, readRules } from "./test-support/rules.ts";
 import { run } from "./test-support/tools.ts";
 import { missingParts, WatchedSystem } from "./test-support/watched-system.ts";
 
@@ -26,16 +25,12 @@ describe.skipIf(missing !== null)(`a watched system${missing === null ? "" : ` (
   });
 
   test("every query of the dashboard gives series", async () => {
-    for (const { queries } of rows.flatMap(({ panels }) => panels))
-      for (const { expr } of queries) {
-        await system.waitFor(expr.replaceAll("$__rate_interval", "1m"));
-      }
+    for (const expr of dashboardQueries()) await system.waitFor(expr.replaceAll("$__rate_interval", "1m"));
   });
 
   test("every metric of the rules and the dashboard is scraped", async () => {
-    const queries = rows.flatMap(({ panels }) => panels.flatMap((panel) => panel.queries));
     const known = new Set([...(await system.metricNames()), ...onlyAtTimes]);
-    for (const { expr } of [...readRules(), ...queries])
+    for (const expr of [...readRules().map((rule) => rule.expr), ...dashboardQueries()])
       for (const [name] of expr.matchAll(/\b(trendvault|node|probe)_[a-z_0-9]+/g))
         expect(known).toContain(name);
   });

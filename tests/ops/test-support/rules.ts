@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { YAML } from "bun";
 
-const folder = resolve(import.meta.dir, "../../../ops/prometheus");
+const folder = resolve(import.meta.dir, "../../../ops");
 
-export const rulesPath = resolve(folder, "rules.yml");
+export const rulesPath = resolve(folder, "prometheus/rules.yml");
 
 export type Rule = {
   alert: string;
@@ -21,4 +21,22 @@ export function readRules(): Rule[] {
 
 export function alertNames(): string[] {
   return readRules().map(({ alert }) => alert);
+}
+
+type Panel = {
+  id: number;
+  title: string;
+  type: string;
+  gridPos: { x: number; y: number; w: number; h: number };
+  datasource?: { uid: string };
+  targets?: { refId: string; expr: string; legendFormat: string }[];
+};
+
+/** All panels of the dashboard, and the titles of its rows. */
+export function readPanels(): Panel[] {
+  return JSON.parse(readFileSync(resolve(folder, "grafana/trendvault.json"), "utf8")).panels;
+}
+
+export function dashboardQueries(): string[] {
+  return readPanels().flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 }

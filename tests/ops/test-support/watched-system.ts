@@ -23,9 +23,6 @@ export function missingParts(): string | null {
 /** A series at a moment. */
 export type Sample = { labels: Record<string, string>; value: number };
 
-/** A series over a time. */
-export type SampledSeries = { labels: Record<string, string>; points: [second: number, value: number][] };
-
 /**
  * The real parts (a writer that publishes and makes a backup, a store, a follower, an origin, an edge), scraped all the
  * time by a real Prometheus with the exporters and the settings of ops/.
@@ -103,28 +100,6 @@ export class WatchedSystem {
       result: { metric: Record<string, string>; value: [number, string] }[];
     }>("query", { query: expr });
     return result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
-  }
-
-  /** A text with the sample configuration's addresses in the place of those here. */
-  withSampleAddresses(text: string): string {
-    return Object.entries(this.#addresses).reduce(
-      (named, [sample, real]) => named.replaceAll(real, sample),
-      text,
-    );
-  }
-
-  /** The results of a query from a time to another, in Unix seconds, every `step` seconds. */
-  async queryRange(
-    expr: string,
-    { from, to, step }: { from: number; to: number; step: number },
-  ): Promise<SampledSeries[]> {
-    const { result } = await this.#ask<{
-      result: { metric: Record<string, string>; values: [number, string][] }[];
-    }>("query_range", { query: expr, start: String(from), end: String(to), step: String(step) });
-    return result.map(({ metric, values }) => ({
-      labels: metric,
-      points: values.map(([second, value]) => [second, Number(value)]),
-    }));
   }
 
   /** Waits until a query gives so many series or more, or none for 0. Gives these. */
