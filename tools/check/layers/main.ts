@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { trackedFiles } from "../tracked-files.ts";
+import { trackedFiles } from "../run-suite.ts";
 import { findViolations } from "./find-violations.ts";
 import { readImports, readPhpNames } from "./read-imports.ts";
 import { table } from "./table.ts";
