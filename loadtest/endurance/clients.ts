@@ -1,7 +1,7 @@
 import type { Random } from "@trendvault/contract/test-support/random";
 import { until } from "../../api/test-support/until.ts";
 import { visitorHeaders } from "../../tools/up/visit.ts";
-import { createVerifier } from "../../web/client/src/verify/verifier.ts";
+import { createVerifier } from "../../web/client/src/verify.ts";
 import type { Outcome } from "./figures.ts";
 import type { Outages, Site } from "./outages.ts";
 import { edgeTargets, originTargets } from "./targets.ts";
