@@ -27,7 +27,7 @@ function refuseUnknown([unknown]: readonly string[]): void {
   process.exit(2);
 }
 
-/** Prettier's PHP plugin deletes these two without a word (docs/decisions/0024). */
+/** Prettier's PHP plugin deletes these two without a word (docs/decisions/0012). */
 function findUnformattable(): string[] {
   return readPhpNames(listFiles(["*.php"]), root).flatMap(({ file, unformattable }) =>
     unformattable.map(
