@@ -1,10 +1,10 @@
+import { windows } from "@trendvault/contract/lists";
 import type { Random } from "@trendvault/contract/test-support/random";
 import { until } from "../../api/test-support/until.ts";
 import { visitorHeaders } from "../../tools/up/visit.ts";
-import { createVerifier } from "../../web/client/src/verify.ts";
-import type { Outcome } from "./figures.ts";
-import type { Outages, Site } from "./outages.ts";
-import { edgeTargets, originTargets } from "./targets.ts";
+import { createVerifier } from "../../web/client/src/verify/verifier.ts";
+import type { Outages, Outcome, Site } from "./figures.ts";
+import { observedRegions } from "./writer-part.ts";
 
 const timeoutMs = 60_000; // as browsers wait, and longer than any answer takes that comes at all
 const verifiedShare = 20; // one answer of so many: a signature costs more than the rest
@@ -104,3 +104,32 @@ type Page = { generation: number; count: number; items: { rank: number }[] };
 function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
+
+const lists = observedRegions.flatMap((region) =>
+  windows.flatMap((window) =>
+    ["", "&limit=7", "&limit=50", "&category=Music"].map(
+      (rest) => `/api/trending?region=${region}&window=${window}${rest}`,
+    ),
+  ),
+);
+
+/** What visitors ask for: lists, pages for people, feeds, and what other programs read. */
+const edgeTargets: readonly string[] = [
+  ...lists,
+  ...lists, // most requests are for lists
+  ...observedRegions.flatMap((region) => [
+    `/?region=${region}`,
+    `/feeds/${region}.atom`,
+    `/feeds/${region}.json`,
+  ]),
+  "/api/regions",
+  "/openapi.json",
+];
+
+/** And what no edge has stored: every length of list, videos, and why they are where they are. */
+const originTargets: readonly string[] = [
+  ...edgeTargets,
+  ...Array.from({ length: 50 }, (_, index) => `/api/trending?region=DE&limit=${index + 1}`),
+  ...Array.from({ length: 30 }, (_, index) => `/api/videos/gb-${index}`),
+  ...Array.from({ length: 30 }, (_, index) => `/api/videos/fr-${index}/explain?region=FR`),
+];

@@ -1,6 +1,8 @@
 import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
+import { clockSkewSeconds } from "@trendvault/contract/lists";
+import type { Random } from "@trendvault/contract/test-support/random";
 
 /** Each of them has a clock of its own, as if it ran on a machine of its own. */
 export const parts = ["writer", "origin", "edge"] as const;
@@ -90,4 +92,62 @@ function removeShared(names: string): void {
   const [semaphore, memory] = names.split(" ").map((name) => name.replace("/", ""));
   if (semaphore === undefined || memory === undefined) return; // this system has none
   for (const name of [`sem.${semaphore}`, memory]) rmSync(join("/dev/shm", name), { force: true });
+}
+
+/** A clock is set wrong by so many seconds, and right again after so long. */
+type ClockStep = { seconds: number; heldSeconds: number };
+
+/** What NTP corrects; what is tolerated between machines, and a bit more; a virtual machine that was resumed. */
+const sizes = [2, 30, 90, 300] as const;
+const [leastHeld, mostHeld] = [8, 24];
+
+export function drawClockStep(random: Random): ClockStep {
+  const direction = random.pick([-1, 1]);
+  const heldSeconds = leastHeld + random.below(mostHeld - leastHeld + 1);
+  return { seconds: direction * random.pick(sizes), heldSeconds };
+}
+
+/** Whether an origin may refuse those whose clocks are right, and be refused by them: contract/lists.ts. */
+export function mayRefuse(part: Part, { seconds }: ClockStep): boolean {
+  return part === "origin" && Math.abs(seconds) > clockSkewSeconds;
+}
+
+export function describeStep({ seconds, heldSeconds }: ClockStep): string {
+  return `${seconds > 0 ? "+" : "−"}${Math.abs(seconds)} s for ${heldSeconds} s`;
+}
+
+/** The parts whose clocks cannot be moved, and sentences on why. */
+export type Unmoved = { parts: readonly Part[]; sentences: string[] };
+
+const triedSeconds = 30; // no part refuses another one for so little
+
+/**
+ * Moves every clock and back, to find those of which a part takes no notice. `clocks` may say why there are none; `read`
+ * gives seconds that rise with the clock of a part.
+ */
+export async function findUnmoved(
+  clocks: Clocks | string,
+  read: Record<Part, () => Promise<number>>,
+  { pauseMs = noticeMs, tries = 10 }: { pauseMs?: number; tries?: number } = {},
+): Promise<Unmoved> {
+  if (typeof clocks === "string") return { parts, sentences: [`No clock was moved: ${clocks}`] };
+  const follows = async (part: Part) => {
+    const [before, from] = [await read[part](), performance.now()];
+    const isMoved = async () =>
+      (await read[part]()) - before - (performance.now() - from) / 1000 > triedSeconds / 2;
+    clocks[part].moveBy(triedSeconds);
+    let [left, moved] = [tries, false];
+    while (!moved && left-- > 0) {
+      await Bun.sleep(pauseMs);
+      moved = await isMoved();
+    }
+    clocks[part].moveBy(0);
+    await Bun.sleep(pauseMs);
+    return moved;
+  };
+  const found = await Promise.all(parts.map(follows));
+  const unmoved = parts.filter((_, index) => !found[index]);
+  const explain = (part: Part) =>
+    `The ${part}'s clock was not moved: its program takes no notice of libfaketime here.`;
+  return { parts: unmoved, sentences: unmoved.map(explain) };
 }

@@ -1,5 +1,15 @@
 import { expect, test } from "bun:test";
-import { Figures, median, quantile } from "./figures.ts";
+import {
+  Figures,
+  growthOf,
+  judgeRun,
+  type Measured,
+  type MinuteOfSite,
+  median,
+  Outages,
+  quantile,
+  type Sample,
+} from "./figures.ts";
 
 const outcome = { second: 10, site: "edge", ms: 1, failure: null, excuse: null } as const;
 
@@ -28,4 +38,103 @@ test("what a kill tears, and what a clock refuses, is counted apart from what fa
 test("quantiles are by the nearest rank", () => {
   expect([quantile([1, 2, 3, 4], 0.5), quantile([7], 0.99), median([3, 1, 2])]).toEqual([2, 7, 2]);
   expect(quantile([], 0.5)).toBeNaN();
+});
+
+const minutes = (change: (minute: MinuteOfSite) => Partial<MinuteOfSite> = () => ({})): MinuteOfSite[] =>
+  Array.from({ length: 40 }, (_, index) => {
+    const site = index % 2 === 0 ? "edge" : "origin";
+    const one = {
+      minute: Math.floor(index / 2),
+      site,
+      requests: 100,
+      torn: 1,
+      refused: 1,
+      failed: 0,
+      p50: 1,
+      p99: 5,
+    } as const;
+    return { ...one, ...change(one) };
+  });
+
+const samples = (change: (second: number) => Partial<Sample> = () => ({})): Sample[] =>
+  Array.from({ length: 240 }, (_, index) => ({
+    second: index * 5,
+    originMegabytes: 200,
+    edgeMegabytes: 100,
+    originHandles: 60,
+    edgeHandles: 40,
+    databaseMegabytes: 30,
+    walMegabytes: 2,
+    ...change(index * 5),
+  }));
+
+const missed = (measured: Partial<Measured>) =>
+  judgeRun({
+    samples: samples(),
+    minutes: minutes(),
+    recoverySeconds: [2, 5],
+    staleSeconds: 130,
+    ...measured,
+  })
+    .filter(({ isMet }) => !isMet)
+    .map(({ name }) => name);
+
+test("a run in which nothing changes meets every limit", () => {
+  expect(missed({})).toEqual([]);
+});
+
+test.each<[string, Partial<Measured>]>([
+  ["memory of the origin", { samples: samples((second) => ({ originMegabytes: 200 + second / 20 })) }],
+  ["handles of the edge", { samples: samples((second) => ({ edgeHandles: 40 + second / 50 })) }],
+  ["database file", { samples: samples((second) => ({ databaseMegabytes: 30 + second / 100 })) }],
+  ["largest WAL, MB", { samples: samples((second) => ({ walMegabytes: second === 600 ? 65 : 1 })) }],
+  [
+    "p99 of the edge",
+    { minutes: minutes(({ minute, site }) => (site === "edge" ? { p99: 5 + minute } : {})) },
+  ],
+  ["failed requests", { minutes: minutes(({ minute }) => ({ failed: minute === 7 ? 1 : 0 })) }],
+  ["longest recovery, s", { recoverySeconds: [61] }],
+  ["a list at the edge after the next one, s", { staleSeconds: 301 }],
+])("%s is missed when it grows, and nothing else is", (name, measured) => {
+  expect(missed(measured)).toEqual([name]);
+});
+
+test("what is warm at last is compared, and of too few values nothing", () => {
+  const warming = [1, 1, 1, ...Array(17).fill(50)];
+  expect(growthOf(warming)).toBe(1);
+  expect(growthOf([1, 2, 3])).toBeNull();
+  expect(missed({ minutes: [] })).toEqual(["p99 of the edge", "p99 of the origin"]);
+});
+
+test("a request that was open while its site was away is torn, and no other", () => {
+  const outages = new Outages();
+  outages.begin("origin", 100)(200);
+  const isTorn = (from: number, until: number) =>
+    outages.excuseOf("origin", { from, until, failure: "closed" });
+  expect([isTorn(50, 99), isTorn(50, 100), isTorn(150, 160), isTorn(200, 250), isTorn(201, 250)]).toEqual([
+    null,
+    "torn",
+    "torn",
+    "torn",
+    null,
+  ]);
+  expect(outages.excuseOf("edge", { from: 150, until: 160, failure: "closed" })).toBeNull();
+});
+
+test("an outage that has not ended tears whatever comes", () => {
+  const outages = new Outages();
+  outages.begin("edge", 100);
+  expect(outages.excuseOf("edge", { from: 5000, until: 6000, failure: "status 503" })).toBe("torn");
+});
+
+test("a wrong clock excuses refusals by it, and nothing else", () => {
+  const outages = new Outages();
+  outages.begin("origin", 100, "refused")(200);
+  const excuse = (failure: string, from = 150) =>
+    outages.excuseOf("origin", { from, until: from + 1, failure });
+  const unsigned = '/: status 403: {"title":"The request has no valid edge signature"}';
+  const outdated = "/: VerificationError: Cannot verify the answer: outdated";
+  expect([excuse(unsigned), excuse(outdated)]).toEqual(["refused", "refused"]);
+  expect([excuse(unsigned, 300), excuse("/: status 503: "), excuse("/: closed")]).toEqual([null, null, null]);
+  expect(excuse("/: VerificationError: Cannot verify the answer: invalid")).toBeNull();
 });

@@ -1,4 +1,4 @@
-import type { Excuse, Site } from "./outages.ts";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 
 /** What clients of a site saw in a minute. Times in milliseconds. */
 export type MinuteOfSite = {
@@ -76,4 +76,181 @@ export function median(values: readonly number[]): number {
     [...values].sort((left, right) => left - right),
     0.5,
   );
+}
+
+/** Where clients ask. */
+const sites = ["edge", "origin"] as const;
+export type Site = (typeof sites)[number];
+
+/** Why a request failed without a fault: a kill has torn it, or a clock that is wrong had it refused. */
+type Excuse = "torn" | "refused";
+
+type Outage = { site: Site; from: number; until: number; excuse: Excuse };
+
+/**
+ * When which site was killed, and until when it may have been away: a request that was open then may be torn, and is no
+ * failure. And when its clock was so wrong that it refuses those whose clocks are right, and they it: only that is no
+ * failure then. Times are of `performance.now()`.
+ */
+export class Outages {
+  readonly #outages: Outage[] = [];
+
+  /** Gives the function that ends it. */
+  begin(site: Site, from: number, excuse: Excuse = "torn"): (until: number) => void {
+    const outage = { site, from, until: Number.POSITIVE_INFINITY, excuse };
+    this.#outages.push(outage);
+    return (until) => {
+      outage.until = until;
+    };
+  }
+
+  /** What excuses the failure of a request that began and ended at these times: an outage of its site in which it was open. */
+  excuseOf(
+    site: Site,
+    { from, until, failure }: { from: number; until: number; failure: string },
+  ): Excuse | null {
+    const open = this.#outages.filter(
+      (outage) => outage.site === site && from <= outage.until && until >= outage.from,
+    );
+    const explains = ({ excuse }: Outage) => excuse === "torn" || isRefusalByClock(failure);
+    return open.find(explains)?.excuse ?? null;
+  }
+}
+
+/** What an origin says to a request that was signed at another time than its own, and a verifier of an answer. */
+function isRefusalByClock(failure: string): boolean {
+  return (
+    /: status 403: .*edge signature/.test(failure) || failure.includes("Cannot verify the answer: outdated")
+  );
+}
+
+/** What was measured beside what is allowed; `measured` is null where there is nothing to compare. */
+export type Judgement = { name: string; measured: number | null; most: number; isMet: boolean };
+
+/**
+ * `recoverySeconds` is how long each event took until everything was well again, `staleSeconds` the longest that the
+ * edge served a list for which there was a newer one.
+ */
+export type Measured = {
+  samples: Sample[];
+  minutes: MinuteOfSite[];
+  recoverySeconds: number[];
+  staleSeconds: number;
+};
+
+/** The limits, and all there is to say about them, are in loadtest/README.md. */
+const limits = {
+  growth: 1.1, // of memory, handles and the file
+  p99Growth: 1.5,
+  walMegabytes: 64,
+  recoverySeconds: 60,
+  staleSeconds: 300,
+} as const;
+
+/** While caches fill and code is compiled. */
+const warmUpShare = 0.15;
+
+/** Compares the last third of a run with the first one after the warm-up. */
+export function judgeRun({ samples, minutes, recoverySeconds, staleSeconds }: Measured): Judgement[] {
+  const grown = (name: string, pick: (sample: Sample) => number) =>
+    judge(name, growthOf(samples.map(pick)), limits.growth);
+  return [
+    judge("failed requests", sumOf(minutes.map(({ failed }) => failed)), 0),
+    grown("memory of the origin", ({ originMegabytes }) => originMegabytes),
+    grown("memory of the edge", ({ edgeMegabytes }) => edgeMegabytes),
+    grown("handles of the origin", ({ originHandles }) => originHandles),
+    grown("handles of the edge", ({ edgeHandles }) => edgeHandles),
+    grown("database file", ({ databaseMegabytes }) => databaseMegabytes),
+    judge(
+      "largest WAL, MB",
+      Math.max(...samples.map(({ walMegabytes }) => walMegabytes)),
+      limits.walMegabytes,
+    ),
+    ...sites.map((site) => {
+      const ofSite = minutes.filter((one) => one.site === site).map(({ p99 }) => p99);
+      return judge(`p99 of the ${site}`, growthOf(ofSite), limits.p99Growth);
+    }),
+    judge("longest recovery, s", Math.max(0, ...recoverySeconds), limits.recoverySeconds),
+    judge("a list at the edge after the next one, s", staleSeconds, limits.staleSeconds),
+  ];
+}
+
+/** The median of the last third over that of the first third after the warm-up; null of fewer than six values. */
+export function growthOf(values: readonly number[]): number | null {
+  const warm = values.slice(Math.floor(values.length * warmUpShare));
+  const third = Math.floor(warm.length / 3);
+  if (third < 2) return null;
+  return median(warm.slice(-third)) / median(warm.slice(0, third));
+}
+
+function judge(name: string, measured: number | null, most: number): Judgement {
+  return { name, measured, most, isMet: measured !== null && measured <= most };
+}
+
+export function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** What is measured of the processes and files every few seconds. */
+export type Sample = {
+  second: number;
+  originMegabytes: number;
+  edgeMegabytes: number;
+  originHandles: number;
+  edgeHandles: number;
+  databaseMegabytes: number;
+  walMegabytes: number;
+};
+
+type Sources = { second: number; originPids: number[]; edgePids: number[]; databasePath: string };
+
+const kilobyte = 1024;
+const megabyte = kilobyte ** 2;
+
+/** Reads /proc, and the sizes of the database's files. */
+export function takeSample({ second, originPids, edgePids, databasePath }: Sources): Sample {
+  return {
+    second,
+    originMegabytes: sumOf(originPids.map(residentMegabytes)),
+    edgeMegabytes: sumOf(edgePids.map(residentMegabytes)),
+    originHandles: sumOf(originPids.map(openHandles)),
+    edgeHandles: sumOf(edgePids.map(openHandles)),
+    databaseMegabytes: sizeOf(databasePath) / megabyte,
+    walMegabytes: sizeOf(`${databasePath}-wal`) / megabyte,
+  };
+}
+
+/** A process and all that it has started, and that they have. */
+export function withDescendants(pid: number): number[] {
+  const children = readIfThere(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
+  return [pid, ...children.flatMap(withDescendants)];
+}
+
+export function commandOf(pid: number): string {
+  return readIfThere(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
+}
+
+function residentMegabytes(pid: number): number {
+  const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(readIfThere(`/proc/${pid}/status`)) ?? [];
+  return Number(kilobytes) / kilobyte;
+}
+
+function openHandles(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return 0; // it has ended
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // the process has ended
+  }
 }

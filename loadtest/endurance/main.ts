@@ -1,14 +1,20 @@
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
 import { join, resolve } from "node:path";
-import { type Options, parseOptions } from "./options.ts";
-import { describe, isSteady, writeResult } from "./result.ts";
-import { run } from "./run.ts";
+import { parseArgs } from "node:util";
+import { type MinuteOfSite, sumOf } from "./figures.ts";
+import { type Options, type Result, run } from "./run.ts";
 
 const root = resolve(import.meta.dir, "../..");
+const shortestHours = 1 / 3; // for a warm-up, some of each event, and minutes at both ends to compare
+const hourSeconds = 3600;
+const text = { type: "string" } as const;
 
-process.exitCode = await main(Bun.argv.slice(2)).catch((error: unknown) => {
-  console.error(`bin/endurance: ${error instanceof Error ? error.message : error}`);
-  return 2;
-});
+if (import.meta.main)
+  process.exitCode = await main(Bun.argv.slice(2)).catch((error: unknown) => {
+    console.error(`bin/endurance: ${error instanceof Error ? error.message : error}`);
+    return 2;
+  });
 
 async function main(argv: string[]): Promise<number> {
   const options = parseOptions(argv, () => crypto.getRandomValues(new Uint32Array(1))[0] ?? 1);
@@ -18,9 +24,8 @@ async function main(argv: string[]): Promise<number> {
 async function endure(options: Options): Promise<number> {
   console.log(`Seed ${options.seed}: with --seed ${options.seed} the same happens at the same times.`);
   const result = await run(options, (line) => console.log(line));
-  const folder = join(import.meta.dir, options.publish ? "published" : "results");
-  writeResult(result, folder);
   console.log(describe(result).join("\n"));
+  const folder = await writeResult(result, options.publish);
   console.log(`Written to ${folder}: result.json, chart.svg`);
   return isSteady(result) ? 0 : 1;
 }
@@ -30,4 +35,98 @@ async function killWriter(kills: number, seed: number): Promise<number> {
   const words = ["phpunit", "--configuration", join(root, "writer/phpunit.xml"), "--filter", "KillTest"];
   const env = { ...process.env, TEST_KILLS: String(kills), TEST_SEED: String(seed) };
   return Bun.spawn(words, { cwd: root, env, stdio: ["ignore", "inherit", "inherit"] }).exited;
+}
+
+/** `newSeed` is for a run that names none. @throws Error of one sentence */
+export function parseOptions(argv: string[], newSeed: () => number): Options {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      hours: text,
+      seed: text,
+      "writer-seconds": text,
+      requests: text,
+      kills: text,
+      publish: { type: "boolean" },
+      "no-clocks": { type: "boolean" },
+    },
+  });
+  const read = (
+    name: Exclude<keyof typeof values, "publish" | "no-clocks">,
+    least: number,
+  ): number | null => {
+    const value = values[name];
+    if (value === undefined) return null;
+    const number = Number(value);
+    if (value.trim() !== "" && number >= least) return number;
+    throw new Error(
+      `--${name} is ${value}: expected a number of at least ${least.toFixed(2).replace(/\.00$/, "")}`,
+    );
+  };
+  return {
+    seconds: Math.round((read("hours", shortestHours) ?? shortestHours) * hourSeconds),
+    seed: read("seed", 1) ?? newSeed(),
+    writerSeconds: read("writer-seconds", 5) ?? 60,
+    requestsPerSecond: read("requests", 1) ?? 40,
+    publish: values.publish === true,
+    movesClocks: values["no-clocks"] !== true,
+    kills: read("kills", 1),
+  };
+}
+
+function isSteady({ judgements, failures, database }: Result): boolean {
+  return judgements.every(({ isMet }) => isMet) && failures.length === 0 && database === "ok";
+}
+
+/** Writes a run with all its samples to results/, and draws its chart; `published` gets the chart and a summary. */
+async function writeResult(result: Result, publish: boolean): Promise<string> {
+  const folder = join(import.meta.dir, "results");
+  mkdirSync(folder, { recursive: true });
+  const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length };
+  const { samples, minutes, events, ...summary } = {
+    measured_at: new Date().toISOString(),
+    machine,
+    requests: sumOf(result.minutes.map(({ requests }) => requests)),
+    ...result,
+  };
+  const write = (path: string, value: object) =>
+    writeFileSync(path, `${JSON.stringify(value, rounded, 1)}\n`);
+  write(join(folder, "result.json"), { ...summary, events, minutes, samples });
+  const words = ["python", "-m", "loadtest.charts", join(folder, "result.json"), join(folder, "chart.svg")];
+  const drawing = Bun.spawn(words, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+  if ((await drawing.exited) !== 0) throw new Error("The chart could not be drawn");
+  if (!publish) return folder;
+  const published = join(import.meta.dir, "published");
+  write(join(published, "result.json"), { ...summary, events: countBy(events.map(({ kind }) => kind)) });
+  copyFileSync(join(folder, "chart.svg"), join(published, "chart.svg"));
+  return published;
+}
+
+function rounded(_name: string, value: unknown): unknown {
+  return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
+}
+
+function countBy(words: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    [...new Set(words)].map((word) => [word, words.filter((one) => one === word).length]),
+  );
+}
+
+/** The verdict for people, a line each. */
+function describe(result: Result): string[] {
+  const lines = result.judgements.map(({ name, measured, most, isMet }) => {
+    const shown = measured === null ? "not measured" : Number(measured.toPrecision(4));
+    return `${isMet ? "ok    " : "MISSED"} ${name}: ${shown}, at most ${most}`;
+  });
+  const sum = (pick: (minute: MinuteOfSite) => number) => sumOf(result.minutes.map(pick));
+  const excused = `${sum(({ torn }) => torn)} torn by a kill, ${sum(({ refused }) => refused)} refused by a clock`;
+  const load = `load ${result.load.before.toFixed(2)} before, ${result.load.mean.toFixed(2)} during`;
+  return [
+    ...lines,
+    `${result.database === "ok" ? "ok    " : "MISSED"} integrity of the database: ${result.database}`,
+    ...result.failures.map((failure) => `failed: ${failure}`),
+    ...result.unmovedClocks,
+    `${sum(({ requests }) => requests)} requests, of them ${excused}; ${result.events.length} events; ${load}`,
+    `Verdict: ${isSteady(result) ? "steady" : "NOT steady"} over ${result.seconds} seconds (seed ${result.seed})`,
+  ];
 }

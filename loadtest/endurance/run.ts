@@ -1,19 +1,54 @@
 import { loadavg } from "node:os";
 import { Random } from "@trendvault/contract/test-support/random";
 import { Clients } from "./clients.ts";
-import { type Deed, deedsOf, type PastEvent, possibleEvents } from "./events.ts";
-import { Figures } from "./figures.ts";
-import { judgeRun } from "./judge-run.ts";
-import type { Options } from "./options.ts";
-import { Outages } from "./outages.ts";
-import { type PlannedEvent, planEvents, quietSeconds } from "./plan-events.ts";
-import type { Result } from "./result.ts";
-import type { Sample } from "./samples.ts";
-import { Superseded } from "./superseded.ts";
+import { describeStep, drawClockStep, mayRefuse, noticeMs, type Part } from "./clocks.ts";
+import {
+  Figures,
+  type Judgement,
+  judgeRun,
+  type MinuteOfSite,
+  Outages,
+  type Sample,
+  type Site,
+  sumOf,
+} from "./figures.ts";
 import { EnduranceSystem } from "./system.ts";
 
 const sampleSeconds = 5;
 const interruptedCode = 130;
+
+export type Options = {
+  seconds: number;
+  seed: number;
+  writerSeconds: number;
+  requestsPerSecond: number;
+  publish: boolean;
+  movesClocks: boolean;
+  /** How often the writer is killed, and nothing else is done; null for a run of the whole product. */
+  kills: number | null;
+};
+
+/** A run, as it is written to result.json. */
+export type Result = {
+  seed: number;
+  seconds: number;
+  requestsPerSecond: number;
+  writerSeconds: number;
+  /** Load averages of a minute: before the run, and the mean of those during it, which the run itself causes a part of. */
+  load: { before: number; mean: number };
+  judgements: Judgement[];
+  /** The first failures, as sentences. */
+  failures: string[];
+  writerExitCodes: Record<string, number>;
+  /** "ok", or what SQLite's integrity check finds. */
+  database: string;
+  hasFullDisk: boolean;
+  /** Sentences: which clocks could not be moved, and why. */
+  unmovedClocks: string[];
+  events: PastEvent[];
+  minutes: MinuteOfSite[];
+  samples: Sample[];
+};
 
 /** Runs the system for as long as the options say. `report` is called with a line now and then. */
 export async function run(options: Options, report: (line: string) => void): Promise<Result> {
@@ -38,7 +73,7 @@ class Run {
   readonly #samples: Sample[] = [];
   readonly #loads: number[] = [];
   readonly #events: PastEvent[] = [];
-  readonly #superseded = new Superseded();
+  readonly #staleServing = new StaleServing();
   #startedAt = 0;
 
   constructor(
@@ -61,39 +96,30 @@ class Run {
       outages: this.#outages,
       onOutcome: (outcome) => this.#figures.add(outcome),
       onList: (site, generation) => {
-        if (site === "edge") this.#superseded.noteServed(generation, performance.now());
+        if (site === "edge") this.#staleServing.noteServed(generation, performance.now());
       },
     });
     await clients.warm();
     this.#startedAt = performance.now();
     const asking = clients.run();
-    await Promise.all([this.#write(), this.#sample(), this.#happen()]);
+    await Promise.all([this.#write(), this.#sample(), this.#causeEvents()]);
     clients.stop();
     await asking;
-    await this.#system.becomeWell();
+    await this.#system.untilHealthy();
     this.#figures.close();
-    const { samples, minutes, events } = {
-      samples: this.#samples,
-      minutes: this.#figures.minutes,
-      events: this.#events,
-    };
-    const measured = {
-      samples,
-      minutes,
-      recoverySeconds: events.map(({ recoverySeconds }) => recoverySeconds),
-      supersededSeconds: this.#superseded.longestSeconds,
-    };
-    const busy = {
-      before: loadBefore,
-      mean: this.#loads.reduce((sum, one) => sum + one, 0) / this.#loads.length,
-    };
+    const [samples, minutes, events] = [this.#samples, this.#figures.minutes, this.#events];
     return {
       seed,
       seconds,
       requestsPerSecond,
       writerSeconds,
-      load: busy,
-      judgements: judgeRun(measured),
+      load: { before: loadBefore, mean: sumOf(this.#loads) / this.#loads.length },
+      judgements: judgeRun({
+        samples,
+        minutes,
+        recoverySeconds: events.map(({ recoverySeconds }) => recoverySeconds),
+        staleSeconds: this.#staleServing.longestSeconds,
+      }),
       failures: [
         ...this.#figures.failures,
         ...events.flatMap(({ failure, kind }) => (failure === null ? [] : [`${kind}: ${failure}`])),
@@ -125,19 +151,19 @@ class Run {
       this.#samples.push(this.#system.sample(this.#second));
       this.#noteNewest();
       this.#loads.push(loadavg()[0] ?? 0);
-      if (due % 60 === 0) this.#tell(due / 60);
+      if (due % 60 === 0) this.#reportMinute(due / 60);
     }
   }
 
   #noteNewest(): void {
     try {
-      this.#superseded.noteNewest(this.#system.newestGeneration(), performance.now());
+      this.#staleServing.noteNewest(this.#system.newestGeneration(), performance.now());
     } catch {
       // the writer has locked the file for a moment: the next look sees it
     }
   }
 
-  #tell(minute: number): void {
+  #reportMinute(minute: number): void {
     this.#figures.close(this.#second);
     const last = this.#figures.minutes
       .slice(-2)
@@ -148,24 +174,24 @@ class Run {
     this.#report(`minute ${minute}: ${last.join("; ")}; ${this.#events.at(-1)?.kind ?? "no event yet"}`);
   }
 
-  async #happen(): Promise<void> {
-    const deeds = deedsOf({ system: this.#system, outages: this.#outages, random: this.#random });
+  async #causeEvents(): Promise<void> {
+    const actions = actionsOf({ system: this.#system, outages: this.#outages, random: this.#random });
     const kinds = possibleEvents(this.#system);
     for (const event of planEvents(this.#options.seconds, { kinds, random: this.#random })) {
       await this.#sleepUntil(event.second);
       if (this.#second > this.#options.seconds - quietSeconds) break; // recoveries took longer than their minutes
-      this.#events.push({ ...event, ...(await this.#do(deeds[event.kind])) });
+      this.#events.push({ ...event, ...(await this.#cause(actions[event.kind])) });
     }
     await this.#sleepUntil(this.#options.seconds);
   }
 
-  async #do(deed: Deed): Promise<Omit<PastEvent, keyof PlannedEvent<string>>> {
+  async #cause(action: Action): Promise<Omit<PastEvent, keyof PlannedEvent<string>>> {
     const from = performance.now();
     let [said, held]: [{ detail?: string }, number] = [{}, 0];
     const note = (detail: string, heldSeconds: number) => {
       [said, held] = [{ detail }, heldSeconds];
     };
-    const failure = await becomesWell(() => deed(note), this.#system);
+    const failure = await failureOf(() => action(note), this.#system);
     return { recoverySeconds: (performance.now() - from) / 1000 - held, failure, ...said };
   }
 
@@ -176,15 +202,155 @@ class Run {
 }
 
 /** Why the system was not well again in time, or null. */
-async function becomesWell(
-  deed: () => Promise<unknown> | unknown,
+async function failureOf(
+  action: () => Promise<unknown> | unknown,
   system: EnduranceSystem,
 ): Promise<string | null> {
   try {
-    await deed();
-    await system.becomeWell();
+    await action();
+    await system.untilHealthy();
     return null;
   } catch (error) {
     return String(error);
+  }
+}
+
+/** What happens to the system in a run; each is followed by its recovery. */
+const eventKinds = [
+  "SIGHUP",
+  "a worker is killed",
+  "all workers are killed",
+  "the inspector is killed",
+  "the origin is killed",
+  "the edge is killed",
+  "the writer is killed",
+  "the disk is full",
+  "the writer's clock is moved",
+  "the origin's clock is moved",
+  "the edge's clock is moved",
+] as const;
+type EventKind = (typeof eventKinds)[number];
+
+/** What happened, and how long it took until all was well again; `failure` when it was not, in time. */
+type PastEvent = PlannedEvent<EventKind> & {
+  recoverySeconds: number;
+  failure: string | null;
+  detail?: string;
+};
+
+/** Called when there is more to say; `heldSeconds` is how long something is left so on purpose: no time of recovery. */
+type Note = (detail: string, heldSeconds: number) => void;
+type Action = (note: Note) => Promise<unknown> | unknown;
+type Actions = Record<EventKind, Action>;
+type Context = { system: EnduranceSystem; outages: Outages; random: Random };
+
+const longestRunMs = 1500; // of the writer, on a quiet machine
+const bytesLeft = 100_000;
+
+/** What each kind does. It has ended when what it does to the system has; `untilHealthy` waits for the rest. */
+function actionsOf({ system, outages, random }: Context): Actions {
+  const { origin, edge, writer, disk, clocks } = system;
+  const tearing = (site: Site, kill: () => unknown) => async () => {
+    const end = outages.begin(site, performance.now());
+    try {
+      await kill();
+      await system.untilHealthy();
+    } finally {
+      end(performance.now()); // it excuses nothing for longer, also when the site is not well again
+    }
+  };
+  const moving = (part: Part) => async (note: Note) => {
+    const step = drawClockStep(random);
+    note(describeStep(step), step.heldSeconds);
+    const end = mayRefuse(part, step) ? outages.begin("origin", performance.now(), "refused") : null;
+    try {
+      clocks?.[part].moveBy(step.seconds);
+      await Bun.sleep(noticeMs);
+      await writer.runOnce();
+      await system.untilHealthy();
+      await Bun.sleep(step.heldSeconds * 1000);
+    } finally {
+      clocks?.[part].moveBy(0);
+      await Bun.sleep(noticeMs);
+      end?.(performance.now());
+    }
+    await writer.runOnce();
+  };
+  return {
+    SIGHUP: () => origin.hangUp(),
+    "a worker is killed": tearing("origin", () => origin.killWorker(random)),
+    "all workers are killed": tearing("origin", () => origin.killWorkers()),
+    "the inspector is killed": () => origin.killInspector(),
+    "the origin is killed": tearing("origin", () => origin.killAndStart()),
+    "the edge is killed": tearing("edge", async () => {
+      await edge.kill();
+      await edge.start();
+    }),
+    "the writer is killed": async () => {
+      writer.killNext(random.below(longestRunMs));
+      await writer.runOnce();
+      await writer.runOnce();
+    },
+    "the disk is full": async () => {
+      await disk?.fillUpTo(random.below(bytesLeft));
+      await writer.runOnce();
+      disk?.empty();
+      await writer.runOnce();
+    },
+    "the writer's clock is moved": moving("writer"),
+    "the origin's clock is moved": moving("origin"),
+    "the edge's clock is moved": moving("edge"),
+  };
+}
+
+/** What can happen to a system: no full disk where it has none of its own, and no clock is moved that cannot be. */
+function possibleEvents({ disk, unmoved }: EnduranceSystem): EventKind[] {
+  const impossible = new Set<string>(unmoved.parts.map((part) => `the ${part}'s clock is moved`));
+  if (disk === null) impossible.add("the disk is full");
+  return eventKinds.filter((kind) => !impossible.has(kind));
+}
+
+/** Something that happens at a second of the run. */
+type PlannedEvent<Kind extends string> = { second: number; kind: Kind };
+
+/** Without events, at the beginning and at the end. */
+export const quietSeconds = 120;
+/** For what happens and the recovery from it. */
+const slotSeconds = 60;
+
+/** One event in each minute: every kind in some order, and then again in another one. */
+export function planEvents<Kind extends string>(
+  seconds: number,
+  { kinds, random }: { kinds: readonly Kind[]; random: Random },
+): PlannedEvent<Kind>[] {
+  const events: PlannedEvent<Kind>[] = [];
+  let deck: Kind[] = [];
+  for (let slot = quietSeconds; slot + slotSeconds <= seconds - quietSeconds; slot += slotSeconds) {
+    if (deck.length === 0) deck = [...kinds];
+    const [kind] = deck.splice(random.below(deck.length), 1);
+    if (kind !== undefined) events.push({ second: slot + random.below(slotSeconds / 3), kind });
+  }
+  return events;
+}
+
+/** How long a site goes on serving generations that are not the newest any more. Times are of `performance.now()`. */
+export class StaleServing {
+  readonly #endedAt = new Map<number, number>();
+  #newest: number | null = null;
+  #longestMs = 0;
+
+  /** This is the newest generation of the database now. */
+  noteNewest(generation: number, at: number): void {
+    for (let past = this.#newest ?? generation; past < generation; past++) this.#endedAt.set(past, at);
+    this.#newest = generation;
+  }
+
+  /** This generation was served. */
+  noteServed(generation: number, at: number): void {
+    this.#longestMs = Math.max(this.#longestMs, at - (this.#endedAt.get(generation) ?? at));
+  }
+
+  get longestSeconds(): number {
+    return this.#longestMs / 1000;
   }
 }

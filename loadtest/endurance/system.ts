@@ -4,16 +4,15 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
+import type { Random } from "@trendvault/contract/test-support/random";
 import { SmallDisk } from "../../api/follow/test-support/small-disk.ts";
+import { OriginProcess } from "../../api/test-support/origin-process.ts";
 import { until } from "../../api/test-support/until.ts";
 import { freePort } from "../../edge-worker/test/free-port.ts";
 import { Program } from "../../tests/store/test-support/program.ts";
 import { loadOrCreateKeys } from "../../tools/up/key-file.ts";
-import { type Clocks, makeClocks } from "./clocks.ts";
-import { findUnmoved, type Unmoved } from "./movable-clocks.ts";
-import type { Options } from "./options.ts";
-import { OriginPart } from "./origin-part.ts";
-import { commandOf, type Sample, takeSample, withDescendants } from "./samples.ts";
+import { type Clocks, findUnmoved, makeClocks, type Unmoved } from "./clocks.ts";
+import { commandOf, type Sample, takeSample, withDescendants } from "./figures.ts";
 import { WriterPart } from "./writer-part.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -55,7 +54,10 @@ export class EnduranceSystem {
   static async start({
     writerSeconds,
     movesClocks,
-  }: Pick<Options, "writerSeconds" | "movesClocks">): Promise<EnduranceSystem> {
+  }: {
+    writerSeconds: number;
+    movesClocks: boolean;
+  }): Promise<EnduranceSystem> {
     const folder = mkdtempSync(join(tmpdir(), "trendvault-endurance-"));
     const disk = SmallDisk.mount(diskMegabytes);
     const databasePath = join(disk?.path ?? folder, "trendvault.db");
@@ -104,8 +106,8 @@ export class EnduranceSystem {
   }
 
   /** Resolves when the origin is well and serves the newest generation, and the edge answers. @throws Error after a while */
-  async becomeWell(): Promise<void> {
-    await until(async () => (await this.origin.ailment(this.newestGeneration())) === null);
+  async untilHealthy(): Promise<void> {
+    await until(async () => (await this.origin.healthProblem(this.newestGeneration())) === null);
     // The edge has no /healthz: that is the origin's, for load balancers.
     await until(async () => (await fetch(`${this.urls.edge}/api/regions`).catch(() => null))?.status === 200);
   }
@@ -153,4 +155,96 @@ async function readAge(url: string): Promise<number> {
   const ask = async () => Number((await fetch(`${url}/openapi.json`)).headers.get("age"));
   await ask(); // now it is stored
   return ask();
+}
+
+const workers = 2;
+
+/** The real origin, on ports that stay its own, which can be killed and come back as systemd would start it. */
+class OriginPart {
+  readonly #databasePath: string;
+  readonly #env: Record<string, string>;
+  #process: OriginProcess;
+
+  private constructor(process: OriginProcess, databasePath: string, env: Record<string, string>) {
+    this.#process = process;
+    this.#databasePath = databasePath;
+    this.#env = env;
+  }
+
+  /** `ports` are the public one and that of readiness. */
+  static async start(
+    databasePath: string,
+    { env, ports: [port, adminPort] }: { env: Record<string, string>; ports: [number, number] },
+  ): Promise<OriginPart> {
+    const settings = { ...env, PORT: String(port), ADMIN_PORT: String(adminPort), WORKERS: String(workers) };
+    return new OriginPart(await OriginProcess.start(databasePath, settings), databasePath, settings);
+  }
+
+  /** Without a slash at its end. */
+  get url(): string {
+    return this.#process.url.replace(/\/$/, "");
+  }
+
+  get pids(): number[] {
+    return [this.#process.pid, ...this.#process.workerPids(), ...this.#process.inspectorPids()];
+  }
+
+  /** Unix seconds, by its own clock. */
+  async readClock(): Promise<number> {
+    const { headers } = await fetch(`${this.url}/healthz`);
+    return Date.parse(headers.get("date") ?? "") / 1000;
+  }
+
+  /** Why it is not well, or null when all of its processes run and it serves a generation. */
+  async healthProblem(generation: number): Promise<string | null> {
+    if (this.#process.workerPids().length !== workers) return "a worker is missing";
+    const said = await this.#process.readiness().catch(() => null);
+    if (said === null) return "it does not answer";
+    if (said.status !== "ok") return said.reasons.join("; ");
+    return said.generation === generation ? null : `it serves ${said.generation}, and not ${generation}`;
+  }
+
+  /** Resolves when every worker is another one. */
+  async hangUp(): Promise<void> {
+    const before = this.#process.workerPids();
+    this.#process.kill("SIGHUP");
+    await until(() => !this.#process.workerPids().some((pid) => before.includes(pid)));
+  }
+
+  killWorker(random: Random): Promise<void> {
+    return this.#kill([random.pick(this.#process.workerPids())]);
+  }
+
+  killWorkers(): Promise<void> {
+    return this.#kill(this.#process.workerPids());
+  }
+
+  killInspector(): Promise<void> {
+    return this.#kill(this.#process.inspectorPids());
+  }
+
+  /** Resolves when they have ended: until then nobody misses them, and all looks well. */
+  async #kill(pids: readonly number[]): Promise<void> {
+    pids.forEach(kill);
+    const running = () => [...this.#process.workerPids(), ...this.#process.inspectorPids()];
+    await until(() => !running().some((pid) => pids.includes(pid)));
+  }
+
+  /** Ends all of its processes at once, and starts it again. */
+  async killAndStart(): Promise<void> {
+    await this.#process.remove();
+    this.#process = await OriginProcess.start(this.#databasePath, this.#env);
+  }
+
+  async stop(): Promise<void> {
+    await this.#process.remove();
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has ended
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseOptions } from "./options.ts";
+import { parseOptions } from "./main.ts";
 
 const parse = (...argv: string[]) => parseOptions(argv, () => 7);
 
