@@ -1,7 +1,9 @@
-"""What contract/openapi.json says: facts that are not repeated here, and the schemas of the responses."""
+"""What contract/openapi.json says: facts that are not repeated here, and the schemas of the responses. How
+often each region and window is requested follows from it."""
 
 import json
 import os
+import random
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +78,35 @@ def _without_fields(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 _VALIDATORS = _validators()
+
+
+VIRAL_REGION = REGIONS[:2][-1]
+VIRAL_SHARE = 0.95  # of the visitors during a spike; the others keep their usual mix
+_DEFAULT_WINDOW_PERCENT = 80  # of the requests; the other windows share the rest
+
+
+def zipf_weights(count: int, exponent: float = 1.0) -> list[float]:
+    """Zipf's law: the n-th has 1/n^exponent of the first one's weight, and they add up to 1."""
+    raw = [1 / rank**exponent for rank in range(1, count + 1)]
+    return [weight / sum(raw) for weight in raw]
+
+
+def _window_weights() -> dict[str, float]:
+    others = [window for window in WINDOWS if window != DEFAULT_WINDOW]
+    shares = [(100 - _DEFAULT_WINDOW_PERCENT) * weight for weight in zipf_weights(len(others))]
+    return {DEFAULT_WINDOW: _DEFAULT_WINDOW_PERCENT, **dict(zip(others, shares, strict=True))}
+
+
+_REGION_WEIGHTS = zipf_weights(len(REGIONS))
+WINDOW_WEIGHTS = _window_weights()  # percent
+
+
+def draw_region(rng: random.Random, *, viral: bool) -> str:
+    """Draws from a Zipf mix in the contract's order, or mostly `VIRAL_REGION` during a spike."""
+    if viral and rng.random() < VIRAL_SHARE:
+        return VIRAL_REGION
+    return rng.choices(REGIONS, _REGION_WEIGHTS)[0]
+
+
+def draw_window(rng: random.Random) -> str:
+    return rng.choices(list(WINDOW_WEIGHTS), list(WINDOW_WEIGHTS.values()))[0]

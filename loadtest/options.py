@@ -8,8 +8,8 @@ from enum import IntEnum
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from loadtest.levels import DEFAULT_FILE, LevelError, read_levels
 from loadtest.profiles import PROFILES
-from loadtest.service_levels import DEFAULT_FILE, LevelError, read_levels
 
 
 class ExitCode(IntEnum):

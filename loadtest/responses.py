@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import http_sf
 from joserfc.jwk import KeySet
 
-from loadtest.analytics_token import Token, TokenVerdict, parse_token, verify_time, verify_token
 from loadtest.contract import DEFAULT_LIMIT, DEFAULT_WINDOW, find_mismatch
+from loadtest.tokens import Token, TokenVerdict, parse_token, verify_time, verify_token
 
 _REMEMBERED_PAGES = 4096
 

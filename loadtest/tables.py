@@ -6,7 +6,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from loadtest.goal import Goal
+from loadtest.levels import Goal
 
 _LEAST_WIDTH = 240  # in a pipe and in narrow windows, where the tables would lose columns
 

@@ -8,7 +8,7 @@ import { bundleName, bundlePointerName, currentBundleName } from "@trendvault/co
 import {
   TestPublicationSigner,
   testStoreName,
-} from "@trendvault/contract/test-support/signers";
+} from "@trendvault/contract/test-support/test-publication-signer";
 import { DocumentSigner } from "../src/bundle/document-signer.ts";
 import { keySet, signingKey, tokenSigningKey } from "./keys.ts";
 

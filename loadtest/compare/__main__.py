@@ -5,10 +5,10 @@ import shutil
 import signal
 import sys
 
-from loadtest.compare.chart import draw
+from loadtest.charts import draw_costs
 from loadtest.compare.environment import prepared_environment
-from loadtest.compare.errors import CannotMeasure
 from loadtest.compare.machine import (
+    CannotMeasure,
     available_cores,
     describe_machine,
     divide_cores,
@@ -16,11 +16,9 @@ from loadtest.compare.machine import (
     warnings,
 )
 from loadtest.compare.options import BenchOptions, parse_options
-from loadtest.compare.result import BenchResult, write_json
-from loadtest.compare.schedule import PAGE_ROUNDS, measure_scenarios, servers_of
-from loadtest.compare.seeds_table import DOCUMENT, write_into_document
-from loadtest.compare.tables import print_result
-from loadtest.local_origin import CannotStart
+from loadtest.compare.results import DOCUMENT, BenchResult, print_result, write_into_document, write_json
+from loadtest.compare.scenarios import PAGE_ROUNDS, measure_scenarios, servers_of
+from loadtest.processes import CannotStart
 from loadtest.tables import result_console
 
 _OPEN_FILES = 12_000  # 5,000 connections, on both ends
@@ -46,7 +44,7 @@ def main(options: BenchOptions) -> None:
         write_into_document(result)
         print(f"Written: {DOCUMENT}")
     if (plain := result.scenario("plain")) is not None and plain.rows:
-        (options.output / "chart.svg").write_bytes(draw(result))
+        (options.output / "chart.svg").write_bytes(draw_costs(result))
         print(f"Written: {options.output / 'chart.svg'}")
 
 

@@ -1,33 +1,41 @@
 """What all scenarios of a run share: the servers that can be measured here, the database and the cores."""
 
+import json
+import os
+import random
+import sqlite3
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from http import HTTPStatus
+from itertools import product, zip_longest
 from pathlib import Path
+from typing import Any
 
-from loadtest.compare import databases
-from loadtest.compare.answers import write_answers, write_pages
-from loadtest.compare.check_equivalence import require_equivalent
-from loadtest.compare.errors import FAILURES, CannotMeasure
-from loadtest.compare.machine import Cores
-from loadtest.compare.measurement import Measurement
-from loadtest.compare.progress import progress
-from loadtest.compare.request_mix import mix_targets, write_mix
-from loadtest.compare.running_server import RunningServer, running
-from loadtest.compare.seed_servers import SEED_SERVERS
+import urllib3
+from joserfc.jwk import KeySet
+
+from loadtest.compare.machine import FAILURES, CannotMeasure, Cores, progress
+from loadtest.compare.results import Measurement
+from loadtest.compare.running import DEFAULT_PAGE, EXPORT, Load, RunningServer, drive, running
 from loadtest.compare.servers import (
     NGINXES,
     ORIGIN,
     ORIGIN_OPEN,
     ORIGINS,
     PEERS,
+    SEED_SERVERS,
     SERVERS,
     LaunchOptions,
     Server,
 )
-from loadtest.compare.wrk import Load, drive
-from loadtest.local_origin import make_environment, make_key
+from loadtest.contract import DEFAULT_LIMIT, LARGEST_LIMIT, REGIONS, WINDOW_WEIGHTS, WINDOWS, zipf_weights
+from loadtest.processes import make_environment, make_key, run_writer
+from loadtest.responses import PageRequest
+from loadtest.tokens import TokenVerdict, import_keys, parse_token, verify_token
 
 _VIDEOS = 50_000
 _KNOWN: dict[str, Server] = {**SERVERS, **SEED_SERVERS}
@@ -115,13 +123,13 @@ def prepared_environment(cores: Cores, names: Collection[str]) -> Iterator[Bench
     with tempfile.TemporaryDirectory(prefix="trendvault-bench-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        databases.make(folder / "bench.db", _VIDEOS)
+        make_database(folder / "bench.db", _VIDEOS)
         variables = {**make_environment(), "EDGE_KEYS": f"e1:{make_key()}"}
         servers = [server for name, server in _KNOWN.items() if name in names]
         bench = BenchEnvironment(folder, folder / "bench.db", variables, cores, servers)
         write_mix(bench.mix)
         _build_servers(bench)
-        _check_equivalence(bench)
+        _check_servers(bench)
         yield bench
 
 
@@ -132,7 +140,7 @@ def _build_servers(bench: BenchEnvironment) -> None:
             bench.versions[server.name] = server.prepare()
 
 
-def _check_equivalence(bench: BenchEnvironment) -> None:
+def _check_servers(bench: BenchEnvironment) -> None:
     with bench.started(ORIGIN) as origin:
         write_answers(bench.folder / "answers", origin)
         if bench.available(NGINXES):
@@ -141,3 +149,184 @@ def _check_equivalence(bench: BenchEnvironment) -> None:
             progress.log(f"comparing the responses of {server.name} with those of the origin")
             with bench.skip_if_unavailable(server), bench.started(server.name) as peer:
                 require_equivalent(peer, origin, validates=server.name not in NGINXES)
+
+
+_HOUR = 3600
+
+# As in real titles, some letters take two bytes, and some have to be escaped in JSON.
+_WORDS = (
+    "Concert", "Höhepunkte", "Interview", "Révélation", "Workshop", '"Live"', "Pronóstico",
+    "Wiadomości", "Season finale", "Kraków", "Tutorial", "Föredrag", "Documentary",
+)  # fmt: skip
+_CATEGORIES = ("Music", "Sport", "News", "Film")
+
+
+def writer_environment(database: Path) -> dict[str, str]:
+    return {**os.environ, "DB_PATH": str(database)}
+
+
+def make_database(path: Path, videos: int) -> None:
+    """Makes a ranked database of this many videos, each observed once, in one region."""
+    progress.log(f"database of {videos:,} videos")
+    observations = path.with_suffix(".ndjson")
+    write_observations(observations, videos, int(time.time()) - 60)
+    environment = writer_environment(path)
+    run_writer(["migrate"], environment)
+    run_writer(["ingest", "-"], environment, observations)
+    run_writer(["rank"], environment)
+    observations.unlink()
+
+
+def write_observations(file: Path, videos: int, observed_at: int) -> None:
+    """Writes a line of NDJSON per video, observed at this Unix time in seconds."""
+    with file.open("w") as lines:
+        for observation in _observations(videos, observed_at):
+            lines.write(json.dumps(observation, ensure_ascii=False) + "\n")
+
+
+def copy_database(source: Path, to: Path) -> None:
+    """Makes a consistent copy, also while another process writes."""
+    read, write = sqlite3.connect(f"file:{source}?mode=ro", uri=True), sqlite3.connect(to)
+    read.backup(write)
+    write.execute("PRAGMA journal_mode = WAL")
+    write.close()
+    read.close()
+
+
+def _observations(count: int, now: int) -> Iterator[dict[str, object]]:
+    for number in range(count):
+        first, second, third, channel = (_WORDS[number % modulus] for modulus in (7, 11, 13, 5))
+        yield {
+            "id": f"video{number:07}",
+            "region": REGIONS[number % len(REGIONS)],
+            "observed_at": _rfc3339(now),
+            "views": 1000 + number * 7919 % 1_000_003,
+            "title": f"{first} {second} {third} in {number % 90} minutes",
+            "channel": f"{channel} {number % 5000}",
+            "category": _CATEGORIES[number % len(_CATEGORIES)],
+            "published_at": _rfc3339(now - (1 + number % 480) * _HOUR),
+            "thumb_base": f"https://thumbs.example/{number:07}",
+        }
+
+
+def _rfc3339(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+
+
+ACCEPT_BR = {"Accept-Encoding": "br, gzip"}
+CODINGS = ("gzip", "br")
+_SET_BY_SERVERS = {"content-length", "date"}
+_TRIES = 3
+_ONLY_IF_BUILT = {"server-timing"}  # on the first response only
+
+
+def write_answers(folder: Path, origin: RunningServer) -> None:
+    """The default page in `folder` as plain, compressed and unchanged, and an export: .json has status and
+    fields, .body the bytes, .http both as they are sent."""
+    folder.mkdir(exist_ok=True)
+    for name, headers in {"plain": {}, "compressed": ACCEPT_BR}.items():
+        origin.get(DEFAULT_PAGE, headers)  # which builds it
+        _write_answer(folder / name, origin.get(DEFAULT_PAGE, headers))
+    _write_answer(folder / "unchanged", _not_modified(origin))
+    origin.get(EXPORT)
+    _write_answer(folder / "export", origin.get(EXPORT))
+
+
+def _not_modified(origin: RunningServer) -> urllib3.BaseHTTPResponse:
+    for _ in range(_TRIES):  # the entity tag changes with the minute
+        etag = origin.get(DEFAULT_PAGE, ACCEPT_BR).headers["etag"]
+        answer = origin.get(DEFAULT_PAGE, {**ACCEPT_BR, "If-None-Match": etag})
+        if answer.status == HTTPStatus.NOT_MODIFIED:
+            return answer
+    raise CannotMeasure("The origin does not answer its own entity tag with 304")
+
+
+def _write_answer(file: Path, answer: urllib3.BaseHTTPResponse) -> None:
+    sent = {key: value for key, value in answer.headers.items() if key.lower() not in _ONLY_IF_BUILT}
+    fields = {key: value for key, value in sent.items() if key.lower() not in _SET_BY_SERVERS}
+    file.with_suffix(".json").write_text(json.dumps({"status": answer.status, "fields": fields}))
+    file.with_suffix(".body").write_bytes(answer.data)
+    lines = [f"HTTP/1.1 {answer.status} {answer.reason}", *(f"{key}: {sent[key]}" for key in sent)]
+    file.with_suffix(".http").write_bytes("\r\n".join([*lines, "", ""]).encode() + answer.data)
+
+
+def write_pages(folder: Path, origin: RunningServer, targets: Iterable[str]) -> None:
+    """Bodies as files named by their query: plain, with gzip and with br."""
+    folder.mkdir(exist_ok=True)
+    for target in targets:
+        file = folder / f"{target.partition('?')[2]}.json"
+        file.write_bytes(origin.get(target).data)
+        for coding in CODINGS:
+            answer = origin.get(target, {"Accept-Encoding": coding})
+            if answer.headers.get("content-encoding") != coding:
+                raise CannotMeasure(f"{target} is not answered in {coding}")
+            file.with_suffix(f".json.{coding}").write_bytes(answer.data)
+
+
+_PAGES = [PageRequest("GB"), PageRequest("CZ"), PageRequest("AT", limit=10)]
+_PAGES += [PageRequest("FR", window, LARGEST_LIMIT) for window in WINDOWS]
+_BAD_PARAMETERS = ("region=XX", "window=month", f"limit={LARGEST_LIMIT + 1}")
+
+
+def require_equivalent(peer: RunningServer, origin: RunningServer, *, validates: bool = True) -> None:
+    """Raises CannotMeasure where the answers differ. `validates`: it must refuse bad queries with 400."""
+    keys = import_keys(_get_json(origin, "/.well-known/jwks.json"))
+    for target in [page.target for page in _PAGES]:
+        theirs, ours = _get_json(peer, target), _get_json(origin, target)
+        _require_token(theirs.pop("token"), ours.pop("token"), keys)
+        if (difference := find_difference(theirs, ours)) is not None:
+            raise CannotMeasure(f"{target}: {difference}")
+    for parameter in _BAD_PARAMETERS if validates else ():
+        if (status := peer.get(f"/api/trending?{parameter}").status) != 400:
+            raise CannotMeasure(f"{parameter}: status {status} instead of 400")
+
+
+def find_difference(theirs: Any, ours: Any) -> str | None:
+    """The first line in which two JSON values differ, also in the order of fields. 12 and 12.0 are equal."""
+    equal_numbers = (json.loads(json.dumps(value), parse_int=float) for value in (theirs, ours))
+    lines = (json.dumps(value, indent=1, ensure_ascii=False).splitlines() for value in equal_numbers)
+    pairs = zip_longest(*lines, fillvalue="the end")
+    return next((f"{their.strip()} instead of {our.strip()}" for their, our in pairs if their != our), None)
+
+
+def _get_json(server: RunningServer, target: str) -> Any:
+    answer = server.get(target)
+    content_type = answer.headers.get("content-type", "")
+    if answer.status != 200 or not content_type.startswith("application/j"):
+        raise CannotMeasure(f"{target}: status {answer.status}, {content_type}")
+    return answer.json()
+
+
+def _require_token(theirs: str, ours: str, keys: KeySet) -> None:
+    verdict = verify_token(theirs, keys, time.time())
+    if verdict is not TokenVerdict.VALID:
+        raise CannotMeasure(f"its token is {verdict}")
+    their_claims, our_claims = parse_token(theirs), parse_token(ours)
+    if (
+        their_claims is None
+        or our_claims is None
+        or replace(their_claims, issued_at=0, expires_at=0) != replace(our_claims, issued_at=0, expires_at=0)
+    ):
+        raise CannotMeasure("its token has other claims")
+
+
+# Percent of the requests.
+_LIMITS = {DEFAULT_LIMIT: 70, DEFAULT_LIMIT // 2: 15, LARGEST_LIMIT: 10, 10: 5}
+_ENCODINGS = {"br, gzip": 75, "gzip": 15, "identity": 10}
+_LENGTH = 5000
+
+
+def mix_targets() -> list[str]:
+    """Every target that the mix can name."""
+    return [PageRequest(*page).target for page in product(REGIONS, WINDOW_WEIGHTS, _LIMITS)]
+
+
+def write_mix(file: Path) -> None:
+    """Writes the lines that wrk.lua reads."""
+    rng = random.Random(20_261_120)
+    regions = rng.choices(REGIONS, zipf_weights(len(REGIONS)), k=_LENGTH)
+    windows = rng.choices(list(WINDOW_WEIGHTS), list(WINDOW_WEIGHTS.values()), k=_LENGTH)
+    limits = rng.choices(list(_LIMITS), list(_LIMITS.values()), k=_LENGTH)
+    encodings = rng.choices(list(_ENCODINGS), list(_ENCODINGS.values()), k=_LENGTH)
+    rows = zip(regions, windows, limits, encodings, strict=True)
+    file.write_text("".join(f"{PageRequest(r, w, n).target}\t{encoding}\n" for r, w, n, encoding in rows))

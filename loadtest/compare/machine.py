@@ -1,18 +1,44 @@
-"""Describes the machine, and keeps server and load generator on different cores."""
+"""Progress messages, on standard error: standard output is for the result."""
 
+import json
 import os
 import platform
 import re
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
+import urllib3
+from rich.console import Console
 
-from loadtest.compare.errors import CannotMeasure
-from loadtest.compare.progress import progress
+from loadtest.processes import CannotStart
+
+
+class CannotMeasure(RuntimeError):
+    """The message names what is missing or failed and, where possible, what to do."""
+
+
+# What ends the measurement of one server or scenario, and not the run.
+FAILURES = (
+    CannotMeasure,
+    CannotStart,
+    OSError,
+    psutil.Error,
+    subprocess.SubprocessError,
+    urllib3.exceptions.HTTPError,
+    ArithmeticError,  # from here on: figures that make no sense
+    LookupError,
+    ValueError,
+)
+
+
+progress = Console(stderr=True, log_path=False, markup=False, highlight=False, soft_wrap=True)
+
 
 QUIET_LOAD = 0.5  # load average
 _QUIET_WITHIN_SECONDS = 600
@@ -95,3 +121,33 @@ def _name(cores: frozenset[int]) -> str:
 def _cpu_model() -> str:
     found = re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     return found[1] if found else platform.machine()
+
+
+_TOOL_TIMEOUT_SECONDS = 600
+
+
+def run_tool(command: list[str], needed: str, folder: Path | None = None) -> str:
+    """The first line that the command prints. Raises CannotMeasure, which names what is `needed`."""
+    done = _run_tool(command, needed, folder)
+    return (done.stdout.strip() or done.stderr.strip()).partition("\n")[0]
+
+
+def read_figures(command: list[str], needed: str) -> dict[str, Any]:
+    """The JSON in the last line that the command prints: libraries may print before. Raises CannotMeasure."""
+    printed = _run_tool(command, needed, None).stdout.strip().rpartition("\n")[2]
+    figures: dict[str, Any] = json.loads(printed)
+    return figures
+
+
+def _run_tool(command: list[str], needed: str, folder: Path | None) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=True, timeout=_TOOL_TIMEOUT_SECONDS
+        )
+    except FileNotFoundError:
+        raise CannotMeasure(f"{command[0]} is missing: install {needed}") from None
+    except subprocess.TimeoutExpired:
+        raise CannotMeasure(f"{' '.join(command)} does not end within {_TOOL_TIMEOUT_SECONDS} s") from None
+    except subprocess.CalledProcessError as error:
+        output = (error.stderr or error.stdout).strip()[-300:]
+        raise CannotMeasure(f"{' '.join(command)} fails (it needs {needed}): {output}") from error

@@ -14,7 +14,7 @@ SCENARIOS = {
     "plain": "default page, plain",
     "compressed": "default page, br",
     "unchanged": "default page, 304",
-    "mix": "Zipf mix: 14 markets, 3 windows, 4 limits, 3 encodings",
+    "mix": "Zipf mix of regions, windows, limits and encodings",
     "start": "process start to first answer",
     "memory": "memory of a worker over a million mixed requests",
     "flood": "other requests beside a flood of queries",

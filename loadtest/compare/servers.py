@@ -1,13 +1,75 @@
-"""What is measured: the origin, the same endpoint in other runtimes, and what sends the finished bytes: nginx
-and programs that do nothing else."""
+"""Runs nginx as a server of finished files, and in front of PHP-FPM."""
 
+import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from loadtest.compare import nginx
-from loadtest.compare.tools import run_tool
+from loadtest.compare.machine import CannotMeasure, run_tool
+
+_SET_BY_NGINX = {"content-length", "content-type", "content-encoding", "date", "etag", "connection", "server"}
+_FPM_CHILDREN = "4"
+_IS_ROOT = os.geteuid() == 0
+
+
+def file_server_command(
+    folder: Path, port: int, *, workers: int, sendfile: bool = True, nopush: bool = True
+) -> list[str]:
+    """Serves the files of `write_pages` with the header fields that `write_answers` saved: those of a 304 are
+    the origin's, too."""
+    fields, kept, exported = (
+        _read_fields(folder / f"answers/{name}.json") for name in ("plain", "unchanged", "export")
+    )
+    maps, lines = [], []
+    for number, (name, value) in enumerate(fields.items()):
+        quoted = json.dumps(value)
+        if name not in kept:
+            maps.append(f'  map $status $field{number} {{ default {quoted}; 304 ""; }}')
+            quoted = f"$field{number}"
+        lines.append(f"      add_header {name} {quoted};")
+    of_export = [f"      add_header {name} {json.dumps(value)};" for name, value in exported.items()]
+    words = {"MAPS": "\n".join(maps), "FIELDS": "\n".join(lines), "WORKERS": str(workers)}
+    words["EXPORT_FIELDS"] = "\n".join(of_export)
+    return _nginx_command(folder, port, "nginx/files.conf", sendfile=sendfile, nopush=nopush, **words)
+
+
+def _read_fields(file: Path) -> dict[str, str]:
+    fields: dict[str, str] = json.loads(file.read_text())["fields"]
+    return {name: value for name, value in fields.items() if name.lower() not in _SET_BY_NGINX}
+
+
+def php_commands(folder: Path, port: int) -> list[list[str]]:
+    """PHP-FPM and the nginx in front of it."""
+    fpm = folder / "php-fpm.conf"
+    user = "user = root\ngroup = root" if _IS_ROOT else ""
+    fpm.write_text(_fill("php/php-fpm.conf", USER=user, FOLDER=str(folder), CHILDREN=_FPM_CHILDREN))
+    root = ["--allow-to-run-as-root"] if _IS_ROOT else []
+    script = str(PEER_SOURCES / "php/index.php")
+    return [
+        ["php-fpm", "--nodaemonize", "--fpm-config", str(fpm), *root],
+        _nginx_command(folder, port, "php/nginx.conf", SCRIPT=script, CHILDREN=_FPM_CHILDREN, WORKERS="1"),
+    ]
+
+
+def _nginx_command(
+    folder: Path, port: int, server: str, *, sendfile: bool = True, nopush: bool = True, **words: str
+) -> list[str]:
+    file = folder / f"nginx-{port}.conf"
+    words |= {"SENDFILE": "on" if sendfile else "off", "NOPUSH": "on" if nopush else "off"}
+    words |= {"USER": "user root;" if _IS_ROOT else ""}
+    words |= {"FOLDER": str(folder), "PORT": str(port)}
+    file.write_text(_fill("nginx/nginx.conf", SERVER=_fill(server, **words), **words))
+    return ["nginx", "-p", str(folder), "-c", str(file)]
+
+
+def _fill(template: str, **words: str) -> str:
+    text = (PEER_SOURCES / template).read_text()
+    for word, value in words.items():
+        text = text.replace(f"@{word}@", value)
+    return text
+
 
 ROOT = Path(__file__).parents[2]
 PEER_SOURCES = Path(__file__).parent / "peers"
@@ -59,7 +121,7 @@ class Server:
 
 
 def _nginx(options: LaunchOptions, port: int, **settings: bool) -> list[list[str]]:
-    return [nginx.file_server_command(options.folder, port, workers=options.workers, **settings)]
+    return [file_server_command(options.folder, port, workers=options.workers, **settings)]
 
 
 def _command(*command: str | Path) -> Callable[[LaunchOptions, int], list[list[str]]]:
@@ -128,6 +190,61 @@ _SERVERS = (
     Server("Bun", _prepare_bun, _command("bun", "--no-env-file", PEER_SOURCES / "bun/server.ts")),
     Server("Go", _prepare_go, _command(BUILT / "go")),
     Server("Node", _prepare_node, _command("node", PEER_SOURCES / "node/server.js")),
-    Server("PHP", _prepare_php, lambda options, port: nginx.php_commands(options.folder, port)),
+    Server("PHP", _prepare_php, lambda options, port: php_commands(options.folder, port)),
 )
 SERVERS = {server.name: server for server in _SERVERS}
+
+
+_FOLDER = PEER_SOURCES / "seeds"
+
+
+@dataclass(frozen=True)
+class SeedServer(Server):
+    validates: bool = False
+
+    def environment(self, options: LaunchOptions, port: int) -> dict[str, str]:
+        return {**super().environment(options, port), "VALIDATE": "1" if self.validates else "0"}
+
+
+def _seed(name: str, runtime: str, kind: str, *, package: str = "", validates: bool = False) -> SeedServer:
+    def prepare() -> str:
+        return f"{runtime} {run_tool([runtime, '--version'], runtime).removeprefix('v')}{_version(package)}"
+
+    command = [runtime, str(_FOLDER / "server.js"), kind]
+    return SeedServer(name, prepare, lambda _options, _port: [command], validates)
+
+
+def _version(package: str) -> str:
+    """Of an installed package. Installs all of them when they are not there."""
+    if not package:
+        return ""
+    manifest = _FOLDER / "node_modules" / package / "package.json"
+    if not manifest.exists():
+        install = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(_FOLDER)]
+        run_tool(install, "Node 22 or newer with npm")
+    return f", {package} " + run_tool(["node", "-p", f"require({str(manifest)!r}).version"], "Node")
+
+
+def _prepare_encore() -> str:
+    raise CannotMeasure(
+        "its npm package needs a native library (ENCORE_RUNTIME_LIB) that is in no registry: "
+        "it comes with Encore's own command line tool"
+    )
+
+
+_ALL = (
+    _seed("node:http", "node", "http"),
+    _seed("Fastify", "node", "fastify", package="fastify"),
+    _seed("Express 5", "node", "express", package="express"),
+    _seed("Hono on Node", "node", "hono-node", package="hono"),
+    _seed("Bun.serve", "bun", "bun"),
+    _seed("Elysia", "bun", "elysia", package="elysia"),
+    _seed("Hono on Bun", "bun", "hono", package="hono"),
+    _seed("Bun + Zod", "bun", "bun", package="zod", validates=True),
+    _seed("Elysia, validating", "bun", "elysia", package="elysia", validates=True),
+    _seed("Hono on Bun + Zod", "bun", "hono", package="hono", validates=True),
+    _seed("Fastify + Ajv", "node", "fastify", package="fastify", validates=True),
+    _seed("Express 5 + Zod", "node", "express", package="express", validates=True),
+    Server("Encore.ts", _prepare_encore, lambda _options, _port: []),
+)
+SEED_SERVERS = {server.name: server for server in _ALL}

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = "from loadtest import contract, popularity; print(contract.REGIONS, popularity.VIRAL_REGION)"
+PROGRAM = "from loadtest.contract import REGIONS, VIRAL_REGION; print(REGIONS, VIRAL_REGION)"
 
 
 def run(regions_file: str) -> subprocess.CompletedProcess[str]:

@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from loadtest import profiles
-from loadtest.contract import REGIONS, WINDOWS
-from loadtest.popularity import VIRAL_REGION, WINDOW_WEIGHTS, draw_region, zipf_weights
+from loadtest.contract import REGIONS, VIRAL_REGION, WINDOW_WEIGHTS, WINDOWS, draw_region, zipf_weights
 from loadtest.profiles import PROFILES
 
 MOMENTS = [moment / 200 for moment in range(201)]
@@ -53,7 +52,7 @@ def test_zipf_weights_add_up_and_fall_with_the_rank() -> None:
 
 def test_every_window_of_the_contract_has_a_weight() -> None:
     assert set(WINDOW_WEIGHTS) == set(WINDOWS)
-    assert sum(WINDOW_WEIGHTS.values()) == 100
+    assert sum(WINDOW_WEIGHTS.values()) == pytest.approx(100)
 
 
 def test_every_region_is_drawn_the_first_most_and_in_a_spike_nearly_always_one() -> None:

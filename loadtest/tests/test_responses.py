@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from loadtest.analytics_token import import_keys
 from loadtest.responses import PageRequest, Response, ResponseCheck, WrongResponse, require_continued
 from loadtest.tests.pages import PUBLIC_KEYS, page, response, token
+from loadtest.tokens import import_keys
 
 NOW = 1_795_171_200.0
 REQUEST = PageRequest("DE", limit=12)

@@ -2,19 +2,15 @@
 
 import json
 import os
-import random
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from loadtest import local_origin
-from loadtest.local_origin import LocalOrigin
+from loadtest.processes import LocalOrigin, free_port, running_origin
 from loadtest.tests.pages import PUBLIC_KEYS
 
 SLOW_MACHINE = ("--level", "p50_ms=9000", "--level", "p99_ms=9000")
@@ -22,7 +18,7 @@ SLOW_MACHINE = ("--level", "p50_ms=9000", "--level", "p99_ms=9000")
 
 @pytest.fixture(scope="module")
 def origin() -> Iterator[LocalOrigin]:
-    with local_origin.running(publish_seconds=3) as running:
+    with running_origin(publish_seconds=3) as running:
         yield running
 
 
@@ -32,14 +28,6 @@ def run(module: str, *arguments: str, environment: Mapping[str, str] = os.enviro
     root = Path(__file__).parents[2]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=400)
     return done.returncode, done.stdout + done.stderr
-
-
-def free_port() -> int:
-    """A port below those that the system gives to connections, of which this machine has many meanwhile."""
-    while True:
-        port = random.randrange(10_240, 32_240)
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
 
 
 def test_our_origin_meets_its_service_levels(origin: LocalOrigin, tmp_path: Path) -> None:

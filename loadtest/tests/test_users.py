@@ -8,11 +8,8 @@ import brotli
 import gevent
 import pytest
 
-from loadtest.context import context
-from loadtest.key_ring import parse_key_ring
-from loadtest.loop_lag import LATE_SECONDS, TICK_SECONDS, LoopLag
 from loadtest.responses import WrongResponse, cache_outcome
-from loadtest.users.base import decode, edge_signature, received
+from loadtest.users import LATE_SECONDS, TICK_SECONDS, LoopLag, context, decode, received
 
 
 @pytest.mark.parametrize(
@@ -64,9 +61,3 @@ def test_a_body_in_another_coding_is_refused_and_an_empty_one_stays_empty(coding
     with pytest.raises(WrongResponse, match="cannot be decoded"):
         decode(b"plain", coding)
     assert decode(b"", coding) == b""
-
-
-def test_a_request_is_signed_as_the_edge_signs_it() -> None:
-    ring = parse_key_ring("e1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")
-    signature = edge_signature(ring, 1_795_171_200 // 60)
-    assert signature == "v2.e1.29919520.epX2fEhEEsOGk6z1c19uzrI6k6BpAupRLflvV7q7r4I"

@@ -7,7 +7,10 @@ import {
   type Pointer,
   pointerName,
 } from "@trendvault/contract/pointer";
-import { TestPublicationSigner, testStoreName } from "@trendvault/contract/test-support/signers";
+import {
+  TestPublicationSigner,
+  testStoreName,
+} from "@trendvault/contract/test-support/test-publication-signer";
 import { DatabaseBuilder, type ListSeed, videos } from "../../test-support/database-builder.ts";
 
 export type Publication = {

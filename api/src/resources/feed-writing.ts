@@ -1,24 +1,20 @@
 import { feedTypes, feedUrl, mainLanguage, pageUrl } from "@trendvault/contract/page";
 import type { FeedQuery } from "@trendvault/contract/queries";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { titleOf } from "@trendvault/page/page-view";
+import { titleOf } from "@trendvault/page/parts-view";
 import Builder from "fast-xml-builder";
-import { allMessages } from "../../../web/client/src/view/locales/all.ts";
-import {
-  type Formats,
-  formatsOf,
-  languages,
-  type Messages,
-} from "../../../web/client/src/view/locales/locale.ts";
+import { type Formats, formatsOf } from "../../../web/client/src/view/formats.ts";
+import { allWords } from "../../../web/client/src/view/words/all-words.ts";
+import { languages, type Words } from "../../../web/client/src/view/words/words.ts";
 import { type Body, textBody } from "./body.ts";
 
 /** Writes the feed of a list, in the main language of its region. */
 export function writeFeed(query: FeedQuery, list: TrendingPage): Body {
   const language = languages.find((known) => known === mainLanguage(query.region)) ?? "en";
-  const messages = allMessages[language];
+  const words = allWords[language];
   const formats = formatsOf(language);
-  const title = titleOf({ messages, formats, query });
-  const entries = list.items.map((item) => describeEntry(item, messages, formats));
+  const title = titleOf({ words, formats, query });
+  const entries = list.items.map((item) => describeEntry(item, words, formats));
   const text =
     query.form === "json"
       ? JSON.stringify(jsonFeed(list, { title, language, entries }))
@@ -32,8 +28,8 @@ type Feed = { title: string; language: string; entries: Entry[] };
 /** What both forms say of a video. `id` is an absolute IRI that no other video has, and that stays the same whatever changes. */
 type Entry = { id: string; summary: string; item: Item };
 
-function describeEntry(item: Item, messages: Messages, formats: Formats): Entry {
-  const rate = `${formats.whole(item.velocity.views_per_hour)} ${messages.viewsAnHour}`;
+function describeEntry(item: Item, words: Words, formats: Formats): Entry {
+  const rate = `${formats.whole(item.velocity.views_per_hour)} ${words.viewsAnHour}`;
   return { id: nameId(`video:${item.id}`), summary: `${item.rank}. ${rate}`, item };
 }
 

@@ -1,8 +1,9 @@
 import { mainLanguage, type PageQuery } from "@trendvault/contract/page";
 import type { Assets } from "@trendvault/page/manifest";
 import { writePage } from "@trendvault/page/page-view";
-import { allMessages } from "../../../web/client/src/view/locales/all.ts";
-import { formatsOf, languages } from "../../../web/client/src/view/locales/locale.ts";
+import { formatsOf } from "../../../web/client/src/view/formats.ts";
+import { allWords } from "../../../web/client/src/view/words/all-words.ts";
+import { languages } from "../../../web/client/src/view/words/words.ts";
 import type { WrittenPage } from "./trending-page.ts";
 
 /** `json` is the list, with an empty token. */
@@ -21,7 +22,7 @@ export function writeHtmlPage({ query, json, ...others }: Input): WrittenPage {
   const wanted = query.lang ?? mainLanguage(query.region);
   const language = languages.find((known) => known === wanted) ?? "en";
   const html = writePage({
-    ...{ query, language, messages: allMessages[language], formats: formatsOf(language) },
+    ...{ query, language, words: allWords[language], formats: formatsOf(language) },
     ...{ json, list: JSON.parse(json) },
     ...others,
   });

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import {
   TestPublicationSigner,
   testStoreName,
-} from "@trendvault/contract/test-support/signers";
+} from "@trendvault/contract/test-support/test-publication-signer";
 import type { ReadPointer } from "./bundle-bucket.ts";
 import { BundlePointers } from "./bundle-pointers.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { answerLifetimes } from "@trendvault/contract/lists";
 import { Random } from "@trendvault/contract/test-support/random";
-import { TestSigner } from "@trendvault/contract/test-support/signers";
+import { TestSigner } from "@trendvault/contract/test-support/test-signer";
 import type { StoredResponse } from "../origin/stored-response.ts";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import { KvFallback } from "./kv-fallback.ts";

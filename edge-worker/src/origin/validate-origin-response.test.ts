@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { TestSigner } from "@trendvault/contract/test-support/signers";
+import { TestSigner } from "@trendvault/contract/test-support/test-signer";
 import type { CanonicalRequest } from "../rules/canonical-request.ts";
 import {
   generatedAt,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { countries } from "@trendvault/contract/test-support/world-regions";
+import { countries } from "@trendvault/contract/test-support/countries";
 import { europeByRegion } from "../../test/countries.ts";
 import { regionForCountry } from "./region-for-country.ts";
 

@@ -7,22 +7,24 @@ from pathlib import Path
 import psutil
 import pytest
 
-from loadtest.compare import nginx
-from loadtest.compare.chart import draw
-from loadtest.compare.check_equivalence import find_difference
-from loadtest.compare.errors import CannotMeasure
-from loadtest.compare.machine import available_cores, divide_cores, on_cores
-from loadtest.compare.measurement import COLUMNS, Measurement, ratio, spread_percent
+from loadtest.charts import draw_costs
+from loadtest.compare.environment import find_difference, mix_targets, write_mix
+from loadtest.compare.machine import CannotMeasure, available_cores, divide_cores, on_cores, read_figures
 from loadtest.compare.options import PUBLISHED
-from loadtest.compare.request_mix import mix_targets, write_mix
-from loadtest.compare.result import BenchResult, ScenarioResult, write_json
-from loadtest.compare.running_server import RunningServer
-from loadtest.compare.scenarios.pages import describe_page
-from loadtest.compare.servers import SERVERS
-from loadtest.compare.tables import print_result
-from loadtest.compare.tools import read_figures
-from loadtest.compare.wrk import parse
-from loadtest.goal import Goal
+from loadtest.compare.pages import describe_page
+from loadtest.compare.results import (
+    COLUMNS,
+    BenchResult,
+    Measurement,
+    ScenarioResult,
+    print_result,
+    ratio,
+    spread_percent,
+    write_json,
+)
+from loadtest.compare.running import RunningServer, parse_figures
+from loadtest.compare.servers import SERVERS, file_server_command
+from loadtest.levels import Goal
 from loadtest.tables import result_console
 
 _TWO_BUSY_PROCESSES = """
@@ -52,13 +54,16 @@ def printed(result: BenchResult) -> str:
 
 
 def test_wrks_figures_are_read() -> None:
-    assert parse('Running 2s test\nfigures {"requests":9,"p99 ms":1.5}\n') == {"requests": 9, "p99 ms": 1.5}
+    assert parse_figures('Running 2s test\nfigures {"requests":9,"p99 ms":1.5}\n') == {
+        "requests": 9,
+        "p99 ms": 1.5,
+    }
 
 
 @pytest.mark.parametrize("output", ["unable to connect to 127.0.0.1:1", 'figures {"requests":0}'])
 def test_wrk_without_responses_is_an_error_with_the_end_of_its_output(output: str) -> None:
     with pytest.raises(CannotMeasure, match=output):
-        parse(output)
+        parse_figures(output)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +147,7 @@ def test_nginx_serves_the_origins_header_fields_in_every_configuration(
     write_answer(tmp_path, "plain", {"vary": "Accept-Encoding", "signature": 'a="b\\"', "date": "today"})
     write_answer(tmp_path, "unchanged", {"vary": "Accept-Encoding"})
     write_answer(tmp_path, "export", {"digest": "of-lines"})
-    nginx.file_server_command(tmp_path, 81, workers=1, sendfile=sendfile, nopush=nopush)
+    file_server_command(tmp_path, 81, workers=1, sendfile=sendfile, nopush=nopush)
     written = (tmp_path / "nginx-81.conf").read_text()
     assert 'add_header vary "Accept-Encoding";' in written
     assert 'map $status $field1 { default "a=\\"b\\\\\\""; 304 ""; }' in written
@@ -194,7 +199,7 @@ def bar_widths(series: ElementTree.Element) -> list[float]:
 
 
 def test_the_bars_of_the_chart_are_as_long_as_the_figures_and_those_too_long_are_cut() -> None:
-    svg = draw(plain_result(TrendVault=[10], nginx=[8], Go=[100])).decode()
+    svg = draw_costs(plain_result(TrendVault=[10], nginx=[8], Go=[100])).decode()
     series = ElementTree.fromstring(svg).iterfind(".//{*}g[@class='bars']")
     by_series = [bar_widths(one) for one in series]
     assert len(by_series) == 2  # user and system time
@@ -211,8 +216,7 @@ def test_the_bars_of_the_chart_are_as_long_as_the_figures_and_those_too_long_are
 def test_the_result_is_kept_as_json_with_its_goals(tmp_path: Path) -> None:
     write_json(plain_result(TrendVault=[10], nginx=[10], Bun=[100]), tmp_path / "new/result.json")
     kept = json.loads((tmp_path / "new/result.json").read_text())
-    assert {goal["unit"]: goal["is_met"] for goal in kept["goals"]}["x nginx"] is True
-    assert kept["reference_figures"]["viralvidvault"]["figures"]["Bun"]["per_second"] == 58_200
+    assert {goal["unit"]: goal["is_met"] for goal in kept["scenarios"][0]["goals"]}["x nginx"] is True
     assert kept["scenarios"][0]["rows"][0][0] == "TrendVault"
     assert kept.keys() == json.loads((PUBLISHED / "result.json").read_text()).keys()
 

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from loadtest.compare.options import PUBLISHED, SCENARIOS, SEEDS, STORES, parse_options
-from loadtest.compare.scenarios.pages import PAGES
-from loadtest.compare.scenarios.seeds import TABLES
-from loadtest.compare.schedule import SCHEDULE, servers_of
-from loadtest.compare.seed_servers import SEED_SERVERS
-from loadtest.compare.servers import PEERS, ROOT, SERVERS
+from loadtest.compare.pages import PAGES
+from loadtest.compare.scenarios import SCHEDULE, servers_of
+from loadtest.compare.seeds import TABLES
+from loadtest.compare.servers import PEERS, ROOT, SEED_SERVERS, SERVERS
 
 
 def test_every_scenario_can_be_named_and_a_single_one_starts_only_its_servers() -> None:

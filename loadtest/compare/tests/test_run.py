@@ -9,18 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.compare import machine, schedule
+from loadtest.compare import flood, machine, scenarios
 from loadtest.compare.environment import BenchEnvironment
-from loadtest.compare.errors import CannotMeasure
-from loadtest.compare.machine import Cores, wait_until_quiet
-from loadtest.compare.measurement import COLUMNS, Rounds
-from loadtest.compare.result import BenchResult, ScenarioResult
-from loadtest.compare.running_server import RunningServer
-from loadtest.compare.scenarios import flood
-from loadtest.compare.scenarios.pages import describe_page
-from loadtest.compare.scenarios.seeds import HEADER, measure_seeds
-from loadtest.compare.schedule import ScheduledScenario, measure_scenarios
-from loadtest.compare.seeds_table import seed_lines, write_into_document
+from loadtest.compare.machine import CannotMeasure, Cores, wait_until_quiet
+from loadtest.compare.pages import describe_page
+from loadtest.compare.results import (
+    COLUMNS,
+    BenchResult,
+    Rounds,
+    ScenarioResult,
+    seed_lines,
+    write_into_document,
+)
+from loadtest.compare.running import RunningServer
+from loadtest.compare.scenarios import ScheduledScenario, measure_scenarios
+from loadtest.compare.seeds import SEED_HEADER, measure_seeds
 from loadtest.compare.servers import SERVERS
 
 
@@ -34,7 +37,7 @@ def bench(tmp_path: Path) -> BenchEnvironment:
 
 def seed_row(req_s: float, cpu: float, p99: float) -> tuple[float | None, ...]:
     known = {"req/s": req_s, "CPU us": cpu, "user us": cpu / 4, "system us": cpu * 3 / 4, "p99 ms": p99}
-    return tuple(known.get(column) for column in HEADER)
+    return tuple(known.get(column) for column in SEED_HEADER)
 
 
 def test_a_scenario_that_fails_is_a_missed_goal_and_the_others_run(
@@ -48,7 +51,7 @@ def test_a_scenario_that_fails_is_a_missed_goal_and_the_others_run(
         return ScenarioResult("workers", ("ms",), [("a", (1.0,))])
 
     for name, measure in (("memory", fail), ("workers", succeed)):
-        monkeypatch.setitem(schedule.SCHEDULE, name, ScheduledScenario(measure, (), Rounds(1, 1)))
+        monkeypatch.setitem(scenarios.SCHEDULE, name, ScheduledScenario(measure, (), Rounds(1, 1)))
     failed, measured = measure_scenarios(["memory", "workers"], bench, quick=True)
     assert failed.notes == ["not measured: its disk is full"]
     assert [goal.is_met for goal in failed.goals] == [False]
@@ -82,7 +85,7 @@ def test_a_server_that_fails_in_a_table_of_others_is_measured_in_the_next(
     monkeypatch.setattr(BenchEnvironment, "measure", lambda *_arguments: figures)
     result = measure_seeds("xypriss", bench, Rounds(2, 1))
     rows = dict(result.rows)
-    assert rows["Express 5"] == (None,) * len(HEADER)
+    assert rows["Express 5"] == (None,) * len(SEED_HEADER)
     assert rows["TrendVault"] == rows["Fastify"] == (*figures.values(), 0)
     assert result.notes[-1] == "Express 5 was not measured: does not answer"
     assert bench.missing == {}
@@ -108,7 +111,7 @@ def test_the_tables_of_others_name_what_ours_loses_in(tmp_path: Path) -> None:
         ("TrendVault", seed_row(80, 10, 3)),
         ("Express 5", seed_row(70, 20, 4)),
     ]
-    scenario = ScenarioResult("encore", HEADER, rows)
+    scenario = ScenarioResult("encore", SEED_HEADER, rows)
     result = BenchResult("full", 1, 1, {"cpu": "A CPU", "load before": "0.12"}, scenarios=[scenario])
     fastify, express = seed_lines(result)
     assert fastify[:7] == ("encore", "Fastify", "62,207", "4.10", "90", "3 + 9", "3")
@@ -130,8 +133,10 @@ def test_the_tables_of_others_name_what_ours_loses_in(tmp_path: Path) -> None:
 
 
 def test_a_server_of_another_project_that_failed_has_no_figures() -> None:
-    nothing = (None,) * len(HEADER)
-    scenario = ScenarioResult("encore", HEADER, [("Encore.ts", nothing), ("TrendVault", seed_row(80, 10, 3))])
+    nothing = (None,) * len(SEED_HEADER)
+    scenario = ScenarioResult(
+        "encore", SEED_HEADER, [("Encore.ts", nothing), ("TrendVault", seed_row(80, 10, 3))]
+    )
     (line,) = seed_lines(BenchResult("full", 1, 1, {}, scenarios=[scenario]))
     assert line == ("encore", "Encore.ts", "121,005", "2.30", "-", "- + -", "-", "80", "2.50 + 7.50", "3", "")
 

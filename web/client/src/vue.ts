@@ -1,5 +1,6 @@
 import type { DefineComponent } from "vue";
-import { defineList, type ElementAttributes, type ElementListeners } from "./element/trendvault-list.ts";
+import { defineList } from "./element/define.ts";
+import type { ElementAttributes, ElementListeners } from "./element/element-attributes.ts";
 
 export type { TrendvaultList, TrendvaultListEvents } from "./element.ts";
 

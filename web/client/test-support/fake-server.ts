@@ -1,5 +1,5 @@
 import { trendingPageExample } from "@trendvault/contract/examples";
-import type { Problem, TrendingItem, TrendingPage } from "@trendvault/contract/responses";
+import type { Problem, TrendingItem, TrendingPage } from "../generated/types.gen.ts";
 
 export const baseUrl = "https://trending.example.com";
 

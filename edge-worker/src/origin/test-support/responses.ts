@@ -1,4 +1,4 @@
-import { TestSigner } from "@trendvault/contract/test-support/signers";
+import { TestSigner } from "@trendvault/contract/test-support/test-signer";
 import type { CanonicalRequest } from "../../rules/canonical-request.ts";
 import type { OriginResponse } from "../fetch-from-origin.ts";
 import type { StoredResponse } from "../stored-response.ts";

@@ -101,7 +101,7 @@ async function elysia() {
   new Elysia().get(path, () => hello, validates ? { query } : {}).listen(address);
 }
 
-/** As loadtest/compare/answers.py has written it; null without it. */
+/** As loadtest/compare/environment.py has written it; null without it. */
 function readExport() {
   const name = join(dirname(process.env.ANSWER ?? ""), "export");
   if (!existsSync(`${name}.json`)) return null;

@@ -1,0 +1,199 @@
+"""The charts that documents show, drawn with pygal, readable on light and dark pages."""
+
+import json
+import sys
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element, tostring
+
+import pygal
+from pygal.style import Style
+
+from loadtest.compare.results import BenchResult, ScenarioResult
+from loadtest.compare.servers import NGINX, NGINXES, ORIGINS, PEERS
+
+_COLORS = dict.fromkeys(ORIGINS, "#2f81f7") | dict.fromkeys(NGINXES, "#2da44e")
+_FLOOR_COLOR = "#bf8700"
+_OTHER_COLOR = "#8c959f"
+_TITLE = (
+    "Server CPU per request, µs: user + system\none region's page, JSON, 64 connections; shorter is better"
+)
+_CUT_AT = 1.1  # of the longest bar that sends finished bytes: the others would leave those no room
+
+_STYLE = Style(
+    font_family="system-ui, sans-serif", label_font_size=13, value_label_font_size=13, title_font_size=13
+)
+# Colours in the place of pygal's own style sheets, which cannot follow the page's colour scheme.
+_CSS = """
+  text { fill: #1f2328 } .title { fill: #59636e; text-anchor: middle } .background { fill: none }
+  .titles text:first-child { fill: #1f2328; font-weight: 600 } .axis.y text { text-anchor: end }
+  .axis path { stroke: #8c959f } .serie-1 .bar rect { fill-opacity: .45 }
+  @media (prefers-color-scheme: dark) {
+    text, .titles text:first-child { fill: #f0f6fc } .title { fill: #9198a1 }
+  }
+"""
+_LINES_CSS = """
+  .series .line { fill: none; stroke-width: 1.5 } .legends text { font-size: 13px }
+  .color-0 { stroke: #2f81f7; fill: #2f81f7 } .color-1 { stroke: #d1530f; fill: #d1530f }
+  .color-2 { stroke: #8c959f; fill: #8c959f; stroke-opacity: .5 } .legends text { stroke: none }
+"""
+_PANEL_HEIGHT = 190
+_WIDTH = 760
+_MOST_POINTS = 240  # of a line
+
+
+def draw_costs(result: BenchResult) -> bytes:
+    """SVG: horizontal bars in the result's order. Raises ValueError without the default page's figures."""
+    plain = result.scenario("plain")
+    if plain is None or not plain.rows:
+        raise ValueError("There is nothing to draw: the default page was not measured")
+    rows = _rows(plain)
+    end = _CUT_AT * max(row.cost for row in rows if not row.builds)
+    rows.reverse()  # pygal draws from the bottom up
+    chart = pygal.HorizontalStackedBar(
+        width=760,
+        height=170 + 32 * len(rows),
+        css=(f"inline:{_CSS}",),
+        style=_STYLE,
+        js=(),
+        title=_TITLE,
+        x_title=_caption(result),
+        show_legend=False,
+        show_x_labels=False,
+        print_labels=True,
+        print_values_position="top",
+        range=(0, 1.7 * end),  # leaves room for the labels
+        rounded_bars=3,
+    )
+    chart.add_xml_filter(_without_scripts)
+    chart.x_labels = [row.name for row in rows]
+    user = [min(row.user, end) for row in rows]
+    system = [min(row.system, end - one) for row, one in zip(rows, user, strict=True)]
+    bars = list(zip(rows, user, system, strict=True))
+    chart.add("user, µs", [{"value": us, "label": "", "color": row.color} for row, us, _ in bars])
+    lighter = [{"value": us, "label": row.label(end), "color": row.color} for row, _, us in bars]
+    chart.add("system, µs", lighter)
+    return bytes(chart.render())
+
+
+def draw_endurance(result: dict[str, Any]) -> bytes:
+    """SVG: what a run of bin/endurance measured over its minutes, one panel below the other."""
+
+    def of_samples(field: str) -> "_Line":
+        return [(sample["second"] / 60, sample[field]) for sample in result["samples"]]
+
+    def of_minutes(site: str) -> "_Line":
+        return [(one["minute"] + 0.5, one["p99"]) for one in result["minutes"] if one["site"] == site]
+
+    panels = {
+        "Resident memory, MB": {name: of_samples(f"{name}Megabytes") for name in ("origin", "edge")},
+        "Open handles": {name: of_samples(f"{name}Handles") for name in ("origin", "edge")},
+        "Database, MB": {"file": of_samples("databaseMegabytes"), "log (WAL)": of_samples("walMegabytes")},
+        "p99 of each minute, ms": {name: of_minutes(name) for name in ("origin", "edge")},
+    }
+    events = [event["second"] / 60 for event in result["events"]]
+    svg = Element("svg", xmlns="http://www.w3.org/2000/svg")
+    svg.set("viewBox", f"0 0 {_WIDTH} {_PANEL_HEIGHT * len(panels)}")
+    for number, (title, lines) in enumerate(panels.items()):
+        panel = _panel(title, lines, events)
+        panel.set("y", str(number * _PANEL_HEIGHT))
+        panel.set("height", str(_PANEL_HEIGHT))
+        svg.append(panel)
+    return tostring(svg)
+
+
+_Line = list[tuple[float, float]]  # minute, value
+
+
+def _panel(title: str, lines: dict[str, _Line], events: Iterable[float]) -> Element:
+    """A grey line stands where an event was."""
+    top = max(value for line in lines.values() for _, value in line)
+    chart = pygal.XY(
+        width=_WIDTH,
+        height=_PANEL_HEIGHT,
+        css=(f"inline:{_CSS}{_LINES_CSS}",),
+        style=_STYLE,
+        js=(),
+        title=title,
+        show_dots=False,
+        show_y_guides=False,
+        show_x_guides=False,
+        truncate_label=-1,
+        legend_box_size=10,
+        allow_interruptions=True,
+        range=(0, top),
+        y_labels_major_count=3,
+        show_minor_y_labels=False,
+        x_value_formatter=lambda minute: f"{minute:.0f} min",
+    )
+    chart.add_xml_filter(_without_scripts)
+    for name, line in lines.items():
+        chart.add(name, _thinned(line))
+    chart.add("event", list(chain.from_iterable([(at, 0), (at, top), (at, None)] for at in events)))
+    tree: Element = chart.render_tree()
+    return tree
+
+
+def _thinned(line: _Line) -> _Line:
+    """The highest of neighbouring points, so that no peak is lost."""
+    step = -(-len(line) // _MOST_POINTS)
+    parts = (line[start : start + step] for start in range(0, len(line), step))
+    return [max(part, key=lambda point: point[1]) for part in parts]
+
+
+def _caption(result: BenchResult) -> str:
+    return (
+        "Dark: user time, light: system time.\n"
+        "Grey builds the answer at every request; its bars are cut.\n"
+        "The others send finished bytes, chosen by the query (blue),\n"
+        "by the path (green) or not at all (yellow).\n"
+        f"{result.machine['cpu']}, one core, load {result.machine.get('load before', '-')} at the start, "
+        f"{result.rounds} rounds of {result.seconds} s"
+    )
+
+
+class _Row(NamedTuple):
+    name: str
+    user: float
+    system: float
+    ratio: float | None
+
+    @property
+    def cost(self) -> float:
+        return self.user + self.system
+
+    @property
+    def builds(self) -> bool:
+        return self.name in PEERS
+
+    @property
+    def color(self) -> str:
+        return _OTHER_COLOR if self.builds else _COLORS.get(self.name, _FLOOR_COLOR)
+
+    def label(self, end: float) -> str:
+        digits = 0 if self.builds else 1
+        times = "" if self.ratio is None else f"  ({self.ratio:.{2 - 2 * self.builds}f} × nginx)"
+        shown = "" if self.name == NGINX else times
+        cut = ", cut" if self.cost > end else ""
+        return f"{self.user:.{digits}f} + {self.system:.{digits}f}{shown}{cut}"
+
+
+def _rows(plain: ScenarioResult) -> list[_Row]:
+    user, system, ratio = (plain.header.index(name) for name in ("user us", "system us", "x nginx"))
+    measured = [(name, cells) for name, cells in plain.rows if cells[user] is not None]
+    return [_Row(name, cells[user] or 0.0, cells[system] or 0.0, cells[ratio]) for name, cells in measured]
+
+
+def _without_scripts(svg: Element) -> Element:
+    """pygal's scripts are for tooltips, which an image in a README does not have."""
+    for definitions in svg.findall("defs"):
+        for script in definitions.findall("script"):
+            definitions.remove(script)
+    return svg
+
+
+if __name__ == "__main__":
+    read, write = map(Path, sys.argv[1:])
+    write.write_bytes(draw_endurance(json.loads(read.read_text())))

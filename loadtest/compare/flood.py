@@ -1,0 +1,158 @@
+import random
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from loadtest.compare.environment import BenchEnvironment
+from loadtest.compare.results import (
+    COLUMNS,
+    Measurement,
+    Rounds,
+    ScenarioResult,
+    cells,
+    ratio,
+    with_median_p99,
+)
+from loadtest.compare.running import DEFAULT_PAGE, Load, RunningServer, parse_figures, start_load
+from loadtest.compare.servers import ORIGIN
+from loadtest.contract import LARGEST_LIMIT, REGIONS, WINDOWS
+from loadtest.levels import Goal
+from loadtest.responses import PageRequest
+
+_MOST_TIMES_SLOWER = 1.5
+_DISTINCT = 60_000  # in a round
+_ARRIVED_CPU_SECONDS = 0.02
+_ARRIVES_WITHIN_SECONDS = 10
+_CONNECTIONS = 4
+_POLL_SECONDS = 0.01
+_ALONE = "alone"
+_LAST_RANK = 480
+
+Targets = Callable[[random.Random, int], Iterator[str]]  # the int is the generation that is served
+
+
+def measure_flood(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
+    """Ordinary requests alone, and beside floods of several kinds. Pages and queries are asked once."""
+    header = (*COLUMNS[3:], "x p99 alone", "worker MB", "flood/s", "refused/s")
+    result = ScenarioResult("flood", header)  # without CPU per request: it would count the flood's, too
+    measured: dict[str, list[Measurement]] = {name: [] for name in (_ALONE, *FLOODS)}
+    with bench.started(ORIGIN, warm=True) as server:
+        for number in range(rounds.count):
+            measured[_ALONE].append(_measure_ordinary(bench, server, rounds.seconds))
+            for name in FLOODS:
+                flood = _write_flood(bench, name, _generation(server), number)
+                measured[name].append(_measure_beside(flood, bench, server, rounds.seconds))
+    for name, of_flood in measured.items():
+        slower = ratio("p99 ms", of_flood, measured[_ALONE])
+        beside = with_median_p99(of_flood)
+        largest = max(one["worker MB"] for one in of_flood)
+        row = (*cells(beside)[3:], slower, largest, beside["flood/s"], beside["refused/s"])
+        result.rows.append((name, row))
+        if name != _ALONE:
+            what = f"p99 of other requests beside a flood of {name}"
+            result.goals.append(Goal(what, slower, _MOST_TIMES_SLOWER, "x p99 alone"))
+    return result
+
+
+def _measure_ordinary(bench: BenchEnvironment, server: RunningServer, seconds: int) -> Measurement:
+    measurement = bench.measure(server, Load(), seconds)
+    return {**measurement, "worker MB": max(server.rss_mb()), "flood/s": 0, "refused/s": 0}
+
+
+def _measure_beside(flood: Path, bench: BenchEnvironment, server: RunningServer, seconds: int) -> Measurement:
+    load = Load(mix=flood, connections=_CONNECTIONS, headers=server.fields())
+    before = sum(server.cpu_seconds())
+    process = start_load(server.url, load, seconds + 1, bench.cores.driver)
+    _wait_until_it_arrives(server, before)
+    measurement = _measure_ordinary(bench, server, seconds)
+    output, _ = process.communicate()
+    counted = parse_figures(output)
+    per_second = counted["req/s"]
+    return {
+        **measurement,
+        "worker MB": max(server.rss_mb()),
+        "flood/s": per_second,
+        "refused/s": per_second * counted["errors"] / counted["requests"],
+    }
+
+
+def _wait_until_it_arrives(server: RunningServer, cpu_seconds: float) -> None:
+    """wrk reads the lines first, which takes a while."""
+    deadline = time.monotonic() + _ARRIVES_WITHIN_SECONDS
+    while sum(server.cpu_seconds()) < cpu_seconds + _ARRIVED_CPU_SECONDS and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+
+
+def _generation(server: RunningServer) -> int:
+    return int(server.get(DEFAULT_PAGE).json()["generation"])
+
+
+def _write_flood(bench: BenchEnvironment, name: str, generation: int, number: int) -> Path:
+    """The lines that wrk.lua reads: others in every round, so that nothing has been built before."""
+    targets, coding = FLOODS[name]
+    count = 1 if targets is _one_query else _DISTINCT
+    file = bench.folder / "flood.txt"
+    drawn = islice(targets(random.Random(f"{name} {number}"), generation), count)
+    file.write_text("".join(f"{target}\t{coding}\n" for target in drawn))
+    return file
+
+
+def _one_query(_rng: random.Random, generation: int) -> Iterator[str]:
+    while True:
+        yield PageRequest("GB", "week", LARGEST_LIMIT, f"{generation}-{LARGEST_LIMIT}").target
+
+
+def _pages(rng: random.Random, generation: int) -> Iterator[str]:
+    """Further pages of all lists, of any length: a cursor is a whole number of pages."""
+    limits = range(1, LARGEST_LIMIT + 1)
+    pages = [(limit, rank) for limit in limits for rank in range(limit, _LAST_RANK + 1, limit)]
+    lists = [(region, window) for region in REGIONS for window in WINDOWS]
+    drawn = [(one, page) for one in lists for page in pages]
+    rng.shuffle(drawn)
+    for (region, window), (limit, rank) in drawn:
+        yield PageRequest(region, window, limit, f"{generation}-{rank}").target
+
+
+def _invalid_queries(rng: random.Random, generation: int) -> Iterator[str]:
+    """Each wrong in one of the ways of a mistake or an attack."""
+    while True:
+        junk = f"{rng.getrandbits(60):x}"
+        mistakes = (
+            f"x{junk}=1",
+            f"window={junk}",
+            f"limit={junk}",
+            f"cursor={generation}-{junk}",
+            f"region={junk}",
+        )
+        yield f"/api/trending?region=GB&{rng.choice(mistakes)}"
+
+
+def _videos(rng: random.Random, _generation: int) -> Iterator[str]:
+    while True:
+        yield f"/api/videos/video{rng.randrange(50_000):07}"  # as databases.py names them
+
+
+def _unknown_videos(rng: random.Random, _generation: int) -> Iterator[str]:
+    while True:
+        yield f"/api/videos/{rng.getrandbits(64):016x}"
+
+
+def _exports(_rng: random.Random, _generation: int) -> Iterator[str]:
+    """More than are kept: every market's, of all windows and of each."""
+    windows = ("", *(f"?window={window}" for window in WINDOWS))
+    while True:
+        yield from (f"/api/export/{region}.ndjson{window}" for region in REGIONS for window in windows)
+
+
+FLOODS: dict[str, tuple[Targets, str]] = {
+    "one query": (_one_query, "br"),
+    "pages, identity": (_pages, "identity"),
+    "pages, br": (_pages, "br"),
+    "pages, zstd": (_pages, "zstd"),
+    "pages, gzip": (_pages, "gzip"),
+    "invalid queries": (_invalid_queries, "br"),
+    "videos": (_videos, "br"),
+    "unknown videos": (_unknown_videos, "br"),
+    "exports": (_exports, "identity"),
+}

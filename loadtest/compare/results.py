@@ -1,0 +1,212 @@
+"""The result of a run: its figures, printed at the terminal, written as JSON and into the document."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from loadtest.compare.options import SEEDS, TITLES
+from loadtest.compare.servers import ORIGIN
+from loadtest.levels import Goal
+from loadtest.processes import ROOT
+from loadtest.tables import format_number, goal_table, new_table
+
+# By column, with "requests" and "bytes" in all. CPU is user and system time of all processes of the server,
+# per request; RSS is of all processes together.
+Measurement = Mapping[str, float]
+
+COLUMNS = (
+    "CPU us",
+    "user us",
+    "system us",
+    "req/s",
+    "p50 ms",
+    "p95 ms",
+    "p99 ms",
+    "max ms",
+    "RSS MB",
+    "errors",
+)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    count: int
+    seconds: int  # of load, each
+    quick_seconds: int = 1  # the most with --quick
+
+    def shortened(self, *, quick: bool) -> "Rounds":
+        return Rounds(min(self.count, 3), min(self.seconds, self.quick_seconds)) if quick else self
+
+
+def cells(measurement: Measurement) -> tuple[float, ...]:
+    return tuple(measurement[column] for column in COLUMNS)
+
+
+def with_median_p99(measured: Sequence[Measurement]) -> Measurement:
+    return sorted(measured, key=lambda one: one["p99 ms"])[len(measured) // 2]
+
+
+def spread_percent(values: Sequence[float]) -> float:
+    """Half the distance between the extremes, of the median."""
+    return 50 * (max(values) - min(values)) / (median(values) or 1)
+
+
+def ratio(column: str, measured: Sequence[Measurement], references: Sequence[Measurement]) -> float | None:
+    """The median of the ratios within each round, since the machine's other work slows both. None when one of
+    the two was not measured. A round in which the reference took no measurable time counts for nothing."""
+    if not measured or not references:
+        return None
+    rounds = zip(measured, references, strict=True)
+    ratios = [one[column] / reference[column] for one, reference in rounds if reference[column] > 0]
+    return median(ratios) if ratios else None
+
+
+REFERENCE_FIGURES: dict[str, Any] = tomllib.loads(
+    Path(__file__).with_name("reference-figures.toml").read_text()
+)
+
+
+LINE_HEADER = (
+    "table", "server", "published req/s", "p99 ms", "here req/s", "CPU us, user + system", "p99 ms",
+    "ours req/s", "CPU us, user + system", "p99 ms", "ours loses in",
+)  # fmt: skip
+DOCUMENT = ROOT / "docs/benchmarks.md"
+_BEGIN, _END = "<!-- seeds: begin, written by bin/bench --seeds --publish -->\n", "<!-- seeds: end -->"
+_INVALID_MARK = ", invalid"
+_MORE_IS_BETTER = {"CPU us": False, "req/s": True, "p99 ms": False}
+
+Cells = Mapping[str, float | None]
+
+
+@dataclass
+class ScenarioResult:
+    """A table and its goals. Numbers are as measured; tables round them."""
+
+    name: str
+    header: tuple[str, ...]
+    rows: list[tuple[str, tuple[float | None, ...]]] = field(default_factory=list)
+    goals: list[Goal] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    title: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.title = TITLES[self.name]
+
+
+@dataclass
+class BenchResult:
+    mode: str  # "full" or "quick"
+    rounds: int  # of the pages
+    seconds: int  # each
+    machine: dict[str, str]
+    versions: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    scenarios: list[ScenarioResult] = field(default_factory=list)
+
+    @property
+    def goals(self) -> list[Goal]:
+        return [goal for scenario in self.scenarios for goal in scenario.goals]
+
+    def scenario(self, name: str) -> ScenarioResult | None:
+        return next((scenario for scenario in self.scenarios if scenario.name == name), None)
+
+
+def print_result(result: BenchResult, console: Console) -> None:
+    for name, text in {**result.machine, **result.versions}.items():
+        console.print(f"{name}: {text}")
+    for scenario in result.scenarios:
+        console.print("", scenario.title, _scenario_table(scenario), *scenario.notes, sep="\n")
+    if lines := list(seed_lines(result)):
+        console.print("", "the tables of other projects", _seeds_table(lines), sep="\n")
+        for name in SEEDS:
+            console.print(f"{name}: {REFERENCE_FIGURES[name]['source']}")
+    console.print("", "goals", goal_table(result.goals), "", sep="\n")
+    for name, reason in result.missing.items():
+        console.print(f"missing: {name}: {reason}")
+    for warning in result.warnings:
+        console.print(f"warning: {warning}", style="yellow")
+
+
+def _scenario_table(scenario: ScenarioResult) -> Table:
+    table = new_table("", *scenario.header)
+    for name, cells in scenario.rows:
+        table.add_row(name, *map(format_number, cells))
+    return table
+
+
+def _seeds_table(lines: list[tuple[str, ...]]) -> Table:
+    table = new_table(*LINE_HEADER)
+    for line in lines:
+        table.add_row(*line)
+    return table
+
+
+def write_json(result: BenchResult, file: Path) -> None:
+    """A line for each row of a table and each goal."""
+    document = {"measured_at": datetime.now(UTC).isoformat(timespec="seconds"), **asdict(result)}
+    for scenario, described in zip(result.scenarios, document["scenarios"], strict=True):
+        described["rows"] = [(name, *map(_rounded, cells)) for name, cells in scenario.rows]
+        described["goals"] = [
+            {**asdict(goal), "reached": _rounded(goal.reached), "is_met": goal.is_met}
+            for goal in scenario.goals
+        ]
+    text = json.dumps(document, indent=1, ensure_ascii=False)
+    innermost = re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda found: re.sub(r"\n\s*", " ", found[0]), text)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(innermost + "\n")
+
+
+def _rounded(figure: float | None) -> float | None:
+    return None if figure is None else float(f"{figure:.5g}")
+
+
+def seed_lines(result: BenchResult) -> Iterator[tuple[str, ...]]:
+    """One line per server and kind of request, of the tables that were measured."""
+    for name in SEEDS:
+        if (scenario := result.scenario(name)) is not None:
+            yield from _scenario_lines(scenario)
+
+
+def write_into_document(result: BenchResult, document: Path = DOCUMENT) -> None:
+    """Replaces what is between the two marks."""
+    before, _, rest = document.read_text().partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    measured = f"Load average at the start: {result.machine['load before']}. {result.machine['cpu']}."
+    lines = [LINE_HEADER, ("---",) * 2 + ("---:",) * 8 + ("---",), *seed_lines(result)]
+    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    document.write_text(f"{before}{_BEGIN}\n{measured}\n\n{table}\n{_END}{after}")
+
+
+def _scenario_lines(scenario: ScenarioResult) -> Iterator[tuple[str, ...]]:
+    rows = {label: dict(zip(scenario.header, cells, strict=True)) for label, cells in scenario.rows}
+    published = REFERENCE_FIGURES[scenario.name].get("figures", {})
+    for label, theirs in rows.items():
+        ours = rows.get(f"{ORIGIN}{_INVALID_MARK}" if label.endswith(_INVALID_MARK) else ORIGIN, {})
+        if theirs is not ours:
+            figures = published.get(label, {})
+            quoted = (format_number(figures.get(key)) for key in ("per_second", "p99_ms"))
+            yield (scenario.name, label, *quoted, *_shown(theirs), *_shown(ours), _losses(ours, theirs))
+
+
+def _shown(cells: Cells) -> tuple[str, str, str]:
+    cpu = " + ".join(format_number(cells.get(name)) for name in ("user us", "system us"))
+    return format_number(cells.get("req/s")), cpu, format_number(cells.get("p99 ms"))
+
+
+def _losses(ours: Cells, theirs: Cells) -> str:
+    lost = []
+    for column, more_is_better in _MORE_IS_BETTER.items():
+        our, their = ours.get(column), theirs.get(column)
+        if our is not None and their is not None and (our < their if more_is_better else our > their):
+            lost.append(column)
+    return ", ".join(lost)

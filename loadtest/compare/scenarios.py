@@ -1,0 +1,384 @@
+"""The origin by itself: its start, its memory, many connections, more workers, more videos."""
+
+import resource
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from loadtest.compare.environment import (
+    BenchEnvironment,
+    copy_database,
+    make_database,
+    write_observations,
+    writer_environment,
+)
+from loadtest.compare.flood import measure_flood
+from loadtest.compare.machine import (
+    FAILURES,
+    available_cores,
+    divide_cores,
+    on_cores,
+    progress,
+    read_figures,
+    run_tool,
+)
+from loadtest.compare.options import TITLES
+from loadtest.compare.pages import PAGES, measure_pages
+from loadtest.compare.results import (
+    COLUMNS,
+    Measurement,
+    Rounds,
+    ScenarioResult,
+    cells,
+    ratio,
+    spread_percent,
+    with_median_p99,
+)
+from loadtest.compare.running import DEFAULT_PAGE, Load, RunningServer
+from loadtest.compare.seeds import TABLES, measure_seeds
+from loadtest.compare.servers import NGINX, NGINX_COPYING, ORIGIN, PEERS, ROOT
+from loadtest.levels import Goal
+from loadtest.processes import publishing, run_writer
+
+_MOST_START_MS = 40
+_REQUESTS = 1_000_000
+_CONNECTIONS = 5000
+_WORKERS = 2
+_SIZES = (5_000, 50_000, 500_000)
+_MOST_TIMES_SMALLEST = 1.1
+
+
+def measure_starts(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
+    """From starting the process to the last byte of the first 200, with 50,000 videos."""
+    result = ScenarioResult("start", ("ms", "+- %"))
+    for name in bench.available((ORIGIN, NGINX, *PEERS)):
+        times = [_start_ms(bench, name) for _ in range(rounds.count)]
+        result.rows.append((name, (median(times), spread_percent(times))))
+        if name == ORIGIN:
+            result.goals.append(Goal(result.title, median(times), _MOST_START_MS, "ms"))
+    return result
+
+
+def _start_ms(bench: BenchEnvironment, name: str) -> float:
+    with bench.started(name) as server:
+        return server.start_ms
+
+
+def measure_memory(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
+    """The memory of the largest process, read between rounds, while the mix is requested a million times."""
+    result = ScenarioResult("memory", ("requests", "RSS MB"))
+    requests: float = 0
+    with bench.started(ORIGIN) as server:
+        result.rows.append((ORIGIN, (requests, max(server.rss_mb()))))
+        while requests < _REQUESTS:
+            requests += bench.measure(server, Load(mix=bench.mix), rounds.seconds)["requests"]
+            result.rows.append((ORIGIN, (requests, max(server.rss_mb()))))
+    return result
+
+
+def measure_connections(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
+    """Five thousand keep-alive connections, two workers."""
+    bench = replace(bench, cores=divide_cores(available_cores(), _WORKERS))
+    load, result = Load(connections=_CONNECTIONS), ScenarioResult("connections", COLUMNS)
+    for name in bench.available((ORIGIN, NGINX)):
+        measurement = bench.measure_alone(name, load, rounds.seconds, workers=_WORKERS)
+        result.rows.append((name, cells(measurement)))
+        if name == ORIGIN:
+            result.goals.append(Goal("errors at 5,000 connections", measurement["errors"], 0, ""))
+    return result
+
+
+def measure_workers(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
+    bench = replace(bench, cores=divide_cores(available_cores(), _WORKERS))
+    result = ScenarioResult("workers", COLUMNS)
+    for workers in (1, _WORKERS):
+        measurement = bench.measure_alone(ORIGIN, Load(), rounds.seconds, workers=workers, warm=True)
+        result.rows.append((f"{ORIGIN}, {workers}", cells(measurement)))
+    count = len(bench.cores.server)
+    shared = "Both workers share one core, since wrk has the other; a third core would be the second's."
+    result.notes.append(shared if count == 1 else f"The workers have {count} cores.")
+    return result
+
+
+def measure_growth(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
+    """Does a request cost more when there are more videos?"""
+    result = ScenarioResult("growth", COLUMNS)
+    cpu_us = []  # of the origin, by size
+    for size in _SIZES:
+        bench = replace(bench, database=bench.folder / f"{size}.db")
+        make_database(bench.database, size)
+        for name in bench.available((ORIGIN, "Bun")):
+            measurement = bench.measure_alone(name, Load(), rounds.seconds, warm=True)
+            result.rows.append((f"{name}, {size:,} videos", cells(measurement)))
+            cpu_us += [measurement["CPU us"]] if name == ORIGIN else []
+    growth, what = cpu_us[-1] / cpu_us[0], f"CPU with {_SIZES[-1]:,} videos"
+    result.goals.append(Goal(what, growth, _MOST_TIMES_SMALLEST, f"x with {_SIZES[0]:,}"))
+    return result
+
+
+_INTERVAL_SECONDS = 1
+_PUBLISHING_WORKERS = 2
+_MOST_TIMES_P99 = 1.2
+_MOST_VISIBLE_MS = 100
+_DATABASE_POLL_SECONDS = 0.002
+_IN_A_ROW = 8  # new answers over new connections: then every worker has it, but for one case in 128
+
+
+def measure_publishing(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
+    """A generation a second, into the origin's database or, for comparison, into a copy of it."""
+    elsewhere = bench.folder / "elsewhere.db"
+    copy_database(bench.database, elsewhere)
+    measured: dict[Path, list[Measurement]] = {elsewhere: [], bench.database: []}
+    with bench.started(ORIGIN, warm=True, workers=_PUBLISHING_WORKERS) as server:
+        for _ in range(rounds.count):
+            for database, into_it in measured.items():
+                environment = writer_environment(database)
+                with on_cores(bench.cores.driver), publishing(_INTERVAL_SECONDS, environment):
+                    into_it.append(bench.measure(server, Load(), rounds.seconds))
+    without, during = measured.values()
+    result = ScenarioResult("publishing", COLUMNS)
+    result.rows = [
+        ("published elsewhere", cells(with_median_p99(without))),
+        ("published here", cells(with_median_p99(during))),
+    ]
+    result.goals = [
+        Goal("p99 while publishing", ratio("p99 ms", during, without), _MOST_TIMES_P99, "x p99 without"),
+        Goal("errors while publishing", sum(one["errors"] for one in during), 0, ""),
+    ]
+    result.notes = ["The writer runs in both rows, on the core of wrk; only its database differs."]
+    return result
+
+
+def measure_visibility(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
+    """From the writer's commit until no worker answers with the old generation."""
+    with bench.started(ORIGIN, warm=True, workers=_PUBLISHING_WORKERS) as server:
+        delays_ms = [_publish_and_wait(bench.database, server) for _ in range(rounds.count)]
+    rows = [(ORIGIN, (median(delays_ms), max(delays_ms), spread_percent(delays_ms)))]
+    goals = [Goal(f"commit to visible, slowest of {rounds.count}", max(delays_ms), _MOST_VISIBLE_MS, "ms")]
+    return ScenarioResult("visible", ("ms", "slowest ms", "+- %"), [*rows], goals)
+
+
+def _publish_and_wait(database: Path, server: RunningServer) -> float:
+    """Milliseconds between reading the new generation in the file and in the responses."""
+    reader = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    newest = _newest(reader)
+    writer = threading.Thread(target=run_writer, args=(["rank"], writer_environment(database)))
+    writer.start()
+    while _newest(reader) == newest:
+        time.sleep(_DATABASE_POLL_SECONDS)
+    committed = visible = time.perf_counter()
+    in_a_row = 0
+    while in_a_row < _IN_A_ROW:
+        if _answered(server) == newest:
+            in_a_row = 0
+            time.sleep(_DATABASE_POLL_SECONDS)
+        else:
+            visible = time.perf_counter() if in_a_row == 0 else visible
+            in_a_row += 1
+    writer.join()
+    reader.close()
+    return (visible - committed) * 1000
+
+
+def _answered(server: RunningServer) -> int:
+    """The generation that is answered over a new connection."""
+    return int(server.get(DEFAULT_PAGE, {"Connection": "close"}).json()["generation"])
+
+
+def _newest(reader: sqlite3.Connection) -> int:
+    return int(reader.execute("SELECT max(id) FROM generations").fetchone()[0])
+
+
+_MOST_US = 500
+
+
+def measure_edge(_bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
+    """Processor time that workerd uses per cache hit, with an origin and a client of its own."""
+    quiet = ["env", "WRANGLER_LOG=error"]  # else its notes are printed before the figures
+    command = [*quiet, "node", str(ROOT / "edge-worker/bench/cost.ts"), "hit"]
+    printed = [read_figures(command, "the packages of bin/setup") for _ in range(rounds.count)]
+    costs = [one["processor_microseconds_per_hit"] for one in printed]
+    result = ScenarioResult("edge", ("CPU us", "+- %"), [("workerd", (median(costs), spread_percent(costs)))])
+    result.goals.append(Goal("CPU of a cache hit at the edge", median(costs), _MOST_US, "us"))
+    return result
+
+
+_MOST_LAG_SECONDS = 3
+_MOST_START_SECONDS = 10
+
+
+def measure_follower(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
+    """From the writer's commit until an origin on a follower's file answers with the generation."""
+    run_tool([str(ROOT / "tools/setup/versitygw.sh")], "Go, which builds the S3 server")
+    command = ["bun", str(ROOT / "tests/store/bench/follower-lag.ts"), str(bench.database), str(rounds.count)]
+    printed = read_figures(command, "the packages of bin/setup")
+    lags = printed["lag_seconds"]
+    result = ScenarioResult("follower", ("s", "slowest s", "+- %"))
+    result.rows = [
+        ("commit to visible", (median(lags), max(lags), spread_percent(lags))),
+        ("start from nothing", (printed["start_seconds"], None, None)),
+    ]
+    result.goals = [
+        Goal("commit to visible on a follower, median", median(lags), _MOST_LAG_SECONDS, "s"),
+        Goal("start of a follower from nothing", printed["start_seconds"], _MOST_START_SECONDS, "s"),
+    ]
+    result.notes = ["The writer runs in cron's way and renders no bundle; the follower looks each second."]
+    return result
+
+
+def measure_originless(_bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
+    """One data centre; a generation is published each minute. `rounds` are minutes."""
+    command = ["node", str(ROOT / "edge-worker/bench/cost.ts"), "originless", str(rounds.count)]
+    printed = read_figures(command, "the packages of bin/setup")
+    pointers, parts = printed["pointer_reads_per_minute"], printed["bundle_reads_per_minute"]
+    per_10_000 = (pointers + parts) / printed["requests_per_minute"] * 10_000
+    header = ("CPU us", "pointer reads/min", "bundle reads/min", "reads per 10,000")
+    result = ScenarioResult("originless", header)
+    result.rows = [("workerd", (printed["processor_microseconds_per_hit"], pointers, parts, per_10_000))]
+    result.notes = [
+        "CPU is of a request that is mostly a hit, with the client and the local bucket in the same workerd;",
+        "reads are of one isolate, which shares what it has read with its data centre.",
+    ]
+    return result
+
+
+_LINES = 50_000
+_LEAST_LINES_PER_CPU_SECOND = 60_000
+_MOST_CRON_SECONDS = 2
+
+
+class _Cost(NamedTuple):
+    wall_seconds: float
+    cpu_seconds: float  # user and system
+
+
+def measure_writer(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
+    """The database's videos observed once more: ingested alone, and by cron, which also publishes."""
+    ingested, by_cron = [], []
+    for number in range(rounds.count):
+        ingested.append(_measure_writer_run(bench, f"ingest-{number}", ["ingest"]))
+        by_cron.append(_measure_writer_run(bench, f"cron-{number}", ["cron"]))
+    result = ScenarioResult("writer", ("s", "CPU s", "+- %", "lines per CPU s"))
+    for name, costs in (("ingest", ingested), ("cron", by_cron)):
+        cpu = [cost.cpu_seconds for cost in costs]
+        row = (
+            median(cost.wall_seconds for cost in costs),
+            median(cpu),
+            spread_percent(cpu),
+            _LINES / median(cpu),
+        )
+        result.rows.append((f"{name}, {_LINES:,} observations", row))
+    lines, seconds = result.rows[0][1][3], result.rows[1][1][0]
+    result.goals = [
+        Goal("lines ingested", lines, _LEAST_LINES_PER_CPU_SECOND, "per s of CPU", at_least=True),
+        Goal(f"cron with {_LINES:,} fresh observations", seconds, _MOST_CRON_SECONDS, "s"),
+    ]
+    return result
+
+
+def _measure_writer_run(bench: BenchEnvironment, name: str, command: list[str]) -> _Cost:
+    """Runs the command on a copy of the database, with fresh observations."""
+    database, source = bench.folder / f"{name}.db", bench.folder / f"{name}.ndjson"
+    copy_database(bench.database, database)
+    write_observations(source, _LINES, int(time.time()) - 10)
+    environment = {**writer_environment(database), "SOURCES": str(source)}
+    arguments = [*command, str(source)] if command == ["ingest"] else command
+    before, began = _children_cpu_seconds(), time.perf_counter()
+    with on_cores(bench.cores.server):
+        run_writer(arguments, environment)
+    cost = _Cost(time.perf_counter() - began, _children_cpu_seconds() - before)
+    for file in (database, source):
+        file.unlink()
+    return cost
+
+
+def _children_cpu_seconds() -> float:
+    """Of the processes that have ended: nothing else ends meanwhile."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+@dataclass(frozen=True)
+class ScheduledScenario:
+    measure: Callable[[BenchEnvironment, Rounds], ScenarioResult]
+    servers: tuple[str, ...]
+    rounds: Rounds
+
+
+PAGE_ROUNDS = Rounds(8, 2)
+
+# The flood requests pages of the database's first generation: it runs before those that publish more.
+SCHEDULE = {
+    "start": ScheduledScenario(measure_starts, (ORIGIN, NGINX, *PEERS), Rounds(15, 0)),
+    "memory": ScheduledScenario(measure_memory, (ORIGIN,), Rounds(1, 2)),
+    "flood": ScheduledScenario(measure_flood, (ORIGIN,), Rounds(3, 4)),
+    "connections": ScheduledScenario(measure_connections, (ORIGIN, NGINX), Rounds(1, 8, quick_seconds=5)),
+    "workers": ScheduledScenario(measure_workers, (ORIGIN,), Rounds(1, 5)),
+    "publishing": ScheduledScenario(measure_publishing, (ORIGIN,), Rounds(3, 8)),
+    "visible": ScheduledScenario(measure_visibility, (ORIGIN,), Rounds(50, 0)),
+    "growth": ScheduledScenario(measure_growth, (ORIGIN, "Bun"), Rounds(1, 4)),
+    "edge": ScheduledScenario(measure_edge, (), Rounds(3, 0)),
+    "writer": ScheduledScenario(measure_writer, (), Rounds(5, 0)),
+    "follower": ScheduledScenario(measure_follower, (), Rounds(20, 0)),
+    "originless": ScheduledScenario(measure_originless, (), Rounds(4, 0)),
+}
+_SEED_ROUNDS = {"nextpress": Rounds(5, 4), "encore": Rounds(5, 3), "xypriss": Rounds(3, 5, quick_seconds=5)}
+_SEED_ROUNDS |= {"bulk": Rounds(3, 5), "viralvidvault": Rounds(3, 20)}
+SCHEDULE |= {
+    name: ScheduledScenario(partial(measure_seeds, name), table.servers, _SEED_ROUNDS[name])
+    for name, table in TABLES.items()
+}
+_MOST_WORKER_MB = 60
+
+
+def servers_of(scenarios: Sequence[str], *, quick: bool) -> set[str]:
+    """The names of the servers that these scenarios measure."""
+    names = {ORIGIN}.union(*((PAGES.get(name) or SCHEDULE[name]).servers for name in scenarios))
+    return names - {NGINX_COPYING} if quick else names
+
+
+def measure_scenarios(
+    scenarios: Sequence[str], bench: BenchEnvironment, *, quick: bool
+) -> list[ScenarioResult]:
+    """One that fails is a missed goal with the reason: it does not end the run."""
+    pages = [name for name in scenarios if name in PAGES]
+    results: list[ScenarioResult] = []
+    if pages:
+        rounds = PAGE_ROUNDS.shortened(quick=quick)
+        results += _measured(bench, pages, lambda: measure_pages(bench, pages, rounds))
+    others = [name for name in scenarios if name in SCHEDULE]
+    for number, name in enumerate(others):
+        progress.log(f"part {number + 1} of {len(others)}, {name}: {TITLES[name]}")
+        results += _measured(bench, [name], partial(_measure, SCHEDULE[name], bench, quick=quick))
+    return results
+
+
+def _measure(scenario: ScheduledScenario, bench: BenchEnvironment, *, quick: bool) -> list[ScenarioResult]:
+    return [scenario.measure(bench, scenario.rounds.shortened(quick=quick))]
+
+
+def _measured(
+    bench: BenchEnvironment, names: Sequence[str], measure: Callable[[], list[ScenarioResult]]
+) -> list[ScenarioResult]:
+    bench.worker_mb.clear()
+    try:
+        results = measure()
+    except FAILURES as reason:
+        progress.log(f"{', '.join(names)}: {reason}")
+        results = [_failed(name, str(reason)) for name in names]
+    if bench.worker_mb:
+        what = f"memory of a worker, {', '.join(names)}"
+        results[-1].goals.append(Goal(what, max(bench.worker_mb), _MOST_WORKER_MB, "MB"))
+    return results
+
+
+def _failed(name: str, reason: str) -> ScenarioResult:
+    result = ScenarioResult(name, (), notes=[f"not measured: {reason}"])
+    result.goals.append(Goal(result.title, None, 0, ""))
+    return result

@@ -1,0 +1,64 @@
+"""A figure and the bound that it has to keep to: a service level of the load test, a goal of the bench."""
+
+import tomllib
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Goal:
+    what: str
+    reached: float | None  # None: nothing was measured, so the goal is missed
+    bound: float
+    unit: str
+    at_least: bool = False  # the bound is the smallest value, not the largest
+
+    @property
+    def is_met(self) -> bool:
+        if self.reached is None:
+            return False
+        return self.reached >= self.bound if self.at_least else self.reached <= self.bound
+
+
+DEFAULT_FILE = Path(__file__).parent / "service-levels.toml"
+Levels = dict[str, float]
+
+_LABELS_AND_UNITS = {
+    "p50_ms": ("p50", "ms"),
+    "p99_ms": ("p99", "ms"),
+    "failed_percent": ("failed", "%"),
+    "staleness_seconds": ("oldest generation served", "s"),
+    "least_hit_percent": ("served from the edge's cache", "%"),
+}
+
+
+class LevelError(ValueError):
+    """A service level that cannot be used. The message names it and what was expected."""
+
+
+def make_goal(name: str, bound: float, reached: float | None) -> Goal:
+    """The goal of the level `name`; least_… is a lower bound."""
+    what, unit = _LABELS_AND_UNITS[name]
+    return Goal(what, reached, bound, unit, at_least=name.startswith("least_"))
+
+
+def read_levels(file: Path | str, profile: str, overrides: Iterable[str] = ()) -> Levels:
+    """The levels of a profile: [default], then its own table, then NAME=NUMBER. Raises LevelError."""
+    try:
+        tables = tomllib.loads(Path(file).read_text())
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise LevelError(f"Cannot read the service levels {file}: {error}") from error
+    levels: dict[str, object] = {**tables.get("default", {}), **tables.get(profile, {})}
+    levels.update((name, value) for name, _, value in (override.partition("=") for override in overrides))
+    return {name: _level_number(name, value) for name, value in levels.items()}
+
+
+def _level_number(name: str, value: object) -> float:
+    if name not in _LABELS_AND_UNITS:
+        raise LevelError(f"No service level {name!r} (choose from {', '.join(_LABELS_AND_UNITS)})")
+    with suppress(ValueError):
+        if (number := float(str(value))) >= 0:
+            return number
+    raise LevelError(f"{name} is {str(value)!r}: expected a number from 0, as in {name}=5")
