@@ -1,10 +1,17 @@
-import { handleRequest } from "./http/handle-request.ts";
-import { refuse } from "./http/problem-response.ts";
-import { createRequestContext } from "./http/request-context.ts";
-import { logToConsole } from "./log/logger.ts";
-import { createServices, type Services } from "./services.ts";
+import { viewsPath } from "@trendvault/contract/paths";
+import { EdgeSigner } from "@trendvault/contract/request-signatures";
+import { type BundleReaders, createBundleReaders } from "./bundles.ts";
+import { DataCentreCache, KvFallback, TieredCache } from "./cache.ts";
+import { ListBlocks, TokenVerifier, type ViewServices } from "./count-views.ts";
+import { handleRequest, rateLimitKey, refuse } from "./handle-request.ts";
+import { type Logger, logToConsole } from "./log.ts";
+import { OriginSource } from "./origin.ts";
+import { type EdgeServices, Revalidator } from "./read-through.ts";
+import { type MessageContext, respondToViews } from "./respond-to-views.ts";
+import { readSettings, type ViewSettings } from "./settings.ts";
+import { IncrementBatches, ServedLists, ViewShards } from "./view-shards.ts";
 
-export { ViewCounter } from "./counting/view-counter.ts";
+export { ViewCounter } from "./view-counter.ts";
 
 let services: Services | undefined;
 
@@ -13,7 +20,7 @@ export default {
   async fetch(request, env, context) {
     try {
       services ??= createServices(env, logToConsole);
-      return await handleRequest(request, createRequestContext(request, env, context), services);
+      return await route(request, createRequestContext(request, env, context), services);
     } catch (error) {
       logToConsole({
         level: "error",
@@ -25,3 +32,82 @@ export default {
     }
   },
 } satisfies ExportedHandler<Env>;
+
+function route(request: Request, context: MessageContext, shared: Services): Promise<Response> {
+  const url = new URL(request.url);
+  const { views } = shared;
+  return views !== null && url.pathname.startsWith(viewsPath)
+    ? respondToViews(request, url, { context, views })
+    : handleRequest(request, url, { context, services: shared });
+}
+
+/**
+ * What a request brings besides its URL. The visitor's address is read on a miss and for a message only, and given only
+ * to Cloudflare's rate limiters, which forget it within a minute.
+ */
+function createRequestContext(request: Request, env: Env, context: ExecutionContext): MessageContext {
+  const isWithin = async (limiter: RateLimit) => {
+    const key = rateLimitKey(request.headers.get("cf-connecting-ip") ?? "");
+    return (await limiter.limit({ key })).success;
+  };
+  return {
+    waitUntil: (work) => context.waitUntil(work),
+    allowOriginFetch: () => isWithin(env.MISS_RATE_LIMITER),
+    allowMessage: () => isWithin(env.VIEWS_RATE_LIMITER),
+  };
+}
+
+const flushSeconds = 20; // of served lists; a request may work for 30 s after its response
+const clock = () => Date.now() / 1000;
+/** What the addresses of cached responses begin with where there is no origin: nobody has this one (RFC 2606). */
+const noOrigin = new URL("https://trendvault.invalid");
+
+/** `views` is null where nothing is counted. */
+type Services = EdgeServices & { views: ViewServices | null };
+
+/** Creates what the requests of one isolate share. Throws an Error that names every missing or bad setting. */
+function createServices(env: Env, log: Logger): Services {
+  const settings = readSettings(env);
+  const { origin, bundles, fallback, originKeys: keys, timeoutSeconds } = settings;
+  const base = origin?.url ?? noOrigin;
+  const backoff = { seconds: settings.backoffSeconds, random: Math.random };
+  const common = { keys, timeoutSeconds, backoff, clock, log };
+  const readers = bundles && createBundleReaders({ ...common, ...bundles, base, isOnly: origin === null });
+  const originSource =
+    origin && new OriginSource({ ...common, ...origin, signer: new EdgeSigner(origin.edgeKeys) });
+  const sources = [originSource, readers?.source ?? null].filter((source) => source !== null);
+  const intervalSeconds = settings.fallbackIntervalSeconds;
+  const cache = new TieredCache(new DataCentreCache(base), log);
+  const revalidator = new Revalidator({
+    ...common,
+    cache,
+    sources,
+    timeoutSeconds: timeoutSeconds * sources.length,
+    kvFallback: fallback && new KvFallback(fallback, { intervalSeconds, keys, clock }),
+  });
+  const edge = { cache, revalidator, clock };
+  return { ...edge, views: settings.views && createViewServices(edge, settings.views, { readers, log }) };
+}
+
+function createViewServices(
+  edge: EdgeServices,
+  settings: ViewSettings,
+  { readers, log }: { readers: BundleReaders | null; log: Logger },
+): ViewServices {
+  const shards = new ViewShards(settings.shards, settings.shardsPerRegion);
+  const ownKeys = readers?.tokenKeys ?? Promise.resolve([]);
+  const tokenKeys = ownKeys.then((own) => ({ keys: [...settings.tokenKeys.keys, ...own] }));
+  const counting = {
+    verifier: new TokenVerifier(tokenKeys, clock),
+    lists: new ListBlocks(edge, readers?.ranks ?? null),
+    batches: new IncrementBatches({ shards, batchSeconds: settings.batchSeconds, log }),
+  };
+  return {
+    counting,
+    served: new ServedLists({ shards, flushSeconds, log }),
+    shards,
+    pullKeys: settings.pullKeys,
+    clock,
+    log,
+  };
+}

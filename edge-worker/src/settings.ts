@@ -12,9 +12,9 @@ import {
 } from "@trendvault/contract/keys";
 import { isStoreName } from "@trendvault/contract/pointer";
 import { mostShards } from "@trendvault/contract/views";
-import type { StorePlace } from "./bundle/create-bundle-readers.ts";
-import { parseJson } from "./rules/parse-json.ts";
-import type { ShardNamespace } from "./views/view-shards.ts";
+import type { StorePlace } from "./bundles.ts";
+import { parseJson } from "./signed-answer.ts";
+import type { ShardNamespace } from "./view-shards.ts";
 
 /** What was expected of a value, or null when it is right. */
 type Check = (value: unknown) => string | null;

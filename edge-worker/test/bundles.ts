@@ -9,7 +9,7 @@ import {
   TestPublicationSigner,
   testStoreName,
 } from "@trendvault/contract/test-support/test-publication-signer";
-import { DocumentSigner } from "../src/bundle/document-signer.ts";
+import { DocumentSigner } from "../src/document-signer.ts";
 import { keySet, signingKey, tokenSigningKey } from "./keys.ts";
 
 const render = join(import.meta.dirname, "../../api/src/render.ts");

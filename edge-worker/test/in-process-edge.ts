@@ -1,15 +1,14 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner } from "@trendvault/contract/request-signatures";
-import type { Bucket } from "../src/bundle/bundle-bucket.ts";
-import { createBundleReaders } from "../src/bundle/create-bundle-readers.ts";
-import { KvFallback } from "../src/cache/kv-fallback.ts";
-import { OriginSource } from "../src/cache/origin-source.ts";
-import { Revalidator } from "../src/cache/revalidator.ts";
-import { TieredCache } from "../src/cache/tiered-cache.ts";
-import { handleRequest } from "../src/http/handle-request.ts";
-import type { Logger } from "../src/log/logger.ts";
-import type { StoredResponse } from "../src/origin/stored-response.ts";
+import type { Bucket } from "../src/bundle-store.ts";
+import { createBundleReaders } from "../src/bundles.ts";
+import { KvFallback, TieredCache } from "../src/cache.ts";
+import { handleRequest } from "../src/handle-request.ts";
+import type { Logger } from "../src/log.ts";
+import { OriginSource } from "../src/origin.ts";
+import { Revalidator } from "../src/read-through.ts";
+import type { StoredResponse } from "../src/signed-answer.ts";
 import { storeName } from "./bundles.ts";
 import type { Exchange } from "./exchanges.ts";
 import { edgeKeys, keySet } from "./keys.ts";
@@ -65,7 +64,7 @@ type EdgeOptions = Pick<Situation, "stored" | "fallback"> & {
 
 /** The edge without workerd, with caches of its own unless it shares a data centre's. */
 export class InProcessEdge {
-  readonly #services: Parameters<typeof handleRequest>[2];
+  readonly #services: Parameters<typeof handleRequest>[2]["services"];
   readonly #pending: Promise<unknown>[] = [];
 
   constructor({ stored, fallback, bundles, ...others }: EdgeOptions, clock: () => number) {
@@ -96,12 +95,12 @@ export class InProcessEdge {
   /** What a client sees; what the edge does in the background is done, too. `isAllowed`: by the rate limiter. */
   async ask(target: string, isAllowed: () => Promise<boolean> = async () => true): Promise<Seen> {
     const waitUntil = (work: Promise<unknown>) => void this.#pending.push(work);
-    const context = { waitUntil, allowOriginFetch: isAllowed, allowMessage: isAllowed };
-    const response = await handleRequest(
-      new Request(`https://site.example${target}`),
+    const context = { waitUntil, allowOriginFetch: isAllowed };
+    const request = new Request(`https://site.example${target}`);
+    const response = await handleRequest(request, new URL(request.url), {
       context,
-      this.#services,
-    );
+      services: this.#services,
+    });
     const seen = JSON.stringify([response.status, [...response.headers], await response.text()]);
     while (this.#pending.length > 0) await this.#pending.pop();
     return seen;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { R2Bucket, R2GetOptions } from "@cloudflare/workers-types";
-import type { Bucket } from "../src/bundle/bundle-bucket.ts";
+import type { Bucket } from "../src/bundle-store.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

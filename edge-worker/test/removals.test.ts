@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { StoredResponse } from "../src/origin/stored-response.ts";
-import { validateOriginResponse } from "../src/origin/validate-origin-response.ts";
-import { canonicalize } from "../src/rules/canonical-request.ts";
+import { validateOriginResponse } from "../src/origin.ts";
+import { canonicalize } from "../src/policy.ts";
+import type { StoredResponse } from "../src/signed-answer.ts";
 import { makeDatabase } from "./database.ts";
 import type { Exchange } from "./exchanges.ts";
 import { askTwice, type Situation } from "./in-process-edge.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
-import type { StoredResponse } from "../src/origin/stored-response.ts";
-import { validateOriginResponse } from "../src/origin/validate-origin-response.ts";
-import { canonicalize } from "../src/rules/canonical-request.ts";
+import { validateOriginResponse } from "../src/origin.ts";
+import { canonicalize } from "../src/policy.ts";
+import type { StoredResponse } from "../src/signed-answer.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
 import { type Exchange, Tamperer } from "./exchanges.ts";
 import { askTwice, type Seen, type Situation } from "./in-process-edge.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { StoredResponse } from "../src/origin/stored-response.ts";
-import { validateOriginResponse } from "../src/origin/validate-origin-response.ts";
-import { canonicalize } from "../src/rules/canonical-request.ts";
+import { validateOriginResponse } from "../src/origin.ts";
+import { canonicalize } from "../src/policy.ts";
+import type { StoredResponse } from "../src/signed-answer.ts";
 import { bundleKeySet, objectsOf, type Rendered, renderBundle, stranger } from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
 import type { Exchange } from "./exchanges.ts";

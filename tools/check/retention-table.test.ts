@@ -35,7 +35,7 @@ test("docs/privacy.md says of every table of the database how long its rows stay
 });
 
 test("docs/privacy.md says it of every binding of the Worker, and of the tables of its objects", () => {
-  const objects = tablesIn("edge-worker/src/counting/minute-counts.ts");
+  const objects = tablesIn("edge-worker/src/minute-counts.ts");
   const named = namedAt("edge:");
   expect(named).toEqual([...bindings(), ...objects].sort());
   expect(bindings().length).toBeGreaterThan(4);

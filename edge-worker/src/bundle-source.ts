@@ -1,0 +1,382 @@
+import { answerLifetimes, largestLimit, missingLifetimes } from "@trendvault/contract/lists";
+import { pageUrl } from "@trendvault/contract/page";
+import { explainedIdAt, isAssetPath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
+import type { BundlePointer } from "@trendvault/contract/pointer";
+import { describeProblem, problemContentType } from "@trendvault/contract/problem";
+import {
+  generationGone,
+  type ListRefusal,
+  missing,
+  nextPageUrl,
+  pageInToken,
+  pageStart,
+  readCursor,
+  type TrendingQuery,
+  trendingUrl,
+  writeCursor,
+} from "@trendvault/contract/queries";
+import {
+  type BundleDocuments,
+  type BundlePointers,
+  DocumentFailure,
+  endOf,
+  inTime,
+  publishedAt,
+} from "./bundle-store.ts";
+import { type DelegatedSigner, type DocumentSigner, listInTokens } from "./document-signer.ts";
+import {
+  type BackoffOptions,
+  type DocumentSource,
+  type Held,
+  type SourceAnswer,
+  SourceBreaker,
+} from "./document-source.ts";
+import { type Logger, nullOnError } from "./log.ts";
+import { type CanonicalRequest, freshnessAt, isPage, redactedTarget } from "./policy.ts";
+import { isNewer, type SignedAnswer, type StoredResponse } from "./signed-answer.ts";
+
+type Options = {
+  pointers: BundlePointers;
+  documents: BundleDocuments;
+  lists: BundledLists;
+  signer: DelegatedSigner;
+  /** Whether there is no origin: what is in no bundle does not exist then. */
+  isOnly: boolean;
+  timeoutSeconds: number;
+  backoff: BackoffOptions;
+  /** Unix seconds. */
+  clock: () => number;
+  log: Logger;
+};
+
+/** One request, and the bundle that answers it. `until`: for how long nothing else is known (Unix seconds). */
+type Question = Held & { request: CanonicalRequest; pointer: BundlePointer; until: number };
+
+type Newest = Awaited<ReturnType<BundlePointers["current"]>>;
+
+const freshPointerSeconds = 15 * 60; // as long as a signature of the origin counts as one of now
+
+/** The bundles of rendered documents: the newest generation's, and for a cursor that of its generation. */
+export class BundleSource implements DocumentSource {
+  readonly #options: Options;
+  readonly #breaker: SourceBreaker;
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { backoff, clock, timeoutSeconds } = options;
+    this.#breaker = new SourceBreaker({ ...backoff, probeSeconds: timeoutSeconds, clock });
+  }
+
+  get waitsUntil(): number | null {
+    return this.#breaker.waitsUntil;
+  }
+
+  async read(request: CanonicalRequest, held: Held): Promise<SourceAnswer> {
+    if (this.waitsUntil !== null) return { kind: "waiting", until: this.waitsUntil };
+    try {
+      const end = endOf(this.#options.timeoutSeconds);
+      const newest = await inTime(end, this.#options.pointers.current(held.waitUntil));
+      const generation = generationOf(request) ?? newest.pointer.generation;
+      if (held.stored?.bundle === generation) return { kind: "unchanged", until: newest.until };
+      if (!(await held.mayRead())) return { kind: "rate-limited" };
+      if (!this.#breaker.begin()) return { kind: "waiting", until: this.waitsUntil ?? 0 };
+      const answer = await inTime(end, this.#read(request, { ...held, generation, newest }));
+      this.#breaker.succeed();
+      return answer;
+    } catch (error) {
+      return this.#fail(request, error);
+    }
+  }
+
+  #fail(request: CanonicalRequest, error: unknown): SourceAnswer {
+    if (error instanceof DocumentFailure) this.#breaker.succeed();
+    // Whoever asks chooses the generation of a cursor, which may be too old, or signed with a key that has gone.
+    else this.#breaker.fail({ retryAfter: 0, isRefusal: generationOf(request) !== null });
+    return logFailure(this.#options.log, request, error);
+  }
+
+  async #read(
+    request: CanonicalRequest,
+    {
+      generation,
+      newest: { pointer: newest, until },
+      ...held
+    }: Held & { generation: number; newest: Newest },
+  ): Promise<SourceAnswer> {
+    const { pointers, documents } = this.#options;
+    const isNewest = generation === newest.generation;
+    const pointer = isNewest ? newest : await pointers.ofGeneration(generation, held.waitUntil);
+    if (pointer === null) return this.#withoutBundle(request, newest, until);
+    const question = { ...held, request, pointer, until };
+    const answer = await documents.read(request, pointer, held.waitUntil);
+    if (answer === null) return this.#withoutDocument(question);
+    return this.#take(answer, answer.created, question);
+  }
+
+  // The origin may have a generation before it is in a bundle.
+  #withoutBundle({ query }: CanonicalRequest, newest: BundlePointer, until: number): SourceAnswer {
+    if (query === null) throw new DocumentFailure("there is no bundle of its generation");
+    const isGone = (generationOf({ query }) ?? 0) < newest.generation;
+    if (!isGone && !this.#options.isOnly)
+      throw new DocumentFailure("there is no bundle of its generation yet");
+    return { kind: "refused", refusal: generationGone(query), until };
+  }
+
+  /** `fetchedAt`: when what is in it was the newest, Unix seconds. */
+  #take(
+    answer: SignedAnswer,
+    fetchedAt: number,
+    { request, pointer, stored, until }: Question,
+  ): SourceAnswer {
+    const { created, ...signed } = answer;
+    const now = this.#options.clock();
+    const generatedAt =
+      signed.generatedAt ?? (signed.status === 404 ? (stored?.generatedAt ?? 0) : fetchedAt);
+    const times = { generatedAt, fetchedAt, bundle: pointer.generation };
+    const response: StoredResponse = { ...signed, ...times, target: request.target };
+    if (freshnessAt(now, response) === "unusable") throw new DocumentFailure("it is too old to be served");
+    if (stored !== null && !isNewer(response, stored)) return { kind: "unchanged", until };
+    return { kind: "response", response };
+  }
+
+  async #withoutDocument(question: Question): Promise<SourceAnswer> {
+    const { request, until } = question;
+    const { query } = request;
+    const absence = explainAbsence(request);
+    switch (absence.kind) {
+      case "list":
+        return query === null ? this.#unexplained() : this.#makeList(query, question);
+      case "page":
+        return query === null ? this.#unexplained() : this.#findPage(query, question);
+      case "elsewhere":
+        return { kind: "refused", refusal: notFound(missing.page), nearest: absence.nearest, until };
+      case "missing":
+        if (!this.#options.isOnly) return this.#unexplained(); // the origin knows of more
+        return this.#missing(absence.detail, question);
+      case "unexplained":
+        return this.#unexplained();
+    }
+  }
+
+  #unexplained(): never {
+    throw new DocumentFailure("it is not in the bundle");
+  }
+
+  /** A list of another length, or a cursor that no page has led to. */
+  async #makeList(query: TrendingQuery, question: Question): Promise<SourceAnswer> {
+    const { lists, documents, signer } = this.#options;
+    const { request, pointer, waitUntil, until } = question;
+    const parts = await lists.readParts(query, question);
+    if (parts === null && query.cursor === undefined) return this.#unexplained();
+    if (parts === null || isPastTheEnd(query, parts.pages[0].total)) {
+      return this.#missing(missing.page, question);
+    }
+    const key = await signer.find(pointer, waitUntil);
+    if (key === null) {
+      const limits = await documents.limitsOf(pointer, waitUntil);
+      return { kind: "refused", refusal: otherLimit(limits), until };
+    }
+    const answer = await lists.write({ request, query }, parts, key);
+    return this.#take(answer, parts.signedAt, question);
+  }
+
+  /** Whether there is such a page of a list for people. Its first one has no cursor. */
+  async #findPage(query: TrendingQuery, question: Question): Promise<SourceAnswer> {
+    const block = await this.#options.lists.readBlock(query, 0, question);
+    if (block === null || isPastTheEnd(query, block.page.total)) {
+      return this.#missing(missing.page, question);
+    }
+    const nearest = pageUrl({ ...query, cursor: undefined });
+    return { kind: "refused", refusal: notFound(missing.page), nearest, until: question.until };
+  }
+
+  /** What does not exist, signed where there is a key. Of an old bundle nothing follows about now. */
+  async #missing(detail: string, question: Question): Promise<SourceAnswer> {
+    const { signer, clock } = this.#options;
+    const { request, pointer, waitUntil, until } = question;
+    const now = clock();
+    if (request.query === null && publishedAt(pointer) < now - freshPointerSeconds) {
+      throw new DocumentFailure("it is not in the bundle, which is too old to say that it does not exist");
+    }
+    const refusal = notFound(detail);
+    const key = await signer.find(pointer, waitUntil);
+    if (key === null) return { kind: "refused", refusal, until };
+    const body = JSON.stringify(describeProblem(refusal.kind, detail));
+    const lifetimes = missingLifetimes;
+    const document = { status: 404, contentType: problemContentType, body, lifetimes } as const;
+    return this.#take(await key.signDocument(document, { request, now }), now, question);
+  }
+}
+
+function generationOf({ query }: Pick<CanonicalRequest, "query">): number | null {
+  return query?.cursor === undefined ? null : readCursor(query.cursor).generation;
+}
+
+function isPastTheEnd(query: TrendingQuery, total: number): boolean {
+  return query.cursor !== undefined && pageStart(query) >= total;
+}
+
+function notFound(detail: string): ListRefusal {
+  return { kind: "not-found", detail, extras: {} };
+}
+
+function otherLimit(limits: readonly number[]): ListRefusal {
+  const detail = `expected one of ${limits.join(", ")}`;
+  return {
+    kind: "invalid-parameter",
+    detail: `limit: ${detail}`,
+    extras: { invalid: [{ name: "limit", detail }] },
+  };
+}
+
+type WaitUntil = (work: Promise<unknown>) => void;
+
+/** A page of a list, as far as other pages are made of it. */
+export type ListPage = { generation: number; total: number; items: { rank: number; id: string }[] };
+
+/** The pages of 50 ranks that another page is made of. `signedAt`: when the origin signed them, Unix seconds. */
+type Parts = { pages: [ListPage, ...ListPage[]]; signedAt: number };
+
+/** Lists of a bundle's generation of any length, made of the longest pages, which are always there. */
+export class BundledLists {
+  readonly #documents: BundleDocuments;
+
+  constructor(documents: BundleDocuments) {
+    this.#documents = documents;
+  }
+
+  /**
+   * The page of 50 ranks that begins after `block` times as many, or null when the list ends before, or when there is
+   * none. @throws Error when that cannot be read or is broken
+   */
+  async readBlock(
+    query: TrendingQuery,
+    block: number,
+    { pointer, waitUntil }: { pointer: BundlePointer; waitUntil: WaitUntil },
+  ): Promise<{ page: ListPage; signedAt: number } | null> {
+    const { generation } = pointer;
+    const start = writeCursor({ generation, afterRank: block * largestLimit });
+    const cursor = block === 0 ? undefined : start; // as `next` leads there
+    const target = trendingUrl({ ...query, limit: largestLimit, cursor });
+    const request: CanonicalRequest = { target, query, regionFromCountry: false };
+    const answer = await this.#documents.read(request, pointer, waitUntil);
+    return answer === null ? null : { page: JSON.parse(answer.body) as ListPage, signedAt: answer.created };
+  }
+
+  /** What a page is made of; null when its list ends before it, or when there is no such list. @throws as readBlock */
+  async readParts(
+    query: TrendingQuery,
+    source: { pointer: BundlePointer; waitUntil: WaitUntil },
+  ): Promise<Parts | null> {
+    const start = pageStart(query);
+    const first = await this.readBlock(query, Math.floor(start / largestLimit), source);
+    if (first === null) return null;
+    const { page, signedAt } = first;
+    const end = Math.min(start + query.limit, page.total);
+    if (end <= (Math.floor(start / largestLimit) + 1) * largestLimit) return { pages: [page], signedAt };
+    const second = await this.readBlock(query, Math.floor((end - 1) / largestLimit), source);
+    if (second === null) throw new DocumentFailure("a page of the list is not in the bundle");
+    return { pages: [page, second.page], signedAt };
+  }
+
+  /**
+   * The page of a request as the origin writes it, with the edge's signature, of the time when the origin signed what
+   * it is made of: nobody must take an old list for one of now.
+   */
+  async write(
+    { request, query }: { request: CanonicalRequest; query: TrendingQuery },
+    { pages: [page, ...others], signedAt }: Parts,
+    signer: DocumentSigner,
+  ): Promise<SignedAnswer> {
+    const [start, { limit }] = [pageStart(query), query];
+    const all = [page, ...others].flatMap(({ items }) => items);
+    const items = all.filter(({ rank }) => rank > start && rank <= start + limit);
+    const list = pageInToken(query, page, await listInTokens(query));
+    const token = await signer.signToken(list, signedAt);
+    const changed = { count: items.length, token, items, next: nextPageUrl(query, page) };
+    const body = JSON.stringify({ ...page, ...changed }); // its members keep their places
+    const document = {
+      status: 200,
+      contentType: "application/json",
+      body,
+      lifetimes: answerLifetimes,
+    } as const;
+    return signer.signDocument(document, { request, now: signedAt });
+  }
+}
+
+type RankOptions = { pointers: BundlePointers; lists: BundledLists; log: Logger };
+
+/** Which video has which rank in the lists of bundles. */
+export interface RankReader {
+  /** The page of 50 ranks after `block` times as many of a generation's list, or null when none can be read. */
+  read(
+    query: TrendingQuery,
+    place: { generation: number; block: number },
+    waitUntil: (work: Promise<unknown>) => void,
+  ): Promise<ListPage | null>;
+}
+
+/** The ranks in the bundles of one store. */
+export class BundledRanks implements RankReader {
+  readonly #options: RankOptions;
+
+  constructor(options: RankOptions) {
+    this.#options = options;
+  }
+
+  async read(
+    query: TrendingQuery,
+    { generation, block }: { generation: number; block: number },
+    waitUntil: (work: Promise<unknown>) => void,
+  ): Promise<ListPage | null> {
+    const entry = { event: "bundle_failed", message: "The ranks of a list could not be read from a bundle." };
+    const page = this.#read(query, { generation, block }, waitUntil);
+    return nullOnError(page, this.#options.log, entry);
+  }
+
+  async #read(
+    query: TrendingQuery,
+    { generation, block }: { generation: number; block: number },
+    waitUntil: (work: Promise<unknown>) => void,
+  ): Promise<ListPage | null> {
+    const { pointers, lists } = this.#options;
+    const { pointer: newest } = await pointers.current(waitUntil);
+    const isNewest = newest.generation === generation;
+    const pointer = isNewest ? newest : await pointers.ofGeneration(generation, waitUntil);
+    if (pointer === null) return null;
+    return (await lists.readBlock(query, block, { pointer, waitUntil }))?.page ?? null;
+  }
+}
+
+/**
+ * What it means that a bundle has no such document: `list`: it may be made of others, or ends before; `page`: the list
+ * may end before this page of it; `elsewhere`: another address has nearly the same; `missing`: it does not exist;
+ * `unexplained`: it should be there.
+ */
+type Absence =
+  | { kind: "list" | "page" | "unexplained" }
+  | { kind: "elsewhere"; nearest: string }
+  | { kind: "missing"; detail: string };
+
+function explainAbsence(request: CanonicalRequest): Absence {
+  const { target, query } = request;
+  const [path = ""] = target.split("?");
+  if (query !== null && isPage(request)) {
+    if (query.lang === undefined) return { kind: query.cursor === undefined ? "unexplained" : "page" };
+    return { kind: "elsewhere", nearest: pageUrl({ ...query, lang: undefined }) };
+  }
+  if (path === trendingPath) return { kind: "list" };
+  if (explainedIdAt(path) !== null) return { kind: "missing", detail: missing.explanation };
+  if (videoIdAt(path) !== null) return { kind: "missing", detail: missing.video };
+  if (isAssetPath(path)) return { kind: "missing", detail: missing.asset };
+  return { kind: "unexplained" };
+}
+
+/** Says why bundles have no answer to a request, and gives the answer that says so. */
+export function logFailure(log: Logger, request: CanonicalRequest, error: unknown): SourceAnswer {
+  const message = "The bundles gave no response that can be served.";
+  const reason = error instanceof Error ? error.message : String(error);
+  log({ level: "error", event: "bundle_failed", message, target: redactedTarget(request), reason });
+  return { kind: "failed", status: null, retryAfter: 0 };
+}

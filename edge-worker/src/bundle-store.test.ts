@@ -1,0 +1,150 @@
+import { beforeEach, expect, test } from "bun:test";
+import {
+  TestPublicationSigner,
+  testStoreName,
+} from "@trendvault/contract/test-support/test-publication-signer";
+import { BundlePointers, type ReadPointer } from "./bundle-store.ts";
+
+const begun = Date.parse("2026-11-22T03:40:00Z") / 1000;
+const signer = await TestPublicationSigner.create();
+const stranger = await TestPublicationSigner.create();
+const keys = { keys: [signer.publicKey] };
+const sha256 = "A".repeat(43);
+const bundle = { sha256, bytes: 1000, index_bytes: 100, index_sha256: sha256 };
+
+let now: number;
+let objects: Map<string, Uint8Array<ArrayBuffer>>;
+let failure: Error | null;
+let reads: string[];
+let events: string[];
+beforeEach(() => {
+  [now, objects, failure, reads, events] = [begun, new Map(), null, [], []];
+});
+
+function sign(
+  generation: number,
+  { by = signer, at = begun, store = testStoreName } = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  const published_at = new Date(at * 1000).toISOString().replace(".000Z", "Z");
+  return by.signBundlePointer({ store, generation, published_at, bundle });
+}
+
+/** What isolates of one data centre share. */
+function newDataCentre() {
+  const shared = new Map<string, Uint8Array<ArrayBuffer>>();
+  return {
+    match: async (name: string) => shared.get(name) ?? null,
+    put: async (name: string, bytes: Uint8Array<ArrayBuffer>) => void shared.set(name, bytes),
+  };
+}
+
+function newIsolate(shared = newDataCentre()) {
+  const readPointer = async (name: string, etag?: string): Promise<ReadPointer | "unchanged" | null> => {
+    reads.push(name);
+    if (failure !== null) throw failure;
+    const bytes = objects.get(name);
+    if (bytes === undefined) return null;
+    const own = new TextDecoder().decode(bytes).slice(-20);
+    return own === etag ? "unchanged" : { bytes, etag: own };
+  };
+  const log = ({ event, reason }: { event: string; reason?: unknown }) => events.push(`${event}: ${reason}`);
+  const backoff = { seconds: 5, random: () => 0.5 };
+  const clock = () => now;
+  const bucket = { readPointer };
+  const options = { bucket, shared, keys, store: testStoreName, timeoutSeconds: 60, backoff, clock, log };
+  const pointers = new BundlePointers(options);
+  const current = async () => (await pointers.current(() => {})).pointer.generation;
+  return {
+    current,
+    of: async (generation: number) => (await pointers.ofGeneration(generation, () => {}))?.generation,
+  };
+}
+
+test("it is read once in five seconds by a data centre, however many of its isolates ask", async () => {
+  objects.set("bundle.json", await sign(7));
+  const shared = newDataCentre();
+  const [one, other] = [newIsolate(shared), newIsolate(shared)];
+  for (; now < begun + 60; now++) {
+    await Promise.all([one.current(), one.current(), other.current()]);
+    expect(await other.current()).toBe(7);
+  }
+  expect(reads.length).toBeLessThanOrEqual(24); // two that ask in the same second both find it due
+});
+
+test("a newer one is taken within five seconds", async () => {
+  objects.set("bundle.json", await sign(7));
+  const { current } = newIsolate();
+  expect(await current()).toBe(7);
+  objects.set("bundle.json", await sign(8));
+  now += 5;
+  expect(await current()).toBe(8);
+});
+
+const refused: [string, () => Promise<Uint8Array<ArrayBuffer>>, RegExp][] = [
+  ["an older generation", () => sign(6), /older than one/],
+  ["the same one, signed before", () => sign(7, { at: begun - 60 }), /older than one/],
+  ["a newer one of another key", () => sign(8, { by: stranger }), /unknown-key/],
+  ["a newer one, signed in the future", () => sign(8, { at: begun + 120 }), /from-future/],
+  ["a newer one of another store", () => sign(8, { store: "trendvault/staging" }), /other-store/],
+  ["garbage", async () => new TextEncoder().encode("{}") as Uint8Array<ArrayBuffer>, /malformed/],
+];
+test.each(refused)(
+  "%s is refused and logged, and what was read before stays, in other isolates too",
+  async (_, make, reason) => {
+    objects.set("bundle.json", await sign(7));
+    const shared = newDataCentre();
+    const one = newIsolate(shared);
+    expect(await one.current()).toBe(7);
+    objects.set("bundle.json", await make());
+    now += 6;
+    expect(await one.current()).toBe(7);
+    expect(events).toEqual([expect.stringMatching(reason)]);
+    expect(await newIsolate(shared).current()).toBe(7);
+  },
+);
+
+test("when another isolate says that it read the bucket in the future, the bucket is read", async () => {
+  const shared = newDataCentre();
+  objects.set("bundle.json", await sign(7));
+  expect(await newIsolate(shared).current()).toBe(7);
+  const { text, etag } = JSON.parse(
+    new TextDecoder().decode((await shared.match("bundle.json")) ?? undefined),
+  );
+  const future = new TextEncoder().encode(JSON.stringify({ text, etag, checkedAt: now + 61 }));
+  await shared.put("bundle.json", future as Uint8Array<ArrayBuffer>);
+  objects.set("bundle.json", await sign(8));
+  expect(await newIsolate(shared).current()).toBe(8);
+});
+
+test("one that may not be served any more is no lower bound: a store that was set up anew counts from 1", async () => {
+  objects.set("bundle.json", await sign(7));
+  const { current } = newIsolate();
+  expect(await current()).toBe(7);
+  now += 86_401;
+  objects.set("bundle.json", await sign(1, { at: now }));
+  expect(await current()).toBe(1);
+});
+
+test("a bucket that fails is read less and less often, and the pointer that is held stays", async () => {
+  objects.set("bundle.json", await sign(7));
+  const { current } = newIsolate();
+  await current();
+  failure = new Error("500");
+  for (; now < begun + 600; now++) expect(await current()).toBe(7);
+  expect(reads.length).toBeLessThan(20);
+});
+
+test("without any pointer it says why, and does not read again at once", async () => {
+  const { current } = newIsolate();
+  for (let turn = 0; turn < 10; turn++) await expect(current()).rejects.toThrow("bundle.json is not there");
+  expect(reads).toHaveLength(1);
+});
+
+test("that of another generation is read once; one that is gone is null, one of another number is refused", async () => {
+  objects.set("bundles/5.json", await sign(5));
+  objects.set("bundles/4.json", await sign(3));
+  const { of } = newIsolate();
+  expect([await of(5), await of(5), await of(2)]).toEqual([5, 5, undefined]);
+  expect(reads).toEqual(["bundles/5.json", "bundles/2.json"]);
+  await expect(of(4)).rejects.toThrow("of another generation");
+});

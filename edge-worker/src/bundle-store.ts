@@ -1,0 +1,455 @@
+import type { R2Bucket } from "@cloudflare/workers-types";
+import {
+  BrokenBundle,
+  type BundleDocument,
+  type BundleIndex,
+  type BundleRange,
+  type ReadRange,
+  readBundleIndex,
+  readDocument,
+} from "@trendvault/contract/bundle-file";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import { isFromFuture } from "@trendvault/contract/lists";
+import {
+  type BundlePointer,
+  bundleName,
+  bundlePointerName,
+  currentBundleName,
+  longestPointer,
+  verifyBundlePointer,
+} from "@trendvault/contract/pointer";
+import { LruMap } from "./cache.ts";
+import { type BackoffOptions, backoffSeconds, longestBackoffSeconds } from "./document-source.ts";
+import { cacheNotRead, type Logger, nullOnError } from "./log.ts";
+import type { CanonicalRequest } from "./policy.ts";
+import { parseJson, readAnswer, type SignedAnswer, utf8 } from "./signed-answer.ts";
+import { isStillAhead, nullAfter, SingleFlight } from "./single-flight.ts";
+
+/**
+ * A document cannot be served: it is broken, too old, or not there. The bucket has given what it has, so that this says
+ * nothing of other documents.
+ */
+export class DocumentFailure extends Error {}
+
+type WaitUntil = (work: Promise<unknown>) => void;
+
+const indexesCapacity = 4_000_000; // bytes of indexes
+const largestIndex = 2_500_000; // bytes; one of the most buckets that there may be has fewer
+const largestPart = 4_000_000; // bytes
+
+/** The documents of bundles, by the pointers that name them. */
+export class BundleDocuments {
+  readonly #ranges: BundleRanges;
+  readonly #keys: PublicKeySet;
+  readonly #clock: () => number;
+  readonly #indexes = new LruMap<BundleIndex>(indexesCapacity, ({ directory }) => directory.length);
+
+  /** `keys`: what documents have to be signed with. `clock`: Unix seconds. */
+  constructor(ranges: BundleRanges, { keys, clock }: { keys: PublicKeySet; clock: () => number }) {
+    this.#ranges = ranges;
+    this.#keys = keys;
+    this.#clock = clock;
+  }
+
+  /** The lengths of the lists that a bundle has. @throws Error when it cannot be read or is broken */
+  async limitsOf(pointer: BundlePointer, waitUntil: WaitUntil): Promise<number[]> {
+    return (await this.#open(pointer, waitUntil)).manifest.limits;
+  }
+
+  /** Whose lists a bundle has; null: of all. @throws Error when it cannot be read or is broken */
+  async regionsOf(pointer: BundlePointer, waitUntil: WaitUntil): Promise<string[] | null> {
+    return (await this.#open(pointer, waitUntil)).manifest.regions ?? null;
+  }
+
+  /**
+   * What the origin has signed as the answer to a request, or null when there is none, which is certain. @throws
+   * DocumentFailure when it is broken, another Error when it cannot be read, or the bundle's index is broken
+   */
+  async read(
+    request: CanonicalRequest,
+    pointer: BundlePointer,
+    waitUntil: WaitUntil,
+  ): Promise<SignedAnswer | null> {
+    const index = await this.#open(pointer, waitUntil);
+    const read = (range: ReadRange) => readDocument(request.target, index, range);
+    const document = await this.#checked(pointer, waitUntil, read).catch(asDocumentFailure);
+    if (document === null) return null;
+    const reader = { request, keys: this.#keys, now: this.#clock() };
+    const answer = await readAnswer(asReceived(document), reader);
+    if (typeof answer === "string") throw new DocumentFailure(`a document cannot be served: ${answer}`);
+    return answer;
+  }
+
+  async #open(pointer: BundlePointer, waitUntil: WaitUntil): Promise<BundleIndex> {
+    const { bundle, generation } = pointer;
+    const known = this.#indexes.get(bundle.sha256);
+    if (known !== null) return known;
+    if (bundle.index_bytes > largestIndex) throw new BrokenBundle("its index is too large");
+    const index = await this.#checked(pointer, waitUntil, (read) => readBundleIndex(bundle, read));
+    if (index.manifest.version !== 1) throw new BrokenBundle("it is of another version");
+    if (index.manifest.generation !== generation) throw new BrokenBundle("it is of another generation");
+    this.#indexes.set(bundle.sha256, index);
+    return index;
+  }
+
+  /** Reads of a bundle that are checked within; what was read is forgotten when they find it broken. */
+  async #checked<T>(
+    { generation, bundle }: BundlePointer,
+    waitUntil: WaitUntil,
+    work: (read: ReadRange) => Promise<T>,
+  ): Promise<T> {
+    const name = bundleName({ generation, sha256: bundle.sha256 });
+    const ranges: BundleRange[] = [];
+    try {
+      return await work((range) => {
+        if (range.bytes > largestPart) throw new BrokenBundle("a part of it is too large");
+        ranges.push(range);
+        return this.#ranges.read(name, range, waitUntil);
+      });
+    } catch (error) {
+      if (error instanceof BrokenBundle) {
+        for (const range of ranges) waitUntil(this.#ranges.forget(name, range));
+      }
+      throw error;
+    }
+  }
+}
+
+function asDocumentFailure(error: Error): never {
+  throw error instanceof BrokenBundle ? new DocumentFailure(error.message, { cause: error }) : error;
+}
+
+function asReceived({ status, fields, body }: BundleDocument) {
+  return { status, headers: new Headers(fields), body };
+}
+
+type PointerOptions = {
+  bucket: Pick<BundleBucket, "readPointer">;
+  shared: Pick<SharedBytes, "match" | "put">;
+  /** Those for publications verify pointers. */
+  keys: PublicKeySet;
+  /** What its writer calls the store. */
+  store: string;
+  timeoutSeconds: number;
+  backoff: BackoffOptions;
+  /** Unix seconds. */
+  clock: () => number;
+  log: Logger;
+};
+
+/** A pointer as it was read. */
+type Held = { pointer: BundlePointer; text: string; etag: string };
+/** The same as isolates share it, with when the bucket was read (Unix seconds). */
+type SharedPointer = { text: string; etag: string; checkedAt: number };
+
+/** How often a data centre reads the newest pointer, in seconds, give or take isolates that read at once. */
+const pointerSeconds = 5;
+const pointerSharedSeconds = 86_400; // for as long, no isolate takes an older one
+const olderSeconds = 3600;
+const remembered = 64;
+
+/** The signed pointers to bundles: the newest, and those of older generations. It never goes back to an older one. */
+export class BundlePointers {
+  readonly #options: PointerOptions;
+  readonly #flights: SingleFlight<void>;
+  readonly #older = new LruMap<BundlePointer>(remembered);
+  #held: Held | null = null;
+  #checkAt = 0;
+  #failures = 0;
+  #failure = "the bucket did not answer in time";
+
+  constructor(options: PointerOptions) {
+    this.#options = options;
+    this.#flights = new SingleFlight(options.timeoutSeconds + 1);
+  }
+
+  /**
+   * The newest pointer, and until when (Unix seconds) it counts as that. When a newer one cannot be read or is refused,
+   * the one that is held stays it. @throws Error that says why there is none
+   */
+  async current(waitUntil: WaitUntil): Promise<{ pointer: BundlePointer; until: number }> {
+    const longest = pointerSeconds + longestBackoffSeconds(this.#options.backoff);
+    if (!isStillAhead(this.#checkAt, { now: this.#options.clock(), longest })) {
+      await this.#flights.run("current", () => this.#check(waitUntil));
+    }
+    if (this.#held === null) throw new Error(this.#failure);
+    return { pointer: this.#held.pointer, until: this.#checkAt };
+  }
+
+  /** The pointer of a generation, or null when it is gone. @throws Error when it cannot be read or is refused */
+  async ofGeneration(generation: number, waitUntil: WaitUntil): Promise<BundlePointer | null> {
+    const name = bundlePointerName(generation);
+    const known = this.#older.get(name);
+    if (known !== null) return known;
+    const shared = await this.#readShared(name);
+    const read = shared === null ? await this.#options.bucket.readPointer(name) : { bytes: shared };
+    if (read === null || read === "unchanged") return null;
+    const pointer = await this.#verify(read.bytes);
+    if (pointer.generation !== generation) throw new Error(`${name} is of another generation`);
+    this.#older.set(name, pointer);
+    if (shared === null) this.#share(name, read.bytes, { seconds: olderSeconds, waitUntil });
+    return pointer;
+  }
+
+  async #check(waitUntil: WaitUntil): Promise<void> {
+    const { clock, log } = this.#options;
+    try {
+      const shared = await this.#readSharedPointer();
+      if (shared !== null && clock() < shared.checkedAt + pointerSeconds) {
+        this.#checkAt = shared.checkedAt + pointerSeconds;
+        return;
+      }
+      await this.#read();
+      this.#failures = 0;
+      this.#checkAt = clock() + pointerSeconds;
+      this.#shareHeld(waitUntil);
+    } catch (error) {
+      this.#failures++;
+      this.#checkAt = clock() + pointerSeconds + backoffSeconds(this.#failures, 0, this.#options.backoff);
+      this.#failure = (error as Error).message;
+      const message = "The newest bundle pointer could not be taken; the one that was read before is used.";
+      if (this.#held !== null)
+        log({ level: "error", event: "bundle_failed", message, reason: this.#failure });
+    }
+  }
+
+  async #read(): Promise<void> {
+    const read = await this.#options.bucket.readPointer(currentBundleName, this.#held?.etag);
+    if (read === "unchanged") return;
+    if (read === null) throw new Error(`${currentBundleName} is not there`);
+    const text = new TextDecoder().decode(read.bytes);
+    if (!(await this.#adopt({ text, etag: read.etag }))) {
+      throw new Error(`${currentBundleName} is older than one that was read before`);
+    }
+  }
+
+  /** Whether a pointer is not older than the one held; it is held then. @throws Error when it is not signed */
+  async #adopt({ text, etag }: { text: string; etag: string }): Promise<boolean> {
+    if (text === this.#held?.text) {
+      this.#held = { ...this.#held, etag };
+      return true;
+    }
+    const pointer = await this.#verify(utf8(text));
+    if (this.#held !== null && this.#isOlder(pointer, this.#held.pointer)) return false;
+    this.#held = { pointer, text, etag };
+    return true;
+  }
+
+  // What may not be served any more is no lower bound: a store that was set up anew is older, and right.
+  #isOlder(pointer: BundlePointer, held: BundlePointer): boolean {
+    if (this.#options.clock() > publishedAt(held) + pointerSharedSeconds) return false;
+    return (
+      pointer.generation < held.generation ||
+      (pointer.generation === held.generation && publishedAt(pointer) < publishedAt(held))
+    );
+  }
+
+  async #verify(bytes: Uint8Array<ArrayBuffer>): Promise<BundlePointer> {
+    const { keys, store, clock } = this.#options;
+    const verified = await verifyBundlePointer(bytes, { keys, store, now: clock() });
+    if (verified.verdict !== "valid") throw new Error(`its pointer is not valid: ${verified.verdict}`);
+    return verified.pointer;
+  }
+
+  /** The pointer that isolates share; an older one than is held is none. */
+  async #readSharedPointer(): Promise<SharedPointer | null> {
+    const bytes = await this.#readShared(currentBundleName);
+    const shared =
+      bytes === null ? null : (parseJson(new TextDecoder().decode(bytes)) as SharedPointer | null);
+    if (shared === null || isFromFuture(shared.checkedAt, this.#options.clock())) return null;
+    return (await this.#adopt(shared).catch(() => false)) ? shared : null; // what is bad is read anew
+  }
+
+  async #readShared(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
+    const { shared, log } = this.#options;
+    return nullAfter(Date.now() + 1000, nullOnError(shared.match(name), log, cacheNotRead));
+  }
+
+  #shareHeld(waitUntil: WaitUntil): void {
+    if (this.#held === null) return;
+    const { text, etag } = this.#held;
+    const shared: SharedPointer = { text, etag, checkedAt: this.#options.clock() };
+    const bytes = utf8(JSON.stringify(shared));
+    this.#share(currentBundleName, bytes, { seconds: pointerSharedSeconds, waitUntil });
+  }
+
+  #share(
+    name: string,
+    bytes: Uint8Array<ArrayBuffer>,
+    { seconds, waitUntil }: { seconds: number; waitUntil: WaitUntil },
+  ): void {
+    const { shared, log } = this.#options;
+    waitUntil(nullOnError(shared.put(name, bytes, seconds), log, notShared));
+  }
+}
+
+/** When a pointer was signed, in Unix seconds. */
+export function publishedAt({ published_at }: BundlePointer): number {
+  return Date.parse(published_at) / 1000;
+}
+
+type SharedRanges = Pick<SharedBytes, "match" | "put" | "delete">;
+type RangeOptions = { bucket: BundleBucket; shared: SharedRanges; timeoutSeconds: number; log: Logger };
+
+const rangesCapacity = 8_000_000; // bytes; an isolate has 128 MB
+const rangeSharedSeconds = 3600; // a bundle is asked for while it is the newest, and some time for its next pages
+const sharedReadSeconds = 1;
+
+/**
+ * Ranges of bundles' files: from this isolate's memory, else from the data centre's cache, else from the bucket. A file
+ * never changes; what is read is for the caller to check, and to be forgotten when it is wrong.
+ */
+export class BundleRanges {
+  readonly #memory = new LruMap<Uint8Array<ArrayBuffer>>(rangesCapacity, ({ length }) => length);
+  readonly #flights: SingleFlight<Uint8Array<ArrayBuffer>>;
+  readonly #options: RangeOptions;
+
+  constructor(options: RangeOptions) {
+    this.#options = options;
+    this.#flights = new SingleFlight(options.timeoutSeconds + sharedReadSeconds);
+  }
+
+  /** @throws Error when the bucket fails */
+  async read(name: string, range: BundleRange, waitUntil: WaitUntil): Promise<Uint8Array<ArrayBuffer>> {
+    const key = keyOf(name, range);
+    const known = this.#memory.get(key);
+    if (known !== null) return known;
+    const { value } = await this.#flights.run(key, () => this.#read(name, range, waitUntil));
+    if (value === null) throw new Error("the bucket did not answer in time");
+    return value;
+  }
+
+  /** Forgets a range that was wrong, so that the bucket is read again. */
+  async forget(name: string, range: BundleRange): Promise<void> {
+    const key = keyOf(name, range);
+    this.#memory.delete(key);
+    await nullOnError(this.#options.shared.delete(key), this.#options.log, cacheNotRead);
+  }
+
+  async #read(name: string, range: BundleRange, waitUntil: WaitUntil): Promise<Uint8Array<ArrayBuffer>> {
+    const { bucket, shared, log } = this.#options;
+    const key = keyOf(name, range);
+    const found = await nullAfter(
+      Date.now() + sharedReadSeconds * 1000,
+      nullOnError(shared.match(key), log, cacheNotRead),
+    );
+    const bytes = found ?? (await bucket.readRange(name, range));
+    this.#memory.set(key, bytes);
+    if (found === null) waitUntil(nullOnError(shared.put(key, bytes, rangeSharedSeconds), log, notShared));
+    return bytes;
+  }
+}
+
+function keyOf(name: string, { offset, bytes }: BundleRange): string {
+  return `${name}/${offset}-${bytes}`;
+}
+
+/** The bucket, as far as it is read. */
+export type Bucket = Pick<R2Bucket, "get">;
+
+/** The bytes of a pointer, and the entity tag that a later read names them with. */
+export type ReadPointer = { bytes: Uint8Array<ArrayBuffer>; etag: string };
+
+type BucketOptions = { bucket: Bucket; prefix: string; timeoutSeconds: number };
+
+/** Reads of objects under a prefix of an R2 bucket, each within a time. Nothing that is read is checked here. */
+export class BundleBucket {
+  readonly #options: BucketOptions;
+
+  constructor(options: BucketOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A pointer; null when there is none, "unchanged" when it is still the one with this entity tag. @throws Error when
+   * the bucket fails
+   */
+  readPointer(name: string, etag?: string): Promise<ReadPointer | "unchanged" | null> {
+    return this.#inTime(async () => {
+      const options = etag === undefined ? {} : { onlyIf: { etagDoesNotMatch: etag } };
+      const object = await this.#options.bucket.get(this.#keyOf(name), options);
+      if (object === null) return null;
+      if (!("body" in object)) return "unchanged";
+      if (object.size > longestPointer) {
+        await object.body.cancel();
+        throw new Error(`${name} is longer than any pointer`);
+      }
+      return { bytes: new Uint8Array(await object.arrayBuffer()), etag: object.etag };
+    });
+  }
+
+  /** A range of an object. @throws Error when the bucket fails or has no such object */
+  readRange(name: string, { offset, bytes }: BundleRange): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#inTime(async () => {
+      const range = { offset, length: bytes };
+      const object = await this.#options.bucket.get(this.#keyOf(name), { range });
+      if (object === null) throw new Error(`${name} is not there`);
+      return new Uint8Array(await object.arrayBuffer());
+    });
+  }
+
+  #keyOf(name: string): string {
+    const { prefix } = this.#options;
+    return prefix === "" ? name : `${prefix}/${name}`;
+  }
+
+  #inTime<T>(read: () => Promise<T>): Promise<T> {
+    return inTime(endOf(this.#options.timeoutSeconds), read());
+  }
+}
+
+const cacheName = "bundles-1";
+
+/** What is logged when such bytes cannot be put there. */
+const notShared = {
+  event: "bundle_not_stored",
+  message: "A part of a bundle could not be cached.",
+};
+
+/** Bytes that the isolates of this data centre share (Cache API), by name. */
+export class SharedBytes {
+  readonly #base: URL;
+  readonly #prefix: string;
+
+  /** `base` makes URLs of names, which are those of one store: of the one with the prefix. */
+  constructor(base: URL, prefix: string) {
+    this.#base = base;
+    this.#prefix = prefix;
+  }
+
+  async match(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
+    const cache = await caches.open(cacheName);
+    const response = await cache.match(this.#urlOf(name));
+    return response === undefined ? null : new Uint8Array(await response.arrayBuffer());
+  }
+
+  async put(name: string, bytes: Uint8Array<ArrayBuffer>, seconds: number): Promise<void> {
+    const headers = { "cache-control": `max-age=${seconds}` };
+    const cache = await caches.open(cacheName);
+    await cache.put(this.#urlOf(name), new Response(bytes, { headers }));
+  }
+
+  async delete(name: string): Promise<void> {
+    const cache = await caches.open(cacheName);
+    await cache.delete(this.#urlOf(name));
+  }
+
+  #urlOf(name: string): URL {
+    return new URL(`/bundles/${this.#prefix}/${name}`, this.#base);
+  }
+}
+
+/** What the bucket gives until a time. @throws Error when it takes longer, and what the read throws */
+export async function inTime<T>(end: number, read: Promise<T>): Promise<T> {
+  const result = await nullAfter(
+    end,
+    read.then((value) => ({ value })),
+  );
+  if (result === null) throw new Error("the bucket did not answer in time");
+  return result.value;
+}
+
+/** The end of so many seconds from now, in Unix milliseconds. */
+export function endOf(seconds: number): number {
+  return Date.now() + seconds * 1000;
+}

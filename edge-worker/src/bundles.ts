@@ -1,0 +1,407 @@
+import type { PublicKey, PublicKeySet } from "@trendvault/contract/keys";
+import { answerLifetimes } from "@trendvault/contract/lists";
+import { aboutApiPath, publicKeysPath, regionsPath, videoIdAt } from "@trendvault/contract/paths";
+import type { BundlePointer } from "@trendvault/contract/pointer";
+import { type ListRefusal, type TrendingQuery, unknownCategory } from "@trendvault/contract/queries";
+import type { About, RegionList } from "@trendvault/contract/responses";
+import {
+  BundledLists,
+  BundledRanks,
+  BundleSource,
+  type ListPage,
+  logFailure,
+  type RankReader,
+} from "./bundle-source.ts";
+import {
+  type Bucket,
+  BundleBucket,
+  BundleDocuments,
+  BundlePointers,
+  BundleRanges,
+  endOf,
+  inTime,
+  publishedAt,
+  SharedBytes,
+} from "./bundle-store.ts";
+import { DelegatedSigner, DocumentSigner } from "./document-signer.ts";
+import type { BackoffOptions, DocumentSource, Held, SourceAnswer } from "./document-source.ts";
+import type { Logger } from "./log.ts";
+import { type CanonicalRequest, freshnessAt } from "./policy.ts";
+import { isNewer, type SignedAnswer, type StoredResponse } from "./signed-answer.ts";
+
+/** Where in the bucket a store is, and what its writer calls it. */
+export type StorePlace = { prefix: string; name: string };
+
+type Options = {
+  bucket: Bucket;
+  /** One for each writer that shares the regions with others. */
+  stores: StorePlace[];
+  /** Of the key that the edge signs with; null: there is none. */
+  signingSeed: Uint8Array | null;
+  /** What documents and pointers have to be signed with. */
+  keys: PublicKeySet;
+  /** For a document, all reads of the bucket together. */
+  timeoutSeconds: number;
+  backoff: BackoffOptions;
+  /** Makes addresses of what the data centre caches. */
+  base: URL;
+  /** Whether there is no origin. */
+  isOnly: boolean;
+  /** Unix seconds. */
+  clock: () => number;
+  log: Logger;
+};
+
+/** What reads bundles: as the source of documents, and of the ranks that messages are about. */
+export type BundleReaders = {
+  source: DocumentSource;
+  ranks: RankReader;
+  /** Keys that the edge signs tokens with. */
+  tokenKeys: Promise<PublicKey[]>;
+};
+
+/** `sharedOf`: what isolates share of a store, by its prefix: the data centre's cache, unless another is given. */
+export function createBundleReaders(
+  options: Options,
+  sharedOf: (prefix: string) => Shared = (prefix) => new SharedBytes(options.base, prefix),
+): BundleReaders {
+  const { signingSeed } = options;
+  const created = signingSeed && DocumentSigner.create(signingSeed);
+  const stores = options.stores.map(({ prefix, name }) =>
+    createStore({ ...options, prefix, store: name, shared: sharedOf(prefix), signer: created }),
+  );
+  const [only, ...others] = stores;
+  if (only === undefined) throw new Error("Cannot read bundles of no store");
+  const tokenKeys = created === null ? Promise.resolve([]) : created.then(({ tokenKey }) => [tokenKey]);
+  if (others.length === 0) return { source: only.source, ranks: only.ranks, tokenKeys };
+  const joined = new JoinedStores(stores);
+  const source = new JoinedSource({ ...options, stores: joined });
+  return { source, ranks: new JoinedRanks(joined), tokenKeys };
+}
+
+type Shared = Pick<SharedBytes, "match" | "put" | "delete">;
+type StoreOptions = Omit<Options, "stores"> & {
+  prefix: string;
+  /** What its writer calls it. */
+  store: string;
+  shared: Shared;
+  signer: Promise<DocumentSigner> | null;
+};
+
+function createStore(options: StoreOptions): BundleStore {
+  const { prefix, log } = options;
+  const bucket = new BundleBucket(options);
+  const pointers = new BundlePointers({ ...options, bucket });
+  const documents = new BundleDocuments(new BundleRanges({ ...options, bucket }), options);
+  const lists = new BundledLists(documents);
+  const signer = new DelegatedSigner({ documents, signer: options.signer, log });
+  const source = new BundleSource({ ...options, pointers, documents, lists, signer });
+  return { prefix, pointers, documents, signer, source, ranks: new BundledRanks({ pointers, lists, log }) };
+}
+
+type JoinedOptions = {
+  stores: JoinedStores;
+  timeoutSeconds: number;
+  /** Unix seconds. */
+  clock: () => number;
+  log: Logger;
+};
+
+type Stores = readonly [OpenStore, ...OpenStore[]];
+
+/** What is said of all regions, and made of what each store says. */
+const joins: Record<string, { contentType: string; join: (documents: never[]) => object }> = {
+  [regionsPath]: { contentType: "application/json", join: joinRegionLists },
+  [aboutApiPath]: { contentType: "application/json", join: joinAbouts },
+  [publicKeysPath]: { contentType: "application/jwk-set+json", join: joinKeySets },
+};
+
+/**
+ * The bundles of several stores: what is of a region comes from the store that has it, a video from one that knows it,
+ * and what is said of all regions is joined and signed here.
+ */
+class JoinedSource implements DocumentSource {
+  readonly #options: JoinedOptions;
+
+  constructor(options: JoinedOptions) {
+    this.#options = options;
+  }
+
+  get waitsUntil(): number | null {
+    const all = this.#options.stores.sources.map(({ waitsUntil }) => waitsUntil);
+    return all.includes(null) ? null : Math.min(...all.map((until) => until ?? 0));
+  }
+
+  async read(request: CanonicalRequest, held: Held): Promise<SourceAnswer> {
+    const { timeoutSeconds, log } = this.#options;
+    try {
+      return await inTime(endOf(timeoutSeconds), this.#read(request, held));
+    } catch (error) {
+      return logFailure(log, request, error);
+    }
+  }
+
+  async #read(request: CanonicalRequest, held: Held): Promise<SourceAnswer> {
+    const { stores } = this.#options;
+    const region = regionOf(request);
+    if (region !== null) {
+      const found = await stores.find(region, held.waitUntil);
+      return found === null ? this.#refuse(unpublishedRegion) : this.#readOfRegion(request, found, held);
+    }
+    const opened = await stores.open(held.waitUntil);
+    if (request.target in joins) return this.#join(request, opened, held);
+    const known = opened.find(({ pointer }) => pointer.generation === held.stored?.bundle);
+    if (known !== undefined) return known.store.source.read(request, held);
+    if (videoIdAt(request.target) === null) return opened[0].store.source.read(request, held);
+    return this.#readOfAny(request, opened, held);
+  }
+
+  async #readOfRegion(request: CanonicalRequest, found: OpenStore, held: Held): Promise<SourceAnswer> {
+    const { store, pointer } = found;
+    const isKnown = held.stored?.bundle === pointer.generation;
+    if (!isKnown && dependsOnCategory(request)) {
+      if (!(await held.mayRead())) return { kind: "rate-limited" };
+      const refusal = await this.#refuseCategory(request, found, held);
+      if (refusal !== null) return this.#refuse(refusal);
+    }
+    return store.source.read(request, held);
+  }
+
+  /** From a store that has the document; from the one that published last when none has it. */
+  async #readOfAny(request: CanonicalRequest, opened: Stores, held: Held): Promise<SourceAnswer> {
+    if (!(await held.mayRead())) return { kind: "rate-limited" };
+    for (const { store, pointer } of opened) {
+      const answer = await store.documents.read(request, pointer, held.waitUntil);
+      if (answer !== null) return store.source.read(request, held);
+    }
+    return opened[0].store.source.read(request, held);
+  }
+
+  async #join(request: CanonicalRequest, opened: Stores, held: Held): Promise<SourceAnswer> {
+    const until = Math.min(...opened.map((open) => open.until));
+    const mark = opened.reduce((sum, { pointer }) => sum + pointer.generation, 0); // rises with each of them
+    if (held.stored?.bundle === mark) return { kind: "unchanged", until };
+    if (!(await held.mayRead())) return { kind: "rate-limited" };
+    const answers = await this.#readAll(request, opened, held);
+    const [first, ...others] = answers;
+    if (first !== undefined && others.every(({ body }) => body === first.body)) {
+      return opened[0].store.source.read(request, held);
+    }
+    const [{ store, pointer }] = opened;
+    const signer = await store.signer.find(pointer, held.waitUntil);
+    if (signer === null) return { kind: "refused", refusal: unsigned, until };
+    const { contentType, join } = joins[request.target] as (typeof joins)[string];
+    const body = JSON.stringify(join(answers.map((answer) => JSON.parse(answer.body)) as never[]));
+    const document = { status: 200, contentType, body, lifetimes: answerLifetimes } as const;
+    const fetchedAt = Math.max(...answers.map((answer) => answer.created));
+    const { created, ...signed } = await signer.signDocument(document, { request, now: fetchedAt });
+    const times = { generatedAt: signed.generatedAt ?? fetchedAt, fetchedAt, bundle: mark };
+    return this.#take({ ...signed, ...times, target: request.target }, held, until);
+  }
+
+  #readAll(request: CanonicalRequest, opened: Stores, { waitUntil }: Held): Promise<SignedAnswer[]> {
+    return Promise.all(
+      opened.map(async ({ store, pointer }) => {
+        const answer = await store.documents.read(request, pointer, waitUntil);
+        if (answer === null) throw new Error(`${store.prefix}: it is not in the bundle`);
+        return answer;
+      }),
+    );
+  }
+
+  #take(response: StoredResponse, { stored }: Held, until: number): SourceAnswer {
+    if (freshnessAt(this.#options.clock(), response) === "unusable")
+      throw new Error("all are too old to be served");
+    if (stored !== null && !isNewer(response, stored)) return { kind: "unchanged", until };
+    return { kind: "response", response };
+  }
+
+  /** A category may have lists in the regions of another store only. */
+  async #refuseCategory(
+    { query }: CanonicalRequest,
+    { store, pointer }: OpenStore,
+    { waitUntil }: Held,
+  ): Promise<ListRefusal | null> {
+    const answer = await store.documents.read(regionList, pointer, waitUntil);
+    const { categories } = JSON.parse(answer?.body ?? '{"categories":[]}') as RegionList;
+    return categories.includes(query?.category ?? "") ? null : unknownCategory(categories);
+  }
+
+  #refuse(refusal: ListRefusal): SourceAnswer {
+    return { kind: "refused", refusal, until: this.#options.clock() + refusedSeconds };
+  }
+}
+
+const refusedSeconds = 5;
+
+const regionList: CanonicalRequest = { target: regionsPath, query: null, regionFromCountry: false };
+
+const unpublishedRegion: ListRefusal = {
+  kind: "not-found",
+  detail: "No list of this market has been published here.",
+  extras: {},
+};
+
+const unsigned: ListRefusal = {
+  kind: "not-ready",
+  detail: "Joined documents of several writers need a key to be signed with: EDGE_SIGNING_KEY is missing.",
+  extras: {},
+};
+
+function dependsOnCategory({ query }: CanonicalRequest): boolean {
+  return query?.category !== undefined && query.cursor === undefined;
+}
+
+/** Whose list, page, feed or explanation is asked for; null for what is of no region. */
+function regionOf({ query, target }: CanonicalRequest): string | null {
+  return query?.region ?? new URLSearchParams(target.split("?")[1]).get("region");
+}
+
+type WaitUntil = (work: Promise<unknown>) => void;
+
+/** What one writer publishes, and its readers. */
+type BundleStore = {
+  prefix: string;
+  pointers: BundlePointers;
+  documents: BundleDocuments;
+  signer: DelegatedSigner;
+  source: DocumentSource;
+  ranks: BundledRanks;
+};
+
+/** A store as it is now. `regions`: whose lists it has; null: of all. `until`: Unix seconds. */
+type OpenStore = {
+  store: BundleStore;
+  pointer: BundlePointer;
+  regions: string[] | null;
+  until: number;
+};
+
+/** The stores of writers that share the regions. */
+class JoinedStores {
+  readonly #stores: readonly BundleStore[];
+  readonly #known = new Map<BundleStore, OpenStore>();
+
+  /** At least one. */
+  constructor(stores: readonly BundleStore[]) {
+    this.#stores = stores;
+  }
+
+  get sources(): DocumentSource[] {
+    return this.#stores.map(({ source }) => source);
+  }
+
+  /** All of them, the one that published last first. @throws Error that names one that could never be read */
+  async open(waitUntil: WaitUntil): Promise<[OpenStore, ...OpenStore[]]> {
+    const opened = await Promise.all(this.#stores.map((store) => this.#open(store, waitUntil)));
+    const sorted = opened.toSorted((left, right) => publishedAt(right.pointer) - publishedAt(left.pointer));
+    return sorted as [OpenStore, ...OpenStore[]];
+  }
+
+  /**
+   * The store of a region: of several that have it, the one with the largest number. Null when no store has it. @throws
+   * Error when that is not known
+   */
+  async find(region: string, waitUntil: WaitUntil): Promise<OpenStore | null> {
+    const opened = await Promise.allSettled(this.#stores.map((store) => this.#open(store, waitUntil)));
+    const having = opened
+      .flatMap((one) => (one.status === "fulfilled" ? one.value : []))
+      .filter(({ regions }) => regions?.includes(region) ?? true)
+      .toSorted((left, right) => right.pointer.generation - left.pointer.generation);
+    const [found] = having;
+    const failed = opened.find((one) => one.status === "rejected");
+    if (found === undefined && failed !== undefined) throw failed.reason;
+    return found ?? null;
+  }
+
+  // What a store had stays true enough to find it by, while it cannot be read.
+  async #open(store: BundleStore, waitUntil: WaitUntil): Promise<OpenStore> {
+    try {
+      const { pointer, until } = await store.pointers.current(waitUntil);
+      const regions = await store.documents.regionsOf(pointer, waitUntil);
+      const open = { store, pointer, regions, until };
+      this.#known.set(store, open);
+      return open;
+    } catch (error) {
+      const known = this.#known.get(store);
+      if (known !== undefined) return known;
+      throw new Error(`${store.prefix}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+/** Which video has which rank, in the lists of writers that share the regions. */
+class JoinedRanks implements RankReader {
+  readonly #stores: JoinedStores;
+
+  constructor(stores: JoinedStores) {
+    this.#stores = stores;
+  }
+
+  async read(
+    query: TrendingQuery,
+    place: { generation: number; block: number },
+    waitUntil: (work: Promise<unknown>) => void,
+  ): Promise<ListPage | null> {
+    const found = await this.#stores.find(query.region, waitUntil).catch(() => null); // its source logs that
+    return found === null ? null : found.store.ranks.read(query, place, waitUntil);
+  }
+}
+
+/** What several writers say of all regions, joined as the origin joins it. Each has some of the regions; at least one says it. */
+export function joinRegionLists(lists: readonly RegionList[]): RegionList {
+  const newest = lastPublished(lists);
+  return {
+    generation: newest.generation,
+    oldest_generation: Math.min(...lists.map(({ oldest_generation }) => oldest_generation)),
+    generated_at: newest.generated_at,
+    categories: [...new Set(lists.flatMap(({ categories }) => categories))].sort(),
+    regions: newest.regions.map((region) =>
+      lists
+        .flatMap(({ regions }) => regions.find(({ code }) => code === region.code) ?? [])
+        .reduce(newerRegion, region),
+    ),
+  };
+}
+
+/** How all lists are made: what holds for any of them. */
+export function joinAbouts(abouts: readonly About[]): About {
+  const newest = lastPublished(abouts);
+  const all = abouts.toSorted((left, right) => left.generation - right.generation);
+  const sources = all.flatMap((about) => about.sources ?? []).map((source) => JSON.stringify(source));
+  return {
+    ...newest,
+    formula: [...new Set(all.flatMap(({ formula }) => formula.split(", ")))].join(", "),
+    sources: sources.length === 0 ? null : [...new Set(sources)].map((source) => JSON.parse(source)),
+    explore_share: largest(all.map(({ explore_share }) => explore_share)),
+    removed_videos: largest(all.map(({ removed_videos }) => removed_videos)),
+    looks_counted: all.some(({ looks_counted }) => looks_counted),
+  };
+}
+
+/** All keys, each once. */
+export function joinKeySets(sets: readonly PublicKeySet[]): PublicKeySet {
+  const keys = sets.flatMap((set) => set.keys);
+  return { keys: [...new Map(keys.map((key) => [JSON.stringify([key.kid, key.purpose]), key])).values()] };
+}
+
+type Region = RegionList["regions"][number];
+
+function newerRegion(one: Region, other: Region): Region {
+  return (other.generation ?? 0) > (one.generation ?? 0) ? other : one;
+}
+
+function lastPublished<T extends { generation: number; generated_at: string }>(documents: readonly T[]): T {
+  const sorted = documents.toSorted(
+    (left, right) =>
+      Date.parse(right.generated_at) - Date.parse(left.generated_at) || right.generation - left.generation,
+  );
+  const [newest] = sorted;
+  if (newest === undefined) throw new Error("Cannot join no documents");
+  return newest;
+}
+
+function largest(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}

@@ -1,0 +1,198 @@
+import type { KeyRing, PublicKeySet } from "@trendvault/contract/keys";
+import { choiceOf, type ListChoice, largestLimit, viewsAcceptedSeconds } from "@trendvault/contract/lists";
+import { regionsPath } from "@trendvault/contract/paths";
+import { type TrendingQuery, trendingUrl, writeCursor } from "@trendvault/contract/queries";
+import { regionCodes } from "@trendvault/contract/regions";
+import { type TokenClaims, type TokenList, type TokenVerdict, verifyToken } from "@trendvault/contract/token";
+import { countsOf, type ViewCounts, type ViewMessage } from "@trendvault/contract/views";
+import type { ListPage, RankReader } from "./bundle-source.ts";
+import { LruMap } from "./cache.ts";
+import { listInTokens } from "./document-signer.ts";
+import type { Logger } from "./log.ts";
+import type { BlockIncrement, CountedRank } from "./minute-counts.ts";
+import type { CanonicalRequest } from "./policy.ts";
+import { readPublished } from "./publication-index.ts";
+import { type EdgeServices, type RequestContext, readThrough } from "./read-through.ts";
+import { parseJson, type StoredResponse } from "./signed-answer.ts";
+import type { IncrementBatches, ServedLists, ViewShards } from "./view-shards.ts";
+
+type CountingServices = { verifier: TokenVerifier; lists: ListBlocks; batches: IncrementBatches };
+
+/** How a message ended. `detail` repeats nothing of it. */
+type CountResult =
+  | { kind: "counted" }
+  | { kind: "invalid-message" | "token-refused" | "not-counted"; detail: string };
+
+const verdicts: Record<Exclude<TokenVerdict, "valid">, string> = {
+  malformed: "The token is malformed.",
+  "unknown-key": "The token is signed by a key that is none of this site's origin.",
+  tampered: "The token was changed.",
+  "not-yet-valid": "The token is of the future.",
+  expired: "The token is of a list that was served too long ago.",
+};
+
+/** Counts a message. Nothing is asked of anyone before its token is verified. */
+export async function countViews(
+  message: ViewMessage,
+  context: RequestContext,
+  { verifier, lists, batches }: CountingServices,
+): Promise<CountResult> {
+  const claims = await verifier.verify(message.token);
+  if (typeof claims === "string") return { kind: "token-refused", detail: verdicts[claims] };
+  if (!regionCodes.includes(claims.list.region)) {
+    return { kind: "token-refused", detail: "The token is of a market that this edge does not have." };
+  }
+  const counts = countsOf(message, claims.list);
+  if (typeof counts === "string") return { kind: "invalid-message", detail: counts };
+  const increments: BlockIncrement[] = [];
+  for (const block of blocksOf(counts)) {
+    const videos = await lists.read(claims.list, block, context);
+    if (videos === "gone") return { kind: "token-refused", detail: "The token's list was deleted." };
+    if (videos === null) return { kind: "not-counted", detail: "The token's list cannot be read now." };
+    increments.push(incrementOf(claims.list, counts, { block, videos }));
+  }
+  const isStored = await batches.add(claims.list.region, increments, context);
+  return isStored ? { kind: "counted" } : { kind: "not-counted", detail: "The counters do not answer." };
+}
+
+function blocksOf({ firstSeen, lastSeen, opened }: ViewCounts): Set<number> {
+  const blocks = new Set(opened.map(blockOf));
+  for (let rank = firstSeen; rank <= lastSeen; rank++) blocks.add(blockOf(rank));
+  return blocks;
+}
+
+function blockOf(rank: number): number {
+  return Math.floor((rank - 1) / blockRanks);
+}
+
+function incrementOf(
+  { window, category, generation }: TokenList,
+  { firstSeen, lastSeen, opened }: ViewCounts,
+  { block, videos }: { block: number; videos: ListBlock },
+): BlockIncrement {
+  const ranks: CountedRank[] = [];
+  for (const [rank, videoId] of videos) {
+    const looks = rank >= firstSeen && rank <= lastSeen ? 1 : 0;
+    const views = opened.includes(rank) ? 1 : 0;
+    if (looks + views > 0) ranks.push([rank, videoId, looks, views]);
+  }
+  return { window, category, generation, block, ranks };
+}
+
+/** The videos of 50 ranks, by rank; removed ones are not there. */
+type ListBlock = ReadonlyMap<number, string>;
+
+const blockRanks = largestLimit;
+const rememberedBlocks = 1024; // blocks of some 5 KB each
+
+/**
+ * Which video has which rank in a generation's list. Lists are read from bundles where there are any, else as any
+ * visitor reads them, by the page of 50 ranks: one for all the lengths of pages that sites show.
+ */
+export class ListBlocks {
+  readonly #services: EdgeServices;
+  readonly #bundled: RankReader | null;
+  readonly #blocks = new LruMap<ListBlock>(rememberedBlocks);
+
+  /** `bundled`: null where no bundles are read. */
+  constructor(services: EdgeServices, bundled: RankReader | null = null) {
+    this.#services = services;
+    this.#bundled = bundled;
+  }
+
+  /** Block 0 has the ranks 1 to 50. Null when the list cannot be read now, "gone" when it never can be again. */
+  async read(list: TokenList, block: number, context: RequestContext): Promise<ListBlock | "gone" | null> {
+    const { region, window, category, generation } = list;
+    const key = JSON.stringify([region, window, category, generation, block]);
+    const known = this.#blocks.get(key);
+    if (known !== null) return known;
+    const choice = await this.#choiceOf(category, context);
+    if (choice === null) return null;
+    const query = { region, window, limit: blockRanks, ...choice };
+    const cursor = writeCursor({ generation, afterRank: block * blockRanks });
+    const page =
+      (await this.#readBundled(query, { generation, block }, context)) ??
+      (await this.#readPage({ ...query, cursor }, context));
+    if (page instanceof Map) this.#blocks.set(key, page);
+    return page;
+  }
+
+  async #readBundled(
+    query: TrendingQuery,
+    place: { generation: number; block: number },
+    { waitUntil }: RequestContext,
+  ): Promise<ListBlock | null> {
+    const page = (await this.#bundled?.read(query, place, waitUntil)) ?? null;
+    return page && ranksOf(page);
+  }
+
+  async #readPage(query: TrendingQuery, context: RequestContext): Promise<ListBlock | "gone" | null> {
+    const request = canonicalOf(trendingUrl(query), query);
+    const stored = await this.#services.cache.match(request.target);
+    if (stored?.status === 200) return readRanks(stored); // of any age: a generation's ranks do not change
+    const result = await readThrough(request, context, this.#services);
+    if (result.kind === "refused") return "gone";
+    return result.kind === "response" && result.response.status === 200 ? readRanks(result.response) : null;
+  }
+
+  /** What a list's name in a token selects; for a hash, the published category that has it. */
+  async #choiceOf(name: string, context: RequestContext): Promise<ListChoice | null> {
+    const choice = choiceOf(name);
+    if (!choice.category?.startsWith("#")) return choice;
+    const result = await readThrough(canonicalOf(regionsPath, null), context, this.#services);
+    if (result.kind !== "response") return null;
+    for (const category of readPublished(result.response.body).categories) {
+      if ((await listInTokens({ category })) === name) return { category };
+    }
+    return null;
+  }
+}
+
+function readRanks({ body }: StoredResponse): ListBlock {
+  return ranksOf(parseJson(body) as Partial<ListPage> | null);
+}
+
+function ranksOf(page: Partial<ListPage> | null): ListBlock {
+  return new Map(page?.items?.map(({ rank, id }) => [rank, id]));
+}
+
+function canonicalOf(target: string, query: TrendingQuery | null): CanonicalRequest {
+  return { target, query, regionFromCountry: false };
+}
+
+const rememberedTokens = 1024;
+
+/** Verifies the tokens of messages. A token is the same for everybody, so that most were verified before. */
+export class TokenVerifier {
+  readonly #keys: PublicKeySet | Promise<PublicKeySet>;
+  readonly #clock: () => number;
+  readonly #verified = new LruMap<TokenClaims>(rememberedTokens);
+
+  /** `clock` gives Unix seconds. */
+  constructor(keys: PublicKeySet | Promise<PublicKeySet>, clock: () => number) {
+    this.#keys = keys;
+    this.#clock = clock;
+  }
+
+  /** What a token says, or why it is refused. */
+  async verify(token: string): Promise<TokenClaims | Exclude<TokenVerdict, "valid">> {
+    const now = this.#clock();
+    const known = this.#verified.get(token);
+    if (known !== null) return now <= known.issuedAt + viewsAcceptedSeconds ? known : "expired";
+    const result = await verifyToken(token, await this.#keys, { now, acceptedSeconds: viewsAcceptedSeconds });
+    if (result.verdict !== "valid") return result.verdict;
+    this.#verified.set(token, result.claims);
+    return result.claims;
+  }
+}
+
+/** What counting shares between the requests of one isolate. `clock` gives Unix seconds. */
+export type ViewServices = {
+  counting: CountingServices;
+  served: ServedLists;
+  shards: ViewShards;
+  /** Whose pulls are answered. */
+  pullKeys: KeyRing;
+  clock: () => number;
+  log: Logger;
+};

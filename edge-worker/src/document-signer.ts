@@ -1,0 +1,148 @@
+import { entityTag } from "@trendvault/contract/http";
+import {
+  isResponseKey,
+  isTokenKey,
+  type PublicKey,
+  type PublicKeySet,
+  pkcs8OfSeed,
+  toBase64url,
+} from "@trendvault/contract/keys";
+import type { ListChoice } from "@trendvault/contract/lists";
+import { lifetimesField } from "@trendvault/contract/lists";
+import { publicKeysPath } from "@trendvault/contract/paths";
+import type { BundlePointer } from "@trendvault/contract/pointer";
+import { unencodedDigest } from "@trendvault/contract/response-signature";
+import { serializeParameters, signatureBase, signatureFields } from "@trendvault/contract/signature-base";
+import {
+  claimsOf,
+  formatToken,
+  type TokenList,
+  tokenListName,
+  tokenMinute,
+  tokenSigningInput,
+} from "@trendvault/contract/token";
+import type { BundleDocuments } from "./bundle-store.ts";
+import type { Logger } from "./log.ts";
+import type { CanonicalRequest } from "./policy.ts";
+import { readAnswer, type SignedAnswer, utf8 } from "./signed-answer.ts";
+
+/** What is to be signed. `lifetimes`: the value of TrendVault-Cache-Control. */
+type UnsignedDocument = { status: 200 | 404; contentType: string; body: string; lifetimes: string };
+
+const tokenKidLength = 8; // of a thumbprint, as at the origin
+
+/**
+ * Signs what the edge makes itself, with a key that the origin's own key set names. Documents and tokens have one key:
+ * the texts that are signed differ in their first character.
+ */
+export class DocumentSigner {
+  /** How the origin's key set names the key. */
+  readonly responseKey: PublicKey;
+  readonly tokenKey: PublicKey;
+  readonly #privateKey: CryptoKey;
+
+  private constructor(privateKey: CryptoKey, x: string, thumbprint: string) {
+    this.#privateKey = privateKey;
+    const key = { kty: "OKP", crv: "Ed25519", x, use: "sig", alg: "EdDSA", delegated_to: "edge" } as const;
+    this.responseKey = { ...key, kid: thumbprint, purpose: "responses" };
+    this.tokenKey = { ...key, kid: thumbprint.slice(0, tokenKidLength), purpose: "tokens" };
+  }
+
+  /** `seed`: 32 bytes (RFC 8032). */
+  static async create(seed: Uint8Array): Promise<DocumentSigner> {
+    const pkcs8 = pkcs8OfSeed(seed);
+    const isExtractable = true; // the public half is read from it
+    const key = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", isExtractable, ["sign"]);
+    const { x = "" } = (await crypto.subtle.exportKey("jwk", key)) as { x?: string };
+    const canonical = new TextEncoder().encode(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`); // RFC 7638
+    const thumbprint = toBase64url(new Uint8Array(await crypto.subtle.digest("SHA-256", canonical)));
+    return new DocumentSigner(key, x, thumbprint);
+  }
+
+  /** Whether a key set of the origin names this key, for responses and for tokens. */
+  isNamedIn({ keys }: PublicKeySet): boolean {
+    const { responseKey, tokenKey } = this;
+    const isNamed = (own: PublicKey, hasPurpose: (key: PublicKey) => boolean) =>
+      keys.some((key) => key.kid === own.kid && key.x === own.x && hasPurpose(key));
+    return isNamed(responseKey, isResponseKey) && isNamed(tokenKey, isTokenKey);
+  }
+
+  /** The token of a list that was served at a time (Unix seconds). */
+  async signToken(list: TokenList, servedAt: number): Promise<string> {
+    const input = tokenSigningInput(claimsOf(list, tokenMinute(servedAt * 1000)), this.tokenKey.kid);
+    return formatToken(input, await this.#sign(input));
+  }
+
+  /** A document as the answer to a request, signed at a time (Unix seconds), and read as the origin's are. */
+  async signDocument(
+    { status, contentType, body, lifetimes }: UnsignedDocument,
+    { request, now }: { request: CanonicalRequest; now: number },
+  ): Promise<SignedAnswer> {
+    const bytes = utf8(body);
+    const fields = {
+      "content-type": contentType,
+      "unencoded-digest": await unencodedDigest(bytes),
+      etag: entityTag(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))),
+      "content-location": request.target,
+      [lifetimesField]: lifetimes,
+    };
+    const created = Math.floor(now);
+    const parameters = serializeParameters({ created, keyid: this.responseKey.kid, alg: "ed25519" });
+    const signature = await this.#sign(signatureBase({ status, fields }, parameters));
+    const headers = new Headers({ ...fields, ...signatureFields(parameters, signature) });
+    // As the origin's own: a joined key set is served, too, though nobody takes it as the origin's word.
+    const { delegated_to: _, ...key } = this.responseKey;
+    const reader = { request, keys: { keys: [key] }, now };
+    const answer = await readAnswer({ status, headers, body: bytes }, reader);
+    if (typeof answer === "string") throw new Error(`Cannot sign a document: ${answer}`);
+    return answer;
+  }
+
+  async #sign(text: string): Promise<Uint8Array> {
+    const bytes = new TextEncoder().encode(text);
+    return new Uint8Array(await crypto.subtle.sign("Ed25519", this.#privateKey, bytes));
+  }
+}
+
+type Options = { documents: BundleDocuments; signer: Promise<DocumentSigner> | null; log: Logger };
+
+const keySet: CanonicalRequest = { target: publicKeysPath, query: null, regionFromCountry: false };
+
+/** The key that the edge signs with, where the key set in a bundle, which the origin has signed, names it. */
+export class DelegatedSigner {
+  readonly #options: Options;
+  #asked: { generation: number; isNamed: boolean } | null = null;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Null: there is none, or nobody could verify what it signs. @throws Error when the bundle cannot be read */
+  async find(
+    pointer: BundlePointer,
+    waitUntil: (work: Promise<unknown>) => void,
+  ): Promise<DocumentSigner | null> {
+    const { signer: promised, documents } = this.#options;
+    if (promised === null) return null;
+    const signer = await promised;
+    if (this.#asked?.generation !== pointer.generation) {
+      const answer = await documents.read(keySet, pointer, waitUntil);
+      const isNamed = answer !== null && signer.isNamedIn(JSON.parse(answer.body) as PublicKeySet);
+      if (!isNamed && this.#asked?.isNamed !== false) this.#logUnnamed();
+      this.#asked = { generation: pointer.generation, isNamed };
+    }
+    return this.#asked.isNamed ? signer : null;
+  }
+
+  #logUnnamed(): void {
+    const message = "The bundle's key set does not name EDGE_SIGNING_KEY: see EDGE_SIGNING_PUBLIC_KEYS.";
+    this.#options.log({ level: "error", event: "edge_key_unknown", message });
+  }
+}
+
+/** A list's name in tokens: that of a category, of which a long one is a hash, or of a language. */
+export async function listInTokens(choice: ListChoice): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(choice.category));
+  const text = toBase64url(new Uint8Array(digest));
+  return tokenListName(choice, () => text);
+}

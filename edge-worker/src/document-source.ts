@@ -1,0 +1,177 @@
+import type { ListRefusal } from "@trendvault/contract/queries";
+import { LruMap } from "./cache.ts";
+import type { CanonicalRequest } from "./policy.ts";
+import type { StoredResponse } from "./signed-answer.ts";
+import { isStillAhead } from "./single-flight.ts";
+
+/** Where documents come from: the origin, or a bundle. */
+export interface DocumentSource {
+  /** Until when it is not to be asked, because it fails, in Unix seconds; null when it may be. */
+  readonly waitsUntil: number | null;
+  /** Asks it, when the client may cause that. Logs why it failed, if it did; never throws. */
+  read(request: CanonicalRequest, held: Held): Promise<SourceAnswer>;
+}
+
+/** What is known when a source is asked. */
+export type Held = {
+  /** The response that is in the cache, unless it may not be served any more. */
+  stored: StoredResponse | null;
+  /** Keeps the Worker running until the work is done, after the response was sent. */
+  waitUntil: (work: Promise<unknown>) => void;
+  /** Whether this client may cause reads; counts it, once for all sources. */
+  mayRead: () => Promise<boolean>;
+};
+
+export type SourceAnswer =
+  | { kind: "response"; response: StoredResponse }
+  /** The stored response is the newest that it has, and so it is until a time (Unix seconds). */
+  | { kind: "unchanged"; until: number }
+  /** There is no such document, as far as is known until a time (Unix seconds). */
+  | ({ kind: "refused"; until: number } & SourceRefusal)
+  /** It gave none. `status`: of its answer, if there was one. It asks not to be asked for `retryAfter` seconds. */
+  | { kind: "failed"; status: number | null; retryAfter: number }
+  /** It was not asked. */
+  | { kind: "waiting"; until: number }
+  /** This client has asked too much. */
+  | { kind: "rate-limited" };
+
+/** Why there is no document. `nearest`: the address of the one that people are led to instead. */
+export type SourceRefusal = { refusal: ListRefusal; nearest?: string };
+
+/** `probeSeconds`: after so long a probe counts as lost, its request having been cancelled. `clock`: Unix seconds. */
+type BreakerOptions = BackoffOptions & { probeSeconds: number; clock: () => number };
+
+const failuresToOpen = 3; // in a row, of any targets
+
+/**
+ * A circuit breaker for a source as a whole, such as the origin. After three failures in a row it is not asked for a
+ * while, longer with each failure, and then by one request at a time, until one succeeds.
+ */
+export class SourceBreaker {
+  readonly #options: BreakerOptions;
+  #failures = 0;
+  #waitsUntil = 0;
+  #isProbing = false;
+
+  constructor(options: BreakerOptions) {
+    this.#options = options;
+  }
+
+  /** Until when the source is not to be asked, in Unix seconds; null when it may be. */
+  get waitsUntil(): number | null {
+    const longest = Math.max(this.#options.probeSeconds, longestBackoffSeconds(this.#options));
+    const isWaiting = isStillAhead(this.#waitsUntil, { now: this.#options.clock(), longest });
+    return this.#isOpen && isWaiting ? this.#waitsUntil : null;
+  }
+
+  /** Begins a request to the source, which has to succeed or fail. False when it may not be asked. */
+  begin(): boolean {
+    if (this.waitsUntil !== null) return false;
+    if (this.#isOpen) {
+      this.#isProbing = true;
+      this.#waitsUntil = this.#options.clock() + this.#options.probeSeconds; // for all others
+    }
+    return true;
+  }
+
+  succeed(): void {
+    this.#failures = 0;
+    this.#isProbing = false;
+  }
+
+  /** `retryAfter`: the shortest wait, in seconds. `isRefusal`: the request may have been wrong, and not the source. */
+  fail({ retryAfter, isRefusal }: { retryAfter: number; isRefusal: boolean }): void {
+    const isLate = this.#isOpen && !this.#isProbing; // it began before the breaker opened
+    if (isLate || (isRefusal && !this.#isOpen)) return;
+    this.#isProbing = false;
+    if (!isRefusal) this.#failures++;
+    if (!this.#isOpen) return;
+    const count = isRefusal ? 1 : this.#failures - failuresToOpen + 1; // a refusal says nothing about the source
+    this.#waitsUntil = this.#options.clock() + backoffSeconds(count, retryAfter, this.#options);
+  }
+
+  get #isOpen(): boolean {
+    return this.#failures >= failuresToOpen;
+  }
+}
+
+/** A failure that is remembered. While `isBackingOff`, it is too early for another try. */
+export type RecentFailure<T> = { result: T; isBackingOff: boolean };
+
+type Failure<T> = { result: T; count: number; endsAt: number };
+
+const rememberedSeconds = 60; // after the back-off: clients get the last result at once, and a retry runs behind it
+const longestHold = { factor: 2, slack: 10 }; // sources may be waited for a bit longer than one back-off lasts
+const capacity = 1024;
+
+/** Remembers failures by key, so that a failing origin is asked once per back-off and not once per client. */
+export class FailureBackoff<T> {
+  readonly #failures = new LruMap<Failure<T>>(capacity);
+  readonly #options: BackoffOptions;
+  readonly #clock: () => number;
+
+  /** `clock` gives Unix seconds. */
+  constructor(options: BackoffOptions, clock: () => number) {
+    this.#options = options;
+    this.#clock = clock;
+  }
+
+  /** `retryAfter`: the shortest back-off, in seconds. With each failure in a row it becomes longer. */
+  record(key: string, result: T, retryAfter: number): void {
+    const count = (this.#remembered(key)?.count ?? 0) + 1;
+    const endsAt = this.#clock() + backoffSeconds(count, retryAfter, this.#options);
+    this.#failures.set(key, { result, count, endsAt });
+  }
+
+  /** Remembers that the key was not tried, because none is until a time (Unix seconds). */
+  hold(key: string, result: T, endsAt: number): void {
+    this.#failures.set(key, { result, count: this.#remembered(key)?.count ?? 0, endsAt });
+  }
+
+  clear(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  /** The last failure of a key, or null when it succeeded since or its back-off ended more than 60 s ago. */
+  recent(key: string): RecentFailure<T> | null {
+    const failure = this.#remembered(key);
+    return failure === null ? null : { result: failure.result, isBackingOff: this.#clock() < failure.endsAt };
+  }
+
+  #remembered(key: string): Failure<T> | null {
+    const failure = this.#failures.get(key);
+    if (failure === null) return null;
+    const forgottenAt = failure.endsAt + rememberedSeconds;
+    const held = longestHold.factor * longestBackoffSeconds(this.#options) + longestHold.slack;
+    const longest = held + rememberedSeconds;
+    return isStillAhead(forgottenAt, { now: this.#clock(), longest }) ? failure : null;
+  }
+}
+
+/** `seconds` is the mean wait after the first failure; `random` gives a number from 0 to below 1. */
+export type BackoffOptions = { seconds: number; random: () => number };
+
+const longestFactor = 24; // two minutes when `seconds` is 5
+
+/** No wait is longer, in seconds. */
+export function longestBackoffSeconds({ seconds }: BackoffOptions): number {
+  return seconds * longestFactor;
+}
+
+/**
+ * How long to wait after a number of failures in a row: at random, up to twice as long with each of them (full jitter:
+ * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/). At least `retryAfter` seconds, but that is
+ * not signed, so it is bounded as well.
+ */
+export function backoffSeconds(failures: number, retryAfter: number, options: BackoffOptions): number {
+  const longest = longestBackoffSeconds(options);
+  const jittered = options.random() * Math.min(longest, options.seconds * 2 ** failures);
+  return Math.max(jittered, Math.min(retryAfter, longest));
+}
+
+/** The seconds that Retry-After asks for, a number or a date (RFC 9110, section 10.2.3); 0 when it does not. */
+export function readRetryAfter(field: string | null, now: number): number {
+  if (field === null) return 0;
+  const seconds = /^\d+$/.test(field) ? Number(field) : Date.parse(field) / 1000 - now;
+  return Number.isNaN(seconds) ? 0 : Math.max(0, seconds);
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import type { TrendingQuery } from "@trendvault/contract/queries";
+import { dependsOnPublished, isDeleted, mayBeNext, readPublished, refuseList } from "./publication-index.ts";
+
+const published = readPublished('{"generation":20,"oldest_generation":11,"categories":["Gaming","Music"]}');
+const query: TrendingQuery = { region: "DE", window: "day", limit: 24 };
+
+test("a first page over all videos always exists", () => {
+  expect(dependsOnPublished(query)).toBe(false);
+  expect(dependsOnPublished(null)).toBe(false);
+  expect(dependsOnPublished({ ...query, category: "Music" })).toBe(true);
+  expect(dependsOnPublished({ ...query, language: "de" })).toBe(true);
+  expect(dependsOnPublished({ ...query, cursor: "20-24" })).toBe(true);
+});
+
+describe("what is published decides that", () => {
+  const cases: [string, Partial<TrendingQuery>, string | null][] = [
+    ["a page of the newest generation may exist", { cursor: "20-24" }, null],
+    ["a page of the oldest generation may exist", { cursor: "11-24" }, null],
+    ["a page of a deleted generation is gone", { cursor: "10-24" }, "generation-gone"],
+    ["a page of a generation that never was is gone", { cursor: "21-24" }, "generation-gone"],
+    ["a category of now may be asked for", { category: "Music" }, null],
+    ["another category may not", { category: "Sport" }, "invalid-parameter"],
+    ["nor in the newest generation", { category: "Sport", cursor: "20-24" }, "invalid-parameter"],
+    ["an older generation may have had it", { category: "Sport", cursor: "19-24" }, null],
+  ];
+  test.each(cases)("%s", (_, changed, kind) => {
+    expect(refuseList({ ...query, ...changed }, published)?.kind ?? null).toBe(kind as never);
+  });
+});
+
+test("the refusals say what there is instead", () => {
+  expect(refuseList({ ...query, category: "Sport" }, published)).toMatchObject({
+    detail: "category: expected one of Gaming, Music",
+    extras: { invalid: [{ name: "category", detail: "expected one of Gaming, Music" }] },
+  });
+  expect(refuseList({ ...query, limit: 5, cursor: "1-5" }, published)).toMatchObject({
+    extras: { restart: "/api/trending?region=DE&limit=5" },
+  });
+});
+
+test("a deleted generation stays deleted; the next one may be there at any time", () => {
+  const ofGeneration = (generation: number) => ({ ...query, cursor: `${generation}-24` });
+  expect([10, 11, 21].map((id) => isDeleted(ofGeneration(id), published))).toEqual([true, false, false]);
+  expect([20, 21, 22].map((id) => mayBeNext(ofGeneration(id), published))).toEqual([false, true, false]);
+});
+
+describe("where several writers share the regions, the list's own region decides", () => {
+  const shared = readPublished(`{"generation":512,"oldest_generation":256,"categories":["Music"],"regions":[
+    {"code":"GB","generation":512,"oldest_generation":256},{"code":"DE","generation":70257,"oldest_generation":70001},
+    {"code":"FR","generation":null,"oldest_generation":null}]}`);
+  const cases: [string, Partial<TrendingQuery>, string | null, boolean][] = [
+    ["a page of its newest generation may exist", { region: "DE", cursor: "70257-24" }, null, false],
+    ["a page of its oldest may exist", { region: "DE", cursor: "70001-24" }, null, false],
+    ["one of another region's number is gone", { region: "DE", cursor: "512-24" }, "generation-gone", false],
+    ["one of a larger number is gone", { region: "GB", cursor: "70257-24" }, "generation-gone", false],
+    ["its next number may be there at any time", { region: "GB", cursor: "768-24" }, "generation-gone", true],
+    ["of a region that nobody has the origin decides", { region: "FR", cursor: "512-24" }, null, false],
+    [
+      "of a region that is not named, the newest of all decides",
+      { region: "ES", cursor: "513-24" },
+      "generation-gone",
+      true,
+    ],
+    ["a category of any region may be asked for", { region: "DE", category: "Music" }, null, false],
+    ["another category may not", { region: "DE", category: "Sport" }, "invalid-parameter", false],
+  ];
+  test.each(cases)("%s", (_, changed, kind, isNext) => {
+    const list = { ...query, ...changed };
+    expect(refuseList(list, shared)?.kind ?? null).toBe(kind as never);
+    expect(mayBeNext(list, shared)).toBe(isNext);
+  });
+});
+
+describe("of the list of a language, the list's own region decides", () => {
+  const stated = readPublished(`{"generation":20,"oldest_generation":11,"categories":[],"regions":[
+    {"code":"DE","language_lists":["de","en"]},{"code":"FR","language_lists":[]},{"code":"PL"}]}`);
+  const cases: [string, Partial<TrendingQuery>, string | null][] = [
+    ["one that has a list may be asked for", { language: "de" }, null],
+    ["another may not", { language: "fr" }, "language: expected one of de, en"],
+    ["nor in the newest generation", { language: "fr", cursor: "20-24" }, "language: expected one of de, en"],
+    ["an older generation may have had it", { language: "fr", cursor: "19-24" }, null],
+    ["another region's may not", { region: "FR", language: "de" }, "language: expected none"],
+    [
+      "none is there where an older origin names none",
+      { region: "PL", language: "de" },
+      "language: expected none",
+    ],
+  ];
+  test.each(cases)("%s", (_, changed, detail) => {
+    expect(refuseList({ ...query, ...changed }, stated)?.detail ?? null).toBe(detail);
+  });
+});

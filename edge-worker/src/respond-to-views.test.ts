@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import type { ViewServices } from "./count-views.ts";
+import { type MessageContext, readText, respondToViews } from "./respond-to-views.ts";
+
+/** What a message is answered that a limiter says this about, and the events of the log. */
+async function send(allowMessage: () => Promise<boolean>): Promise<[number, string[]]> {
+  const events: string[] = [];
+  const views = { log: ({ event }: { event: string }) => events.push(event) } as unknown as ViewServices;
+  const context = { allowMessage } as unknown as MessageContext;
+  const url = "https://site.example/api/views";
+  const headers = { "content-type": "text/plain" };
+  const request = new Request(url, { method: "POST", headers, body: "no message" });
+  const response = await respondToViews(request, new URL(url), { context, views });
+  return [response.status, events];
+}
+
+test("a rate limiter refuses messages of a network that has sent too many", async () => {
+  expect(await send(async () => false)).toEqual([429, []]);
+});
+
+test("a rate limiter that fails refuses no message, and the log says so", async () => {
+  const failing = () => Promise.reject(new Error("no limiter"));
+  expect(await send(failing)).toEqual([400, ["rate_limiter_failed"]]); // read, and refused for what it says
+});
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+function requestOf(pull: (controller: ReadableStreamDefaultController, call: number) => void): Request {
+  let call = 0;
+  const body = new ReadableStream({ pull: (controller) => pull(controller, call++) });
+  return new Request("https://site.example/", { method: "POST", body });
+}
+
+test("a body is read whole, in whatever pieces it comes", async () => {
+  const text = '{"title": "Zürich"}';
+  const request = requestOf((controller, call) => {
+    if (call < bytes(text).length) controller.enqueue(bytes(text).slice(call, call + 1));
+    else controller.close();
+  });
+  expect(await readText(request, 2048)).toBe(text);
+});
+
+test("a body that never ends is read no further than it may be long", async () => {
+  let calls = 0;
+  const request = requestOf((controller) => {
+    calls++;
+    controller.enqueue(bytes("x".repeat(100)));
+  });
+  expect(await readText(request, 2048)).toBe("too-large");
+  expect(calls).toBeLessThan(30);
+});
+
+test("a body whose client goes away is none, and no error", async () => {
+  const request = requestOf((controller, call) => {
+    if (call === 0) controller.enqueue(bytes('{"token":'));
+    else controller.error(new Error("Network connection lost."));
+  });
+  expect(await readText(request, 2048)).toBeNull();
+});
+
+test("bytes that are not UTF-8 are no text", async () => {
+  const body = new Uint8Array([0x22, 0xff, 0x22]);
+  expect(await readText(new Request("https://site.example/", { method: "POST", body }), 2048)).toBeNull();
+});

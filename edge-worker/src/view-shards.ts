@@ -1,0 +1,206 @@
+import { choiceOf, listName } from "@trendvault/contract/lists";
+import { readCursor, type TrendingQuery } from "@trendvault/contract/queries";
+import { regionCodes } from "@trendvault/contract/regions";
+import { shardPattern } from "@trendvault/contract/views";
+import { listInTokens } from "./document-signer.ts";
+import type { Logger } from "./log.ts";
+import {
+  addRanks,
+  type BlockIncrement,
+  type Increments,
+  type PulledMinutes,
+  type ServedIncrement,
+  type ServedPage,
+} from "./minute-counts.ts";
+import type { CanonicalRequest } from "./policy.ts";
+import type { RequestContext } from "./read-through.ts";
+import { isStillAhead, nullAfter } from "./single-flight.ts";
+
+type Batch = {
+  messages: number;
+  blocks: Map<string, BlockIncrement>;
+  /** Keys of the blocks that are stored; null when the shard failed. */
+  stored: Promise<ReadonlySet<string> | null>;
+  endsAt: number;
+};
+type Options = { shards: Pick<ViewShards, "add">; batchSeconds: number; log: Logger };
+
+const mostMessages = 1000;
+const addSeconds = 5;
+
+/**
+ * Sums the messages of this isolate up, by region, and adds the sums to a shard in one call. A call costs a hundred times
+ * as much as what one message adds to it.
+ */
+export class IncrementBatches {
+  readonly #open = new Map<string, Batch>();
+  readonly #options: Options;
+
+  /** A message waits for at most `batchSeconds` before it is added. */
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /**
+   * Whether the counts are stored. False when the shard had no room for them, and when it failed or took too long; then
+   * they may be stored or not.
+   */
+  async add(
+    region: string,
+    blocks: readonly BlockIncrement[],
+    context: Pick<RequestContext, "waitUntil">,
+  ): Promise<boolean> {
+    const batch = this.#openBatch(region, context);
+    batch.messages++;
+    const keys = blocks.map((block) =>
+      JSON.stringify([block.window, block.category, block.generation, block.block]),
+    );
+    for (const [index, block] of blocks.entries()) {
+      const key = keys[index] as string;
+      const known = batch.blocks.get(key);
+      batch.blocks.set(
+        key,
+        known === undefined ? block : { ...block, ranks: addRanks(known.ranks, block.ranks) },
+      );
+    }
+    const stored = await nullAfter(batch.endsAt, batch.stored);
+    return stored !== null && keys.every((key) => stored.has(key));
+  }
+
+  #openBatch(region: string, context: Pick<RequestContext, "waitUntil">): Batch {
+    const open = this.#open.get(region);
+    const [now, longest] = [Date.now(), (this.#options.batchSeconds + addSeconds) * 1000];
+    const isOpen = open !== undefined && isStillAhead(open.endsAt, { now, longest });
+    if (isOpen && open.messages < mostMessages) return open;
+    const blocks = new Map<string, BlockIncrement>();
+    const endsAt = now + longest;
+    const batch: Batch = { messages: 0, blocks, stored: Promise.resolve(null), endsAt };
+    batch.stored = this.#store(region, batch);
+    this.#open.set(region, batch);
+    context.waitUntil(batch.stored); // also when the client that began the batch goes away
+    return batch;
+  }
+
+  async #store(region: string, batch: Batch): Promise<ReadonlySet<string> | null> {
+    const { shards, batchSeconds, log } = this.#options;
+    await new Promise((resume) => setTimeout(resume, batchSeconds * 1000));
+    if (this.#open.get(region) === batch) this.#open.delete(region);
+    try {
+      const refused = new Set(await shards.add(region, { looks: [...batch.blocks.values()], served: [] }));
+      if (refused.size > 0) this.#logFull(region, refused.size);
+      return new Set([...batch.blocks.keys()].filter((_, position) => !refused.has(position)));
+    } catch (error) {
+      const message = "A shard did not take the counts of some messages.";
+      log({
+        level: "error",
+        event: "views_not_counted",
+        message,
+        messages: batch.messages,
+        error: String(error),
+      });
+      return null;
+    }
+  }
+
+  #logFull(region: string, rows: number): void {
+    const message = "A shard has no room for more rows in this minute; what needed one was not counted.";
+    this.#options.log({ level: "error", event: "views_not_counted", message, region, rows });
+  }
+}
+
+type ServedOptions = { shards: Pick<ViewShards, "add">; flushSeconds: number; log: Logger };
+
+const mostTargets = 1000; // when one client asks for so many pages, the others are counted all the same
+
+/**
+ * Counts the lists that this isolate serves, by page, and adds them to the shards from time to time: an isolate that
+ * ends meanwhile loses what it has counted since. They are only a ceiling of what is believed.
+ */
+export class ServedLists {
+  readonly #options: ServedOptions;
+  #byTarget = new Map<string, { query: TrendingQuery; lists: number }>();
+  #flushAt = 0;
+
+  constructor(options: ServedOptions) {
+    this.#options = options;
+  }
+
+  /** Counts a list that is served at `now` (Unix seconds). */
+  count({ target, query }: CanonicalRequest, now: number, context: Pick<RequestContext, "waitUntil">): void {
+    if (query === null) return;
+    const known = this.#byTarget.get(target);
+    if (known !== undefined) known.lists++;
+    else this.#byTarget.set(target, { query, lists: 1 });
+    if (this.#byTarget.size >= mostTargets) context.waitUntil(this.#send());
+    if (isStillAhead(this.#flushAt, { now, longest: this.#options.flushSeconds })) return;
+    this.#flushAt = now + this.#options.flushSeconds;
+    context.waitUntil(this.#flush());
+  }
+
+  async #flush(): Promise<void> {
+    await new Promise((resume) => setTimeout(resume, this.#options.flushSeconds * 1000));
+    await this.#send();
+  }
+
+  async #send(): Promise<void> {
+    const counted = [...this.#byTarget.values()];
+    this.#byTarget = new Map();
+    const byRegion = Map.groupBy(counted, ({ query }) => query.region);
+    await Promise.all([...byRegion].map(([region, served]) => this.#add(region, served)));
+  }
+
+  async #add(region: string, counted: { query: TrendingQuery; lists: number }[]): Promise<void> {
+    const byList = Map.groupBy(counted, ({ query }) => JSON.stringify([query.window, listName(query)]));
+    const increments = [...byList].map(async ([list, pages]): Promise<ServedIncrement> => {
+      const [window, name] = JSON.parse(list) as [string, string];
+      const counts = pages.map(({ query, lists }) => pageOf(query, lists));
+      return { window, category: await listInTokens(choiceOf(name)), pages: counts };
+    });
+    try {
+      const served = await Promise.all(increments);
+      await this.#options.shards.add(region, { looks: [], served });
+    } catch (error) {
+      const message = "A shard did not take how many lists were served.";
+      this.#options.log({ level: "error", event: "lists_not_counted", message, error: String(error) });
+    }
+  }
+}
+
+function pageOf({ cursor, limit }: TrendingQuery, lists: number): ServedPage {
+  return [cursor === undefined ? 0 : readCursor(cursor).afterRank, limit, lists];
+}
+
+/** What is called of a ViewCounter. */
+type Shard = {
+  add: (increments: Increments) => Promise<number[]>;
+  pull: (after: number | null, limit: number) => Promise<PulledMinutes>;
+};
+export type ShardNamespace = { getByName: (name: string) => Shard };
+
+/** The Durable Objects that count: so many for each region. A call goes to one of them at random. */
+export class ViewShards {
+  readonly #namespace: ShardNamespace;
+  readonly #shardsPerRegion: number;
+
+  constructor(namespace: ShardNamespace, shardsPerRegion: number) {
+    this.#namespace = namespace;
+    this.#shardsPerRegion = shardsPerRegion;
+  }
+
+  /** Resolves when the increments are stored, to the positions of the looks that the shard had no room for. */
+  async add(region: string, increments: Increments): Promise<number[]> {
+    const shard = Math.floor(Math.random() * this.#shardsPerRegion);
+    return this.#namespace.getByName(`${region}-${shard}`).add(increments);
+  }
+
+  /** A shard by its name, also one that nothing is added to any more. Null for a text that names none. */
+  find(name: string): Shard | null {
+    return shardPattern.test(name) ? this.#namespace.getByName(name) : null;
+  }
+
+  names(): string[] {
+    return regionCodes.flatMap((region) =>
+      Array.from({ length: this.#shardsPerRegion }, (_, shard) => `${region}-${shard}`),
+    );
+  }
+}
