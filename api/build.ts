@@ -8,14 +8,14 @@ import type { BunPlugin } from "bun";
  */
 const source = join(import.meta.dir, "src");
 const programs = ["main.ts", "render.ts"];
-const loadedLater = ["resources/for-people.ts", "resources/openapi-text.ts", "process/request-tracing.ts"];
+const lazyModules = ["resources/page-writers.ts", "resources/openapi.ts", "process/request-tracing.ts"];
 
 const { values } = parseArgs({ options: { outdir: { type: "string" } } });
 
 const besideThem: BunPlugin = {
   name: "beside them",
   setup(build) {
-    const names = loadedLater.map((path) => path.slice(path.lastIndexOf("/") + 1, -".ts".length));
+    const names = lazyModules.map((path) => path.slice(path.lastIndexOf("/") + 1, -".ts".length));
     build.onResolve({ filter: new RegExp(`/(${names.join("|")})\\.ts$`) }, ({ path, kind }) => {
       if (kind !== "require-call") return undefined;
       return { path: `.${path.slice(path.lastIndexOf("/")).replace(/ts$/, "js")}`, external: true };
@@ -24,7 +24,7 @@ const besideThem: BunPlugin = {
 };
 
 await Bun.build({
-  entrypoints: [...programs, ...loadedLater].map((path) => join(source, path)),
+  entrypoints: [...programs, ...lazyModules].map((path) => join(source, path)),
   outdir: values.outdir ?? join(import.meta.dir, "dist"),
   naming: "[name].[ext]",
   target: "bun",

@@ -1,17 +1,21 @@
 import { useRegions } from "@trendvault/contract/regions";
-import { assembleAnswers } from "./answers.ts";
 import type { Generation } from "./database/generation.ts";
 import { GenerationWatcher } from "./database/generation-watcher.ts";
 import { type GenerationMark, markGeneration } from "./database/inspector.ts";
 import { ListReader } from "./database/list-reader.ts";
-import { edgeGuard } from "./http/edge-guard.ts";
-import { reportFailure } from "./http/failure.ts";
 import { RequestHandler } from "./http/request-handler.ts";
-import type { Logger } from "./logging/logger.ts";
+import { createRoutes, type FindRoute } from "./http/routes.ts";
+import type { Logger } from "./log.ts";
+import { createDocuments } from "./resources/documents.ts";
+import { describeApi, PageAssets } from "./resources/pages.ts";
+import { videoLinks } from "./resources/trending.ts";
+import { Builder } from "./serving/builder.ts";
 import { Counters, type CounterValues } from "./serving/counters.ts";
+import { RepresentationFactory } from "./serving/representation.ts";
 import { ResponseCache } from "./serving/response-cache.ts";
 import { SnapshotScheduler } from "./serving/snapshot-scheduler.ts";
 import type { Settings } from "./settings.ts";
+import { createSigningKeys, type SigningKeys } from "./signing.ts";
 
 type Environment = { log: Logger; clock?: () => number };
 
@@ -60,8 +64,7 @@ export class Origin {
   };
 
   /** The answer to a request that failed before `answer`, or in it. */
-  readonly answerFailure = (error: unknown): Response =>
-    reportFailure(error, { traceparent: null, route: "none", log: this.#parts.log });
+  readonly answerFailure = (error: unknown): Response => this.#handler.answerFailure(error);
 
   /** Looks at the database and the clock (`now` in milliseconds). Call it every 20 milliseconds or so. */
   tick(now: number): void {
@@ -126,8 +129,8 @@ export async function assembleOrigin(
   const cache = new ResponseCache(builder, counters);
   const scheduler = new SnapshotScheduler({ watcher, cache, builder, lists, log });
   scheduler.tick(clock());
-  const guard = settings.edgeKeys === null ? null : edgeGuard(settings.edgeKeys, clock);
-  const handler = new RequestHandler({ cache, counters, findRoute, guard, log });
+  const { edgeKeys } = settings;
+  const handler = new RequestHandler({ cache, counters, findRoute, edgeKeys, clock, log });
   return { watcher, lists, counters, cache, scheduler, handler, log };
 }
 
@@ -144,5 +147,41 @@ export function listen(origin: Origin, { host, port, answer = origin.answer }: L
     maxRequestBodySize: 1024, // no request needs a body
     fetch: answer,
     error: origin.answerFailure,
+  });
+}
+
+/** What answers are made of: the same for the origin, which serves them, and for bundles, which hold them. */
+type AnswerParts = { findRoute: FindRoute; builder: Builder };
+
+type AnswerOptions = {
+  lists: ListReader;
+  /** Unix time in milliseconds, for signatures. */
+  clock: () => number;
+  onBuilt: (seconds: number) => void;
+};
+
+/** Loads the keys of the settings and puts readers, resources and signatures together. */
+export async function assembleAnswers(
+  settings: Settings,
+  { lists, clock, onBuilt }: AnswerOptions,
+): Promise<AnswerParts> {
+  const keys = await signingKeysOf(settings);
+  const factory = new RepresentationFactory(keys.responses.kid, () => Math.floor(clock() / 1000));
+  const findRoute = createRoutes({
+    lists,
+    documents: createDocuments(keys.publicKeys, () => describeApi(settings.regions)),
+    linkOf: videoLinks(settings.videoUrl),
+    assets: new PageAssets(settings.pageFolder),
+    thumbHosts: settings.thumbHosts,
+  });
+  return { findRoute, builder: new Builder(keys, { factory, onBuilt }) };
+}
+
+/** @throws Error when the edge's key is the origin's own */
+export function signingKeysOf(settings: Settings): Promise<SigningKeys> {
+  return createSigningKeys({
+    responses: settings.signingSeeds,
+    tokens: settings.tokenSigningSeeds,
+    edges: settings.edgeSigningKeys,
   });
 }

@@ -9,7 +9,6 @@ import { readThumbHosts } from "@trendvault/contract/page";
 import { type RegionTable, readRegionTable } from "@trendvault/contract/regions";
 import * as z from "zod/mini";
 import { type Environment, type KeyFiles, readKeyFiles, settingFileNames } from "./key-files.ts";
-import { isVideoUrlTemplate } from "./video-url-template.ts";
 
 const makeBytes = "openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
 
@@ -226,4 +225,17 @@ function parseSeeds(value: string): Uint8Array[] {
     if (isOneByteRepeated(seed)) throw new Error(`key ${index + 1} is one byte repeated: make a random one`);
     return seed;
   });
+}
+
+/** What stands for the id of a video in VIDEO_URL. */
+export const idPlace = "{id}";
+
+const longest = 1800; // characters: an id has 64, escaped 192, and a link at most 2000
+
+/** Whether a text can be VIDEO_URL: an https URL without user, with `{id}` once, in its path, query or fragment. */
+function isVideoUrlTemplate(text: string): boolean {
+  if (text.length > longest || !/^https:\/\/[!-~]+$/.test(text)) return false;
+  if (text.split(idPlace).length !== 2) return false;
+  const [first, second] = ["a", "b"].map((id) => URL.parse(text.replace(idPlace, id)));
+  return first?.host !== undefined && first.host === second?.host && first.username + first.password === "";
 }

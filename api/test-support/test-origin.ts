@@ -1,6 +1,5 @@
 import { toBase64url } from "@trendvault/contract/keys";
 import { tokenMinute } from "@trendvault/contract/token";
-import type { LogFacts } from "../src/logging/logger.ts";
 import { assembleOrigin, Origin, type OriginParts } from "../src/origin.ts";
 import { readSettings } from "../src/settings.ts";
 
@@ -18,7 +17,7 @@ export type TestOrigin = OriginParts & {
   /** Moves the clock on by milliseconds, and lets the origin look at it and at the database. */
   pass(milliseconds?: number): void;
   ask(target: string, init?: RequestInit): Promise<Response>;
-  logged: { level: string; event: string; message: string; facts: LogFacts }[];
+  logged: { level: string; event: string; message: string; facts: Record<string, unknown> }[];
 };
 
 /** The parts of an origin over a database file, without a port, without timers, with a clock that stands still. */

@@ -7,7 +7,7 @@ import { pageUrl } from "@trendvault/contract/page";
 import { trendingUrl } from "@trendvault/contract/queries";
 import { regionCodes, useRegions } from "@trendvault/contract/regions";
 import { coveredFields } from "@trendvault/contract/signature-base";
-import { type RenderedBundle, renderBundle } from "../src/bundle/render-bundle.ts";
+import { type RenderedBundle, renderBundle } from "../src/bundle/run-render.ts";
 import { listen } from "../src/origin.ts";
 import { readSettings } from "../src/settings.ts";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";

@@ -189,7 +189,7 @@ test("how the lists are made is said without keys and paths", async () => {
 });
 
 test("the hours of a window are the writer's", async () => {
-  const source = await Bun.file(join(writer, "../../src/Ranking/Window.php")).text();
+  const source = await Bun.file(join(writer, "../../src/Ranking/Forecast.php")).text();
   for (const window of windows) {
     const name = window.charAt(0).toUpperCase() + window.slice(1);
     expect(source).toContain(`self::${name} => ${windowHours[window]}.0`);

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { oldestReadableVersion, supportedSchemaVersion } from "../src/database/schema-version.ts";
-import { formatTime } from "../src/resources/time-text.ts";
+import { formatTime } from "../src/resources/resource.ts";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../test-support/load.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";

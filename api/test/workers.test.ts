@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { freePort } from "../../edge-worker/test/free-port.ts";
-import { engineOptions } from "../src/process/engine-options.ts";
+import { engineOptions } from "../src/process/worker-pool.ts";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../test-support/load.ts";
 import { lockableCopy } from "../test-support/lockable-copy.ts";

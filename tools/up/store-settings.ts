@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { keySigner } from "../../api/src/signing/key-signer.ts";
+import { keySigner } from "../../api/src/signing.ts";
 import { HOST } from "./services.ts";
 
 /** The bucket of edge-worker/dev-store, and the prefix that the edge reads. */

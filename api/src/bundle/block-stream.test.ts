@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { Random } from "@trendvault/contract/test-support/random";
-import type { Block } from "./block-packer.ts";
-import { encodeBlock, readBlocks } from "./block-stream.ts";
+import { type Block, encodeBlock, readBlocks } from "./bundle-file.ts";
 
 const random = new Random();
 

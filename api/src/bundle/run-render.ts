@@ -1,11 +1,18 @@
-import { signingKeysOf } from "../answers.ts";
-import { DatabaseUnreadable, DatabaseUnusable } from "../database/errors.ts";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import type { BundleFacts } from "@trendvault/contract/bundle-file";
+import { DatabaseUnreadable, DatabaseUnusable } from "../database/database-files.ts";
+import { signingKeysOf } from "../origin.ts";
 import { readSettings, type Settings } from "../settings.ts";
-import { Progress } from "./progress.ts";
-import { renderBundle } from "./render-bundle.ts";
-import { type RenderCommand, readRenderCommand, renderUsage } from "./render-options.ts";
-import { renderShare } from "./render-share.ts";
-import type { Program } from "./share-process.ts";
+import {
+  type Block,
+  type BundleCounts,
+  BundleFileWriter,
+  encodeBlock,
+  readBlocks,
+  type WrittenBundle,
+} from "./bundle-file.ts";
+import { openRendering, type RenderInput, type Share } from "./rendering.ts";
 
 /** Where a command writes: lines of results, lines for people, and bytes for the process that started it. */
 type Output = {
@@ -64,4 +71,174 @@ async function renderWhole(
   const { generation, documents, bytes, index_bytes, sha256, index_sha256 } = await renderBundle(options);
   const seconds = Math.round(performance.now() - started) / 1000;
   output.line(JSON.stringify({ generation, documents, bytes, index_bytes, sha256, index_sha256, seconds }));
+}
+
+type RenderOptions = RenderInput & {
+  /** The file to write. */
+  output: string;
+  /** How many processes render: this one alone, or so many others. */
+  processes: number;
+  /** How this program is started. */
+  program: Program;
+  onProgress: (written: BundleCounts) => void;
+};
+
+/** What was rendered. */
+export type RenderedBundle = WrittenBundle & { generation: number };
+
+/**
+ * Writes the bundle of the newest generation of a database. It is written to its place as it is made, and deleted when
+ * it cannot be finished. @throws Error that says what to do
+ */
+export async function renderBundle(options: RenderOptions): Promise<RenderedBundle> {
+  const rendering = await openRendering(options);
+  const { processes, onProgress } = options;
+  const { facts } = rendering;
+  const file = new BundleFileWriter(options.output);
+  const blocksOf = (share: Share) =>
+    processes === 1 ? rendering.blocks(share) : blocksOfProcess(share, { ...options, facts });
+  try {
+    const shares = Array.from({ length: processes }, (_, index) => ({ index, of: processes }));
+    const writing = shares.map(async (share) => {
+      for await (const block of blocksOf(share)) {
+        file.add(block);
+        onProgress(file);
+      }
+    });
+    await Promise.all(writing);
+    return { generation: facts.generation, ...file.finish(facts) };
+  } catch (error) {
+    file.discard();
+    throw error;
+  } finally {
+    rendering.close();
+  }
+}
+
+/** How a program is started: its words, and its environment. */
+type Program = { words: readonly string[]; env: Record<string, string | undefined> };
+
+type Options = RenderInput & { program: Program; facts: Pick<BundleFacts, "generation"> };
+
+/** The blocks of a share, rendered by another process. @throws Error with what that said, when it fails */
+async function* blocksOfProcess(
+  { index, of }: Share,
+  { settings, now, program, facts }: Options,
+): AsyncGenerator<Block> {
+  const share = `${index}/${of}@${now}#${facts.generation}`;
+  const child = Bun.spawn([...program.words, "--database", settings.databasePath, "--share", share], {
+    env: program.env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  try {
+    yield* readBlocks(child.stdout);
+    const said = await child.stderr.text();
+    const code = await child.exited;
+    if (code !== 0) throw new Error(said.trim() || `A process that renders a share ended with ${code}`);
+  } finally {
+    child.kill("SIGKILL"); // nothing, when it has ended
+  }
+}
+
+/** A share as `blocksOfProcess` names it: of which generation, and the time at which it is signed. */
+type NamedShare = { share: Share; now: number; generation: number };
+
+/** Reads the name of a share, or gives null. */
+function readShare(text: string): NamedShare | null {
+  const [, index, of, now, generation] = /^(\d+)\/(\d+)@(\d+)#(\d+)$/.exec(text)?.map(Number) ?? [];
+  if (index === undefined || of === undefined || now === undefined || generation === undefined) return null;
+  return { share: { index, of }, now, generation };
+}
+
+/** Renders a share for the process that writes the file. @throws Error that says what to do */
+async function renderShare(
+  { share, now, generation }: NamedShare,
+  { settings, write }: { settings: Settings; write: (bytes: Uint8Array) => void },
+): Promise<void> {
+  const rendering = await openRendering({ settings, now });
+  const { facts } = rendering;
+  if (facts.generation !== generation) {
+    throw new Error(
+      `Cannot render generation ${generation}: ${facts.generation} was published meanwhile. Run it again`,
+    );
+  }
+  for (const block of rendering.blocks(share)) write(encodeBlock(block));
+  rendering.close();
+}
+
+/** What the arguments ask for. Paths are absolute; a share is what one process asks another for. */
+type RenderCommand =
+  | { kind: "help" }
+  | { kind: "keys" }
+  | { kind: "bundle"; database: string; output: string; processes: number }
+  | { kind: "share"; database: string; share: NamedShare };
+
+const renderUsage = `Usage: bun api/dist/render.js --database FILE --output FILE [--processes N]
+       bun api/dist/render.js --keys
+
+Writes every document of the newest generation of a database, signed and compressed, into one file (a bundle), from
+which an edge without an origin answers. Its settings are the origin's (.env.example). The last line on standard output
+is JSON: generation, documents, bytes, index_bytes, sha256, index_sha256, seconds; progress is on standard error.
+With --processes (1 to 16, default 1) so many others render side by side: quicker where there are free cores.
+With --keys it prints the public keys that verify them, as an origin has them at /.well-known/jwks.json.
+Exit codes: 0 written; 2 an argument or a setting is wrong; 5 the database cannot be read; 1 anything else.`;
+
+/** Reads the arguments of the command. @throws Error that says what is expected */
+function readRenderCommand(args: readonly string[]): RenderCommand {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      database: { type: "string" },
+      output: { type: "string" },
+      processes: { type: "string", default: "1" },
+      share: { type: "string" },
+      keys: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return { kind: "help" };
+  if (values.keys) return { kind: "keys" };
+  const database = requirePath(values.database, "database");
+  if (values.share !== undefined) return { kind: "share", database, share: requireShare(values.share) };
+  const output = requirePath(values.output, "output");
+  return { kind: "bundle", database, output, processes: requireProcesses(values.processes) };
+}
+
+function requirePath(path: string | undefined, name: string): string {
+  if (path === undefined || path === "") throw new Error(`--${name}: missing, expected a file`);
+  return resolve(path);
+}
+
+function requireProcesses(text: string): number {
+  if (!/^([1-9]|1[0-6])$/.test(text)) throw new Error("--processes: expected a whole number from 1 to 16");
+  return Number(text);
+}
+
+function requireShare(text: string): NamedShare {
+  const share = readShare(text);
+  if (share === null) throw new Error("--share: expected what render.js itself gives its processes");
+  return share;
+}
+
+const intervalMs = 1000;
+
+/** Says how far a rendering is, once a second. */
+class Progress {
+  readonly #say: (text: string) => void;
+  readonly #started = performance.now();
+  #saidAt = this.#started;
+
+  constructor(say: (text: string) => void) {
+    this.#say = say;
+  }
+
+  readonly report = ({ documents, bytes }: BundleCounts): void => {
+    const now = performance.now();
+    if (now - this.#saidAt < intervalMs) return;
+    this.#saidAt = now;
+    const seconds = ((now - this.#started) / 1000).toFixed(1);
+    this.#say(`${documents} documents, ${(bytes / 1e6).toFixed(1)} MB in ${seconds} s`);
+  };
 }

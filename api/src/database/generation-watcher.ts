@@ -1,12 +1,14 @@
 import { statSync } from "node:fs";
 import {
   type DatabaseFiles,
+  DatabaseUnreadable,
+  DatabaseUnusable,
   describeFiles,
+  explainSqliteError,
   isSameDatabase,
   isSameFile,
   requireFile,
 } from "./database-files.ts";
-import { DatabaseUnreadable, DatabaseUnusable, explainSqliteError } from "./errors.ts";
 import { type Generation, isSameGeneration } from "./generation.ts";
 import { Store } from "./store.ts";
 

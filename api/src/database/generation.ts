@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { findRegion, regionCodes } from "@trendvault/contract/regions";
-import { DatabaseUnusable } from "./errors.ts";
-import { readRemovalsVersion } from "./removals.ts";
+import { DatabaseUnusable } from "./database-files.ts";
 
 /** One published ranking of some regions; of all where there is one writer. Times are Unix seconds. */
 export type Ranking = {
@@ -171,4 +170,9 @@ export function readLists(database: Database, generation: number): NamedList[] {
     list = next.get(generation, list.region, list.window, list.category);
   }
   return lists;
+}
+
+/** Rises with every removal, and when one is undone: both change pages of generations that stay as they are. */
+function readRemovalsVersion(database: Database): number {
+  return database.query<{ version: number }, []>("SELECT version FROM removals_version").get()?.version ?? 0;
 }

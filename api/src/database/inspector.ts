@@ -1,9 +1,8 @@
 import { windows } from "@trendvault/contract/lists";
-import { describeContent } from "./database-files.ts";
-import { DatabaseUnusable, explainSqliteError } from "./errors.ts";
+import { readRegionTable, useRegions } from "@trendvault/contract/regions";
+import { DatabaseUnusable, describeContent, explainSqliteError } from "./database-files.ts";
 import type { Generation } from "./generation.ts";
-import { Store } from "./store.ts";
-import type { WalkedTable } from "./table-walk.ts";
+import { Store, type WalkedTable } from "./store.ts";
 
 /** What is compared of a generation: which rankings are served, and which are the newest. */
 export type GenerationMark = Pick<Generation, "id" | "publishedAt" | "rankings">;
@@ -17,6 +16,22 @@ type Budget = { afterChangeMs: number; idleMs: number };
 type Step = (store: Store) => string | number | null;
 
 type Walk = Generator<Step, void, string | number | null>;
+
+const intervalMs = 1000;
+// Milliseconds of CPU for a look, and at most a list more: the 30 MB of the demo are read in two looks.
+const budget = { afterChangeMs: 20, idleMs: 0.5 };
+
+/** Looks at the database once a second and tells the supervisor; ends with it. */
+export function runInspector(path: string): void {
+  const { REGIONS_TABLE: regions = "" } = process.env;
+  useRegions(regions === "" ? null : readRegionTable(regions));
+  process.on("disconnect", () => process.exit(0));
+  process.on("SIGHUP", () => {}); // for the supervisor; a terminal sends it to all
+  const inspector = new Inspector(path);
+  const look = () => process.send?.(inspector.inspect(budget) satisfies Inspection);
+  look();
+  setInterval(look, intervalMs);
+}
 
 /**
  * Looks at a database as no process does that has it open: each look opens it afresh, and reads on where the last one

@@ -1,12 +1,11 @@
-import { largestLimit, listName, type Window, windows } from "@trendvault/contract/lists";
+import { choiceOf, largestLimit, listName, type Window, windows } from "@trendvault/contract/lists";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/queries";
-import { DatabaseUnreadable, RankingUnreadable } from "./errors.ts";
-import type { ExplanationKey, ExplanationRecord, MakingRow } from "./explanation-rows.ts";
+import { DatabaseUnreadable, RankingUnreadable } from "./database-files.ts";
+import type { ExplanationKey, ExplanationRecord, MakingRow } from "./explanations.ts";
 import type { Generation, ListLength, RegionGeneration } from "./generation.ts";
 import type { GenerationWatcher } from "./generation-watcher.ts";
-import type { ListPage } from "./list-page.ts";
-import { ListedChoices } from "./listed-choices.ts";
-import type { VideoRecord } from "./video-rows.ts";
+import type { ListPage } from "./lists.ts";
+import type { VideoRecord } from "./videos.ts";
 
 /**
  * Reads lists, and keeps the first page of every region and window, and what lists there are, in memory for as long as
@@ -147,4 +146,26 @@ function regionOf({ regions }: Generation, code: string): RegionGeneration {
 
 function isDeleted(id: number): DatabaseUnreadable {
   return new DatabaseUnreadable(`Generation ${id} was deleted while it is served`);
+}
+
+/** What there are lists of: categories in any region, and languages by region. */
+export class ListedChoices {
+  readonly categories = new Set<string>();
+  readonly #languages = new Map<string, Set<string>>();
+
+  /** `name` is a list's name (contract/lists.ts). */
+  add(region: string, name: string): void {
+    const { category, language } = choiceOf(name);
+    if (category !== undefined) this.categories.add(category);
+    if (language !== undefined) this.#languages.set(region, this.#ofRegion(region).add(language));
+  }
+
+  /** The languages that have a list in a region. */
+  languagesIn(region: string): ReadonlySet<string> {
+    return this.#ofRegion(region);
+  }
+
+  #ofRegion(region: string): Set<string> {
+    return this.#languages.get(region) ?? new Set();
+  }
 }

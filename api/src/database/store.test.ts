@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { DatabaseBuilder, listMigrations, videos } from "../../test-support/database-builder.ts";
-import { DatabaseUnusable } from "./errors.ts";
+import { DatabaseUnusable } from "./database-files.ts";
 import { supportedSchemaVersion } from "./schema-version.ts";
 import { Store } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { DatabaseBuilder } from "../../test-support/database-builder.ts";
-import { placesSql } from "./video-rows.ts";
+import { placesSql } from "./videos.ts";
 
 test("the places of a video are looked up by its id, not by reading the generation", () => {
   const builder = new DatabaseBuilder();

@@ -10,23 +10,18 @@ import {
   videoIdAt,
 } from "@trendvault/contract/paths";
 import { exportedRegionAt, feedAt } from "@trendvault/contract/queries";
-import { aboutPage } from "../resources/about-page.ts";
-import { aboutResource } from "../resources/about-resource.ts";
-import { docsResource } from "../resources/docs-resource.ts";
+import { aboutResource, regionsResource } from "../resources/about.ts";
 import type { Documents } from "../resources/documents.ts";
-import { explanationResource } from "../resources/explanation-resource.ts";
-import { exportResource } from "../resources/export-resource.ts";
-import { feedResource } from "../resources/feed-resource.ts";
-import { type HtmlSources, pageResource } from "../resources/page-resource.ts";
-import { Refusal } from "../resources/refusal.ts";
-import { regionsResource } from "../resources/regions-resource.ts";
-import type { Resource, RouteName } from "../resources/resource.ts";
-import { trendingResource } from "../resources/trending-resource.ts";
-import { videoResource } from "../resources/video-resource.ts";
+import { explanationResource } from "../resources/explanation.ts";
+import { exportResource } from "../resources/export.ts";
+import { aboutPage, docsResource, feedResource, type HtmlSources, pageResource } from "../resources/pages.ts";
+import { Refusal, type Resource, type RouteName } from "../resources/resource.ts";
+import { trendingResource } from "../resources/trending.ts";
+import { videoResource } from "../resources/video.ts";
 import type { Target } from "./request-target.ts";
 
 /** What the resources are made from. */
-export type ResourceSources = HtmlSources & { documents: Documents };
+type ResourceSources = HtmlSources & { documents: Documents };
 
 /** `resolve` gives the resource that a request target names, or why there is none. */
 type Route = { name: RouteName; resolve: (target: Target) => Resource | Refusal };

@@ -61,7 +61,7 @@ test("what no worker says of itself is a reason, too", async () => {
 test.each(["http://admin/readyz?x", "/readyz", "http://[::1/readyz"])(
   "/readyz is found by %s, with any Host",
   async (url) => {
-    const pages = adminHandler({ ...statistics, reports: [report()] });
+    const pages = adminHandler(() => ({ ...statistics, reports: [report()] }));
     expect((await pages({ url } as Request)).status).toBe(200);
   },
 );
@@ -82,7 +82,7 @@ test.each([
     1,
   ],
 ])("when %s, /metrics counts the reasons of /readyz", async (_name, changes, reasons, keysRejected) => {
-  const pages = adminHandler({ ...statistics, ...changes });
+  const pages = adminHandler(() => ({ ...statistics, ...changes }));
   const text = await (await pages(new Request("http://admin/metrics"))).text();
   const lines = text.split("\n");
   expect(lines).toContain(`trendvault_degraded_reasons ${reasons}`);

@@ -1,6 +1,7 @@
+import type { Aggregator, PrometheusContentType, Registry as RegistryOf } from "@prometheus-io/client";
 import { splitTarget } from "../http/request-target.ts";
+import { type CounterValues, latencyBounds } from "../serving/counters.ts";
 import type { WorkerReport } from "./messages.ts";
-import { type Metrics, type WorkerExits, writeMetrics } from "./metrics.ts";
 
 /** What the admin port needs of the worker pool, and why the origin is degraded although no worker says so. */
 export type WorkerStatistics = {
@@ -13,11 +14,13 @@ export type WorkerStatistics = {
 };
 
 /** What the admin port answers: /metrics for Prometheus, /readyz for people and load balancers. */
-export function adminHandler(workers: WorkerStatistics): (request: Request) => Response | Promise<Response> {
+export function adminHandler(
+  read: () => WorkerStatistics,
+): (request: Request) => Response | Promise<Response> {
   return (request) => {
     const { path } = splitTarget(request.url);
-    if (path === "/readyz") return readiness(workers);
-    if (path === "/metrics") return metrics(workers);
+    if (path === "/readyz") return readiness(read());
+    if (path === "/metrics") return metrics(read());
     return new Response("No such path; there are /metrics and /readyz.\n", { status: 404 });
   };
 }
@@ -53,4 +56,135 @@ async function metrics(workers: WorkerStatistics): Promise<Response> {
   const now = Date.now() / 1000;
   const { text, contentType } = await writeMetrics({ reports, exitedCounters, supervision }, now);
   return new Response(text, { headers: { "content-type": contentType } });
+}
+
+/** Metrics of one process, or the sum of several, as @prometheus-io/client aggregates them. */
+export type Metrics = readonly Metric[];
+
+type Metric = { name: string; help: string; type: MetricKind; values: Value[]; aggregator: Aggregator };
+type MetricKind = "counter" | "gauge" | "histogram";
+type Value = { labels: Record<string, string | number>; value: number; metricName?: string };
+
+/** How often workers ended by themselves. */
+export type WorkerExits = { crashed: number; hung: number };
+
+/** What the supervisor knows, and no worker. */
+type Supervision = { exits: WorkerExits; hasRejectedKeys: boolean; degradedReasons: number };
+
+type MetricsParts = {
+  reports: readonly WorkerReport[];
+  exitedCounters: Metrics;
+  supervision: Supervision;
+};
+
+/** The metrics of all workers as Prometheus text. `now` is Unix time in seconds. */
+export async function writeMetrics({ reports, exitedCounters, supervision }: MetricsParts, now: number) {
+  const running = reports.map((report, index) => [
+    ...describeCounters(report.counters),
+    ...describeWorker(report, index, now),
+  ]);
+  const registry = aggregate([
+    [...workerCount(0), ...describeSupervision(supervision)],
+    exitedCounters,
+    ...running,
+  ]);
+  return { text: await registry.metrics(), contentType: registry.contentType };
+}
+
+/** Adds what a worker had counted when it exited to what others had. */
+export function sumExited(exitedCounters: Metrics, { counters }: WorkerReport): Metrics {
+  return aggregate([exitedCounters, describeCounters(counters)]).getMetricsAsArray() as unknown as Metrics;
+}
+
+// Loaded with the first use, a scrape or the exit of a worker: no worker needs it, nor the start.
+function aggregate(all: readonly Metrics[]): RegistryOf<PrometheusContentType> {
+  const { Registry } = require("@prometheus-io/client") as typeof import("@prometheus-io/client");
+  return Registry.aggregate<PrometheusContentType>([...all]);
+}
+
+function describeCounters(counters: CounterValues): Metric[] {
+  const requests = Object.entries(counters.requests).map(([name, value]) => {
+    const [route = "", status = ""] = name.split(" ");
+    return { labels: { route, status }, value };
+  });
+  return [
+    metric("requests_total", "counter", "Requests by route and status", requests),
+    single("cache_hits_total", "counter", "Requests answered from the cache", counters.hits),
+    single("cache_misses_total", "counter", "Requests that waited for a build", counters.misses),
+    single("builds_total", "counter", "Builds of answers, on request or ahead", counters.builds),
+    single(
+      "build_seconds_total",
+      "counter",
+      "Time from the begin to the end of builds",
+      counters.buildSeconds,
+    ),
+    single("body_bytes_total", "counter", "Bytes of the bodies sent from the cache", counters.bytes),
+    describeLatency(counters),
+  ];
+}
+
+// Buckets are cumulative in Prometheus' text.
+function describeLatency({ latency }: CounterValues): Metric {
+  const name = "sampled_request_duration_seconds";
+  const metricName = `trendvault_${name}`;
+  let count = 0;
+  const values: Value[] = [...latencyBounds, "+Inf"].map((le, index) => {
+    count += latency.buckets[index] ?? 0;
+    return { labels: { le }, value: count, metricName: `${metricName}_bucket` };
+  });
+  values.push({ labels: {}, value: latency.sum, metricName: `${metricName}_sum` });
+  values.push({ labels: {}, value: count, metricName: `${metricName}_count` });
+  const help =
+    "From a request's arrival in the handler to its answer; a sample of up to 50 a second and worker";
+  return metric(name, "histogram", help, values);
+}
+
+function describeWorker(report: WorkerReport, index: number, now: number): Metric[] {
+  const { generation, degradedReason, eventLoopLagSeconds, residentBytes } = report;
+  const id = generation === null ? [] : [{ labels: {}, value: generation.id }];
+  // Of the writer that has not published for longest: one that has stopped has to show.
+  const oldest = Math.min(...(generation?.rankings ?? []).map(({ publishedAt }) => publishedAt));
+  const age = generation === null ? [] : [{ labels: {}, value: now - oldest }];
+  const ofWorker = (value: number) => [{ labels: { worker: index }, value }];
+  const isDegraded = degradedReason === null ? 0 : 1;
+  return [
+    metric("generation", "gauge", "The oldest generation that a worker serves", id, "min"),
+    metric("generation_age_seconds", "gauge", "Time since that generation", age, "max"),
+    ...workerCount(1),
+    single("degraded_workers", "gauge", "Workers that cannot read the database", isDegraded),
+    metric(
+      "event_loop_lag_seconds",
+      "gauge",
+      "The longest in the last second",
+      ofWorker(eventLoopLagSeconds),
+    ),
+    metric("resident_memory_bytes", "gauge", "Resident memory", ofWorker(residentBytes)),
+  ];
+}
+
+function describeSupervision({ exits, hasRejectedKeys, degradedReasons }: Supervision): Metric[] {
+  const ended = Object.entries(exits).map(([reason, value]) => ({ labels: { reason }, value }));
+  return [
+    metric("worker_exits_total", "counter", "Workers that ended by themselves or hung", ended),
+    single("degraded_reasons", "gauge", "Reasons that /readyz gives", degradedReasons),
+    single("keys_rejected", "gauge", "1 after a reload with a bad key file", hasRejectedKeys ? 1 : 0),
+  ];
+}
+
+function workerCount(count: number): Metric[] {
+  return [single("workers", "gauge", "Workers that report", count)];
+}
+
+function single(name: string, type: MetricKind, help: string, value: number): Metric {
+  return metric(name, type, help, [{ labels: {}, value }]);
+}
+
+function metric(
+  name: string,
+  type: MetricKind,
+  help: string,
+  values: Value[],
+  aggregator: Aggregator = "sum",
+): Metric {
+  return { name: `trendvault_${name}`, help, type, values, aggregator };
 }

@@ -1,7 +1,9 @@
 import type { Inspection } from "../database/inspector.ts";
 import type { WorkerReport } from "./messages.ts";
+import { engineOptions } from "./worker-pool.ts";
 
-type Inspector = { kill(): void; exited: Promise<unknown> };
+/** The process that looks at the database. */
+type InspectorProcess = { kill(): void; exited: Promise<unknown> };
 
 const lateAfterMs = 2500; // looks come every second
 const replaceAfterMs = 4000;
@@ -15,9 +17,9 @@ const keptGenerations = 100;
  * from following the database, it shows here. Times are of `performance.now()`.
  */
 export class DatabaseWatch {
-  readonly #start: (onInspection: (inspection: Inspection) => void) => Inspector;
+  readonly #start: (onInspection: (inspection: Inspection) => void) => InspectorProcess;
   readonly #clock: () => number;
-  #inspector: Inspector | null = null;
+  #inspector: InspectorProcess | null = null;
   #startedAt = 0;
   #isKilled = false;
   #inspection: Inspection | null = null;
@@ -29,7 +31,7 @@ export class DatabaseWatch {
 
   /** `start` starts the process that inspects. */
   constructor(
-    start: (onInspection: (inspection: Inspection) => void) => Inspector,
+    start: (onInspection: (inspection: Inspection) => void) => InspectorProcess,
     clock: () => number = () => performance.now(),
   ) {
     this.#start = start;
@@ -112,6 +114,20 @@ export class DatabaseWatch {
       return;
     }
   }
+}
+
+/** Starts the process that looks at the database. Of the settings it needs the database's path and the regions, as text. */
+export function startInspector(
+  { path, regions = "" }: { path: string; regions: string | undefined },
+  onInspection: (inspection: Inspection) => void,
+): InspectorProcess {
+  const command = [process.execPath, "--smol", ...process.execArgv, Bun.main, "inspector", path];
+  const child = Bun.spawn(command, {
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...engineOptions(Bun.version), REGIONS_TABLE: regions },
+    ipc: onInspection,
+  });
+  return { exited: child.exited, kill: () => child.kill("SIGKILL") };
 }
 
 function describe(generation: WorkerReport["generation"]): string {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { engineOptions } from "./engine-options.ts";
+import { engineOptions } from "./worker-pool.ts";
 
 test("the Bun that is installed starts with the options", () => {
   const options = engineOptions(Bun.version);

@@ -1,5 +1,4 @@
-import type { Inspection } from "../database/inspector.ts";
-import type { LogFacts, LogLevel } from "../logging/logger.ts";
+import type { Logger } from "../log.ts";
 import type { OriginStatus } from "../origin.ts";
 
 /** How a worker is doing: sent once a second, and whenever `degradedReason` changes. */
@@ -13,13 +12,10 @@ export type WorkerReport = OriginStatus & {
 export type WorkerMessage =
   | { type: "ready"; port: number }
   | { type: "report"; report: WorkerReport }
-  | { type: "log"; level: LogLevel; event: string; message: string; facts: LogFacts };
+  | { type: "log"; line: Parameters<Logger> };
 
 /** From the supervisor to a worker: open the database anew. */
 export type SupervisorMessage = { type: "reopen" };
-
-/** From the inspector to the supervisor, once a second. */
-export type InspectorMessage = Inspection;
 
 /** The exit code of a worker that cannot start; it has written the reason on standard error. */
 export const cannotStartCode = 78; // EX_CONFIG of sysexits.h

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { generationMark, generationMarkOf } from "../../test-support/generation-mark.ts";
 import { Counters } from "../serving/counters.ts";
+import { sumExited, writeMetrics } from "./admin.ts";
 import type { WorkerReport } from "./messages.ts";
-import { sumExited, writeMetrics } from "./metrics.ts";
 
 function report(requests: number, changes: Partial<WorkerReport> = {}): WorkerReport {
   const counters = new Counters();

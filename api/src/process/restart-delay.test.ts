@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { restartDelay } from "./restart-delay.ts";
+import { restartDelay } from "./worker-pool.ts";
 
 test.each([
   [1, 100],

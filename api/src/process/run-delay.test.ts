@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { until } from "../../test-support/until.ts";
-import { runDelayMs } from "./run-delay.ts";
+import { runDelayMs } from "./worker-pool.ts";
 
 const spin = [process.execPath, "-e", "for (;;);"];
 const isCounted = runDelayMs(process.pid) > 0;

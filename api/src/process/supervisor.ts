@@ -1,15 +1,12 @@
-import type { Logger } from "../logging/logger.ts";
-import { TaskGuard } from "../logging/task-guard.ts";
+import { type Environment, readKeyFiles, settingFileNames } from "../key-files.ts";
+import { writeLog } from "../log.ts";
 import type { Settings } from "../settings.ts";
-import { adminHandler } from "./admin.ts";
-import { DatabaseWatch } from "./database-watch.ts";
+import { adminHandler, type WorkerStatistics } from "./admin.ts";
+import { DatabaseWatch, startInspector } from "./database-watch.ts";
 import { explainBindError } from "./free-port.ts";
-import { InspectorProcess } from "./inspector-process.ts";
 import { cannotStartCode } from "./messages.ts";
-import { Oversight } from "./oversight.ts";
-import { WorkerEnvironment } from "./worker-environment.ts";
-import { WorkerPool } from "./worker-pool.ts";
-import { WorkerProcess } from "./worker-process.ts";
+import { TaskGuard } from "./task-guard.ts";
+import { WorkerPool, WorkerProcess } from "./worker-pool.ts";
 
 type Supervised = { pool: WorkerPool; guard: TaskGuard; environment: WorkerEnvironment };
 
@@ -22,10 +19,13 @@ const firstRequestMs = 20; // after the first worker listens, the processor is i
  * from listening would keep the others, too. @throws Error of one sentence when it cannot start
  */
 export async function runSupervisor(env: Record<string, string | undefined>): Promise<void> {
-  const environment = new WorkerEnvironment(env, log);
-  const pool = new WorkerPool((port) => new WorkerProcess(log, { port, env: environment.current }), log);
+  const environment = new WorkerEnvironment(env);
+  const pool = new WorkerPool(
+    (port) => new WorkerProcess(writeLog, { port, env: environment.current }),
+    writeLog,
+  );
   handleSignals(pool, environment);
-  const guard = new TaskGuard(log);
+  const guard = new TaskGuard(writeLog);
   setInterval(
     () => guard.run("watch the workers", () => pool.replaceSilent(performance.now())),
     watchIntervalMs,
@@ -44,28 +44,51 @@ export async function runSupervisor(env: Record<string, string | undefined>): Pr
   }
 }
 
+/** Looks at the workers and the database twice a second, and says what it sees on the admin port. */
 async function supervise({ pool, guard, environment }: Supervised, settings: Settings): Promise<void> {
   const watch = new DatabaseWatch((onInspection) => {
     const parts = { path: settings.databasePath, regions: environment.current.REGIONS_TABLE };
-    return new InspectorProcess(parts, onInspection);
+    return startInspector(parts, onInspection);
   });
-  const oversight = new Oversight({ pool, watch, guard, environment }, log);
-  const admin = serveAdmin(oversight, settings);
+  const findReasons = () => {
+    const now = performance.now();
+    const failed = [guard.reason, environment.reason].filter((reason) => reason !== null);
+    return [...failed, ...pool.describe(now), ...watch.describe(pool.reports, now)];
+  };
+  const admin = serveAdmin(settings, () => ({
+    reports: pool.reports,
+    exitedCounters: pool.exitedCounters,
+    exits: pool.exits,
+    hasRejectedKeys: environment.reason !== null,
+    reasons: findReasons(),
+  }));
   await pool.grow(settings.workers);
   if (pool.isStopping) return;
   process.on("SIGHUP", () => watch.stop()); // and the next look starts another one
   process.on("exit", () => watch.stop()); // when it hangs, it does not end by itself
-  setInterval(
-    () => guard.run("compare with the database", () => oversight.tick(performance.now())),
-    watchIntervalMs,
-  );
+  let logged = "";
+  const look = (now: number) => {
+    if (pool.isStopping) return;
+    watch.tick(now);
+    pool.reopen((report) => watch.isBehind(report, now));
+    const reasons = watch.describe(pool.reports, now);
+    if (reasons.join("; ") !== logged) logCheck(reasons);
+    logged = reasons.join("; ");
+  };
+  setInterval(() => guard.run("compare with the database", () => look(performance.now())), watchIntervalMs);
   const url = `http://${settings.host}:${pool.port}/`;
   const facts = { url, workers: settings.workers, admin_url: admin.url.href };
-  log("info", "listening", `The origin answers at ${url}.`, facts);
+  writeLog("info", "listening", `The origin answers at ${url}.`, facts);
 }
 
-function serveAdmin(oversight: Oversight, { adminHost: hostname, adminPort: port }: Settings) {
-  const fetch = adminHandler(oversight);
+function logCheck(reasons: string[]): void {
+  if (reasons.length === 0)
+    writeLog("info", "check_passed", "The database is whole, and its newest generation is served.");
+  else writeLog("warning", "check_failed", "The database or what is served of it is not right.", { reasons });
+}
+
+function serveAdmin({ adminHost: hostname, adminPort: port }: Settings, read: () => WorkerStatistics) {
+  const fetch = adminHandler(read);
   const serve = () => Bun.serve({ hostname, port, development: false, reusePort: false, fetch });
   return explainBindError(hostname, port, serve, "ADMIN_PORT");
 }
@@ -73,7 +96,8 @@ function serveAdmin(oversight: Oversight, { adminHost: hostname, adminPort: port
 function handleSignals(pool: WorkerPool, environment: WorkerEnvironment): void {
   const stop = async () => {
     if (pool.isStopping) return; // a second signal
-    await Promise.all([log("info", "stopping", "Open requests are answered, then all exit."), pool.stop()]);
+    writeLog("info", "stopping", "Open requests are answered, then all exit.");
+    await pool.stop();
     process.exit(0);
   };
   process.on("SIGTERM", stop);
@@ -84,12 +108,53 @@ function handleSignals(pool: WorkerPool, environment: WorkerEnvironment): void {
   });
 }
 
-// pino is loaded with the first line, after the workers were started. A log that cannot be written ends nothing.
-async function log(...line: Parameters<Logger>): Promise<void> {
-  try {
-    const { writeLog } = await import("../logging/log-writer.ts");
-    writeLog(...line);
-  } catch {
-    // There is no other place to say it.
+/**
+ * What workers start with: the environment of this process, with the text of its key files in the place of their paths.
+ * They are read at the start and at SIGHUP only, so that a worker that crashes meanwhile comes back with the same keys.
+ */
+class WorkerEnvironment {
+  readonly #env: Environment;
+  #current: Environment;
+  #reason: string | null = null;
+
+  /** Until `read` is called, workers read the key files themselves. */
+  constructor(env: Environment) {
+    this.#env = env;
+    this.#current = env;
+  }
+
+  get current(): Environment {
+    return this.#current;
+  }
+
+  /** Why the keys of before are still used, or null. */
+  get reason(): string | null {
+    return this.#reason;
+  }
+
+  /** Reads key files and settings. @throws Error with a line for each that is bad; then `current` stays as it is */
+  async read(): Promise<Settings> {
+    const { readSettings } = await import("../settings.ts"); // not before the first worker was started
+    const files = readKeyFiles(this.#env);
+    const settings = readSettings(this.#env, files);
+    this.#current = files.values;
+    return settings;
+  }
+
+  /** Reads the key files again, if there are any. When one of them is bad, the keys of all stay as they are. */
+  async reload(): Promise<void> {
+    if (!Object.keys(settingFileNames).some((name) => this.#env[name] !== undefined)) return;
+    try {
+      const { edgeKeys } = await this.read();
+      this.#reason = null;
+      const facts = { edge_key_ids: [...(edgeKeys ?? [])].map(([kid]) => kid) };
+      writeLog("info", "keys_read", "The key files were read again.", facts);
+    } catch (error) {
+      const { message } = error as Error;
+      this.#reason = `A key file cannot be used, and the keys of before are: ${message}`;
+      writeLog("error", "keys_rejected", "A key file cannot be used; the keys of before stay.", {
+        reason: message,
+      });
+    }
   }
 }

@@ -1,8 +1,8 @@
-import type { Logger } from "../logging/logger.ts";
-import type { WorkerReport } from "./messages.ts";
-import { type Metrics, sumExited, type WorkerExits } from "./metrics.ts";
-import { restartDelay } from "./restart-delay.ts";
-import type { WorkerProcess } from "./worker-process.ts";
+import { readFileSync } from "node:fs";
+import type { Environment } from "../key-files.ts";
+import type { Logger } from "../log.ts";
+import { type Metrics, sumExited, type WorkerExits } from "./admin.ts";
+import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
 
 type Worker = Pick<WorkerProcess, keyof WorkerProcess>; // what is public, which a test can stand in for
 
@@ -249,4 +249,126 @@ export class WorkerPool {
     this.#workers.splice(index, 1);
     if (worker.report !== null) this.#exitedCounters = sumExited(this.#exitedCounters, worker.report);
   }
+}
+
+const stopTimeoutMs = 10_000;
+
+// The same program as this process, source or bundle. Settings come with the environment, a .env of this process's
+// folder included: a worker that read it again would find the paths of key files that are replaced by their text.
+const command = [process.execPath, ...process.execArgv, "--no-env-file", Bun.main, "worker"];
+
+/** `port` is where workers listen already; the first one finds it in the settings (null). */
+type WorkerOptions = { port: number | null; env: Environment };
+
+/** A worker as its supervisor sees it. */
+export class WorkerProcess {
+  readonly #child: Bun.Subprocess<"ignore", "inherit", "inherit">;
+  readonly #listening = Promise.withResolvers<number | null>();
+  readonly startedAt = performance.now();
+  /** When a message of it came last, as `performance.now()` gives it. */
+  lastMessageAt = this.startedAt;
+  /** The last one; null before the first. */
+  report: WorkerReport | null = null;
+  #runDelayAtMessage = 0;
+
+  /** Starts it. */
+  constructor(log: Logger, { port, env }: WorkerOptions) {
+    this.#child = Bun.spawn(port === null ? command : [...command, String(port)], {
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...engineOptions(Bun.version), ...env },
+      ipc: (message: WorkerMessage) => this.#onMessage(message, log),
+    });
+    void this.exited.then(() => this.#listening.resolve(null));
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  /** For how long since its last message it could have run and had no processor. */
+  get starvedMs(): number {
+    return Math.max(0, runDelayMs(this.pid) - this.#runDelayAtMessage);
+  }
+
+  /** The port, once it listens there; null when it exited before. */
+  get listening(): Promise<number | null> {
+    return this.#listening.promise;
+  }
+
+  /** Its exit code, or the name of the signal that ended it. */
+  get exited(): Promise<number | string> {
+    return this.#child.exited.then((code) => this.#child.signalCode ?? code);
+  }
+
+  /** Lets it finish its open requests and exit; kills it when it does not in time. */
+  async stop(): Promise<void> {
+    this.#child.kill("SIGTERM");
+    const timer = setTimeout(() => this.#child.kill("SIGKILL"), stopTimeoutMs);
+    await this.exited;
+    clearTimeout(timer);
+  }
+
+  /** Lets it open the database anew. */
+  reopen(): void {
+    this.#child.send({ type: "reopen" } satisfies SupervisorMessage);
+  }
+
+  /** Ends it by force. A process that waits for a disk ends when the wait does. */
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  #onMessage(message: WorkerMessage, log: Logger): void {
+    this.lastMessageAt = performance.now();
+    this.#runDelayAtMessage = runDelayMs(this.pid);
+    switch (message.type) {
+      case "ready":
+        this.#listening.resolve(message.port);
+        break;
+      case "report":
+        this.report = message.report;
+        break;
+      case "log": {
+        const [level, event, text, facts] = message.line;
+        log(level, event, text, { worker_pid: this.pid, ...facts });
+        break;
+      }
+    }
+  }
+}
+
+/**
+ * For how many milliseconds of its life the main thread of a process was ready to run and had no processor, as Linux
+ * counts it (second field of https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat): when it gets one,
+ * so that a wait that lasts is not in it yet. 0 where the system does not say it, and for a process that is gone.
+ */
+export function runDelayMs(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6 || 0;
+  } catch {
+    return 0; // another system than Linux, or a process that has ended, which its supervisor hears of elsewhere
+  }
+}
+
+const shortest = 100; // milliseconds
+const longest = 3000; // so soon after its database is back, an origin without workers answers again
+
+/** Milliseconds to wait before a worker is started again, after so many crashes without a quiet time between. */
+export function restartDelay(crashesInARow: number): number {
+  return Math.min(longest, shortest * 2 ** Math.max(0, crashesInARow - 1));
+}
+
+const measuredWith = "1.4.5";
+
+/**
+ * What a worker sets in JavaScriptCore through its environment, for memory: after 300,000 mixed requests it has 46 MB
+ * instead of 55, for no more CPU (api/README.md). Bun names these options without a promise to keep
+ * them, and does not start with one that it does not know: any other release gets none.
+ */
+export function engineOptions(bunVersion: string): Record<string, string> {
+  if (bunVersion !== measuredWith) return {};
+  return {
+    BUN_JSC_useDFGJIT: "0", // the hot path is a dozen lines around native code: nothing to optimise
+    BUN_JSC_gcMaxHeapSize: "6000000", // bytes between two collections; every Response counts with its whole body
+  };
 }

@@ -6,8 +6,7 @@ import {
   problemType,
   renderProblemPage,
 } from "@trendvault/contract/problem";
-import { textBody } from "./body.ts";
-import { fixedContent, type Resource, type RouteName } from "./resource.ts";
+import { fixedContent, type Resource, type RouteName, textBody } from "./resource.ts";
 
 /** What does not depend on the data, by path: the description of the API, the public keys, the problems' pages. */
 export type Documents = ReadonlyMap<string, Resource>;

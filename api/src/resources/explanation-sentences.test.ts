@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { explanationExample as example } from "@trendvault/contract/examples";
-import { explanationSentences } from "./explanation-sentences.ts";
+import { explanationSentences } from "./explanation.ts";
 
 const looks = {
   ...{ looks: 174.8, views: 3, weight: 0.269, appeal: 0.357 },

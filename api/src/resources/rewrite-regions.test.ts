@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { builtInRegions } from "@trendvault/contract/regions";
-import { openapiText } from "./openapi-text.ts";
-import { rewriteRegions } from "./rewrite-regions.ts";
+import { openapiText, rewriteRegions } from "./openapi.ts";
 
 const table = {
   default: "CA",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { ListRow } from "../database/list-page.ts";
-import { sparklineOf } from "./sparkline.ts";
+import type { ListRow } from "../database/lists.ts";
+import { sparklineOf } from "./trending.ts";
 
 const hour = 500_000;
 const at = hour * 3600 + 90; // a minute and a half later

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { thumbsOf } from "./thumbs.ts";
+import { thumbsOf } from "./trending.ts";
 
 test("a base has two sizes below it, and a picture is taken as it is", () => {
   expect(thumbsOf("https://thumbs.example/a")).toEqual([

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { BuildBudget } from "./build-budget.ts";
+import { BuildBudget } from "./build-queue.ts";
 
 test("what one packet may ask for is built at once, and of a flood a bounded number", () => {
   let now = 0;

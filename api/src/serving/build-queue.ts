@@ -1,5 +1,3 @@
-import { afterPause, afterSockets, type NextTurn } from "./next-turn.ts";
-
 const shortestPauseMs = 1; // a collection of what builds leave behind takes more
 const usualLongestPauseMs = 20; // a build that took longer has waited for others
 
@@ -10,7 +8,7 @@ type Options = {
 };
 
 /**
- * Does the expensive work one job at a time, with a pause of twice its time after each, and a job a step at a time (see signed-build.ts), so
+ * Does the expensive work one job at a time, with a pause of twice its time after each, and a job a step at a time (see builder.ts), so
  * that a flood of cold requests cannot make the warm ones wait for more than one step, and takes a third of the time at
  * most. A key that is already waiting, or being worked on, is not queued again (single-flight).
  */
@@ -59,3 +57,44 @@ export class BuildQueue {
     }
   }
 }
+
+const burst = 128; // lists: some 60 ms
+const perSecond = 10; // less than a hundredth of the time: those who wait for it are not among the 99 %
+
+/**
+ * Which builds are done at once instead of in the queue. Bun loses the answers of a connection whose next request, or
+ * end, arrives while an answer is waited for; nothing tells one connection from another here, and nothing should. So as
+ * many builds are done at once as a client may send in one packet, and of a flood no more than its share (a token
+ * bucket): the rest goes to the queue, so that requests for what is in the cache do not wait.
+ */
+export class BuildBudget {
+  readonly #now: () => number;
+  #tokens = burst;
+  #refilledAt: number;
+
+  /** `now` gives milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#refilledAt = now();
+  }
+
+  /** Whether a build may be done at once that takes as long as `lists` of a list. */
+  take(lists = 1): boolean {
+    const now = this.#now();
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#refilledAt) / 1000) * perSecond);
+    this.#refilledAt = now;
+    if (this.#tokens < lists) return false;
+    this.#tokens -= lists;
+    return true;
+  }
+}
+
+/** Resolves once the event loop has looked at its sockets. */
+export type NextTurn = () => Promise<void>;
+
+/** Resolves when so many milliseconds have passed, at least one. */
+const afterPause = (milliseconds: number): NextTurn => {
+  return () => new Promise((resolve) => setTimeout(resolve, milliseconds));
+};
+
+export const afterSockets: NextTurn = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,17 +1,97 @@
 import type { SignatureFields, SignedFields } from "@trendvault/contract/signature-base";
 import { claimsOf, formatToken, tokenSigningInput } from "@trendvault/contract/token";
-import { DatabaseUnreadable } from "../database/errors.ts";
+import { DatabaseUnreadable } from "../database/database-files.ts";
 import type { Generation } from "../database/generation.ts";
-import { type Body, digestOf } from "../resources/body.ts";
-import { Refusal } from "../resources/refusal.ts";
-import type { Content, Resource } from "../resources/resource.ts";
-import type { SigningKeys } from "../signing/signing-keys.ts";
-import type { CacheEntry, RepresentationSet } from "./cache-entry.ts";
-import type { Compression } from "./content-coding.ts";
-import { afterSockets, type NextTurn } from "./next-turn.ts";
-import type { Representation, RepresentationFactory, SignedRefusal } from "./representation.ts";
-import { endOfStep, finish, finishNow, type SignedBuild } from "./signed-build.ts";
-import type { Snapshot } from "./snapshot.ts";
+import { type Body, type Content, digestOf, Refusal, type Resource } from "../resources/resource.ts";
+import type { SigningKeys } from "../signing.ts";
+import { afterSockets, type NextTurn } from "./build-queue.ts";
+import { type Compression, identity } from "./content-coding.ts";
+import type { RouteCounters } from "./counters.ts";
+import {
+  endOfStep,
+  finish,
+  finishNow,
+  type Representation,
+  type RepresentationFactory,
+  type SignedBuild,
+  type SignedRefusal,
+} from "./representation.ts";
+
+/**
+ * What decides the bytes of every answer: the generation that is served and the minute (Unix time / 60) of its tokens.
+ * Compared by identity: there is one object for each, and what was built for another one is out of date.
+ */
+export type Snapshot = { readonly generation: Generation; readonly minute: number };
+
+/** A resource's representations in one snapshot, those that were requested so far. */
+type RepresentationSet = {
+  readonly snapshot: Snapshot | null;
+  readonly content: Content | null;
+  readonly token: string;
+  /** SHA-256 of the plain body: two sets of the same body share their representations. */
+  readonly digest: Buffer;
+  /** By the index of the coding. */
+  readonly representations: (Representation | undefined)[];
+};
+
+/** What is kept of one resource, from snapshot to snapshot. */
+export class CacheEntry {
+  readonly resource: Resource;
+  readonly counters: RouteCounters;
+  /** What is served while its snapshot is the current one. */
+  current: RepresentationSet = emptySet;
+  /** The last content that was read, and the generation that it was read from. */
+  content: Content | null = null;
+  contentGeneration: Generation | null = null;
+  /** How often it was served, halved with every snapshot: the busiest entries are prewarmed. */
+  hits = 0;
+  #next: RepresentationSet = emptySet;
+
+  constructor(resource: Resource, counters: RouteCounters) {
+    this.resource = resource;
+    this.counters = counters;
+  }
+
+  /** The snapshot that it was built ahead for, or null. */
+  get prewarmedFor(): Snapshot | null {
+    return this.#next.snapshot;
+  }
+
+  /** Keeps what was built ahead, until `promote` or the next call. */
+  prewarm(next: RepresentationSet): void {
+    this.#next = next;
+  }
+
+  /** Serves what was built ahead for a snapshot, if anything was. */
+  promote(snapshot: Snapshot): void {
+    if (this.prewarmedFor === snapshot) this.current = this.#next;
+    this.#next = emptySet;
+  }
+
+  /** The indexes of the codings that were requested, at least the plain one. */
+  get codings(): number[] {
+    const { representations } = this.current;
+    const requested = [...representations.keys()].filter((index) => representations[index] !== undefined);
+    return requested.length === 0 ? [identity] : requested;
+  }
+
+  /** Roughly the bytes that it keeps alive, in the heap and outside of it. */
+  get weight(): number {
+    return this.current.representations.reduce(addWeight, 2048 + (this.content?.weight ?? 0));
+  }
+}
+
+function addWeight(sum: number, representation: Representation | undefined): number {
+  return representation === undefined ? sum : sum + representation.bytes + 4096; // two Responses, a dozen fields each
+}
+
+const emptySet: RepresentationSet = {
+  snapshot: null,
+  content: null,
+  token: "",
+  digest: Buffer.alloc(0),
+  representations: [],
+};
 
 type BuilderOptions = {
   factory: RepresentationFactory;
@@ -20,10 +100,10 @@ type BuilderOptions = {
 };
 
 /** A body, and the fields that are signed with it. */
-export type SignedBody = { body: Body; fields: SignedFields & SignatureFields };
+type SignedBody = { body: Body; fields: SignedFields & SignatureFields };
 
 /** How a body is compressed: at once for the request that waits for it, or as small as is worth it. */
-export type BuildOptions = { codings: readonly number[]; compression: Compression };
+type BuildOptions = { codings: readonly number[]; compression: Compression };
 
 /** Builds representations. Nothing here runs for a request whose answer is in the cache. */
 export class Builder {
@@ -55,8 +135,8 @@ export class Builder {
     return finish(build, { keys: this.#keys, nextTurn: this.#nextTurn });
   }
 
-  /** Finishes a build at once; null before `prepare`. */
-  finishNow<T>(build: SignedBuild<T>): T | null {
+  /** Finishes a build at once. @throws Error before `prepare` */
+  finishNow<T>(build: SignedBuild<T>): T {
     return finishNow(build, this.#keys);
   }
 

@@ -1,4 +1,5 @@
 import { crossOriginFields, entityTag } from "@trendvault/contract/http";
+import type { AnswerKeyPurpose } from "@trendvault/contract/keys";
 import { lifetimesField, missingLifetimes } from "@trendvault/contract/lists";
 import { describeProblem, problemContentType, problems } from "@trendvault/contract/problem";
 import {
@@ -10,12 +11,70 @@ import {
   signatureBase,
   signatureFields,
 } from "@trendvault/contract/signature-base";
-import { type Body, digestOf, jsonBody } from "../resources/body.ts";
-import { cachedFields, notStoredFields } from "../resources/cache-policy.ts";
-import { type Encoding, encodings } from "../resources/encodings.ts";
-import type { Refusal } from "../resources/refusal.ts";
-import { type CodingRequest, type Compression, encode, hasOneForm } from "./content-coding.ts";
-import type { SignedBuild } from "./signed-build.ts";
+import {
+  type Body,
+  cachedFields,
+  digestOf,
+  jsonBody,
+  notStoredFields,
+  type Refusal,
+} from "../resources/resource.ts";
+import type { SigningKeys } from "../signing.ts";
+import type { NextTurn } from "./build-queue.ts";
+import {
+  type CodingRequest,
+  type Compression,
+  type Encoding,
+  encode,
+  encodeInParts,
+  encodings,
+  hasOneForm,
+} from "./content-coding.ts";
+
+/** Bytes that a key has to sign. */
+type SigningRequest = { purpose: AnswerKeyPurpose; bytes: Uint8Array<ArrayBuffer> };
+type Signature = Uint8Array<ArrayBuffer>;
+
+/** The end of a step: whoever waits for what is in the cache may be answered before the next one. */
+export const endOfStep = Symbol("end of step");
+
+/**
+ * What is built in steps and around signatures: it yields where a step ends, and what has to be signed, or is so long
+ * that it is coded in parts, whether that is waited for or not. What `yield` gives after the end of a step means nothing.
+ */
+export type SignedBuild<T> = Generator<SigningRequest | CodingRequest | typeof endOfStep, T, Signature>;
+
+type Finishing = { keys: SigningKeys; nextTurn: NextTurn };
+
+/** A step a turn of the event loop; signs, and codes what is long, in another thread. */
+export async function finish<T>(build: SignedBuild<T>, { keys, nextTurn }: Finishing): Promise<T> {
+  let step = build.next();
+  while (!step.done) {
+    if (step.value === endOfStep) {
+      await nextTurn();
+      step = build.next(nothing);
+    } else if ("encoding" in step.value) step = build.next(await encodeInParts(step.value));
+    else step = build.next(await keys[step.value.purpose].sign(step.value.bytes));
+  }
+  return step.value;
+}
+
+/** Everything here and now. @throws Error before the keys were prepared for that */
+export function finishNow<T>(build: SignedBuild<T>, keys: SigningKeys): T {
+  const [responses, tokens] = [keys.responses.signNow, keys.tokens.signNow];
+  if (responses === null || tokens === null)
+    throw new Error("Cannot sign at once: the keys are not prepared");
+  const signNow = { responses, tokens };
+  let step = build.next();
+  while (!step.done) {
+    if (step.value === endOfStep) step = build.next(nothing);
+    else if ("encoding" in step.value) step = build.next(encode(step.value));
+    else step = build.next(signNow[step.value.purpose](step.value.bytes));
+  }
+  return step.value;
+}
+
+const nothing: Signature = new Uint8Array();
 
 /**
  * A body in one content coding, ready to be sent any number of times: as 200 and as 304. `bytes` is its length,
@@ -41,7 +100,7 @@ export class SignedRefusal {
 }
 
 /** `url` is the canonical one of the resource, `digest` the SHA-256 of the body, `encoding` an index. */
-export type RepresentationInput = {
+type RepresentationInput = {
   url: string;
   body: Body;
   digest: Buffer;

@@ -1,13 +1,8 @@
-import { Refusal } from "../resources/refusal.ts";
-import type { Resource } from "../resources/resource.ts";
-import { BuildQueue } from "./build-queue.ts";
-import type { Builder } from "./builder.ts";
-import { CacheEntry } from "./cache-entry.ts";
+import { Refusal, type Resource, type RouteName } from "../resources/resource.ts";
+import { BuildBudget, BuildQueue } from "./build-queue.ts";
+import { type Builder, CacheEntry, type Snapshot } from "./builder.ts";
 import type { Counters } from "./counters.ts";
-import type { Representation, SignedRefusal } from "./representation.ts";
-import type { SignedBuild } from "./signed-build.ts";
-import type { Snapshot } from "./snapshot.ts";
-import { TwoGenerationCache } from "./two-generation-cache.ts";
+import type { Representation, SignedBuild, SignedRefusal } from "./representation.ts";
 
 /** A representation that was built for a request. */
 type BuiltRepresentation = { entry: CacheEntry; representation: Representation };
@@ -26,6 +21,7 @@ export class ResponseCache {
   readonly #byUrl = new Map<string, CacheEntry>();
   readonly #usual = createSection(usual, () => this.#byUrl.clear());
   readonly #large = createSection(large, () => {});
+  readonly #budget = new BuildBudget();
   #snapshot: Snapshot | null = null;
   /** Whose answers are served as well, until they are built anew. */
   #replaced: Snapshot | undefined;
@@ -70,21 +66,22 @@ export class ResponseCache {
     return entry === undefined || !this.#isServed(entry) ? undefined : entry;
   }
 
-  /** Builds what a request waits for, once for all that wait. Null when too many builds are waiting already. */
-  build(resource: Resource, encoding: number): Promise<BuildResult> | null {
+  /**
+   * Builds what a request waits for: at once while the budget allows it, else in a queue, once for all that wait. Null when
+   * too many builds are waiting already. @throws DatabaseUnreadable when it cannot be read
+   */
+  build(resource: Resource, encoding: number): BuildResult | Promise<BuildResult> | null {
+    if (this.canBuildNow && !isLarge(resource) && this.#budget.take(costs[resource.route])) {
+      return this.#builder.finishNow(this.#build(resource, encoding));
+    }
     return this.#sectionOf(resource).queue.run(`${encoding} ${resource.url}`, () =>
       this.#builder.finish(this.#build(resource, encoding)),
     );
   }
 
-  /** Whether `buildNow` is possible. */
+  /** Whether anything can be built at once: not in the first milliseconds of a process. */
   get canBuildNow(): boolean {
     return this.#builder.isPrepared;
-  }
-
-  /** Builds at once; null when that is not possible yet. @throws DatabaseUnreadable when it cannot be read */
-  buildNow(resource: Resource, encoding: number): BuildResult | null {
-    return this.#builder.finishNow(this.#build(resource, encoding));
   }
 
   /**
@@ -143,6 +140,9 @@ export class ResponseCache {
   }
 }
 
+/** How many lists are built in the time of one of these. */
+const costs: Partial<Record<RouteName, number>> = { page: 8, feed: 4, about: 8, asset: 8 };
+
 /** Entries that are evicted for each other, and the queue of their builds. */
 type Section = { entries: TwoGenerationCache<CacheEntry>; queue: BuildQueue };
 
@@ -160,4 +160,58 @@ function createSection(
 
 function isLarge({ readInSteps }: Resource): boolean {
   return readInSteps !== undefined;
+}
+
+type Weighed<V> = { value: V; weight: number };
+
+/**
+ * A cache bounded by weight, in two generations: when the young one is full, it becomes the old one, and what was in
+ * the old one is evicted. A value that is looked up moves to the young one. Unlike in a least-recently-used list, most
+ * look-ups move nothing.
+ */
+export class TwoGenerationCache<V> {
+  readonly #youngCapacity: number;
+  readonly #weigh: (value: V) => number;
+  readonly #onEvict: () => void;
+  #young = new Map<string, Weighed<V>>();
+  #old = new Map<string, Weighed<V>>();
+  #youngWeight = 0;
+
+  /** `onEvict` is called after evictions: other references to the values have to go, too. */
+  constructor(capacity: number, options: { weigh: (value: V) => number; onEvict: () => void }) {
+    this.#youngCapacity = capacity / 2;
+    this.#weigh = options.weigh;
+    this.#onEvict = options.onEvict;
+  }
+
+  get(key: string): V | undefined {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young.value;
+    const old = this.#old.get(key);
+    if (old === undefined) return undefined;
+    this.#old.delete(key);
+    this.set(key, old.value);
+    return old.value;
+  }
+
+  /** Keeps a value and weighs it. Call it again when the value has become heavier. */
+  set(key: string, value: V): void {
+    const weight = this.#weigh(value);
+    this.#youngWeight += weight - (this.#young.get(key)?.weight ?? 0);
+    this.#young.set(key, { value, weight });
+    this.#old.delete(key);
+    if (this.#youngWeight > this.#youngCapacity) this.#evict();
+  }
+
+  *values(): Generator<V> {
+    for (const { value } of this.#young.values()) yield value;
+    for (const { value } of this.#old.values()) yield value;
+  }
+
+  #evict(): void {
+    this.#old = this.#young;
+    this.#young = new Map();
+    this.#youngWeight = 0;
+    this.#onEvict();
+  }
 }

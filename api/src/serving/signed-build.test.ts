@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { createSigningKeys } from "../signing/signing-keys.ts";
-import { endOfStep, finish, finishNow, type SignedBuild } from "./signed-build.ts";
+import { createSigningKeys } from "../signing.ts";
+import { endOfStep, finish, finishNow, type SignedBuild } from "./representation.ts";
 
 const bytes = new TextEncoder().encode("text");
 
@@ -40,7 +40,7 @@ test("between two steps of a build the event loop has its turn", async () => {
 
 test("what is finished at once waits for no turn", () => {
   const done: string[] = [];
-  expect(finishNow(buildInSteps([]), keys)).toBeNull();
+  expect(() => finishNow(buildInSteps([]), keys)).toThrow("the keys are not prepared");
   keys.prepare();
   expect(finishNow(buildInSteps(done), keys)).toEqual(signed);
   expect(done).toEqual(["read", "written", "encoded", "signed"]);

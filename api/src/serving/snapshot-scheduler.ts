@@ -1,14 +1,12 @@
 import { tokenMinute } from "@trendvault/contract/token";
-import { RankingUnreadable } from "../database/errors.ts";
+import { DatabaseUnreadable, RankingUnreadable } from "../database/database-files.ts";
 import type { Generation } from "../database/generation.ts";
 import type { GenerationWatcher } from "../database/generation-watcher.ts";
 import type { ListReader } from "../database/list-reader.ts";
-import type { Logger } from "../logging/logger.ts";
-import type { Builder } from "./builder.ts";
-import { GenerationLoading } from "./generation-loading.ts";
-import { Prewarm } from "./prewarm.ts";
+import type { Logger } from "../log.ts";
+import { Refusal } from "../resources/resource.ts";
+import type { Builder, CacheEntry, Snapshot } from "./builder.ts";
 import type { ResponseCache } from "./response-cache.ts";
-import type { Snapshot } from "./snapshot.ts";
 
 const longestReplacementMs = 2000; // the longest that an answer is served of the snapshot before
 const minuteLeadMs = 15_000; // before a minute begins, its answers are built
@@ -237,4 +235,137 @@ export class SnapshotScheduler {
     log("info", "database_readable", "The database can be read again.");
     if (cache.snapshot !== null) this.#begin({ ...cache.snapshot });
   }
+}
+
+const batchSize = 2; // signing waits for a turn of the event loop: two entries share one
+
+type PrewarmOptions = {
+  builder: Builder;
+  log: Logger;
+  /** The time between two batches; 0 waits only until the sockets were looked at. */
+  pauseMs: number;
+  /** Whether an entry serves what was built for it at once, or with `promote`. */
+  promotesAtOnce: boolean;
+  /** Called when everything is built, or nothing more can be. */
+  onDone: () => void;
+};
+
+/** Builds entries for a snapshot, in their order, a batch a time. */
+class Prewarm {
+  readonly snapshot: Snapshot;
+  readonly #entries: readonly CacheEntry[];
+  readonly #builder: Builder;
+  readonly #log: Logger;
+  readonly #pauseMs: number;
+  readonly #promotesAtOnce: boolean;
+  readonly #onDone: () => void;
+  #next = 0;
+  #isStopped = false;
+
+  constructor(snapshot: Snapshot, entries: readonly CacheEntry[], options: PrewarmOptions) {
+    this.snapshot = snapshot;
+    this.#entries = entries;
+    this.#builder = options.builder;
+    this.#log = options.log;
+    this.#pauseMs = options.pauseMs;
+    this.#promotesAtOnce = options.promotesAtOnce;
+    this.#onDone = options.onDone;
+  }
+
+  start(): void {
+    this.#continue();
+  }
+
+  get isDone(): boolean {
+    return this.#next >= this.#entries.length;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Lets the entries serve what was built. Call it as the snapshot begins. */
+  promote(): void {
+    this.stop();
+    for (const entry of this.#entries) entry.promote(this.snapshot);
+  }
+
+  #continue(): void {
+    if (this.#isStopped) return;
+    if (this.isDone) this.#onDone();
+    else if (this.#pauseMs === 0) setImmediate(() => this.#step());
+    else setTimeout(() => this.#step(), this.#pauseMs);
+  }
+
+  async #step(): Promise<void> {
+    const entries = this.#entries.slice(this.#next, this.#next + batchSize);
+    if (this.#isStopped) return;
+    try {
+      await Promise.all(entries.map((entry) => this.#build(entry)));
+      this.#next += entries.length;
+      this.#continue();
+    } catch (error) {
+      this.#logFailure(error);
+      this.#onDone();
+    }
+  }
+
+  // The rest is built on request.
+  #logFailure(error: unknown): void {
+    if (error instanceof DatabaseUnreadable) return; // SnapshotScheduler logs that
+    this.#log("error", "prewarm_failed", "Cannot build answers ahead; they are built on request.", {
+      error: String(error),
+    });
+  }
+
+  async #build(entry: CacheEntry): Promise<void> {
+    const options = { codings: entry.codings, compression: "small" } as const;
+    const set = await this.#builder.finish(this.#builder.build(entry, this.snapshot, options));
+    if (set instanceof Refusal || this.#isStopped) return; // the next request for it gets the refusal
+    entry.prewarm(set);
+    if (this.#promotesAtOnce) entry.promote(this.snapshot);
+  }
+}
+
+type LoadingOptions = {
+  /** The time between two steps; 0 waits only until the sockets were looked at. */
+  pauseMs: number;
+  onLoaded: () => void;
+  /** Called with the error that ended it. */
+  onFailed: (error: unknown) => void;
+};
+
+/** Reads a generation, a step at a time, so that no request waits for more than one. It never throws. */
+class GenerationLoading {
+  readonly generation: Generation;
+  readonly #steps: Iterator<void, void>;
+  readonly #options: LoadingOptions;
+  #isStopped = false;
+
+  constructor(generation: Generation, steps: Iterator<void, void>, options: LoadingOptions) {
+    this.generation = generation;
+    this.#steps = steps;
+    this.#options = options;
+  }
+
+  /** Begins after a delay in milliseconds. */
+  start(delayMs: number): void {
+    if (delayMs === 0) setImmediate(this.#step);
+    else setTimeout(this.#step, delayMs);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  readonly #step = (): void => {
+    if (this.#isStopped) return;
+    try {
+      if (this.#steps.next().done) this.#options.onLoaded();
+      else this.start(this.#options.pauseMs);
+    } catch (error) {
+      this.stop();
+      this.#options.onFailed(error);
+    }
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { TwoGenerationCache } from "./two-generation-cache.ts";
+import { TwoGenerationCache } from "./response-cache.ts";
 
 function cacheOf(capacity: number) {
   let evictions = 0;

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import type { PublicKey, PublicKeySet } from "@trendvault/contract/keys";
 import type { Random } from "@trendvault/contract/test-support/random";
 import { SmallDisk } from "../../../api/follow/test-support/small-disk.ts";
-import { keySigner } from "../../../api/src/signing/key-signer.ts";
+import { keySigner } from "../../../api/src/signing.ts";
 import { FollowingOrigin } from "./following-origin.ts";
 import { Judge, type ServedLists } from "./judge.ts";
 import { Mishaps } from "./mishaps.ts";

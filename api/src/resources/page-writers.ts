@@ -1,0 +1,141 @@
+import { feedTypes, feedUrl, mainLanguage, type PageQuery, pageUrl } from "@trendvault/contract/page";
+import type { FeedQuery } from "@trendvault/contract/queries";
+import type { TrendingPage } from "@trendvault/contract/responses";
+import type { Assets } from "@trendvault/page/manifest";
+import { writePage } from "@trendvault/page/page-view";
+import { titleOf } from "@trendvault/page/parts-view";
+import Builder from "fast-xml-builder";
+import { type Formats, formatsOf } from "../../../web/client/src/view/formats.ts";
+import { allWords } from "../../../web/client/src/view/words/all-words.ts";
+import { languages, type Words } from "../../../web/client/src/view/words/words.ts";
+import { type Body, textBody } from "./resource.ts";
+import type { WrittenPage } from "./trending.ts";
+
+/** What only pages and feeds need: words of eleven languages, templates, the XML writer. Loaded with the first of them. */
+export { ownRegions, useRegions } from "@trendvault/contract/regions";
+export { writeAbout } from "@trendvault/page/about-view";
+export { writeDocs } from "@trendvault/page/docs-view";
+
+/** `json` is the list, with an empty token. */
+type Input = {
+  query: PageQuery;
+  json: string;
+  categories: readonly string[];
+  assets: Assets;
+  thumbHosts: readonly string[];
+  policy: string;
+  sendsViews: boolean;
+};
+
+/** Writes a page as HTML, but for the token in its data. */
+export function writeHtmlPage({ query, json, ...others }: Input): WrittenPage {
+  const wanted = query.lang ?? mainLanguage(query.region);
+  const language = languages.find((known) => known === wanted) ?? "en";
+  const html = writePage({
+    ...{ query, language, words: allWords[language], formats: formatsOf(language) },
+    ...{ json, list: JSON.parse(json) },
+    ...others,
+  });
+  // No title can hold the beginning of this block: its "<" is escaped. In a title's JSON, quotes are escaped.
+  const token = html.indexOf('"token":""', html.indexOf(dataStart)) + '"token":"'.length;
+  const encoder = new TextEncoder();
+  return { head: encoder.encode(html.slice(0, token)), tail: encoder.encode(html.slice(token)) };
+}
+
+const dataStart = '<script type="application/json" id="list-data">';
+
+/** Writes the feed of a list, in the main language of its region. */
+export function writeFeed(query: FeedQuery, list: TrendingPage): Body {
+  const language = languages.find((known) => known === mainLanguage(query.region)) ?? "en";
+  const words = allWords[language];
+  const formats = formatsOf(language);
+  const title = titleOf({ words, formats, query });
+  const entries = list.items.map((item) => describeEntry(item, words, formats));
+  const text =
+    query.form === "json"
+      ? JSON.stringify(jsonFeed(list, { title, language, entries }))
+      : atomFeed(query, list, { title, language, entries });
+  return textBody(text, feedTypes[query.form]);
+}
+
+type Item = TrendingPage["items"][number];
+type Feed = { title: string; language: string; entries: Entry[] };
+
+/** What both forms say of a video. `id` is an absolute IRI that no other video has, and that stays the same whatever changes. */
+type Entry = { id: string; summary: string; item: Item };
+
+function describeEntry(item: Item, words: Words, formats: Formats): Entry {
+  const rate = `${formats.whole(item.velocity.views_per_hour)} ${words.viewsAnHour}`;
+  return { id: nameId(`video:${item.id}`), summary: `${item.rank}. ${rate}`, item };
+}
+
+/** A name as a URN (RFC 9562, version 5): the origin does not know the host that it is asked through. */
+function nameId(name: string): string {
+  return `urn:uuid:${Bun.randomUUIDv5(`trendvault:${name}`, "url")}`;
+}
+
+/** JSON Feed 1.1. What is not in its vocabulary is in `_trendvault`, as it asks. */
+function jsonFeed({ region, window, category, generation, generated_at }: TrendingPage, feed: Feed) {
+  return {
+    version: "https://jsonfeed.org/version/1.1",
+    title: feed.title,
+    language: feed.language,
+    _trendvault: { region, window, category, generation, generated_at },
+    items: feed.entries.map(({ id, summary, item }) => ({
+      id,
+      ...(item.url !== null && { url: item.url }),
+      title: item.title,
+      content_text: summary,
+      image: item.thumbs[0],
+      ...(item.published_at !== null && { date_published: item.published_at }),
+      authors: [{ name: item.channel }],
+      ...(item.category !== null && { tags: [item.category] }),
+      _trendvault: { video: item.id, rank: item.rank, previous_rank: item.previous_rank },
+    })),
+  };
+}
+
+/** Atom (RFC 4287). Links to this server are relative to the address of the feed. */
+function atomFeed(query: FeedQuery, { generated_at }: TrendingPage, feed: Feed): string {
+  const address = feedUrl(query);
+  return new Builder({
+    ignoreAttributes: false,
+    attributeNamePrefix: "@",
+    suppressEmptyNode: true,
+  }).build({
+    "?xml": { "@version": "1.0", "@encoding": "utf-8" },
+    feed: {
+      "@xmlns": "http://www.w3.org/2005/Atom",
+      "@xml:lang": feed.language,
+      id: nameId(address),
+      title: xmlText(feed.title),
+      updated: generated_at,
+      link: [
+        { "@rel": "self", "@href": address, "@type": feedTypes.atom },
+        { "@rel": "alternate", "@href": pageUrl(query), "@type": "text/html" },
+        { "@rel": "alternate", "@href": address.replace(/\.atom/, ".json"), "@type": feedTypes.json },
+      ],
+      entry: feed.entries.map((entry) => atomEntry(entry, generated_at)),
+    },
+  });
+}
+
+function atomEntry({ id, summary, item }: Entry, generatedAt: string) {
+  return {
+    id: xmlText(id),
+    title: { "@type": "text", "#text": xmlText(item.title) },
+    updated: item.published_at ?? generatedAt, // not with every list: readers would show each video again
+    ...(item.published_at !== null && { published: item.published_at }),
+    author: { name: xmlText(item.channel) },
+    ...(item.category !== null && { category: { "@term": xmlText(item.category) } }),
+    ...(item.url !== null && { link: { "@rel": "alternate", "@href": xmlText(item.url) } }),
+    // an entry without a link needs content (section 4.1.2)
+    [item.url === null ? "content" : "summary"]: { "@type": "text", "#text": xmlText(summary) },
+  };
+}
+
+/** Without what XML 1.0 has no way to write (section 2.2). */
+function xmlText(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  return text.toWellFormed().replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, "\ufffd");
+}

@@ -1,0 +1,241 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import {
+  contentPolicy,
+  docsPolicy,
+  feedUrl,
+  type PageQuery,
+  pageFields,
+  pageUrl,
+} from "@trendvault/contract/page";
+import { aboutPath, docsPath, isAssetPath, serviceWorkerPath } from "@trendvault/contract/paths";
+import {
+  type FeedAddress,
+  type FeedQuery,
+  missing,
+  parseFeedQuery,
+  parsePageQuery,
+  type TrendingQuery,
+  trendingUrl,
+} from "@trendvault/contract/queries";
+import { ownRegions, type RegionTable } from "@trendvault/contract/regions";
+import type { TrendingPage } from "@trendvault/contract/responses";
+import type { TokenList } from "@trendvault/contract/token";
+import { type Assets, readManifest } from "@trendvault/page/manifest";
+import type { Generation } from "../database/generation.ts";
+import { readAbout, sourcesOf } from "./about.ts";
+import { type Body, type Content, fixedContent, Refusal, type Resource, textBody } from "./resource.ts";
+import { insertToken, type PageSources, summarize, trendingResource, type WrittenPage } from "./trending.ts";
+
+/** What pages of people are made from. `thumbHosts` are those whose pictures they show. */
+export type HtmlSources = PageSources & { assets: PageAssets; thumbHosts: readonly string[] };
+
+/** The HTML page that a query string (without its "?") selects, or why it selects none. */
+export function pageResource(search: string, sources: HtmlSources): Resource | Refusal {
+  const { query, invalid } = parsePageQuery(`?${search}`);
+  if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
+  return { url: pageUrl(query), route: "page", read: (generation) => readPage(query, generation, sources) };
+}
+
+/** A page is its list, and what it says of the list is what /api/trending says. */
+function readPage(
+  query: TrendingQuery & PageQuery,
+  generation: Generation,
+  sources: HtmlSources,
+): Content | Refusal {
+  const list = trendingResource(searchOfList(query), sources);
+  const content = list instanceof Refusal ? list : list.read(generation);
+  if (content instanceof Refusal) return restartAtPage(content, query);
+  const categories = namedCategories(sources.lists.choicesOf(generation).categories, query.category);
+  const ranking = generation.regions.get(query.region)?.id ?? generation.id;
+  const made = sourcesOf(sources.lists.readMaking(generation, ranking));
+  const sendsViews = made.some(({ kind }) => kind === "edge"); // whose looks the region's writer pulls
+  return new PageContent(content, { query, categories, sendsViews, sources });
+}
+
+/** Those that a page links to, in order: all, unless there are very many. A catalogue decides how many there are. */
+function namedCategories(all: ReadonlySet<string>, shown: string | undefined): string[] {
+  const named = [...all].sort().slice(0, mostNamedCategories);
+  return shown === undefined || named.includes(shown) ? named : [shown, ...named];
+}
+
+const mostNamedCategories = 100;
+
+function searchOfList({ lang: _, ...query }: TrendingQuery & PageQuery): string {
+  return trendingUrl({ ...query, fields: "chart" }).replace(/^[^?]*\?/, "");
+}
+
+function restartAtPage(refusal: Refusal, { cursor: _, ...query }: PageQuery): Refusal {
+  const { kind, detail, extras } = refusal;
+  return extras.restart === undefined
+    ? refusal
+    : new Refusal(kind, detail, { ...extras, restart: pageUrl(query) });
+}
+
+type PageOptions = {
+  query: PageQuery;
+  categories: readonly string[];
+  sendsViews: boolean;
+  sources: HtmlSources;
+};
+
+/** Keeps the list until the first rendering, and then what was written of it. */
+class PageContent implements Content {
+  readonly list: TokenList | null;
+  readonly #fields: Record<string, string>;
+  #page: WrittenPage | (() => WrittenPage);
+
+  constructor(content: Content, { sources: { assets, thumbHosts }, ...page }: PageOptions) {
+    this.list = content.list;
+    const policy = contentPolicy(thumbHosts);
+    this.#fields = pageFields({ policy });
+    this.#page = () => {
+      const json = new TextDecoder().decode(content.render("").bytes);
+      return pageWriters().writeHtmlPage({ ...page, json, assets: assets.paths, thumbHosts, policy });
+    };
+  }
+
+  render(token: string): Body {
+    const bytes = insertToken(this.#written, token);
+    return { bytes, contentType: "text/html; charset=utf-8", next: null, fields: this.#fields };
+  }
+
+  get weight(): number {
+    return this.#written.head.length + this.#written.tail.length;
+  }
+
+  get #written(): WrittenPage {
+    if (typeof this.#page === "function") this.#page = this.#page();
+    return this.#page;
+  }
+}
+
+/** The feed of a list that a query string (without its "?") selects, or why it selects none. */
+export function feedResource(address: FeedAddress, search: string, sources: PageSources): Resource | Refusal {
+  const { query, invalid } = parseFeedQuery(address, `?${search}`);
+  if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
+  return { url: feedUrl(query), route: "feed", read: (generation) => readFeed(query, generation, sources) };
+}
+
+// A feed says what /api/trending says.
+function readFeed(query: FeedQuery, generation: Generation, sources: PageSources): Content | Refusal {
+  const [, search = ""] = trendingUrl(query).split("?");
+  const list = trendingResource(search, sources);
+  const content = list instanceof Refusal ? list : list.read(generation);
+  if (content instanceof Refusal) return content;
+  const page = JSON.parse(new TextDecoder().decode(content.render("").bytes)) as TrendingPage;
+  return fixedContent(pageWriters().writeFeed(query, page));
+}
+
+/** How the lists are made, for people: the main parameters, in sentences. */
+export function aboutPage({
+  assets,
+  ...sources
+}: Pick<HtmlSources, "assets" | "lists" | "thumbHosts">): Resource {
+  return {
+    url: aboutPath,
+    route: "page",
+    read: (generation) => {
+      const policy = contentPolicy([]);
+      const making = readAbout(generation, sources);
+      const html = pageWriters().writeAbout({ making, assets: assets.paths, policy });
+      return fixedContent({ ...textBody(html, "text/html; charset=utf-8"), fields: pageFields({ policy }) });
+    },
+  };
+}
+
+/** The reference of the API, for people: drawn in their browser from /openapi.json. */
+export function docsResource(assets: PageAssets): Resource {
+  return {
+    url: docsPath,
+    route: "page",
+    read: () => {
+      const body = textBody(pageWriters().writeDocs(assets.paths), "text/html; charset=utf-8");
+      return fixedContent({ ...body, fields: pageFields({ policy: docsPolicy }) });
+    },
+  };
+}
+
+/** The built files of the page. Nothing is read before it is asked for. */
+export class PageAssets {
+  readonly #folder: string;
+  #assets: Assets | undefined;
+  #files: ReadonlyMap<string, string> | undefined;
+
+  /** `folder` is web/page/dist, or null to look for it from the program upwards. */
+  constructor(folder: string | null) {
+    this.#folder = folder ?? findFolder(dirname(Bun.main));
+  }
+
+  /** The paths that a page names. @throws Error when they were not built */
+  get paths(): Assets {
+    this.#assets ??= readManifest(this.#read("manifest.json"));
+    return this.#assets;
+  }
+
+  /** A file by its path, or null when there is none. @throws Error when none was built */
+  resourceAt(path: string): Resource | null {
+    if (path !== serviceWorkerPath && !isAssetPath(path)) return null;
+    const extension = path.slice(path.lastIndexOf(".") + 1);
+    return {
+      url: path,
+      route: "asset",
+      read: () => {
+        const file = this.#known.get(path);
+        if (file === undefined) return unknownAsset;
+        return fixedContent(textBody(this.#read(file), contentTypes[extension] ?? "text/plain"));
+      },
+    };
+  }
+
+  get #known(): ReadonlyMap<string, string> {
+    if (this.#files === undefined) {
+      this.#read("manifest.json"); // says what to run when there is nothing
+      const names = readdirSync(join(this.#folder, "public/assets"));
+      const files = names.map((name): [string, string] => [`/assets/${name}`, `public/assets/${name}`]);
+      this.#files = new Map([...files, [serviceWorkerPath, `public${serviceWorkerPath}`]]);
+    }
+    return this.#files;
+  }
+
+  #read(name: string): string {
+    const path = join(this.#folder, name);
+    try {
+      return readFileSync(path, "utf8");
+    } catch (cause) {
+      throw new Error(`Cannot read ${path}: run bin/setup, or bun web/page/build.ts, which builds the page`, {
+        cause,
+      });
+    }
+  }
+}
+
+const contentTypes: Record<string, string> = {
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+const unknownAsset = new Refusal("not-found", missing.asset);
+
+/** From source and as a bundle, the program is in another depth of the project. */
+function findFolder(start: string): string {
+  for (let folder = start; folder !== dirname(folder); folder = dirname(folder)) {
+    const found = join(folder, "web/page/dist");
+    if (existsSync(join(found, "manifest.json"))) return found;
+  }
+  return join(start, "../../page/dist");
+}
+
+/** What only pages and feeds need, loaded with the first of them: the build has it in a file of its own. */
+function pageWriters(): typeof import("./page-writers.ts") {
+  const people = require("./page-writers.ts") as typeof import("./page-writers.ts");
+  if (people.ownRegions !== ownRegions) people.useRegions(ownRegions); // that file has a copy of the contract
+  return people;
+}
+
+/** The description of the API, as committed or with other regions; loaded likewise. */
+export function describeApi(regions: RegionTable | null): string {
+  const { openapiText, rewriteRegions } = require("./openapi.ts") as typeof import("./openapi.ts");
+  return regions === null ? openapiText : rewriteRegions(openapiText, regions);
+}

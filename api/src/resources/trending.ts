@@ -1,0 +1,248 @@
+import {
+  generationGone,
+  missing,
+  nextPageUrl,
+  pageInToken,
+  parseTrendingQuery,
+  readCursor,
+  sparklineHours,
+  type TrendingQuery,
+  trendingUrl,
+  unknownCategory,
+  unknownLanguage,
+} from "@trendvault/contract/queries";
+import type { TrendingChartPage, TrendingPage, TrendingSnippetPage } from "@trendvault/contract/responses";
+import { type TokenList, tokenListName } from "@trendvault/contract/token";
+import type { Generation, RegionGeneration } from "../database/generation.ts";
+import type { ListedChoices, ListReader } from "../database/list-reader.ts";
+import type { ListPage, ListRow } from "../database/lists.ts";
+import { idPlace } from "../settings.ts";
+import {
+  type Body,
+  type Content,
+  formatTime,
+  formatTimeOrNull,
+  jsonContentType,
+  Refusal,
+  type Resource,
+  unpublishedRegion,
+} from "./resource.ts";
+
+/** What pages are made from. */
+export type PageSources = { lists: ListReader; linkOf: VideoLinks };
+
+/** The page that a query string (without its "?") selects, or why it selects none. */
+export function trendingResource(search: string, sources: PageSources): Resource | Refusal {
+  const { query, invalid } = parseTrendingQuery(`?${search}`); // a second "?" is part of a name
+  if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
+  return {
+    url: trendingUrl(query),
+    route: "trending",
+    read: (generation) => readPage(query, generation, sources),
+  };
+}
+
+function readPage(
+  query: TrendingQuery,
+  generation: Generation,
+  { lists, linkOf }: PageSources,
+): Content | Refusal {
+  const { cursor } = query;
+  const newest = generation.regions.get(query.region);
+  if (newest === undefined) return unpublishedRegion;
+  const start = cursor === undefined ? null : readCursor(cursor);
+  const isOfAnother = start !== null && start.generation !== newest.id; // it may have had the list
+  const unlisted = isOfAnother ? null : refuseUnlisted(query, () => lists.choicesOf(generation));
+  if (unlisted !== null) return unlisted;
+  const list = start === null ? lists.readFirstPage(query, generation) : lists.readListPage(query, start);
+  if (list === null) return refuseCursor(query, newest);
+  if (start !== null && start.afterRank >= list.total) return pastTheEnd;
+  return new PageContent(query, list, linkOf);
+}
+
+function refuseUnlisted(
+  { region, category, language }: TrendingQuery,
+  choices: () => ListedChoices,
+): Refusal | null {
+  if (category !== undefined) {
+    const { categories } = choices();
+    return categories.has(category) ? null : Refusal.of(unknownCategory(categories));
+  }
+  if (language === undefined) return null;
+  const languages = choices().languagesIn(region);
+  return languages.has(language) ? null : Refusal.of(unknownLanguage(languages));
+}
+
+/** Keeps the rows until the first rendering, and then what was written of them. */
+class PageContent implements Content {
+  readonly list: TokenList;
+  readonly #next: string | null;
+  #page: WrittenPage | (() => WrittenPage);
+
+  constructor(query: TrendingQuery, list: ListPage, linkOf: VideoLinks) {
+    const extent = { generation: list.generation.id, total: list.total };
+    this.list = pageInToken(query, extent, tokenListName(query, sha256));
+    this.#next = nextPageUrl(query, extent);
+    this.#page = () => writeTrendingPage(query, list, linkOf);
+  }
+
+  render(token: string): Body {
+    return { bytes: insertToken(this.#written, token), contentType: jsonContentType, next: this.#next };
+  }
+
+  get weight(): number {
+    return this.#written.head.length + this.#written.tail.length;
+  }
+
+  get #written(): WrittenPage {
+    if (typeof this.#page === "function") this.#page = this.#page();
+    return this.#page;
+  }
+}
+
+function sha256(text: string): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("base64url");
+}
+
+/** The parameters that were refused, in a sentence. */
+export function summarize(invalid: { name: string; detail: string }[]): string {
+  return invalid.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
+}
+
+// Where several writers share the regions, the numbers of one have gaps: no page ever had such a cursor.
+function refuseCursor(query: TrendingQuery, { id, oldestId }: RegionGeneration): Refusal {
+  const { generation } = readCursor(query.cursor ?? "");
+  return generation > oldestId && generation < id ? neverPublished : Refusal.of(generationGone(query));
+}
+
+const neverPublished = new Refusal("not-found", "This market never had a generation with this number.");
+const pastTheEnd = new Refusal("not-found", missing.page);
+
+/** A page's JSON around its token, in UTF-8: the token is all that changes with the minute. */
+export type WrittenPage = { head: Uint8Array; tail: Uint8Array };
+
+/** Writes a page, but for its token. */
+function writeTrendingPage(query: TrendingQuery, list: ListPage, linkOf: VideoLinks): WrittenPage {
+  const text = JSON.stringify(describePage(query, list, linkOf));
+  const token = text.indexOf(noToken) + noToken.length - 1; // within a string, its quotes would be escaped
+  const encoder = new TextEncoder();
+  return { head: encoder.encode(text.slice(0, token)), tail: encoder.encode(text.slice(token)) };
+}
+
+/** The bytes of a page with its token. */
+export function insertToken({ head, tail }: WrittenPage, token: string): Uint8Array<ArrayBuffer> {
+  const middle = new TextEncoder().encode(token); // of a token's alphabet nothing has to be escaped
+  const bytes = new Uint8Array(head.length + middle.length + tail.length);
+  bytes.set(head);
+  bytes.set(middle, head.length);
+  bytes.set(tail, head.length + middle.length);
+  return bytes;
+}
+
+type AnyItem = (TrendingPage | TrendingChartPage | TrendingSnippetPage)["items"][number];
+type AnyPage = Omit<TrendingPage, "items"> & { items: AnyItem[] };
+
+const noToken = '"token":""';
+
+function describePage(query: TrendingQuery, list: ListPage, linkOf: VideoLinks): AnyPage {
+  const { generation } = list;
+  return {
+    region: query.region,
+    window: query.window,
+    category: query.category ?? null,
+    ...(query.language !== undefined && { language: query.language }),
+    generation: generation.id,
+    generated_at: formatTime(generation.publishedAt),
+    previous_generated_at: formatTimeOrNull(generation.previousAt),
+    newest_observed_at: formatTimeOrNull(list.newestObservedAt),
+    channel_limit: { videos: generation.maxPerChannel, within_ranks: generation.maxPerChannelRanks },
+    count: list.rows.length,
+    total: list.total,
+    token: "",
+    items: describeItems(query, list, linkOf),
+    next: nextPageUrl(query, { generation: generation.id, total: list.total }),
+  };
+}
+
+function describeItems(
+  { fields }: TrendingQuery,
+  { rows, generation: { publishedAt } }: ListPage,
+  linkOf: VideoLinks,
+): AnyItem[] {
+  switch (fields) {
+    case undefined:
+      return rows.map((row) => describeItem(row, linkOf));
+    case "snippet":
+      return rows.map((row) => describeSnippet(row, linkOf));
+    case "chart":
+      return rows.map((row) => ({
+        ...describeItem(row, linkOf),
+        sparkline: sparklineOf(row, publishedAt),
+      }));
+  }
+}
+
+function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage["items"][number] {
+  const { video_id: id, rank, title, channel } = row;
+  return { id, rank, title, channel, thumbs: thumbsOf(row.thumb_base), url: linkOf(id, row.url) };
+}
+
+/** A rank as pages have it. */
+export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["items"][number] {
+  return {
+    id: row.video_id,
+    rank: row.rank,
+    previous_rank: row.previous_rank,
+    title: row.title,
+    channel: row.channel,
+    category: row.category,
+    published_at: formatTimeOrNull(row.published_at),
+    score: roundToTenth(row.score),
+    velocity: {
+      views_per_hour: roundToTenth(row.views_per_hour),
+      previous_views_per_hour:
+        row.previous_views_per_hour === null ? null : roundToTenth(row.previous_views_per_hour),
+      views: row.views,
+    },
+    thumbs: thumbsOf(row.thumb_base),
+    url: linkOf(row.video_id, row.url),
+  };
+}
+
+function roundToTenth(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+const hourSeconds = 3600;
+
+/**
+ * The views gained in each of the 24 full hours that end with the latest full hour before `publishedAt` (Unix seconds),
+ * oldest first; null where nobody counted. A count that was corrected downwards is a gain of 0.
+ */
+export function sparklineOf({ hour, hourly_views }: ListRow, publishedAt: number): (number | null)[] {
+  const counts: (number | null)[] = hourly_views == null ? [] : JSON.parse(hourly_views);
+  const last = counts.length - 1 + Math.floor(publishedAt / hourSeconds) - (hour ?? 0);
+  return Array.from({ length: sparklineHours }, (_, index) => {
+    const end = last - sparklineHours + 1 + index;
+    const [before = null, after = null] = [counts[end - 1], counts[end]];
+    return before === null || after === null ? null : Math.max(0, after - before);
+  });
+}
+
+/** What an address of a picture ends with: a base that ends so is a picture itself, and has one size. */
+const picture = /[^/:]\/.*\.(?:jpe?g|png|webp|avif|gif)$/i;
+
+/** The pictures of a video, the larger one first, from its `thumb_base`. */
+export function thumbsOf(base: string): [string, string] {
+  return picture.test(base) ? [base, base] : [`${base}/hq.webp`, `${base}/sd.webp`];
+}
+
+/** Gives where a video is watched: the URL that came with its data, else one made of the setting; null without both. */
+export type VideoLinks = (id: string, url: string | null) => string | null;
+
+/** `template` is VIDEO_URL, with `{id}` once; null when it is not set. */
+export function videoLinks(template: string | null): VideoLinks {
+  if (template === null) return (_, url) => url;
+  const [before = "", after = ""] = template.split(idPlace);
+  return (id, url) => url ?? before + encodeURIComponent(id) + after;
+}

@@ -1,0 +1,64 @@
+import { choiceOf } from "@trendvault/contract/lists";
+import { videoPath } from "@trendvault/contract/paths";
+import { missing } from "@trendvault/contract/queries";
+import type { Video } from "@trendvault/contract/responses";
+import type { Generation } from "../database/generation.ts";
+import type { ListPlace, VideoRecord } from "../database/videos.ts";
+import { fixedContent, formatTime, formatTimeOrNull, jsonBody, Refusal, type Resource } from "./resource.ts";
+import { thumbsOf, type VideoLinks } from "./trending.ts";
+
+type VideoReader = { readVideo(id: string, generation: Generation): VideoRecord | null };
+
+/** One video. */
+export function videoResource(
+  id: string,
+  { reader, linkOf }: { reader: VideoReader; linkOf: VideoLinks },
+): Resource {
+  return {
+    url: videoPath(id),
+    route: "video",
+    read(generation) {
+      const record = reader.readVideo(id, generation);
+      if (record === null) return unknownVideo();
+      return fixedContent(jsonBody(JSON.stringify(describe(record, generation, linkOf))));
+    },
+  };
+}
+
+function describe(
+  { video, places, observations }: VideoRecord,
+  generation: Generation,
+  linkOf: VideoLinks,
+): Video {
+  return {
+    id: video.id,
+    title: video.title,
+    channel: video.channel,
+    category: video.category,
+    language: video.language,
+    published_at: formatTimeOrNull(video.published_at),
+    duration_seconds: video.duration_seconds,
+    thumbs: thumbsOf(video.thumb_base),
+    url: linkOf(video.id, video.url),
+    generation: generation.id,
+    generated_at: formatTime(generation.publishedAt),
+    trending: places.flatMap(describePlace),
+    history: [...Map.groupBy(observations, ({ region }) => region)].map(([region, ofRegion]) => ({
+      region,
+      observations: ofRegion.map(({ observed_at, views }) => ({
+        observed_at: formatTime(observed_at),
+        views,
+      })),
+    })),
+  };
+}
+
+/** Nothing for the list of a language: whoever does not know those would take it for the one over all categories. */
+function describePlace({ region, window, category: name, ...place }: ListPlace): Video["trending"] {
+  const { category = null, language } = choiceOf(name);
+  return language === undefined ? [{ region, window, category, ...place }] : [];
+}
+
+function unknownVideo(): Refusal {
+  return new Refusal("not-found", missing.video);
+}
