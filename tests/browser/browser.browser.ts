@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, describe, test } from "node:test";
+import { exposedFields } from "@trendvault/contract/http";
+import { regionCodes } from "@trendvault/contract/regions";
 import type { Page } from "playwright-core";
-import { browser } from "./test-support/launch.ts";
-import { type Answer, type Site, serveSite } from "./test-support/site.ts";
-import { visit } from "./test-support/visit.ts";
+import { sharedStack } from "./test-support/stack.ts";
+import {
+  type Answer,
+  assertAccessible,
+  browser,
+  type Site,
+  serveSite,
+  type VisitOptions,
+  visit,
+} from "./test-support/visit.ts";
 
 const hashOf = (text: string) => createHash("sha256").update(text).digest("base64");
 const page = (policy: string, body = ""): Answer => ({
@@ -121,4 +130,104 @@ describe(`Chromium ${version}`, () => {
         context.diagnostic(`Chromium ${version} ${enforced ? "enforces" : "does not enforce"} ${maybe.name}`),
       ));
   }
+});
+
+type Init = { method?: string; headers?: Record<string, string>; credentials?: "include" };
+
+/** What docs/http-api.md promises to scripts of other sites, as a browser enforces it. */
+describe("in a browser, a script of another site", () => {
+  let edge: string;
+  let partner: Site;
+  before(async () => {
+    edge = (await sharedStack()).edge.url;
+    partner = await serveSite("partner", { "/": { body: "<!doctype html><title>Partner</title>" } });
+  });
+  after(() => partner.stop());
+
+  /** What fetch() gives a script of the partner's page. */
+  async function fetchThere(path: string, init: Init = {}, options: VisitOptions = {}) {
+    let answer: { status: number; text: string; fields: Record<string, string> } | null = null;
+    const hosts = [new URL(edge).host, partner.host];
+    await visit(partner.url, { hosts, ...options }, async ({ page }) => {
+      await page.goto("/");
+      answer = await page.evaluate(
+        async ([url, options]) => {
+          const response = await fetch(url, options).catch(() => null);
+          if (response === null) return null;
+          const fields = Object.fromEntries(response.headers);
+          return { status: response.status, text: await response.text(), fields };
+        },
+        [edge + path, init] as const,
+      );
+    });
+    return answer as { status: number; text: string; fields: Record<string, string> } | null;
+  }
+
+  test("reads a list, and every field that it takes to check it", async () => {
+    const answer = await fetchThere("/api/trending?region=DE&limit=5");
+    assert.equal(answer?.status, 200);
+    assert.equal(JSON.parse(answer.text).items.length, 5);
+    const elsewhere = ["Allow", "Deprecation", "Retry-After", "Sunset"]; // of other answers
+    for (const name of exposedFields.filter((name) => !elsewhere.includes(name))) {
+      assert.ok(answer.fields[name.toLowerCase()], name);
+    }
+  });
+
+  test("reads why a request is refused, and what to do", async () => {
+    const errors = [/status of 40\d/];
+    const unknown = await fetchThere("/api/trending?region=XX", {}, { errors });
+    assert.equal(JSON.parse(unknown?.text ?? "").type, "/problems/invalid-parameter");
+    const refused = await fetchThere("/api/regions", { method: "POST" }, { errors });
+    assert.deepEqual([refused?.status, refused?.fields.allow], [405, "GET, HEAD, OPTIONS"]);
+  });
+
+  test("makes a conditional request, for which the browser asks before", async () => {
+    const etag = (await fetchThere("/api/regions"))?.fields.etag ?? "";
+    const headers = { "if-none-match": etag };
+    assert.equal((await fetchThere("/api/regions", { headers }))?.status, 304);
+  });
+
+  test("cannot send cookies, nor header fields of its own", async () => {
+    const errors = [/blocked by CORS policy/, /Failed to load resource/];
+    assert.equal(await fetchThere("/api/regions", { credentials: "include" }, { errors }), null);
+    const headers = { "x-other": "1" };
+    assert.equal(await fetchThere("/api/regions", { headers }, { errors }), null);
+  });
+
+  test("sees how long a request took, and what the edge says of that", () =>
+    visit(partner.url, { hosts: [new URL(edge).host, partner.host] }, async ({ page }) => {
+      await page.goto("/");
+      const timing = await page.evaluate(async (url) => {
+        await (await fetch(url)).text();
+        const [entry] = performance.getEntriesByName(url) as PerformanceResourceTiming[];
+        return { started: entry?.responseStart, names: entry?.serverTiming.map(({ name }) => name) };
+      }, `${edge}/api/regions`);
+      assert.ok((timing.started ?? 0) > 0);
+      assert.ok(timing.names?.includes("edge"));
+    }));
+});
+
+describe("in a browser, the endpoint", () => {
+  let edge: string;
+  before(async () => {
+    edge = (await sharedStack()).edge.url;
+  });
+
+  test("shows the regions as JSON", () =>
+    visit(edge, {}, async ({ page }) => {
+      await page.goto("/api/regions");
+      const shown = JSON.parse((await page.locator("body").textContent()) ?? "") as {
+        regions: { code: string }[];
+      };
+      assert.deepEqual(
+        shown.regions.map(({ code }) => code),
+        regionCodes,
+      );
+    }));
+
+  test("explains its problems on pages that are accessible", () =>
+    visit(edge, {}, async ({ page }) => {
+      await page.goto("/problems/not-found");
+      await assertAccessible(page);
+    }));
 });

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import openapi from "@trendvault/contract/openapi.json" with { type: "json" };
-import { assertAccessible } from "./test-support/axe.ts";
 import { sharedStack } from "./test-support/stack.ts";
-import { visit } from "./test-support/visit.ts";
+import { assertAccessible, visit } from "./test-support/visit.ts";
 
 const brokenBySwaggerUi = [
   "color-contrast",

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { afterEach, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { assertAccessible } from "./test-support/axe.ts";
-import { type Site, serveSite } from "./test-support/site.ts";
+import { listOf, ScriptedEdge, scriptedAddress } from "./test-support/scripted-edge.ts";
 import { sharedStack } from "./test-support/stack.ts";
-import { type VisitOptions, visit } from "./test-support/visit.ts";
+import { assertAccessible, type Site, serveSite, type VisitOptions, visit } from "./test-support/visit.ts";
 
 describe("in a browser, the element on another site", () => {
   let edge: string;
@@ -113,5 +112,161 @@ describe("in a browser, the element on another site", () => {
       await page.getByText("could not be verified").waitFor();
       assert.deepEqual(await titles(page), []);
       await assertAccessible(page);
+    }));
+});
+
+// it closes the browser
+
+const start = Date.parse("2026-11-22T10:00:00Z");
+const hour = 3_600_000;
+const made = (minutes: number) => start + minutes * 60_000;
+const element = (attributes = "") =>
+  `<trendvault-list region="DE" lang="en" limit="3" ${attributes}></trendvault-list>`;
+
+describe("in a browser, the element as time passes", () => {
+  /** Opens a page with the element on a clock that stands still, and waits for its list. */
+  async function open(
+    markup: string,
+    run: (page: Page, edge: ScriptedEdge) => Promise<void>,
+    errors: RegExp[] = [],
+  ) {
+    const hosts = [new URL(scriptedAddress).host];
+    await visit(
+      "http://partner.localhost",
+      { hosts, errors: [/Failed to load resource/, ...errors] },
+      async ({ page }) => {
+        await page.clock.install({ time: start - hour });
+        await page.clock.pauseAt(start); // installed, it goes on as the machine's does, and cannot be paused in its past
+        const edge = new ScriptedEdge();
+        edge.list = () => ({ body: listOf({ made: made(0), total: 9 }) });
+        await edge.serve(page, markup);
+        await page.getByText("Title 1 of list 1").waitFor();
+        await run(page, edge);
+      },
+    );
+  }
+
+  const publish = (edge: ScriptedEdge) => {
+    edge.list = () => ({ body: listOf({ generation: 2, made: made(1), total: 9 }) });
+  };
+  const setVisibility = (page: Page, state: "visible" | "hidden") =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, "visibilityState", { value, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+
+  test("asks for a newer list after a minute, and shows it", () =>
+    open(element(), async (page, edge) => {
+      publish(edge);
+      await page.clock.runFor(59_000);
+      assert.equal(edge.asked.length, 1);
+      await page.clock.runFor(20_000);
+      await page.getByText("Title 1 of list 2").waitFor();
+      assert.equal(edge.asked.length, 2);
+    }));
+
+  test("asks for nothing while the page is hidden, and at once when it is shown again", () =>
+    open(element(), async (page, edge) => {
+      publish(edge);
+      await setVisibility(page, "hidden");
+      await page.clock.runFor(hour);
+      assert.equal(edge.asked.length, 1);
+      await setVisibility(page, "visible");
+      await page.clock.runFor(1);
+      await page.getByText("Title 1 of list 2").waitFor();
+    }));
+
+  test("asks for nothing once it is taken away", () =>
+    open(element(), async (page, edge) => {
+      await page.locator("trendvault-list").evaluate((list) => list.remove());
+      await page.clock.runFor(hour);
+      assert.equal(edge.asked.length, 1);
+    }));
+
+  test("offers a newer list, and does not replace the one that a visitor is using", () =>
+    open(element(), async (page, edge) => {
+      await page.locator("trendvault-list summary").first().click();
+      publish(edge);
+      await page.clock.runFor(76_000);
+      await page.getByText("A new list is out.").waitFor();
+      assert.equal(await page.getByText("Title 1 of list 1").count(), 1);
+      await page.getByRole("button").click();
+      await page.getByText("Title 1 of list 2").waitFor();
+      assert.equal(await page.getByText("A new list is out.").count(), 0);
+    }));
+
+  test("asks ever less often while it fails, keeps its list, and says when that is old", () =>
+    open(element(), async (page, edge) => {
+      edge.list = () => ({
+        status: 500,
+        body: { type: "/problems/internal", title: "…", status: 500, detail: "…" },
+      });
+      for (let minute = 0; minute < 60; minute++) {
+        await page.clock.runFor(60_000);
+        while (edge.answered < edge.asked.length) await new Promise((resume) => setTimeout(resume, 1));
+        await page.evaluate(() => fetch(location.href)); // the answer was read before: the next wait has begun
+      }
+      assert.ok(
+        edge.asked.length >= 4 && edge.asked.length <= 10,
+        `${edge.asked.length} requests in an hour`,
+      );
+      assert.equal(await page.getByText("Title 1 of list 1").count(), 1);
+      await page
+        .getByRole("status")
+        .getByText(/older than usual/)
+        .waitFor();
+    }));
+
+  test("begins with the newest list when the one whose further pages it shows was deleted", () =>
+    open(element(), async (page, edge) => {
+      edge.list = (query) =>
+        query.has("cursor")
+          ? {
+              status: 410,
+              body: {
+                type: "/problems/generation-gone",
+                title: "…",
+                status: 410,
+                detail: "…",
+                restart: "/api/trending?region=DE",
+              },
+            }
+          : { body: listOf({ generation: 2, made: made(1), total: 9 }) };
+      await page
+        .locator("trendvault-list")
+        .evaluate((list) => (list as HTMLElement & { loadNext(): Promise<boolean> }).loadNext());
+      await page.getByText("Title 1 of list 2").waitFor();
+    }));
+
+  test("says why a video is where it is when a visitor asks", () =>
+    open(element(), async (page) => {
+      await page.locator("trendvault-list summary").nth(1).click();
+      await page.getByText("Why video-2 is there in DE.").waitFor();
+      assert.equal(await page.getByText("Why video-1").count(), 0);
+    }));
+
+  test("a picture that cannot be loaded is replaced by ours", () =>
+    open(element(), async (page) => {
+      await page.locator("trendvault-list svg.placeholder").first().waitFor();
+    }));
+
+  test("tells looks once, and of a list that came by itself only what is opened", () =>
+    open(element("views"), async (page, edge) => {
+      await page
+        .locator("trendvault-list")
+        .evaluate((list) => list.addEventListener("trendvault-open", (event) => event.preventDefault()));
+      await page // observers are told in the order in which they were made
+        .locator("trendvault-list li")
+        .last()
+        .evaluate((item) => new Promise((resume) => new IntersectionObserver(resume).observe(item)));
+      publish(edge);
+      await page.clock.runFor(76_000);
+      await page.getByText("Title 2 of list 2").click();
+      await setVisibility(page, "hidden");
+      while (edge.told.length < 2) await new Promise((resume) => setTimeout(resume, 20));
+      assert.deepEqual(edge.told, [
+        { token: "token-1-0", seen: 3, opened: [] },
+        { token: "token-2-0", seen: 0, opened: [2] },
+      ]);
     }));
 });

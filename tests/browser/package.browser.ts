@@ -8,9 +8,8 @@ import {
   readmeExamples,
   serveExamples,
 } from "./test-support/packed-client.ts";
-import { serveSite } from "./test-support/site.ts";
 import { sharedStack } from "./test-support/stack.ts";
-import { visit } from "./test-support/visit.ts";
+import { serveSite, visit } from "./test-support/visit.ts";
 
 describe("in a browser, the packed package", () => {
   let edge: string;

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { assertAccessible } from "./test-support/axe.ts";
-import { idsOf, openPage, ranksOf, upTo } from "./test-support/open-page.ts";
-import { serveSite } from "./test-support/site.ts";
+import { brotliCompressSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import { idsOf, type OpenPage, openPage, ranksOf, upTo } from "./test-support/open-page.ts";
 import { sharedStack } from "./test-support/stack.ts";
-import { visit } from "./test-support/visit.ts";
+import { assertAccessible, serveSite, visit } from "./test-support/visit.ts";
 
 describe("the page", () => {
   test("shows a list with pictures, movement, sparklines and links", () =>
@@ -146,5 +147,272 @@ describe("another site, with one script tag from the edge,", () => {
       await page.screenshot({ path: join(import.meta.dirname, "screenshots/element.png"), fullPage: true });
     });
     await partner.stop();
+  });
+});
+
+/** What has the focus, also in a shadow tree: its tag and what it is called. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    let element = document.activeElement;
+    while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+    return `${element?.localName} ${element?.getAttribute("href") ?? element?.textContent?.trim().slice(0, 20) ?? ""}`;
+  });
+
+/** Lets no pause pass but those that a test lets pass. */
+async function stopClock(page: Page): Promise<void> {
+  const start = Date.now();
+  await page.clock.install({ time: start - 3_600_000 });
+  await page.clock.pauseAt(start); // installed, it goes on as the machine's does; long enough to get there
+}
+
+describe("the page, by keyboard and screen reader,", () => {
+  test("leads from the pickers to the list in reading order, and every stop is seen", () =>
+    openPage("/?region=GB", async ({ page }) => {
+      const stops: string[] = [];
+      for (let stop = 0; stop < 16; stop++) {
+        await page.keyboard.press("Tab");
+        stops.push((await focused(page)).split(" ")[0] ?? "");
+        const outline = await page.evaluate(() => {
+          let element = document.activeElement;
+          while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+          return element === null ? "none" : getComputedStyle(element).outlineStyle;
+        });
+        assert.notEqual(outline, "none", await focused(page));
+      }
+      const pickers = ["a", "select", ...Array<string>(3).fill("a"), ...Array<string>(7).fill("a")];
+      assert.deepEqual(stops, [...pickers, "a", "summary", "a", "summary"]);
+    }));
+
+  test("asks for no market while one is being chosen, and for one when the choice is over", () => {
+    const choose = async ({ page }: OpenPage) => {
+      const asked: string[] = [];
+      page.on("request", (request) => {
+        const region = new URL(request.url()).searchParams.get("region");
+        if (region !== null) asked.push(region);
+      });
+      const select = page.locator("select[name=region]");
+      const chosen: string[] = [];
+      const ends = [
+        () => page.clock.runFor(1000),
+        () => page.keyboard.press("Enter"),
+        () => page.keyboard.press("Tab"),
+      ];
+      for (const end of ends) {
+        await select.focus();
+        for (const _ of "123") await page.keyboard.press("ArrowUp");
+        assert.deepEqual(asked, chosen);
+        chosen.push(await select.inputValue());
+        await end();
+        await page.waitForURL(`**/?region=${chosen.at(-1)}`);
+      }
+      assert.deepEqual(asked, chosen);
+      assert.equal(new Set(["GB", ...chosen]).size, 4);
+    };
+    return openPage("/?region=GB", choose, { prepare: stopClock });
+  });
+
+  test("keeps the market that is chosen while another one loads", () => {
+    const choose = async ({ page }: OpenPage) => {
+      const select = page.locator("select[name=region]");
+      const list = Promise.withResolvers<void>();
+      // As in browsers that say nothing of a control that is taken away while it has the focus.
+      await page.evaluate(() =>
+        addEventListener("focusout", (event) => event.stopImmediatePropagation(), true),
+      );
+      await page.route("**/api/trending?*", async (route) => {
+        await list.promise;
+        await route.continue();
+      });
+      await select.focus();
+      await page.keyboard.press("ArrowUp");
+      const loads = page.waitForRequest("**/api/trending?*");
+      await page.keyboard.press("Enter");
+      await loads;
+      await page.keyboard.press("ArrowUp");
+      const chosen = await select.inputValue();
+      list.resolve();
+      await page.waitForURL(`**/?region=${chosen}`);
+      assert.equal(await select.inputValue(), chosen);
+    };
+    return openPage("/?region=GB", choose, { prepare: stopClock });
+  });
+
+  test("stays as it was when neither of two markets can be read", () => {
+    const errors = [/Failed to load resource/];
+    const choose = async ({ page }: OpenPage) => {
+      const select = page.locator("select[name=region]");
+      const failure = Promise.withResolvers<void>();
+      await page.route("**/api/trending?*", async (route) => {
+        await failure.promise;
+        await route.abort();
+      });
+      const title = await page.title();
+      await select.focus();
+      for (const _ of "12") {
+        await page.keyboard.press("ArrowUp");
+        const loads = page.waitForRequest("**/api/trending?*");
+        await page.keyboard.press("Enter");
+        await loads;
+      }
+      failure.resolve();
+      await page.locator("#notice p", { hasText: "This could not be " }).waitFor(); // in the language of the page
+      await page.waitForFunction(() => document.querySelector("select")?.value === "GB");
+      assert.equal(await page.locator("trendvault-list").getAttribute("region"), "GB");
+      assert.equal(await page.title(), title);
+    };
+    return openPage("/?region=GB", choose, { errors });
+  });
+
+  test("has a link over the pickers, to the list", () =>
+    openPage("/?region=GB", async ({ page }) => {
+      await page.keyboard.press("Tab");
+      assert.equal(await focused(page), "a #list");
+      await page.waitForFunction(() => customElements.get("trendvault-list") !== undefined);
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/#list$/);
+      // Following the fragment takes the focus from the link, a moment after the address has changed.
+      await page.waitForFunction(() => document.activeElement === document.body);
+      await page.keyboard.press("Tab");
+      assert.match(await focused(page), /^a https:\/\/videos\.example\//);
+    }));
+
+  test("is read as banner, two named navigations, a list of headings with their movement, and a foot", () =>
+    openPage("/?region=GB", async ({ page }) => {
+      const read = await page.locator("body").ariaSnapshot();
+      assert.match(read, /^- banner:\n/);
+      assert.match(read, /- navigation "Time ahead":/);
+      assert.match(read, /- navigation "Category":/);
+      assert.match(read, /- main:[\s\S]*- list:[\s\S]*- listitem:[\s\S]*- heading "[^"]+" \[level=2\]/);
+      assert.match(read, /(up|down) \d+/);
+      assert.match(read, /- img "Views in each of the last 24 hours"/);
+      assert.match(read, /- contentinfo:/);
+    }));
+
+  test("moves nothing for visitors who want no motion", () =>
+    openPage(
+      "/?region=GB",
+      async ({ page, context }) => {
+        await context.setOffline(true);
+        await page.locator("#notice p").waitFor();
+        assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
+      },
+      { reducedMotion: "reduce" },
+    ));
+});
+
+const screenshots = join(import.meta.dirname, "screenshots");
+mkdirSync(screenshots, { recursive: true });
+
+const sizes = [
+  { width: 320, height: 640 },
+  { width: 390, height: 844 },
+  { width: 1280, height: 900 },
+  { width: 2560, height: 1440 },
+];
+
+const targets = [
+  { name: "page", target: "/?region=GB" },
+  { name: "about", target: "/about" },
+];
+
+describe("the look of", () => {
+  for (const { name, target } of targets) {
+    for (const viewport of sizes) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        test(`the ${name} is accessible, and fits ${viewport.width} pixels, ${colorScheme}`, () =>
+          openPage(
+            target,
+            async ({ page }) => {
+              await assertAccessible(page);
+              assert.equal(await hiddenAtTheSide(page), 0);
+              const path = join(screenshots, `${name}-${viewport.width}-${colorScheme}.png`);
+              await page.screenshot({ path });
+            },
+            { viewport, colorScheme },
+          ));
+      }
+    }
+  }
+});
+
+/** How many pixels of the page can only be seen by scrolling sideways. */
+function hiddenAtTheSide(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
+type Shift = PerformanceEntry & { value: number; hadRecentInput: boolean; sources: { node: Node | null }[] };
+type Seen = { shift: number; moved: string[]; largestPaint: number };
+
+/** Adds up how far things moved without being asked to, and notes when the largest one was painted. */
+const watchPaints = (page: Page) =>
+  page.addInitScript(() => {
+    const seen: Seen = { shift: 0, moved: [], largestPaint: 0 };
+    Object.assign(globalThis, { seen });
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput, sources } of list.getEntries() as Shift[]) {
+        if (hadRecentInput) continue;
+        seen.shift += value;
+        seen.moved.push(...sources.map(({ node }) => (node as Element | null)?.className ?? "text"));
+      }
+    }).observe({ type: "layout-shift", buffered: true });
+    new PerformanceObserver((list) => {
+      for (const { startTime } of list.getEntries()) seen.largestPaint = startTime;
+    }).observe({ type: "largest-contentful-paint", buffered: true });
+  });
+const seenBy = (page: Page) => page.evaluate(() => (globalThis as unknown as { seen: Seen }).seen);
+
+describe("the page's speed", () => {
+  for (const width of [390, 1280]) {
+    test(`nothing moves by itself, at ${width} pixels, while it loads, is scrolled and shows further ranks`, (context) =>
+      openPage(
+        "/?region=GB",
+        async ({ page }) => {
+          await page.locator("trendvault-list img").first().waitFor();
+          // Further ranks are asked for before the end is on screen; who gets there sooner sees the foot move down.
+          for (const [near, last] of [
+            [20, 48],
+            [44, 60],
+          ]) {
+            await page.locator(`trendvault-list li[data-rank="${near}"]`).scrollIntoViewIfNeeded();
+            await page.locator(`trendvault-list li[data-rank="${last}"]`).waitFor();
+          }
+          await page.locator("#foot").scrollIntoViewIfNeeded();
+          await page.evaluate(() => scrollTo(0, 0));
+          const { shift, moved, largestPaint } = await seenBy(page);
+          context.diagnostic(
+            `${width} pixels: layout shift ${shift.toFixed(4)}, largest paint after ${largestPaint.toFixed()} ms`,
+          );
+          assert.ok(shift < 0.01, `moved by ${shift}: ${moved}`);
+        },
+        { viewport: { width, height: 844 }, prepare: watchPaints },
+      ));
+  }
+
+  test("its scripts and styles are at most 25 KB, compressed as Cloudflare does, and the list is in the HTML", (context) => {
+    const bodies: { path: string; type: string; bytes: number }[] = [];
+    return openPage(
+      "/?region=GB",
+      async ({ page }) => {
+        await page.waitForLoadState("networkidle");
+        const total = (types: readonly string[]) =>
+          bodies.filter(({ type }) => types.includes(type)).reduce((sum, { bytes }) => sum + bytes, 0);
+        const code = total(["script", "stylesheet"]);
+        context.diagnostic(
+          `HTML ${total(["document"])}, scripts ${total(["script"])}, styles ${total(["stylesheet"])} bytes`,
+        );
+        assert.ok(code <= 25_000, `${code} bytes: ${JSON.stringify(bodies)}`);
+        assert.ok(!bodies.some(({ path }) => path === "/api/trending"), "it asked for its list");
+      },
+      {
+        prepare: async (page) => {
+          page.on("response", async (response) => {
+            const { pathname } = new URL(response.url());
+            const body = await response.body().catch(() => Buffer.from(""));
+            const bytes = brotliCompressSync(body, { params: { 1: 4 } }).length; // BROTLI_PARAM_QUALITY
+            bodies.push({ path: pathname, type: response.request().resourceType(), bytes });
+          });
+        },
+      },
+    );
   });
 });

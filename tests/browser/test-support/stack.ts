@@ -1,12 +1,14 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after } from "node:test";
+import { regions } from "@trendvault/contract/regions";
 import { Edge } from "../../../edge-worker/test/edge.ts";
 import { Origin } from "../../../edge-worker/test/origin.ts";
 import { OriginProxy } from "../../../edge-worker/test/origin-proxy.ts";
 import { drawPicture } from "../../../tools/up/demo-site/picture.ts";
-import { catalogue } from "./catalogue.ts";
-import { Database } from "./database.ts";
-import { closeBrowser } from "./launch.ts";
-import { type Answer, type Site, serveSite } from "./site.ts";
+import { type Answer, closeBrowser, type Site, serveSite } from "./visit.ts";
 
 /** The writer's database, the origin, a proxy in front of it, the edge in workerd, and the videos' pictures. */
 export class Stack {
@@ -73,4 +75,112 @@ function drawn(path: string): Answer | undefined {
   const [, category = "", id = "", width] = /^\/([a-z-]+)\/([\w-]+)\/(hq|sd)\.webp$/.exec(path) ?? [];
   const body = drawPicture(category, { id, width: width === "hq" ? 640 : 320 });
   return body === null ? undefined : { headers: { "content-type": "image/svg+xml" }, body };
+}
+
+const writer = join(import.meta.dirname, "../../../writer/bin/writer");
+const hourMs = 3_600_000;
+
+/** A database that the real writer filled, and what it does to it. */
+class Database {
+  readonly #folder = mkdtempSync(join(tmpdir(), "trendvault-browser-"));
+  readonly path = join(this.#folder, "trendvault.db");
+
+  /** With a list of an hour ago and one of now, each made of what was counted until then. */
+  constructor(lines: readonly Line[], now: number) {
+    const isEarlier = ({ observed_at }: Line) => Date.parse(observed_at) <= now - hourMs;
+    this.run("migrate");
+    this.ingest(lines.filter(isEarlier));
+    this.run("rank", "--at", new Date(now - hourMs).toISOString().replace(/\.\d+Z$/, "Z"));
+    this.ingest(lines.filter((line) => !isEarlier(line)));
+    this.run("rank");
+  }
+
+  ingest(lines: readonly object[]): void {
+    this.#write(["ingest", "-"], lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  }
+
+  /** Runs a command of the writer. */
+  run(...words: string[]): void {
+    this.#write(words, "");
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  #write(words: readonly string[], input: string): void {
+    execFileSync(writer, [...words, "--db", this.path], { input, stdio: ["pipe", "ignore", "pipe"] });
+  }
+}
+
+/** A line of the writer's input (docs/observations.md). */
+type Line = { id: string; region: string; observed_at: string; views: number; title: string };
+
+type Vocabulary = { words: Record<string, string[]>; titles: Record<string, string[]> };
+
+const hour = 3_600_000;
+const videosPerRegion = 60; // two and a half pages
+const hours = 25; // so that sparklines are whole
+
+/**
+ * Every region's videos, counted every hour: what a list of the demo looks like, in the region's language. `pictures` is
+ * what their pictures are below. Some videos rise and some fall within the last hour.
+ */
+function catalogue(pictures: string, now: number): Line[] {
+  const lines = regions.flatMap(({ code, languages: [language = "en"] }) => {
+    const vocabulary = vocabularyOf(language);
+    return Array.from({ length: videosPerRegion }, (_, n) =>
+      describe(vocabulary, { code, n, pictures }),
+    ).flatMap((video, n) =>
+      Array.from({ length: hours }, (_, ago) => ({
+        ...video,
+        observed_at: new Date(now - ago * hour).toISOString().replace(/\.\d+Z$/, "Z"),
+        views: viewsOf(n, hours - ago),
+      })),
+    );
+  });
+  // As they would come: the writer links an observation to the one before it.
+  return lines.sort((left, right) => left.observed_at.localeCompare(right.observed_at));
+}
+
+/** The views of the n-th video after some hours; never fewer than before. */
+function viewsOf(n: number, passed: number): number {
+  const usual = 4000 / (1 + n / 6);
+  const wave = 1 + 0.7 * Math.sin(n + passed / (2 + (n % 5)));
+  const burst = passed === hours && n % 3 === 0 ? 2.5 : 0;
+  let views = 0;
+  for (let each = 0; each <= passed; each++) {
+    views += usual * (each === passed ? wave + burst : 1 + 0.7 * Math.sin(n + each / (2 + (n % 5))));
+  }
+  return Math.round(views);
+}
+
+function describe(
+  { words, titles }: Vocabulary,
+  { code, n, pictures }: { code: string; n: number; pictures: string },
+) {
+  const categories = Object.keys(titles);
+  const category = categories[n % 6] ?? "Music";
+  const templates = titles[category] ?? [];
+  let used = n * 7;
+  const fill = (template: string) =>
+    template.replace(
+      /\{(\w+)\}/g,
+      (_, name: string) => words[name]?.[used++ % words[name].length] ?? String(n + 3),
+    );
+  const id = `${code.toLowerCase()}-${n}`;
+  return {
+    id,
+    region: code,
+    title: fill(templates[Math.floor(n / 6) % templates.length] ?? id),
+    channel: fill("{first} {last}"),
+    category,
+    thumb_base: `${pictures}/${category.toLowerCase().replace(/[^a-z]+/g, "-")}/${id}`,
+    url: `https://videos.example/watch/${id}`,
+  };
+}
+
+function vocabularyOf(language: string): Vocabulary {
+  const path = join(import.meta.dirname, `../../../writer/src/Demo/languages/${language}.json`);
+  return JSON.parse(readFileSync(path, "utf8")) as Vocabulary;
 }

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
-import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { browser } from "./launch.ts";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import axe from "axe-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from "playwright-core";
 
 /** `errors` are what a test expects in the console; `hosts` are those, besides the edge's, that a page may ask. */
 export type VisitOptions = BrowserContextOptions & { errors?: readonly RegExp[]; hosts?: readonly string[] };
@@ -49,4 +58,77 @@ async function watch(context: BrowserContext, hosts: readonly string[]): Promise
     if (protocol.startsWith("http") && !hosts.includes(host)) findings.push(`request: ${request.url()}`);
   });
   return findings;
+}
+
+const tools = join(import.meta.dirname, "../../../.tools");
+
+/** No request leaves this machine, whatever a page asks for. */
+const onlyThisMachine = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE *.localhost";
+
+let launched: Promise<Browser> | undefined;
+
+/** The Chromium that bin/setup installed, started once for all tests of this process. */
+export function browser(): Promise<Browser> {
+  launched ??= chromium.launch({
+    executablePath: join(tools, "bin/chromium"),
+    args: [onlyThisMachine, "--font-render-hinting=none"],
+    env: {
+      ...(process.env as Record<string, string>),
+      LD_LIBRARY_PATH: join(tools, "browser/lib"),
+      FONTCONFIG_FILE: join(tools, "browser/fonts.conf"),
+      XDG_CACHE_HOME: join(tools, "browser/cache"), // what fonts.conf keeps its cache below
+    },
+  });
+  return launched;
+}
+
+export async function closeBrowser(): Promise<void> {
+  await (await launched)?.close();
+  launched = undefined;
+}
+
+/** What a path answers; its status is 200. */
+export type Answer = { headers?: Record<string, string>; body: string | Uint8Array };
+
+/** Another site, of a partner or a stranger, on this machine. */
+export type Site = { url: string; host: string; stop: () => Promise<void> };
+
+/** Serves answers by path under a name of its own, so that no cookie and no cache is shared with other sites. */
+export async function serveSite(
+  name: string,
+  answers: Record<string, Answer> | ((path: string) => Answer | undefined),
+): Promise<Site> {
+  const find = typeof answers === "function" ? answers : (path: string) => answers[path];
+  const server = createServer(({ url = "" }, response) => {
+    const answer = find(new URL(url, "http://localhost").pathname);
+    if (answer === undefined) response.writeHead(404).end();
+    else response.writeHead(200, { "content-type": "text/html", ...answer.headers }).end(answer.body);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const host = `${name}.localhost:${port}`;
+  const stop = async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  };
+  return { url: `http://${host}`, host, stop };
+}
+
+/**
+ * Fails with what axe finds on the page as it is now, by its rules of WCAG 2.2 (A and AA) and of good practice. `except`
+ * are rules that it breaks, in markup that is not ours.
+ */
+export async function assertAccessible(page: Page, except: readonly string[] = []): Promise<void> {
+  // Through the debugger, which the page's policy does not concern.
+  await page.evaluate(axe.source);
+  const findings = await page.evaluate(async (disabled) => {
+    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({
+      preload: false, // it copies stylesheets into style elements, against the policy, for css-orientation-lock only
+      rules: Object.fromEntries(disabled.map((rule) => [rule, { enabled: false }])),
+    });
+    return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html}`);
+  }, except);
+  assert.deepEqual(findings, []);
 }
