@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   aboutExample,
   explanationExample,
@@ -10,9 +10,10 @@ import {
   trendingSnippetPageExample,
   videoExample,
 } from "./examples.ts";
-import committed from "./openapi.json";
+import current from "./openapi.json";
 import { createOpenapiDocument, minutesExample, shardsExample, ViewMinutes, ViewShards } from "./openapi.ts";
 import { problemContentType, problemKinds, problems, problemType } from "./problem.ts";
+import released from "./released/openapi.json";
 import {
   About,
   Explanation,
@@ -24,9 +25,11 @@ import {
   TrendingSnippetPage,
   Video,
 } from "./responses.ts";
+import { breakingChanges } from "./test-support/breaking-changes.ts";
+import { drawsOf, Random } from "./test-support/random.ts";
 
 test("openapi.json is what the schemas say (after a change: bun run openapi in contract)", () => {
-  expect(JSON.parse(JSON.stringify(createOpenapiDocument()))).toEqual(committed);
+  expect(JSON.parse(JSON.stringify(createOpenapiDocument()))).toEqual(current);
 });
 
 test("the examples are what the schemas allow", () => {
@@ -50,7 +53,7 @@ test("every problem type of a status has an example", () => {
   const statuses = new Set(
     problemKinds.map((kind) => problems[kind].status).filter((status) => status !== 405),
   );
-  const examples = Object.entries(committed.components.responses).map(([name, { content }]) => [
+  const examples = Object.entries(current.components.responses).map(([name, { content }]) => [
     Number(name.slice("Problem".length)),
     Object.keys(content[problemContentType].examples),
   ]);
@@ -65,7 +68,7 @@ test("every problem type of a status has an example", () => {
 });
 
 test("every answer that has content has an example of it", () => {
-  for (const [path, operations] of Object.entries(committed.paths)) {
+  for (const [path, operations] of Object.entries(current.paths)) {
     for (const { operationId, responses } of Object.values(operations)) {
       for (const [status, response] of Object.entries<Described>(responses).map(resolveResponse)) {
         for (const media of Object.values(response.content ?? {})) {
@@ -79,13 +82,181 @@ test("every answer that has content has an example of it", () => {
 type Described = { $ref?: string; content?: Record<string, object> };
 
 function resolveResponse([status, response]: [string, Described]): [string, Described] {
-  const name = response.$ref?.split("/").at(-1) as keyof typeof committed.components.responses | undefined;
-  return [status, name === undefined ? response : committed.components.responses[name]];
+  const name = response.$ref?.split("/").at(-1) as keyof typeof current.components.responses | undefined;
+  return [status, name === undefined ? response : current.components.responses[name]];
 }
 
 test("answers may get further fields, messages may not", () => {
-  const text = JSON.stringify(committed.components.schemas);
+  const text = JSON.stringify(current.components.schemas);
   expect(text).not.toContain('"additionalProperties":false');
-  const { content } = committed.paths["/api/views"].post.requestBody;
+  const { content } = current.paths["/api/views"].post.requestBody;
   expect(content["application/json"].schema.additionalProperties).toBe(false);
 });
+
+const compareSeconds = 1200; // only a fault takes so long, on a busy machine
+
+test(
+  "openapi.json breaks no client of the last release (docs/http-api.md)",
+  async () => {
+    expect(await breakingChanges(released, current)).toEqual([]);
+  },
+  compareSeconds * 1000,
+);
+
+type Schema = { properties?: Record<string, unknown>; required?: string[] };
+type Parameter = { in: string; name: string; required?: boolean; schema: { enum?: string[] } };
+type Operation = { parameters?: Parameter[]; responses: Record<string, { content?: object }> };
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema & { enum?: string[] }> };
+};
+
+/** Changes a document in a place that is drawn, and says which. */
+type Change = (document: Document, random: Random) => string;
+
+const breaking: Record<string, Change> = {
+  "a field that was removed": (document, random) => {
+    const [name, schema] = random.pick(answerSchemas(document));
+    const [field] = random.pick(Object.entries(schema.properties ?? {}));
+    delete schema.properties?.[field];
+    schema.required = (schema.required ?? []).filter((other) => other !== field);
+    return `${name}.${field}`;
+  },
+  "a field that is no longer in every answer": (document, random) => {
+    const [name, schema] = random.pick(answerSchemas(document));
+    const field = random.pick(schema.required ?? []);
+    schema.required = (schema.required ?? []).filter((other) => other !== field);
+    return `${name}.${field}`;
+  },
+  "a field of another type": (document, random) => {
+    const [name, schema] = random.pick(answerSchemas(document));
+    const field = random.pick(schema.required ?? []);
+    const properties = schema.properties as Record<string, { type?: string }>;
+    properties[field] = { type: properties[field]?.type === "boolean" ? "string" : "boolean" };
+    return `${name}.${field}`;
+  },
+  "a new required parameter": (document, random) => {
+    const [name, operation] = random.pick(operations(document));
+    operation.parameters ??= [];
+    operation.parameters.push({ in: "query", name: "new", required: true, schema: {} });
+    return name;
+  },
+  "a parameter that was removed": (document, random) => {
+    const [name, { parameters }] = random.pick(operationsWithParameters(document));
+    const [parameter] = parameters?.splice(random.below(parameters.length), 1) ?? [];
+    return `${name} ${parameter?.name}`;
+  },
+  "a parameter with fewer values": (document, random) => {
+    const parameters = operations(document).flatMap(([, operation]) => operation.parameters ?? []);
+    const parameter = random.pick(parameters.filter(({ schema }) => schema.enum !== undefined));
+    return `${parameter.name} ${removeOne(parameter.schema.enum, random)}`;
+  },
+  "an answer with fewer values": (document, random) => {
+    const [name, schema] = random.pick(
+      Object.entries(document.components.schemas).filter(([, { enum: values }]) => values !== undefined),
+    );
+    return `${name} ${removeOne(schema.enum, random)}`;
+  },
+  "an operation that was removed": (document, random) => {
+    const [path] = random.pick(Object.entries(document.paths));
+    delete document.paths[path];
+    return path;
+  },
+  "a status that is no longer described": (document, random) => {
+    const [name, { responses }] = random.pick(operations(document));
+    const [status] = random.pick(Object.entries(responses));
+    delete responses[status];
+    return `${name} ${status}`;
+  },
+};
+
+const compatible: Record<string, Change> = {
+  "a new field": (document, random) => {
+    const [name, schema] = random.pick(answerSchemas(document));
+    Object.assign(schema.properties ?? {}, { new: { type: "string" } });
+    schema.required?.push("new");
+    return name;
+  },
+  "a new optional parameter": (document, random) => {
+    const [name, operation] = random.pick(operations(document));
+    operation.parameters ??= [];
+    operation.parameters.push({ in: "query", name: "new", schema: {} });
+    return name;
+  },
+  "a new value": (document, random) => {
+    const [name, schema] = random.pick(
+      Object.entries(document.components.schemas).filter(([, { enum: values }]) => values !== undefined),
+    );
+    schema.enum?.push("new");
+    return name;
+  },
+  "a new path": (document, random) => {
+    const [path, operation] = random.pick(Object.entries(document.paths));
+    const [[method, { parameters: _, ...rest }] = ["get", { responses: {} }]] = Object.entries(operation);
+    document.paths["/new"] = { [method]: { ...rest, operationId: "new" } as Operation };
+    return path;
+  },
+  "what is deprecated": (document, random) => {
+    const [name, operation] = random.pick(operations(document));
+    Object.assign(operation, { deprecated: true });
+    return name;
+  },
+};
+
+const random = new Random();
+const draws = drawsOf({ usual: 1, long: 12 });
+
+describe(`the comparison with the last release, seed ${random.seed}`, () => {
+  for (const [kind, change] of Object.entries(breaking)) {
+    test(
+      `refuses ${kind}`,
+      async () => {
+        for (let draw = 0; draw < draws; draw++) {
+          const [place, found] = await compareAfter(change);
+          expect([place, found.length > 0]).toEqual([place, true]);
+        }
+      },
+      draws * compareSeconds * 1000,
+    );
+  }
+
+  for (const [kind, change] of Object.entries(compatible)) {
+    test(
+      `allows ${kind}`,
+      async () => {
+        for (let draw = 0; draw < draws; draw++) {
+          const [place, found] = await compareAfter(change);
+          expect([place, found]).toEqual([place, []]);
+        }
+      },
+      draws * compareSeconds * 1000,
+    );
+  }
+});
+
+async function compareAfter(change: Change): Promise<[string, string[]]> {
+  const changed = structuredClone(current) as unknown as Document;
+  const place = change(changed, random);
+  return [place, await breakingChanges(current, changed)];
+}
+
+function answerSchemas(document: Document): [string, Schema][] {
+  return Object.entries(document.components.schemas).filter(([, { required = [] }]) => required.length > 0);
+}
+
+function operations(document: Document): [string, Operation][] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [
+      `${method} ${path}`,
+      operation,
+    ]),
+  );
+}
+
+function operationsWithParameters(document: Document): [string, Operation][] {
+  return operations(document).filter(([, { parameters = [] }]) => parameters.length > 0);
+}
+
+function removeOne(values: string[] | undefined, random: Random): string | undefined {
+  return values?.splice(random.below(values.length), 1)[0];
+}

@@ -18,9 +18,7 @@ import {
 import vectorFile from "./pointer-vectors.json";
 import { verifyResponse } from "./response-signature.ts";
 import { drawsOf, Random } from "./test-support/random.ts";
-import { TestPublicationSigner } from "./test-support/test-publication-signer.ts";
-import { TestSigner } from "./test-support/test-signer.ts";
-import { TestTokenSigner } from "./test-support/test-token-signer.ts";
+import { TestPublicationSigner, TestSigner, TestTokenSigner } from "./test-support/signers.ts";
 import { claimsOf, verifyToken } from "./token.ts";
 
 /** What is valid has what was signed, without its signature, and the SHA-256 of its bytes. */

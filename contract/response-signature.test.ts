@@ -1,10 +1,14 @@
 import { describe, expect, test } from "bun:test";
+import { createSignature, webcrypto } from "http-message-sig";
 import {
   type SignatureVerdict,
   unencodedDigest,
   verifyResponse,
   verifySignature,
 } from "./response-signature.ts";
+import { coveredComponents, coveredFields } from "./signature-base.ts";
+import { verifyIndependently } from "./test-support/independent-verifiers.ts";
+import { drawsOf, Random } from "./test-support/random.ts";
 import {
   created,
   fields,
@@ -13,7 +17,7 @@ import {
   signer,
   text,
   verify,
-} from "./test-support/signed-example.ts";
+} from "./test-support/signers.ts";
 
 test("the origin's signature is valid", async () => {
   expect(await verify()).toBe("valid");
@@ -154,5 +158,96 @@ describe("not valid is", () => {
     expect(await verify({}, { text: "{}" })).toBe("digest-differs");
     const digest = { "unencoded-digest": await unencodedDigest(new TextEncoder().encode("{}")) };
     expect(await verify(digest, { text: "{}" })).toBe("signature-differs");
+  });
+});
+
+describe("drawn at random", () => {
+  const random = new Random();
+  const { seed } = random;
+  const below = (limit: number) => random.below(limit);
+  const pick = <T>(choices: readonly T[]): T => random.pick(choices);
+  const draws = drawsOf({ usual: 200, long: 5000 });
+
+  /** The same two fields, as a proxy may write them: another label, other signatures, other whitespace. */
+  function rewrite(input: string, signature: string): Record<string, string> {
+    const label = pick(["tv", "sig1", "*a-b.c_d", "origin"]);
+    const [inputs, signatures] = [[`${label}=${input}`], [`${label}=${signature}`]];
+    for (let n = below(4); n > 0; n--) {
+      const [other, at] = [`p${n}`, below(inputs.length + 1)];
+      const components = pick(["", '"@status"', '"date" "via";req', '"x, (y)";key="a\\"b"']);
+      inputs.splice(at, 0, `${other}=(${components});created=${below(1e9)};keyid="${pick(["s1", "p"])}"`);
+      signatures.splice(below(signatures.length + 1), 0, `${other}=:${btoa(String(random.next()))}:`);
+    }
+    const comma = () => `${pick(["", " ", "\t", "  "])},${pick(["", " ", "\t \t"])}`;
+    const join = (members: string[]) => members.reduce((left, right) => left + comma() + right);
+    return { "signature-input": join(inputs), signature: join(signatures) };
+  }
+
+  /** Other whitespace between components and before parameters: the same structured value. */
+  function respace(input: string): string {
+    return input
+      .replace(/[( ](?=")/g, (found) => found + " ".repeat(below(3)))
+      .replace(/;(?=[a-z])/g, (found) => found + " ".repeat(below(3)));
+  }
+
+  test(`ours stays valid (TEST_SEED=${seed})`, async () => {
+    for (let n = 0; n < draws; n++) {
+      const changed = rewrite(respace(inputOfOurs.slice(3)), signatureOfOurs.slice(3));
+      expect([await verify(changed), changed]).toEqual(["valid", changed]);
+    }
+  });
+
+  test(`a change of any character of ours makes it invalid (TEST_SEED=${seed})`, async () => {
+    for (let n = 0; n < draws; n++) {
+      const name = pick(Object.keys(fields) as (keyof typeof fields)[]);
+      const value = fields[name];
+      const first = name.startsWith("signature") ? 3 : 0; // the label may change
+      const last = name === "signature" ? value.length - 4 : value.length; // "Q==:" and "R==:" are the same bytes
+      const at = first + below(last - first);
+      const character = pick([...'abcXYZ0189+/=:;"()-_'].filter((other) => other !== value[at]));
+      const damaged: Record<string, string> = {
+        ...fields,
+        [name]: value.slice(0, at) + character + value.slice(at + 1),
+      };
+      const { "signature-input": input = "", signature = "" } = damaged;
+      const changed = { ...damaged, ...rewrite(input.slice(3), signature.slice(3)) };
+      const verdict = await verify(changed);
+      expect([verdict === "valid", changed]).toEqual([false, changed]);
+    }
+  });
+});
+
+describe("an independent implementation of RFC 9421", () => {
+  const message = (headers: Record<string, string>) => ({
+    kind: "response" as const,
+    status: 200,
+    fields: Object.entries(headers).map(([name, value]) => ({ name, value })),
+  });
+
+  test.each([200, 404])("verifies what we sign with status %p", async (status) => {
+    const body = { status, created: Math.floor(Date.now() / 1000) };
+    const headers = new Headers(await signer.sign(text, body));
+    await verifyIndependently({ status, headers }, signer.publicKeys);
+    for (const name of coveredFields) {
+      const changed = new Headers({ ...Object.fromEntries(headers), [name]: '"other"' });
+      await expect(verifyIndependently({ status, headers: changed }, signer.publicKeys)).rejects.toThrow();
+    }
+  });
+
+  test.each([
+    [{ created, keyid: "s1", alg: "ed25519" }],
+    [{ alg: "ed25519", keyid: "s1", created }],
+    [{ keyid: "s1", created, alg: "ed25519" }],
+  ])("signs what we verify, with the parameters %j", async (parameters) => {
+    const { signature: _, "signature-input": __, ...unsigned } = fields;
+    const independent = await createSignature(message(unsigned), {
+      label: "independent",
+      components: coveredComponents,
+      parameters,
+      signer: webcrypto.signer(signer.keyPair.privateKey),
+    });
+    const changed = { "signature-input": independent.signatureInput, signature: independent.signature };
+    expect(await verify(changed)).toBe("valid");
+    expect(await verify({ ...changed, etag: '"other"' })).toBe("signature-differs");
   });
 });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { largestLimit, windows } from "./lists.ts";
 import { videoIdPattern } from "./paths.ts";
 import { problemKinds, problemType } from "./problem.ts";
-import { sparklineHours } from "./queries.ts";
+import { sparklineHours, type TrendingQuery } from "./queries.ts";
 import { regionCodes } from "./regions.ts";
 import { longestToken } from "./token.ts";
 
@@ -17,6 +17,8 @@ export const window = z.enum(windows).meta({
   id: "Window",
   description: "The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days",
 });
+export type Region = z.infer<typeof region>;
+export type Window = z.infer<typeof window>;
 const time = z.iso.datetime().meta({ description: "RFC 3339, UTC, whole seconds" });
 const thumbs = z.tuple([z.url(), z.url()]).meta({
   description:
@@ -108,14 +110,17 @@ function pageOf<Item extends z.ZodType>(item: Item) {
 }
 
 export const TrendingPage = pageOf(TrendingItem).meta({ id: "TrendingPage" });
+export type TrendingItem = Widened<z.infer<typeof TrendingItem>>;
 export type TrendingPage = Widened<z.infer<typeof TrendingPage>>;
 
 /** The page of `fields=chart`. */
 export const TrendingChartPage = pageOf(TrendingChartItem).meta({ id: "TrendingChartPage" });
+export type TrendingChartItem = Widened<z.infer<typeof TrendingChartItem>>;
 export type TrendingChartPage = Widened<z.infer<typeof TrendingChartPage>>;
 
 /** The page of `fields=snippet`. */
 export const TrendingSnippetPage = pageOf(TrendingSnippet).meta({ id: "TrendingSnippetPage" });
+export type TrendingSnippet = Widened<z.infer<typeof TrendingSnippet>>;
 export type TrendingSnippetPage = Widened<z.infer<typeof TrendingSnippetPage>>;
 
 export const Video = z
@@ -239,6 +244,11 @@ export const ProblemDocument = z
     description:
       "A problem document (RFC 9457). Compare `type`, which never changes its meaning; `detail` is for people",
   });
+
+export type Problem = z.infer<typeof ProblemDocument>;
+
+/** The parameters of /api/trending, as a client writes them. */
+export type TrendingParameters = z.input<typeof TrendingQuery>;
 
 /** The answers for people who ask why: why a video is where it is, and how the lists are made. */
 

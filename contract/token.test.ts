@@ -3,7 +3,7 @@ import { compactVerify, createLocalJWKSet, errors } from "jose";
 import type { PublicKeySet } from "./keys.ts";
 import { windows } from "./lists.ts";
 import { Random } from "./test-support/random.ts";
-import { TestTokenSigner } from "./test-support/test-token-signer.ts";
+import { TestTokenSigner } from "./test-support/signers.ts";
 import {
   claimsOf,
   longestToken,

@@ -1,8 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
-import {
-  TestPublicationSigner,
-  testStoreName,
-} from "@trendvault/contract/test-support/test-publication-signer";
+import { TestPublicationSigner, testStoreName } from "@trendvault/contract/test-support/signers";
 import { BundlePointers, type ReadPointer } from "./bundle-store.ts";
 
 const begun = Date.parse("2026-11-22T03:40:00Z") / 1000;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { answerLifetimes } from "@trendvault/contract/lists";
 import { Random } from "@trendvault/contract/test-support/random";
-import { TestSigner } from "@trendvault/contract/test-support/test-signer";
+import { TestSigner } from "@trendvault/contract/test-support/signers";
 import { KvFallback, LruMap } from "./cache.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import type { StoredResponse } from "./signed-answer.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
-import { TestTokenSigner } from "@trendvault/contract/test-support/test-token-signer";
+import { TestTokenSigner } from "@trendvault/contract/test-support/signers";
 import { claimsOf, type TokenList } from "@trendvault/contract/token";
 import type { ViewMessage } from "@trendvault/contract/views";
 import { countViews, ListBlocks, TokenVerifier } from "./count-views.ts";

@@ -5,10 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BundleFile, trailerBytes } from "@trendvault/contract/bundle-file";
 import { bundleName, bundlePointerName, currentBundleName } from "@trendvault/contract/pointer";
-import {
-  TestPublicationSigner,
-  testStoreName,
-} from "@trendvault/contract/test-support/test-publication-signer";
+import { TestPublicationSigner, testStoreName } from "@trendvault/contract/test-support/signers";
 import { DocumentSigner } from "../src/document-signer.ts";
 import { keySet, signingKey, tokenSigningKey } from "./keys.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { countries } from "@trendvault/contract/test-support/countries";
+import { countries } from "@trendvault/contract/test-support/world-regions";
 import { europeByRegion } from "./countries.ts";
 import { longLifetimes, withLifetimes } from "./lifetimes.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";

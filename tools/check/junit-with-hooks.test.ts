@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { countJunit, type TestCount } from "./count.ts";
+import { countJunit, type TestCount } from "./run-suite.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trendvault-hooks-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,63 +1,119 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Options, parseOptions } from "./options.ts";
-import { repeatFailed } from "./repeat.ts";
+import { parseArgs } from "node:util";
 import { describeOutput, describeResult, summarize } from "./report.ts";
 import { runSuite, type SuiteResult } from "./run-suite.ts";
-import { type Suite, suites } from "./suites.ts";
+import { parts, type Suite, suites } from "./suites.ts";
+
+/** `parts` is empty for all parts; `only` is how the names of the chosen suites begin. */
+type Options = {
+  parts: readonly string[];
+  only: string;
+  jobs: number;
+  list: boolean;
+  /** Whether tests that draw cases at random draw many. */
+  long: boolean;
+  /** What they draw follows from it. */
+  seed: number;
+};
 
 const root = resolve(import.meta.dir, "../..");
+const largestSeed = 2 ** 32 - 1;
+const folderOfTests = "trendvault-tests-";
 
-process.exitCode = await main(Bun.argv.slice(2)).catch((error: unknown) => {
-  console.error(`bin/test: ${error instanceof Error ? error.message : error}`);
-  return 2;
-});
+if (import.meta.main)
+  process.exitCode = await main(Bun.argv.slice(2)).catch((error: unknown) => {
+    console.error(`bin/test: ${error instanceof Error ? error.message : error}`);
+    return 2;
+  });
 
 async function main(argv: string[]): Promise<number> {
   const options = parseOptions(argv);
   const chosen = suites
     .filter(({ part }) => options.parts.length === 0 || options.parts.includes(part))
     .filter(({ name }) => name.startsWith(options.only));
-  if (options.list)
-    return print(
-      chosen.map(({ part, name, command }) => `${part}: ${name}: ${command.join(" ")}\n`).join(""),
-    );
-  print(`Seed ${options.seed}: with --seed ${options.seed} the same is drawn at random.\n`);
+  if (options.list) {
+    for (const { part, name, command } of chosen) console.log(`${part}: ${name}: ${command.join(" ")}`);
+    return 0;
+  }
+  console.log(`Seed ${options.seed}: with --seed ${options.seed} the same is drawn at random.`);
   if (chosen.some(({ needsStore }) => needsStore)) await bring("versitygw");
   if (chosen.some(({ needsPrometheus }) => needsPrometheus)) await bring("prometheus");
-  const results = await runAll(chosen, options);
+  const folder = makeFolder(tmpdir());
+  const results = await runAll(chosen, { ...options, folder });
+  rmSync(folder, { recursive: true, force: true });
   for (const result of results) process.stdout.write(describeOutput(result));
-  print(`\n${summarize(results)}\n`);
+  console.log(`\n${summarize(results)}`);
   return results.every(({ failed }) => failed === 0) ? 0 : 1;
 }
 
-/** Where it cannot be had, it says why, and so do the tests that need it, which are skipped. */
+/** @throws Error whose message names the bad argument and what was expected */
+export function parseOptions(argv: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: {
+      only: { type: "string", default: "" },
+      jobs: { type: "string", default: "2" },
+      list: { type: "boolean", default: false },
+      long: { type: "boolean", default: false },
+      seed: { type: "string", default: String(1 + Math.floor(Math.random() * largestSeed)) },
+    },
+  });
+  const unknown = positionals.find((part) => !parts.includes(part));
+  if (unknown !== undefined) throw new Error(`Unknown part "${unknown}": expected ${parts.join(", ")}`);
+  if (!/^[1-9]\d?$/.test(values.jobs)) throw new Error(`--jobs is "${values.jobs}": expected 1 to 99`);
+  const seed = /^[1-9]\d{0,9}$/.test(values.seed) ? Number(values.seed) : 0;
+  if (seed === 0 || seed > largestSeed)
+    throw new Error(`--seed is "${values.seed}": expected 1 to ${largestSeed}`);
+  if (!suites.some(({ name }) => name.startsWith(values.only)))
+    throw new Error(`No suite has a name that begins with "${values.only}": bin/test --list shows them`);
+  const { only, list, long } = values;
+  return { parts: positionals, only, jobs: Number(values.jobs), list, long, seed };
+}
+
+/** Where the tool cannot be had, its script says why, and so do the tests that need it, which are skipped. */
 async function bring(tool: string): Promise<void> {
   await Bun.spawn([join(root, `tools/setup/${tool}.sh`)], { stdio: ["ignore", "inherit", "inherit"] }).exited;
 }
 
-/** Runs the suites in their order, `jobs` at a time, and reports each as it ends. */
-async function runAll(chosen: readonly Suite[], { jobs, long, once, seed }: Options): Promise<SuiteResult[]> {
-  const reports = await mkdtemp(join(tmpdir(), "trendvault-test-"));
-  const queue = [...chosen];
-  const results: SuiteResult[] = [];
-  let runs = 0;
-  const run = async (suite: Suite): Promise<SuiteResult> => {
-    const result = await runSuite(suite, { root, report: join(reports, `${++runs}.xml`), long, seed });
-    console.log(describeResult(result));
-    return result;
-  };
-  const runFromQueue = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) results.push(await run(next));
-  };
-  await Promise.all(Array.from({ length: jobs }, runFromQueue));
-  const judged = once ? results : await repeatFailed(results, run);
-  await rm(reports, { recursive: true });
-  return judged;
+/**
+ * Makes a folder of this process in `parent` for all that tests write, and removes those of runs that were killed.
+ * Tests find it as TMPDIR.
+ */
+export function makeFolder(parent: string): string {
+  for (const name of readdirSync(parent).filter((entry) => entry.startsWith(folderOfTests)))
+    if (!isRunning(Number(name.slice(folderOfTests.length))))
+      rmSync(join(parent, name), { recursive: true, force: true });
+  const folder = join(parent, `${folderOfTests}${process.pid}`);
+  mkdirSync(folder, { recursive: true });
+  return folder;
 }
 
-function print(text: string): number {
-  process.stdout.write(text);
-  return 0;
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // it is another user's
+  }
+}
+
+/** Runs the suites in their order, `jobs` at a time, and reports each as it ends. */
+async function runAll(
+  chosen: readonly Suite[],
+  { jobs, folder, long, seed }: Options & { folder: string },
+): Promise<SuiteResult[]> {
+  const queue = [...chosen];
+  const results: SuiteResult[] = [];
+  const runFromQueue = async (): Promise<void> => {
+    for (let suite = queue.shift(); suite !== undefined; suite = queue.shift()) {
+      const result = await runSuite(suite, { root, folder, long, seed });
+      console.log(describeResult(result));
+      results.push(result);
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, runFromQueue));
+  return results;
 }

@@ -1,5 +1,4 @@
-import type { Failure } from "./count.ts";
-import type { SuiteResult } from "./run-suite.ts";
+import type { Failure, SuiteResult } from "./run-suite.ts";
 
 const most = { failures: 10, characters: 300, linesOfOutput: 5 };
 
@@ -12,10 +11,7 @@ export function describeResult(result: SuiteResult): string {
   const mark = failed === 0 ? "ok  " : "FAIL";
   const counts = failed === 0 ? `${passed}` : `${passed} passed, ${failed} failed`;
   const line = `${mark} ${suite.part}: ${suite.name} (${counts}, ${seconds.toFixed(1)} s)`;
-  const flaky = result.flaky.map((failure) => `flaky, not failed in each run: ${describeFailure(failure)}`);
-  return [line, ...[...describeFailures(result), ...flaky].map((text) => `     ${inOneLine(text)}`)].join(
-    "\n",
-  );
+  return [line, ...describeFailures(result).map((text) => `     ${inOneLine(text)}`)].join("\n");
 }
 
 function describeFailures({ failed, failures, failureReason, output }: SuiteResult): string[] {
@@ -47,21 +43,19 @@ export function describeOutput(result: SuiteResult): string {
   return `\n--- ${suite.part}: ${suite.name}: ${reason}\n${output.trimEnd()}\n`;
 }
 
-function reasonToShow({ failed, skipped, flaky, failureReason }: SuiteResult): string | null {
+function reasonToShow({ failed, skipped, failureReason }: SuiteResult): string | null {
   if (failed > 0) return failureReason ?? `${failed} of its tests failed`;
-  if (flaky.length > 0) return `${flaky.length} of its tests failed in some of its runs`;
   return skipped.some((test) => test.reason === null) ? "some tests were skipped" : null;
 }
 
-/** The skipped tests with their reasons, the flaky ones, then the closing line that machines read. */
+/** The skipped tests with their reasons, then the closing line that machines read. */
 export function summarize(results: readonly SuiteResult[]): string {
   const skipped = results.flatMap((result) =>
     result.skipped.map(
       ({ name, reason }) => `${result.suite.part}: ${name}: ${reason ?? "its reason is in the output above"}`,
     ),
   );
-  const flaky = results.flatMap(({ suite, flaky }) => flaky.map(({ name }) => `${suite.part}: ${name}`));
-  const lines = [...skipped.map((test) => `skipped ${test}`), ...flaky.map((test) => `flaky ${test}`)];
+  const lines = skipped.map((test) => `skipped ${test}`);
   const passed = results.reduce((sum, result) => sum + result.passed, 0);
   const failed = results.reduce((sum, result) => sum + result.failed, 0);
   return [...lines, `${passed} passed, ${failed} failed`].join("\n");

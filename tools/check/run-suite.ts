@@ -1,7 +1,21 @@
 import { existsSync, readFileSync } from "node:fs";
-import { countClosingLine, countJunit, type Failure, type TestCount } from "./count.ts";
+import { basename, join } from "node:path";
+import { XMLParser, XMLValidator } from "fast-xml-parser";
 import type { Suite } from "./suites.ts";
-import { trackedFiles } from "./tracked-files.ts";
+
+/** `failures` may hold fewer than `failed`: not every suite names its tests. */
+export type TestCount = {
+  passed: number;
+  failed: number;
+  skipped: readonly Skipped[];
+  failures: readonly Failure[];
+};
+
+/** `name` with the file or class that the report gives; `message` is the runner's, of any length and with its line ends. */
+export type Failure = { name: string; message: string };
+
+/** `reason` is null where the report gives none. */
+type Skipped = { name: string; reason: string | null };
 
 /** `failureReason` says in a sentence why the suite failed where no failed test says it. */
 export type SuiteResult = TestCount & {
@@ -9,12 +23,10 @@ export type SuiteResult = TestCount & {
   seconds: number;
   output: string;
   failureReason?: string;
-  /** Tests that failed in some runs of the suite, not in all. */
-  flaky: readonly Failure[];
 };
 
-/** `report` is where the JUnit report goes; `long` and `seed` are as in Options. */
-type RunOptions = { root: string; report: string; long: boolean; seed: number };
+/** `folder` is where tests write; `long` and `seed` are as in bin/test's options. */
+type RunOptions = { root: string; folder: string; long: boolean; seed: number };
 
 /** Of a test that hangs: any other ends sooner, however busy the machine is. Waits within tests (until.ts) are shorter. */
 const timeoutMs = { usual: 1_200_000, long: 3_600_000 };
@@ -22,10 +34,10 @@ const timeoutMs = { usual: 1_200_000, long: 3_600_000 };
 /** Runs one suite in `root`. Never throws for a failing suite. */
 export async function runSuite(suite: Suite, options: RunOptions): Promise<SuiteResult> {
   const started = performance.now();
-  const { exitCode, output } = await execute(expand(suite, options), options);
+  const report = join(options.folder, `${Bun.randomUUIDv7()}.xml`);
+  const { exitCode, output } = await execute(expand(suite, { ...options, report }), options);
   const seconds = (performance.now() - started) / 1000;
-  const count = countResult(suite, { exitCode, output, report: options.report });
-  return { suite, seconds, output, flaky: [], ...count };
+  return { suite, seconds, output, ...countResult(suite, { exitCode, output, report }) };
 }
 
 type SuiteRun = { exitCode: number; output: string; report: string };
@@ -73,7 +85,7 @@ function failure(failureReason: string): TestCount & { failureReason: string } {
   return { passed: 0, failed: 1, skipped: [], failures: [], failureReason };
 }
 
-function expand(suite: Suite, { root, report, long }: RunOptions): string[] {
+function expand(suite: Suite, { root, report, long }: RunOptions & { report: string }): string[] {
   const timeout = String(long ? timeoutMs.long : timeoutMs.usual);
   return suite.command.flatMap((word) => {
     if (word === "FILES") return trackedFiles(suite.files ?? [], root);
@@ -81,17 +93,101 @@ function expand(suite: Suite, { root, report, long }: RunOptions): string[] {
   });
 }
 
+/**
+ * The files of the project, relative to `root`, that match patterns of `git ls-files`: tracked ones and new ones that
+ * git does not ignore.
+ */
+export function trackedFiles(patterns: readonly string[], root: string): string[] {
+  const command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", ...patterns];
+  const { stdout, stderr, exitCode } = Bun.spawnSync(command, { cwd: root });
+  if (exitCode !== 0) throw new Error(`Cannot list the files to check: ${stderr.toString().trim()}`);
+  const files = stdout.toString().split("\n");
+  return files.filter((file) => file !== "" && existsSync(join(root, file)));
+}
+
 /** Tests read TEST_SEED and TEST_LONG where they draw at random. */
 async function execute(
   command: string[],
-  { root, long, seed }: RunOptions,
+  { root, folder, long, seed }: RunOptions,
 ): Promise<{ exitCode: number; output: string }> {
   const child = Bun.spawn(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
     cwd: root,
-    env: { ...process.env, TEST_SEED: String(seed), TEST_LONG: long ? "1" : "" },
+    env: { ...process.env, TMPDIR: folder, TEST_SEED: String(seed), TEST_LONG: long ? "1" : "" },
     stdin: "ignore",
     stdout: "pipe",
   });
   const output = await child.stdout.text();
   return { exitCode: await child.exited, output };
+}
+
+type Element = Record<string, unknown>;
+
+/**
+ * Counts the test cases of a JUnit report (bun, PHPUnit and pytest write slightly different ones;
+ * `<testcase>` with an optional `<failure>`, `<error>` or `<skipped>` inside is what they share).
+ * Throws when the text is not a whole XML document: a runner that died leaves half a report.
+ */
+export function countJunit(xml: string): TestCount {
+  const valid = XMLValidator.validate(xml);
+  if (valid !== true) throw new Error(`the JUnit report is not valid XML: ${valid.err.msg}`);
+  const parser = new XMLParser({
+    ignoreAttributes: false,
+    attributeNamePrefix: "@", // node gives a failed case an attribute and a child of one name
+    htmlEntities: true, // for line ends, which are numbers there
+    isArray: (_name, _path, _leaf, attribute) => !attribute,
+  });
+  const cases = findAll(parser.parse(xml), "testcase");
+  const skipped = cases.filter((testcase) => "skipped" in testcase);
+  const failed = cases.filter((testcase) => "failure" in testcase || "error" in testcase);
+  return {
+    passed: cases.length - failed.length - skipped.length,
+    failed: failed.length,
+    skipped: skipped.map(describeSkipped),
+    failures: failed.map(describeFailure),
+  };
+}
+
+/**
+ * Reads the last line of the form "N passed, N failed", and as names of failed tests the lines "FAILED <name>"; null
+ * where nothing is counted.
+ */
+function countClosingLine(output: string): TestCount | null {
+  const found = [...output.matchAll(/^(\d+) passed, (\d+) failed$/gm)].at(-1);
+  if (!found) return null;
+  const failures = [...output.matchAll(/^FAILED (.+)$/gm)].map(([, name]) => ({
+    name: String(name),
+    message: "",
+  }));
+  return { passed: Number(found[1]), failed: Number(found[2]), skipped: [], failures };
+}
+
+function findAll(node: unknown, tag: string): Element[] {
+  if (Array.isArray(node)) return node.flatMap((child) => findAll(child, tag));
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node).flatMap(([name, child]) =>
+    name === tag ? (child as Element[]) : findAll(child, tag),
+  );
+}
+
+function describeSkipped(testcase: Element): Skipped {
+  const [mark] = testcase.skipped as (Element | string)[];
+  const reason = typeof mark === "object" ? (mark["@message"] ?? mark["#text"]) : mark;
+  return { name: String(testcase["@name"]), reason: reason ? String(reason) : null };
+}
+
+function describeFailure(testcase: Element): Failure {
+  const [mark] = (testcase.failure ?? testcase.error) as (Element | string)[];
+  const message = typeof mark === "object" ? (mark["@message"] ?? mark["#text"]) : mark;
+  return { name: nameWithPlace(testcase), message: withoutName(String(message ?? "")) };
+}
+
+/** PHPUnit and Bun give the file, pytest the module as class, node no more than the word "test". */
+function nameWithPlace({ "@name": name, "@file": file, "@classname": classname }: Element): string {
+  const place = file ? basename(String(file)) : classname;
+  return place && place !== "test" ? `${place}: ${name}` : String(name);
+}
+
+/** PHPUnit's text begins with a line of class and test. */
+function withoutName(text: string): string {
+  return text.replace(/^[\w\\]+::.*\n/, "");
 }

@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { freePort } from "../../edge-worker/test/free-port.ts";
-import { createVerifier } from "../../web/client/src/verify/verifier.ts";
+import { createVerifier } from "../../web/client/src/verify.ts";
 import { isSeededWithDemo } from "./database-files.ts";
 import {
   fetchBuilt,

@@ -1,18 +1,21 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import openapi from "../../contract/openapi.json" with { type: "json" };
 
 const root = join(import.meta.dir, "../..");
 const contractPackage = "@trendvault/contract/";
 
 /**
  * Writes the declarations of entries of src/, and of what they name, into a folder. Those of contract/ come with them:
- * it is not published.
+ * it is not published. The types of responses are inferred from schemas there; here they are written out, with what
+ * openapi.json says of each member.
  */
 export async function writeTypes(entries: readonly string[], folder: string): Promise<void> {
   const emitted = mkdtempSync(join(tmpdir(), "trendvault-types-"));
   try {
     await emit(entries, emitted);
+    writeFileSync(join(emitted, "contract/responses.d.ts"), responseTypes());
     const left = entries.map((name) => `web/client/src/${name}.d.ts`);
     const written = new Set<string>();
     for (let path = left.pop(); path !== undefined; path = left.pop()) {
@@ -43,6 +46,61 @@ async function emit(entries: readonly string[], outDir: string): Promise<void> {
   writeFileSync(config, JSON.stringify({ extends: extended, compilerOptions, files, include: [] }));
   const { exitCode, stdout } = await Bun.$`bun run tsc --project ${config}`.cwd(root).quiet().nothrow();
   if (exitCode !== 0) throw new Error(`Cannot write the types:\n${stdout}`);
+}
+
+type Schema = {
+  $ref?: string;
+  description?: string;
+  type?: string | readonly string[];
+  enum?: readonly unknown[];
+  const?: unknown;
+  anyOf?: readonly Schema[];
+  items?: Schema;
+  prefixItems?: readonly Schema[];
+  properties?: Readonly<Record<string, Schema>>;
+  required?: readonly string[];
+};
+
+/** What contract/responses.ts exports as types. */
+function responseTypes(): string {
+  const isQuery = ({ in: place }: { in: string }) => place === "query";
+  const parameters: Schema = {
+    type: "object",
+    properties: Object.fromEntries(
+      openapi.paths["/api/trending"].get.parameters
+        .filter(isQuery)
+        .map(({ name, schema }): [string, Schema] => [name, schema]),
+    ),
+  };
+  const types: [string, Schema][] = [
+    ...Object.entries(openapi.components.schemas),
+    ["TrendingParameters", parameters],
+  ];
+  return types
+    .map(([name, schema]) => `${comment(schema)}export type ${name} = ${typeOf(schema)};\n`)
+    .join("\n");
+}
+
+function comment({ description }: Schema): string {
+  return description === undefined ? "" : `/** ${description} */\n`;
+}
+
+/** The TypeScript of a schema, in the forms that zod writes (JSON Schema 2020-12). */
+function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) return schema.$ref.slice("#/components/schemas/".length);
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(" | ");
+  if (schema.prefixItems !== undefined) return `[${schema.prefixItems.map(typeOf).join(", ")}]`;
+  if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type })).join(" | ");
+  if (schema.type === "array") return `Array<${typeOf(schema.items ?? {})}>`;
+  if (schema.type === "integer") return "number";
+  if (schema.type !== "object") return String(schema.type ?? "unknown");
+  const members = Object.entries(schema.properties ?? {}).map(
+    ([name, member]) =>
+      `${comment(member)}${JSON.stringify(name)}${schema.required?.includes(name) ? "" : "?"}: ${typeOf(member)};`,
+  );
+  return `{\n${members.join("\n")}\n}`;
 }
 
 /** Names the files of our own as a published declaration has to: relative, and by the module that they describe. */

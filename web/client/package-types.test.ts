@@ -36,6 +36,30 @@ list.addEventListener("trendvault-failure", ({ detail: { state } }) => {
 });
 `;
 
+const functions = `
+import { allItems, answerOf, isProblem, listTrending, readVideo, trending } from "@trendvault/client";
+const page = await trending({ region: "DE", window: "now", limit: 5 });
+const title: string | undefined = page.items[0]?.title;
+for await (const { rank } of allItems({ region: "PL" })) void (rank satisfies number);
+const chart = await trending({ region: "DE", fields: "chart" });
+void (chart.items[0]?.sparkline satisfies (number | null)[] | undefined);
+for await (const snippet of allItems({ region: "DE", fields: "snippet" })) {
+  // @ts-expect-error: a snippet has no score
+  void snippet.score;
+}
+// @ts-expect-error: no such region
+await trending({ region: "XX" });
+// @ts-expect-error: no such parameter
+await trending({ page: 2 });
+// @ts-expect-error: no such region
+await listTrending({ query: { region: "XX" } });
+const video = await answerOf(readVideo({ path: { id: title ?? "x" } }));
+// @ts-expect-error: a rank is a number
+const rank: string | undefined = video.trending[0]?.rank;
+// @ts-expect-error: no such problem type
+isProblem(rank, "/problems/none");
+`;
+
 const looks = `
 import { tellLooks } from "@trendvault/client/looks";
 import { trending } from "@trendvault/client";
@@ -51,7 +75,9 @@ test(
     const [told = ""] = readmeExamples("ts", address);
     const files = { "list.mts": list, "all.mts": all, "verify.mts": verify, "element.mts": element };
     const options = { module: "nodenext", skipLibCheck: false };
-    expect(await compile({ ...files, "looks.mts": looks + told }, options)).toBe("");
+    expect(await compile({ ...files, "functions.mts": functions, "looks.mts": looks + told }, options)).toBe(
+      "",
+    );
   },
   slowMs,
 );

@@ -1,9 +1,9 @@
 import { pagePath } from "@trendvault/contract/paths";
 import type { About } from "@trendvault/contract/responses";
-import { formatsOf } from "../client/src/view/formats.ts";
+import { formatsOf } from "../client/src/view/locales/locale.ts";
 import { h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
-import { headStart } from "./head-start.ts";
 import type { Assets } from "./manifest.ts";
+import { headStart } from "./page-view.ts";
 
 type AboutPage = { making: About; assets: Assets; policy: string };
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
-import { languages } from "../client/src/view/words/words.ts";
+import { languages } from "../client/src/view/locales/locale.ts";
 import { readManifest } from "./manifest.ts";
 
 const largest = 25 * 1024; // bytes of JavaScript and CSS that a visitor loads
@@ -21,16 +21,16 @@ function importsOf(path: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-test("what a visitor loads is at most 25 KB compressed, with the words of one language", () => {
+test("what a visitor loads is at most 25 KB compressed, with the messages of one language", () => {
   const script = [...importsOf(assets.pageJs)].map(read).join("\n");
   const lazy = [
     ...new Set([...script.matchAll(/import\("(\.\/[\w-]+\.js)"\)/g)].map(([, path]) => path ?? "")),
   ];
   const ofLanguages = lazy.filter((path) => read(path).includes("allCategories:"));
   expect(ofLanguages.length).toBe(languages.length);
-  const words = Math.max(...ofLanguages.map(compressed));
+  const messages = Math.max(...ofLanguages.map(compressed));
   const once = [assets.pageCss, assets.listCss, ...importsOf(assets.pageJs)].map(compressed);
-  const bytes = once.reduce((sum, size) => sum + size, words);
+  const bytes = once.reduce((sum, size) => sum + size, messages);
   console.log(`JavaScript and CSS of the page: ${bytes} bytes compressed`);
   expect(bytes).toBeLessThan(largest);
 });

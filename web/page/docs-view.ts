@@ -1,8 +1,8 @@
 import { docsPolicy } from "@trendvault/contract/page";
 import { openapiPath } from "@trendvault/contract/paths";
 import { h, toHtml } from "../client/src/view/nodes.ts";
-import { headStart } from "./head-start.ts";
 import type { Assets } from "./manifest.ts";
+import { headStart } from "./page-view.ts";
 
 /** The HTML of /docs: a shell that Swagger UI fills. Without scripts it links to the description itself. */
 export function writeDocs({ swaggerCss, swaggerJs, docsJs, icon }: Assets): string {

@@ -1,12 +1,54 @@
-import { mainLanguage, pageUrl } from "@trendvault/contract/page";
-import { ownRegions } from "@trendvault/contract/regions";
-import { listView } from "../client/src/view/list-view.ts";
+import {
+  type FeedForm,
+  feedUrl,
+  mainLanguage,
+  type PageHead,
+  type PageQuery,
+  pageUrl,
+} from "@trendvault/contract/page";
+import { aboutPath, docsPath } from "@trendvault/contract/paths";
+import { ownRegions, type Region, regions } from "@trendvault/contract/regions";
+import { type List, listView } from "../client/src/view/list-view.ts";
+import {
+  type Formats,
+  fill,
+  type Language,
+  languages,
+  type Messages,
+} from "../client/src/view/locales/locale.ts";
 import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
-import { feedUrlOf, footView } from "./foot-view.ts";
-import { headStart } from "./head-start.ts";
-import { headerView } from "./header-view.ts";
-import type { Page, PageData } from "./page-model.ts";
-import { asOfView, moreLink, titleOf } from "./parts-view.ts";
+import type { Assets } from "./manifest.ts";
+
+/** What the head and the foot of a page are made from, at the origin and in the browser. */
+export type Shell = {
+  query: PageQuery;
+  language: Language;
+  messages: Messages;
+  formats: Formats;
+  /** Those that there are lists of. */
+  categories: readonly string[];
+  thumbHosts: readonly string[];
+  /** Whether this site counts what is looked at. */
+  sendsViews: boolean;
+};
+
+/** What the origin says of every page to its scripts: it does not depend on the list. */
+export type PageData = Pick<Shell, "categories" | "thumbHosts" | "sendsViews"> & {
+  /** The language of each region, by code, where the deployment has its own regions. */
+  languages?: Record<string, string>;
+};
+
+/** A whole page. */
+type Page = Shell & {
+  list: PageList;
+  /** The same list as JSON, for the element. */
+  json: string;
+  assets: Assets;
+  /** Its Content-Security-Policy. */
+  policy: string;
+};
+
+type PageList = List & { generated_at: string; next: string | null };
 
 /** The HTML of a page. */
 export function writePage(page: Page): string {
@@ -45,12 +87,12 @@ function headView(page: Page): ViewElement {
 }
 
 function mainView(page: Page): ViewElement {
-  const { words, formats, list, categories, query, sendsViews, thumbHosts } = page;
+  const { messages, formats, list, categories, query, sendsViews, thumbHosts } = page;
   const { region, window, category } = query;
   return h(
     "main",
     { id: "list" },
-    asOfView(list.generated_at, formats.time(list.generated_at), words),
+    asOfView(list.generated_at, formats.time(list.generated_at), messages),
     h(
       "trendvault-list",
       {
@@ -75,4 +117,175 @@ function mainView(page: Page): ViewElement {
 function ownLanguages(): Pick<PageData, "languages"> {
   if (ownRegions === null) return {};
   return { languages: Object.fromEntries(ownRegions.regions.map(({ code }) => [code, mainLanguage(code)])) };
+}
+
+const windows = ["now", "day", "week"] as const;
+
+/** What is shown, and the pickers: links and a form that work without scripts. Each link is a canonical URL. */
+export function headerView(shell: Shell): ViewElement {
+  const { query, messages, formats } = shell;
+  return h(
+    "header",
+    { class: "header", id: "header" },
+    h("a", { class: "skip", href: "#list" }, messages.toList), // here, since what is in no landmark is not found by it
+    h(
+      "div",
+      { class: "top" },
+      h("h1", {}, messages.trending, " ", h("span", { class: "where" }, formats.regionName(query.region))),
+      regionForm(shell),
+    ),
+    windowLinks(shell),
+    categoryLinks(shell),
+  );
+}
+
+/** The same list in another window, category or language; a page of another list begins at the top. */
+function linkTo({ query }: Shell, changes: Partial<PageQuery>): string {
+  return pageUrl({ ...query, cursor: undefined, ...changes });
+}
+
+type NamedRegion = { code: string; name: string };
+const sorted = new WeakMap<readonly Region[], Map<string, NamedRegion[]>>();
+
+/** The regions by their names in a language, sorted once: a page has them all. */
+function sortedRegions({ language, formats }: Shell): NamedRegion[] {
+  const byLanguage = sorted.get(regions) ?? new Map<string, NamedRegion[]>();
+  sorted.set(regions, byLanguage);
+  const known = byLanguage.get(language);
+  if (known !== undefined) return known;
+  const named = regions.map(({ code }) => ({ code, name: formats.regionName(code) }));
+  named.sort((left, right) => left.name.localeCompare(right.name, language));
+  byLanguage.set(language, named);
+  return named;
+}
+
+function regionForm(shell: Shell): ViewElement {
+  const { query, messages } = shell;
+  const options = sortedRegions(shell).map(({ code, name }) =>
+    h("option", { value: code, selected: code === query.region }, name),
+  );
+  const kept = Object.entries({ window: query.window, category: query.category, lang: query.lang });
+  return h(
+    "form",
+    { class: "region", action: "/", method: "get" },
+    h(
+      "label",
+      {},
+      h("span", { class: "hidden" }, messages.region),
+      h("select", { name: "region", autocomplete: "off" }, options),
+    ),
+    kept.map(([name, value]) =>
+      value === undefined || value === "day" ? null : h("input", { type: "hidden", name, value }),
+    ),
+    h("button", { type: "submit" }, messages.show),
+  );
+}
+
+function windowLinks(shell: Shell): ViewElement {
+  const { query, messages } = shell;
+  const links = windows.map((window) =>
+    pickLink(messages.windows[window], linkTo(shell, { window }), window === query.window),
+  );
+  return h("nav", { class: "windows", "aria-label": messages.window }, links);
+}
+
+function categoryLinks(shell: Shell): ViewElement | null {
+  const { query, messages, categories } = shell;
+  if (categories.length === 0) return null;
+  const all = pickLink(
+    messages.allCategories,
+    linkTo(shell, { category: undefined }),
+    query.category === undefined,
+  );
+  const links = categories.map((category) =>
+    pickLink(category, linkTo(shell, { category }), category === query.category),
+  );
+  return h("nav", { class: "categories", "aria-label": messages.category }, all, links);
+}
+
+function pickLink(name: string, href: string, isCurrent: boolean): ViewElement {
+  return h("a", { href, "data-pick": true, "aria-current": isCurrent ? "true" : null, dir: "auto" }, name);
+}
+
+/** The title of a page, for the tab. */
+export function titleOf({ messages, formats, query }: Pick<Shell, "messages" | "formats" | "query">): string {
+  const category = query.category === undefined ? "" : ` · ${query.category}`;
+  return `${messages.trending}: ${formats.regionName(query.region)}${category}`;
+}
+
+/** When the list was made (RFC 3339), in words that say so. */
+export function asOfView(generatedAt: string, text: string, messages: Messages): ViewElement {
+  const [before = "", after = ""] = fill(messages.listOf, { time: "\n" }).split("\n");
+  const time = h("time", { datetime: generatedAt }, text);
+  return h("p", { class: "as-of", id: "as-of" }, before, time, after);
+}
+
+/** The link to the next ranks of the same generation; null at the end of the list. `next` is the list's. */
+export function moreLink(
+  next: string | null,
+  { query, messages }: Pick<Shell, "query" | "messages">,
+): ViewElement | null {
+  const cursor = next === null ? null : new URL(next, "https://site.example").searchParams.get("cursor");
+  if (cursor === null) return null;
+  const link = h("a", { rel: "next", href: pageUrl({ ...query, cursor }) }, messages.more);
+  return h("p", { class: "more", id: "more" }, link);
+}
+
+/** What is sent and what is not, how the list is made, its feeds, other languages. */
+export function footView(shell: Shell): ViewElement {
+  const { messages, thumbHosts, sendsViews } = shell;
+  const hosts = thumbHosts.join(", ");
+  return h(
+    "footer",
+    { class: "foot", id: "foot" },
+    h(
+      "p",
+      { class: "links" },
+      h("a", { href: aboutPath }, messages.howMade),
+      h("a", { href: feedUrlOf(shell, "atom"), type: "application/atom+xml" }, `${messages.feed} (Atom)`),
+      h("a", { href: feedUrlOf(shell, "json"), type: "application/feed+json" }, `${messages.feed} (JSON)`),
+      h("a", { href: docsPath }, "API"),
+    ),
+    h("p", {}, sendsViews ? messages.sends : messages.sendsNothing, " ", messages.noCookies),
+    hosts === "" ? null : h("p", {}, fill(messages.foreignThumbs, { hosts })),
+    languageLinks(shell),
+  );
+}
+
+/** The feed of a page's list. */
+function feedUrlOf({ query }: Pick<Shell, "query">, form: FeedForm): string {
+  return feedUrl({ ...query, form });
+}
+
+const ownNames = new Map<string, string>();
+
+/** What a language calls itself, asked once: Intl takes long to make. */
+function ownName(language: string): string {
+  const known = ownNames.get(language);
+  if (known !== undefined) return known;
+  const name = new Intl.DisplayNames(language, { type: "language" }).of(language) ?? language;
+  ownNames.set(language, name);
+  return name;
+}
+
+function languageLinks({ query, language, messages }: Shell): ViewElement {
+  const links = languages.map((lang) => {
+    const href = pageUrl({
+      ...query,
+      cursor: undefined,
+      lang: lang === mainLanguage(query.region) ? undefined : lang,
+    });
+    const current = lang === language ? "true" : null;
+    return h("a", { href, "data-pick": true, lang, hreflang: lang, "aria-current": current }, ownName(lang));
+  });
+  return h("nav", { class: "languages", "aria-label": messages.language }, links);
+}
+
+/** How the head of every page begins; contract/page.ts reads it. */
+export function headStart({ generatedAt, policy }: PageHead): ViewElement[] {
+  return [
+    h("meta", { charset: "utf-8" }),
+    h("meta", { name: "generated", content: generatedAt }),
+    h("meta", { "http-equiv": "content-security-policy", content: policy }),
+  ];
 }

@@ -1,8 +1,356 @@
-import { defineList } from "../client/src/element/define.ts";
-import type {} from "../client/src/element.ts"; // the type of its tag and events
-import { keepOffline } from "./browser/keep-offline.ts";
-import { LivePage } from "./browser/live-page.ts";
-import type { PageData } from "./page-model.ts";
+import { mainLanguage, type PageQuery, pageUrl } from "@trendvault/contract/page";
+import { useRegions } from "@trendvault/contract/regions";
+import { defineList } from "../client/src/element/trendvault-list.ts";
+import type { TrendvaultList } from "../client/src/element.ts"; // also the type of its tag and events
+import { toDom } from "../client/src/view/dom.ts";
+import { loadMessages } from "../client/src/view/locales/load.ts";
+import { fill, formatsOf, languages } from "../client/src/view/locales/locale.ts";
+import { h, type ViewElement } from "../client/src/view/nodes.ts";
+import { keepOffline } from "./offline.ts";
+import { asOfView, footView, headerView, moreLink, type PageData, type Shell, titleOf } from "./page-view.ts";
+
+type Parts = { list: TrendvaultList; notice: Element; data: PageData };
+
+const refreshSeconds = 60;
+const oldSeconds = 150; // a fresh page is younger: longer than caches keep it, it is asked at once whether there is a newer one
+const staleSeconds = 900; // the edge serves older lists only while the origin fails
+
+/** The page with its scripts: pickers without reload, further ranks, newer lists, and what is said when something fails. */
+class LivePage {
+  readonly #list: TrendvaultList;
+  readonly #data: PageData;
+  readonly #notice: Notice;
+  readonly #page: ShownPage;
+  readonly #nearEnd = new IntersectionObserver((entries) => this.#onNearEnd(entries), {
+    rootMargin: "800px",
+  });
+  readonly #choice = new RegionChoice((form) => this.#onChoice(form));
+  /** Of the list that is shown or loading, and of the last one that was shown. */
+  #shell: Shell | undefined;
+  #shown: Shell | undefined;
+  #turn = 0;
+  #retry = () => void this.#refresh();
+
+  constructor({ list, notice, data }: Parts) {
+    this.#list = list;
+    this.#data = data;
+    this.#notice = new Notice(notice);
+    this.#page = new ShownPage(list);
+  }
+
+  async start(): Promise<void> {
+    const region = this.#list.getAttribute("region") ?? "";
+    useRegionsOf(this.#data);
+    this.#shell = await readShell(readQuery(new URL(location.href), region), this.#data);
+    this.#shown = this.#shell;
+    this.#listen();
+    this.#page.showAge(this.#shell);
+    this.#watchEnd();
+    setInterval(() => this.#shell && this.#page.showAge(this.#shell), 30_000);
+    setInterval(() => document.visibilityState === "visible" && void this.#refresh(), refreshSeconds * 1000);
+    if (!navigator.onLine) this.#sayFailure("offline");
+    else if (this.#page.ageSeconds > oldSeconds) await this.#refresh();
+  }
+
+  #listen(): void {
+    document.addEventListener("click", (event) => this.#onClick(event));
+    this.#choice.listen();
+    addEventListener("popstate", () => {
+      this.#choice.forget();
+      void this.#go(new URL(location.href), { isNew: false });
+    });
+    addEventListener("offline", () => this.#sayFailure("offline"));
+    addEventListener("online", () => void this.#refresh());
+    this.#list.addEventListener("trendvault-list", ({ detail }) => this.#onList(detail.state));
+    this.#list.addEventListener("trendvault-newer", () => this.#sayNewer());
+    this.#list.addEventListener("trendvault-failure", ({ detail }) => this.#sayFailure(detail.state));
+  }
+
+  #onClick(event: MouseEvent): void {
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
+    if (link === null || !isPlain || event.defaultPrevented) return;
+    if (link.rel === "next") void this.#list.loadNext();
+    else if (link.hasAttribute("data-pick")) void this.#go(new URL(link.href), { isNew: true });
+    else return;
+    event.preventDefault();
+  }
+
+  #onChoice(form: HTMLFormElement): void {
+    const search = new URLSearchParams(new FormData(form) as unknown as Record<string, string>);
+    void this.#go(new URL(`/?${search}`, location.href), { isNew: true });
+  }
+
+  /** Shows the page of a URL. When its list cannot be read, the page stays as it was. */
+  async #go(url: URL, { isNew }: { isNew: boolean }): Promise<void> {
+    const turn = ++this.#turn;
+    this.#retry = () => void this.#go(url, { isNew });
+    const query = readQuery(url, this.#list.getAttribute("region") ?? "");
+    const shell = await readShell(query, this.#data).catch(() => null);
+    if (turn !== this.#turn || shell === null) return;
+    this.#use(shell);
+    const isShown = await this.#list.load();
+    if (isShown) this.#shown = shell;
+    if (turn !== this.#turn || this.#shown === undefined) return;
+    if (isShown) {
+      this.#retry = () => void this.#refresh();
+      if (isNew) history.pushState(null, "", pageUrl(query));
+    } else this.#use(this.#shown);
+    this.#choice.end(); // a choice that was made while the list was loading would be lost with the picker of before
+    this.#page.showShell(this.#shown); // where nothing new is shown, for the control that was used
+    this.#watchEnd();
+    if (isShown && isNew) scrollTo(0, 0);
+  }
+
+  #use(shell: Shell): void {
+    this.#shell = shell;
+    this.#setAttributes(shell);
+  }
+
+  #setAttributes({ query: { region, window, category }, language }: Shell): void {
+    const given = { region, window, category, lang: language };
+    for (const [name, value] of Object.entries(given)) {
+      if (value === undefined) this.#list.removeAttribute(name);
+      else this.#list.setAttribute(name, value);
+    }
+  }
+
+  #onList(state: "live" | "stale" | "fallback"): void {
+    const { messages, formats } = this.#shell ?? {};
+    if (this.#shell === undefined || messages === undefined || formats === undefined) return;
+    this.#page.showList(this.#shell);
+    this.#watchEnd();
+    if (state === "live") this.#notice.clear("newer", "failure", "stale");
+    else this.#notice.show("stale", fill(messages[state], { age: formats.ago(this.#page.ageSeconds) }));
+  }
+
+  #sayNewer(): void {
+    const messages = this.#shell?.messages;
+    if (messages === undefined) return;
+    this.#notice.show("newer", messages.newer, {
+      label: messages.showNewer,
+      run: () => {
+        this.#list.showNewer();
+        scrollTo(0, 0);
+      },
+    });
+  }
+
+  #sayFailure(state: "offline" | "unavailable" | "unverified"): void {
+    const { messages, formats } = this.#shown ?? {};
+    if (messages === undefined || formats === undefined) return;
+    const age = formats.ago(this.#page.ageSeconds);
+    if (state === "offline") this.#notice.show("failure", fill(messages.offline, { age }));
+    else this.#notice.show("failure", messages.failed, { label: messages.retry, run: () => this.#retry() });
+  }
+
+  /** Asks whether there is a newer list, and says so when this one is old all the same. */
+  async #refresh(): Promise<void> {
+    let hasFailed = false;
+    const onFailure = () => {
+      hasFailed = true;
+    };
+    this.#list.addEventListener("trendvault-failure", onFailure, { once: true });
+    const isNewer = await this.#list.refresh();
+    this.#list.removeEventListener("trendvault-failure", onFailure);
+    if (hasFailed || isNewer || this.#shell === undefined) return;
+    this.#notice.clear("failure");
+    const { messages, formats } = this.#shell;
+    const { ageSeconds } = this.#page;
+    if (ageSeconds > staleSeconds)
+      this.#notice.show("stale", fill(messages.stale, { age: formats.ago(ageSeconds) }));
+    else this.#notice.clear("stale");
+  }
+
+  #watchEnd(): void {
+    this.#nearEnd.disconnect();
+    const more = document.getElementById("more");
+    if (more !== null) this.#nearEnd.observe(more);
+  }
+
+  #onNearEnd(entries: IntersectionObserverEntry[]): void {
+    if (entries.some(({ isIntersecting }) => isIntersecting)) void this.#list.loadNext();
+  }
+}
+
+/** Takes over the regions of a deployment that has its own. They are named by Intl. */
+function useRegionsOf({ languages }: PageData): void {
+  if (languages === undefined) return;
+  const regions = Object.entries(languages).map(([code, language]) => ({
+    ...{ code, name: code },
+    languages: [language],
+  }));
+  useRegions({ default: regions[0]?.code ?? "", regions });
+}
+
+/** What a page's URL names. `region` is the one of the page that is shown, for a URL without one. */
+function readQuery({ searchParams }: URL, region: string): PageQuery {
+  const value = (name: string) => searchParams.get(name) ?? undefined;
+  return {
+    region: value("region")?.toUpperCase() ?? region,
+    window: value("window") ?? "day",
+    category: value("category"),
+    lang: value("lang"),
+  };
+}
+
+/** What the pickers and the foot of a page are made from. Loads the messages of its language. */
+async function readShell(query: PageQuery, data: PageData): Promise<Shell> {
+  const wanted = query.lang ?? mainLanguage(query.region);
+  const language = languages.find((known) => known === wanted) ?? "en";
+  return { ...data, query, language, messages: await loadMessages(language), formats: formatsOf(language) };
+}
+
+/** The parts of the document around the list. */
+class ShownPage {
+  readonly #list: TrendvaultList;
+
+  constructor(list: TrendvaultList) {
+    this.#list = list;
+  }
+
+  /** Seconds since the list was made, by the clock of the device. */
+  get ageSeconds(): number {
+    const generatedAt = this.#list.list?.generated_at;
+    return generatedAt === undefined ? 0 : Math.max(0, (Date.now() - Date.parse(generatedAt)) / 1000);
+  }
+
+  /** Shows another page's head and foot. What had the focus has it again. */
+  showShell(shell: Shell): void {
+    const focused = document.activeElement;
+    document.documentElement.lang = shell.language;
+    document.title = titleOf(shell);
+    replace("header", headerView(shell));
+    replace("foot", footView(shell));
+    this.showList(shell);
+    if (document.activeElement !== focused) findAgain(focused)?.focus();
+  }
+
+  /** Shows how old the list is, and the link to its next ranks. */
+  showList(shell: Shell): void {
+    const { list } = this.#list;
+    if (list === null) return;
+    this.showAge(shell);
+    document.getElementById("more")?.remove();
+    const link = moreLink(list.next, shell);
+    if (link !== null) this.#list.after(toDom(link, document));
+  }
+
+  showAge({ messages, formats }: Shell): void {
+    const generatedAt = this.#list.list?.generated_at;
+    if (generatedAt === undefined) return;
+    const text = `${formats.localTime(generatedAt)} (${formats.ago(this.ageSeconds)})`;
+    const shown = document.querySelector<HTMLTimeElement>("#as-of time");
+    if (shown?.textContent !== text || shown.dateTime !== generatedAt) {
+      replace("as-of", asOfView(generatedAt, text, messages));
+    }
+  }
+}
+
+function replace(id: string, view: ViewElement): void {
+  document.getElementById(id)?.replaceWith(toDom(view, document));
+}
+
+/** The control in the new head that does what the old one did. */
+function findAgain(before: Element | null): HTMLElement | null {
+  if (before instanceof HTMLSelectElement) return document.querySelector(`select[name="${before.name}"]`);
+  const text = before instanceof HTMLAnchorElement ? before.textContent : null;
+  const links = [...document.querySelectorAll<HTMLElement>("a[data-pick]")];
+  return (
+    links.find((link) => link.getAttribute("href") === before?.getAttribute("href")) ??
+    links.find((link) => link.textContent === text) ??
+    null
+  );
+}
+
+type Action = { label: string; run: () => void };
+
+/** The one sentence above the page that says what is the matter. It covers, and moves nothing. */
+class Notice {
+  readonly #place: Element;
+  #kind = "";
+
+  constructor(place: Element) {
+    this.#place = place;
+  }
+
+  /** Shows a sentence of a kind in place of any other; the same one is not announced again. */
+  show(kind: string, text: string, action?: Action): void {
+    if (this.#kind === kind && this.#place.firstChild?.firstChild?.textContent === text) return;
+    this.#kind = kind;
+    const button = action === undefined ? null : h("button", { type: "button" }, action.label);
+    const shown = toDom(h("p", {}, h("span", {}, text), button), document);
+    shown.lastChild?.addEventListener("click", () => action?.run());
+    this.#place.replaceChildren(shown);
+  }
+
+  /** Takes the sentence away, if it is of one of these kinds. */
+  clear(...kinds: string[]): void {
+    if (!kinds.includes(this.#kind)) return;
+    this.#kind = "";
+    this.#place.replaceChildren();
+  }
+}
+
+const pauseMs = 1000; // browsers take letters that follow one another as fast as this for one name
+
+/**
+ * What is chosen in the region's picker. With the keyboard a closed picker changes at each letter of a name and at each
+ * arrow: such a choice waits for a pause, or for Enter or the next control, so that the page does not change while
+ * somebody types.
+ */
+class RegionChoice {
+  readonly #onChoice: (form: HTMLFormElement) => void;
+  #isByKey = false;
+  #waiting: { form: HTMLFormElement; timer: ReturnType<typeof setTimeout> } | null = null;
+
+  constructor(onChoice: (form: HTMLFormElement) => void) {
+    this.#onChoice = onChoice;
+  }
+
+  listen(): void {
+    document.addEventListener("keydown", (event) => {
+      this.#isByKey = event.key !== "Enter";
+      if (this.#isByKey || this.#waiting === null) return;
+      event.preventDefault(); // Chromium would open the picker
+      this.end();
+    });
+    document.addEventListener("pointerdown", () => {
+      this.#isByKey = false;
+    });
+    document.addEventListener("change", ({ target }) => this.#onChange(target));
+    document.addEventListener("focusout", () => this.end());
+    document.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#choose(event.target as HTMLFormElement);
+    });
+  }
+
+  /** Takes at once what would have waited for a pause. */
+  end(): void {
+    const form = this.#waiting?.form;
+    this.forget();
+    if (form?.isConnected) this.#choose(form); // else the page of another address is shown meanwhile
+  }
+
+  /** Takes nothing of what waits for a pause. */
+  forget(): void {
+    clearTimeout(this.#waiting?.timer);
+    this.#waiting = null;
+  }
+
+  #onChange(target: EventTarget | null): void {
+    const form = target instanceof HTMLSelectElement ? target.form : null;
+    if (form === null) return;
+    this.forget();
+    this.#waiting = { form, timer: setTimeout(() => this.end(), this.#isByKey ? pauseMs : 0) };
+  }
+
+  #choose(form: HTMLFormElement): void {
+    this.forget();
+    this.#onChoice(form);
+  }
+}
 
 defineList();
 const list = document.querySelector("trendvault-list");

@@ -1,4 +1,4 @@
-import { keptAddress, offlineCache } from "./service-worker-names.ts";
+import { keptAddress, offlineCache } from "./offline.ts";
 
 // Keeps the last pages, for when there is no network or no answer. It changes nothing while there is one.
 

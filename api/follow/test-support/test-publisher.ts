@@ -7,10 +7,7 @@ import {
   type Pointer,
   pointerName,
 } from "@trendvault/contract/pointer";
-import {
-  TestPublicationSigner,
-  testStoreName,
-} from "@trendvault/contract/test-support/test-publication-signer";
+import { TestPublicationSigner, testStoreName } from "@trendvault/contract/test-support/signers";
 import { DatabaseBuilder, type ListSeed, videos } from "../../test-support/database-builder.ts";
 
 export type Publication = {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Pointer } from "@trendvault/contract/pointer";
 import { Random } from "@trendvault/contract/test-support/random";
-import { testStoreName } from "@trendvault/contract/test-support/test-publication-signer";
+import { testStoreName } from "@trendvault/contract/test-support/signers";
 import { FollowerProcess } from "../test-support/follower-process.ts";
 import { TestPublisher } from "../test-support/test-publisher.ts";
 import { TestStore } from "../test-support/test-store.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { testStoreName } from "@trendvault/contract/test-support/test-publication-signer";
+import { testStoreName } from "@trendvault/contract/test-support/signers";
 import { videos } from "../../test-support/database-builder.ts";
 import { OriginProcess } from "../../test-support/origin-process.ts";
 import { until } from "../../test-support/until.ts";

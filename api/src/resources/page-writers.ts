@@ -2,12 +2,15 @@ import { feedTypes, feedUrl, mainLanguage, type PageQuery, pageUrl } from "@tren
 import type { FeedQuery } from "@trendvault/contract/queries";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import type { Assets } from "@trendvault/page/manifest";
-import { writePage } from "@trendvault/page/page-view";
-import { titleOf } from "@trendvault/page/parts-view";
+import { titleOf, writePage } from "@trendvault/page/page-view";
 import Builder from "fast-xml-builder";
-import { type Formats, formatsOf } from "../../../web/client/src/view/formats.ts";
-import { allWords } from "../../../web/client/src/view/words/all-words.ts";
-import { languages, type Words } from "../../../web/client/src/view/words/words.ts";
+import { allMessages } from "../../../web/client/src/view/locales/all.ts";
+import {
+  type Formats,
+  formatsOf,
+  languages,
+  type Messages,
+} from "../../../web/client/src/view/locales/locale.ts";
 import { type Body, textBody } from "./resource.ts";
 import type { WrittenPage } from "./trending.ts";
 
@@ -32,7 +35,7 @@ export function writeHtmlPage({ query, json, ...others }: Input): WrittenPage {
   const wanted = query.lang ?? mainLanguage(query.region);
   const language = languages.find((known) => known === wanted) ?? "en";
   const html = writePage({
-    ...{ query, language, words: allWords[language], formats: formatsOf(language) },
+    ...{ query, language, messages: allMessages[language], formats: formatsOf(language) },
     ...{ json, list: JSON.parse(json) },
     ...others,
   });
@@ -47,10 +50,10 @@ const dataStart = '<script type="application/json" id="list-data">';
 /** Writes the feed of a list, in the main language of its region. */
 export function writeFeed(query: FeedQuery, list: TrendingPage): Body {
   const language = languages.find((known) => known === mainLanguage(query.region)) ?? "en";
-  const words = allWords[language];
+  const messages = allMessages[language];
   const formats = formatsOf(language);
-  const title = titleOf({ words, formats, query });
-  const entries = list.items.map((item) => describeEntry(item, words, formats));
+  const title = titleOf({ messages, formats, query });
+  const entries = list.items.map((item) => describeEntry(item, messages, formats));
   const text =
     query.form === "json"
       ? JSON.stringify(jsonFeed(list, { title, language, entries }))
@@ -64,8 +67,8 @@ type Feed = { title: string; language: string; entries: Entry[] };
 /** What both forms say of a video. `id` is an absolute IRI that no other video has, and that stays the same whatever changes. */
 type Entry = { id: string; summary: string; item: Item };
 
-function describeEntry(item: Item, words: Words, formats: Formats): Entry {
-  const rate = `${formats.whole(item.velocity.views_per_hour)} ${words.viewsAnHour}`;
+function describeEntry(item: Item, messages: Messages, formats: Formats): Entry {
+  const rate = `${formats.whole(item.velocity.views_per_hour)} ${messages.viewsAnHour}`;
   return { id: nameId(`video:${item.id}`), summary: `${item.rank}. ${rate}`, item };
 }
 

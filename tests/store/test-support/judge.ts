@@ -1,6 +1,6 @@
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { createVerifier } from "../../../web/client/src/verify/verifier.ts";
+import { createVerifier } from "../../../web/client/src/verify.ts";
 
 /** What a reader answered with 200, each list by what it is of: two different ones of one name would be torn. */
 export type ServedLists = Map<string, string>;

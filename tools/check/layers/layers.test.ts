@@ -1,5 +1,5 @@
-import { expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { findViolations } from "./find-violations.ts";
@@ -17,6 +17,11 @@ const writer: SourceRoot = {
   mayImport: [],
 };
 
+const made: string[] = [];
+afterAll(() => {
+  for (const folder of made) rmSync(folder, { recursive: true });
+});
+
 /** The right files of the root, with these in addition or in their place. */
 function check(sourceRoot: SourceRoot, changed: Record<string, string>): string[] {
   const files = { ...(sourceRoot === origin ? originFiles : writerFiles), ...changed };
@@ -26,6 +31,7 @@ function check(sourceRoot: SourceRoot, changed: Record<string, string>): string[
 
 function writeFiles(files: Record<string, string>): string {
   const root = mkdtempSync(join(tmpdir(), "trendvault-layers-"));
+  made.push(root);
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(join(root, dirname(file)), { recursive: true });
     writeFileSync(join(root, file), text);

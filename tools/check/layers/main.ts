@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { trackedFiles } from "../tracked-files.ts";
+import { trackedFiles } from "../run-suite.ts";
 import { findViolations } from "./find-violations.ts";
 import { readImports, readPhpNames } from "./read-imports.ts";
 import { table } from "./table.ts";
@@ -27,7 +27,7 @@ function refuseUnknown([unknown]: readonly string[]): void {
   process.exit(2);
 }
 
-/** Prettier's PHP plugin deletes these two without a word (docs/decisions/0024). */
+/** Prettier's PHP plugin deletes these two without a word (docs/decisions/0012). */
 function findUnformattable(): string[] {
   return readPhpNames(listFiles(["*.php"]), root).flatMap(({ file, unformattable }) =>
     unformattable.map(

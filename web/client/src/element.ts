@@ -1,8 +1,6 @@
-import { defineList } from "./element/define.ts";
-import type { TrendvaultListEvents } from "./element/list-events.ts";
-import type { TrendvaultList } from "./element/trendvault-list.ts";
+import { defineList, type TrendvaultList, type TrendvaultListEvents } from "./element/trendvault-list.ts";
 
-export type { Failure, List, ListState } from "./element/read-list.ts";
+export type { Failure, List, ListState } from "./element/list-reader.ts";
 export { TrendvaultList } from "./element/trendvault-list.ts";
 export type { TrendvaultListEvents };
 

@@ -1,22 +1,39 @@
-export type { Client } from "../generated/client/index.ts";
+export type {
+  About,
+  Explanation,
+  ExportHead,
+  ExportItem,
+  Problem,
+  PublicKeys,
+  Region,
+  RegionList,
+  TrendingChartItem,
+  TrendingChartPage,
+  TrendingItem,
+  TrendingPage,
+  TrendingSnippet,
+  TrendingSnippetPage,
+  Video,
+  Window,
+} from "@trendvault/contract/responses";
+export { type Answer, type Check, type Client, connect } from "./connection.ts";
+export { isProblem, ProblemError, type ProblemType } from "./problem-error.ts";
 export {
+  type AllOptions,
+  allItems,
+  allPages,
+  answerOf,
   countViews,
   explainRank,
+  type Fields,
   listPublicKeys,
   listRegions,
   listTrending,
-  readMaking,
-  readVideo,
-} from "../generated/sdk.gen.ts";
-export type * from "../generated/types.gen.ts";
-export { type AllOptions, allItems, allPages } from "./all-pages.ts";
-export { connect } from "./connect.ts";
-export { answerOf, isProblem, ProblemError, type ProblemType } from "./problem-error.ts";
-export type { Answer, Check } from "./requests/checked-send.ts";
-export {
-  type Fields,
   type PageOf,
   type RequestOptions,
+  type Result,
+  readMaking,
+  readVideo,
   type TrendingOptions,
   trending,
   trendingAt,

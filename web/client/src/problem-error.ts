@@ -1,5 +1,5 @@
-import type { Problem } from "../generated/types.gen.ts";
-import { retryAfterSeconds } from "./requests/retrying-send.ts";
+import type { Problem } from "@trendvault/contract/responses";
+import { retryAfterSeconds } from "./connection.ts";
 
 export type ProblemType = Problem["type"];
 
@@ -33,24 +33,14 @@ export function restartOf(error: unknown): string | null {
   return isProblem(error, "/problems/generation-gone") ? (error.problem.restart ?? null) : null;
 }
 
-/** What a function of the generated client gives. */
-type Result<T> = { data?: T | undefined; error?: unknown; response?: Response | undefined };
-
-/** The answer itself. @throws ProblemError for a problem; what fetch() or a check threw otherwise */
-export async function answerOf<T>(result: Promise<Result<T>>): Promise<T> {
-  const { data, error, response } = await result;
-  if (response?.ok && error === undefined) return data as T;
-  if (response === undefined || response.ok) throw error;
-  throw problemError(error, response);
-}
-
 /** The JSON of an answer. @throws ProblemError for a problem */
 export async function readJson<T>(response: Response): Promise<T> {
   if (response.ok) return (await response.json()) as T;
   throw problemError(await response.json().catch(() => null), response);
 }
 
-function problemError(body: unknown, response: Response): ProblemError {
+/** The error that an answer with this body is. */
+export function problemError(body: unknown, response: Response): ProblemError {
   return new ProblemError(readProblem(body, response), retryAfterSeconds(response));
 }
 

@@ -1,7 +1,10 @@
 import type { ClassAttributes, HTMLAttributes } from "react";
-import { defineList } from "./element/define.ts";
-import type { ElementAttributes, ElementListeners } from "./element/element-attributes.ts";
-import type { TrendvaultList } from "./element/trendvault-list.ts";
+import {
+  defineList,
+  type ElementAttributes,
+  type ElementListeners,
+  type TrendvaultList,
+} from "./element/trendvault-list.ts";
 
 type Props = ClassAttributes<TrendvaultList> &
   HTMLAttributes<TrendvaultList> &

@@ -49,7 +49,7 @@ export function tellLooks(
   for (const [element, rank] of ranks) {
     observer.observe(element);
     const open = (event: Event) => {
-      if (!isOpening(element, event)) return;
+      if (!opensItem(element, event)) return;
       look(rank);
       if (!told.has(rank)) opened.add(rank);
     };
@@ -65,7 +65,7 @@ export function tellLooks(
 }
 
 /** Whether a click opens the item: anywhere, unless there are links for that. */
-function isOpening(element: Element, { target }: Event): boolean {
+function opensItem(element: Element, { target }: Event): boolean {
   const links = "a[href]";
   return element.querySelector(links) === null || (target as Element).closest(links) !== null;
 }

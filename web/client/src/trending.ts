@@ -1,16 +1,26 @@
-import type { Client } from "../generated/client/index.ts";
-import { listTrending } from "../generated/sdk.gen.ts";
+import { longestList } from "@trendvault/contract/lists";
+import {
+  aboutApiPath,
+  explanationPath,
+  publicKeysPath,
+  regionsPath,
+  trendingPath,
+  videoPath,
+  viewsPath,
+} from "@trendvault/contract/paths";
 import type {
-  ListTrendingData,
-  ListTrendingErrors,
-  ListTrendingResponses,
+  About,
+  Explanation,
+  PublicKeys,
+  RegionList,
   TrendingChartPage,
   TrendingPage,
+  TrendingParameters,
   TrendingSnippetPage,
-} from "../generated/types.gen.ts";
-import { connect } from "./connect.ts";
-import { answerOf } from "./problem-error.ts";
-import { ownPath } from "./requests/own-path.ts";
+  Video,
+} from "@trendvault/contract/responses";
+import { type Client, connect, sameOriginPath } from "./connection.ts";
+import { problemError, restartOf } from "./problem-error.ts";
 
 export type RequestOptions = {
   /** What connect() gave. Default: the site of the page. */
@@ -18,13 +28,11 @@ export type RequestOptions = {
   signal?: AbortSignal;
 };
 
-type Query = NonNullable<ListTrendingData["query"]>;
-
 /** How much of each item is asked for; undefined is the whole item. */
-export type Fields = Query["fields"];
+export type Fields = TrendingParameters["fields"];
 
 /** A region, a window, a category, … : the parameters of /api/trending. */
-export type TrendingOptions<F extends Fields = Fields> = Omit<Query, "fields"> & {
+export type TrendingOptions<F extends Fields = Fields> = Omit<TrendingParameters, "fields"> & {
   fields?: F;
 } & RequestOptions;
 
@@ -40,10 +48,13 @@ export type PageOf<F extends Fields> = F extends "chart"
  *
  * @throws ProblemError for a problem (a bad parameter, no such category); TypeError when the network failed
  */
-export function trending<F extends Fields = undefined>(options: TrendingOptions<F> = {}): Promise<PageOf<F>> {
-  const { client = ownSite(), signal, ...query } = options;
-  const answer = listTrending({ client, query: query as Query, ...(signal && { signal }) });
-  return answerOf(answer) as Promise<PageOf<F>>;
+export function trending<F extends Fields = undefined>({
+  client,
+  signal,
+  ...query
+}: TrendingOptions<F> = {}): Promise<PageOf<F>> {
+  const options = { query, ...(client && { client }), ...(signal && { signal }) };
+  return answerOf(call<PageOf<F>>(trendingPath, options));
 }
 
 /**
@@ -54,11 +65,164 @@ export function trending<F extends Fields = undefined>(options: TrendingOptions<
  */
 export async function trendingAt<F extends Fields = undefined>(
   path: string,
-  { client = ownSite(), signal }: RequestOptions = {},
+  { client, signal }: RequestOptions = {},
 ): Promise<PageOf<F>> {
-  const request = { url: ownPath(path), ...(signal && { signal }) };
-  const answer = client.get<ListTrendingResponses, ListTrendingErrors>(request);
-  return answerOf(answer) as Promise<PageOf<F>>;
+  const options = { ...(client && { client }), ...(signal && { signal }) };
+  return answerOf(call<PageOf<F>>(sameOriginPath(path), options));
+}
+
+export type AllOptions<F extends Fields = Fields> = TrendingOptions<F> & {
+  /** How often it starts again because the list was deleted while it was read. Default: 3. */
+  restarts?: number;
+};
+
+/**
+ * All pages of a list. They are of one generation, unless that is deleted meanwhile (a page is read for longer than
+ * about 25 minutes): then the newest generation's first page follows, and `generation` tells.
+ *
+ * @throws ProblemError for a problem; TypeError when the network failed
+ */
+export async function* allPages<F extends Fields = undefined>({
+  restarts = 3,
+  ...options
+}: AllOptions<F> = {}): AsyncGenerator<PageOf<F>, void> {
+  let page = await trending(options as TrendingOptions<F>);
+  const followed = new Set<string>();
+  for (let left = restarts; ; ) {
+    yield page;
+    if (page.next === null) return;
+    // No list has more pages than ranks.
+    if (followed.has(page.next) || followed.size >= longestList.all) {
+      throw new Error("Cannot follow `next`: it leads in a circle");
+    }
+    followed.add(page.next);
+    try {
+      page = await trendingAt<F>(page.next, options);
+    } catch (error) {
+      if (restartOf(error) === null || left-- === 0) throw error;
+      // Not at the address that the problem names: problems are not signed, and it could be that of another list.
+      const { cursor: _, ...first } = options as TrendingOptions<F>;
+      page = await trending(first as TrendingOptions<F>);
+      followed.clear();
+    }
+  }
+}
+
+/**
+ * All items of a list, the first rank first. Where it starts again (see allPages), what was given is not given again.
+ *
+ * @throws ProblemError for a problem; TypeError when the network failed
+ */
+export async function* allItems<F extends Fields = undefined>(
+  options: AllOptions<F> = {},
+): AsyncGenerator<PageOf<F>["items"][number], void> {
+  const given = new Set<string>();
+  for await (const { items } of allPages(options)) {
+    for (const item of items) {
+      if (given.has(item.id)) continue;
+      given.add(item.id);
+      yield item;
+    }
+  }
+}
+
+/** What a function below gives, and never throws: the answer, or why there is none. answerOf() throws it. */
+export type Result<T> = {
+  data?: T;
+  /** The body of a problem, or what fetch() or a check threw. */
+  error?: unknown;
+  /** Undefined when there was none. */
+  response?: Response;
+};
+
+/** The answer itself. @throws ProblemError for a problem; what fetch() or a check threw otherwise */
+export async function answerOf<T>(result: Promise<Result<T>>): Promise<T> {
+  const { data, error, response } = await result;
+  if (response !== undefined && !response.ok) throw problemError(error, response);
+  if (data === undefined) throw error;
+  return data;
+}
+
+type ById = RequestOptions & { path: { id: string } };
+
+/** As trending(). */
+export function listTrending(
+  options: RequestOptions & { query?: TrendingParameters } = {},
+): Promise<Result<TrendingPage>> {
+  return call(trendingPath, options);
+}
+
+/** One video, where it trends and how its views grew. */
+export function readVideo({ path, ...options }: ById): Promise<Result<Video>> {
+  return call(videoPath(encodeURIComponent(path.id)), options);
+}
+
+/** Why a video is where it is in a list over all categories. */
+export function explainRank({
+  path,
+  ...options
+}: ById & { query?: Pick<TrendingParameters, "region" | "window"> }): Promise<Result<Explanation>> {
+  return call(explanationPath(encodeURIComponent(path.id)), options);
+}
+
+/** How the lists are made. */
+export function readMaking(options: RequestOptions = {}): Promise<Result<About>> {
+  return call(aboutApiPath, options);
+}
+
+/** The regions, how many videos each has and how fresh they are. */
+export function listRegions(options: RequestOptions = {}): Promise<Result<RegionList>> {
+  return call(regionsPath, options);
+}
+
+/** The public keys that verify Signature. */
+export function listPublicKeys(options: RequestOptions = {}): Promise<Result<PublicKeys>> {
+  return call(publicKeysPath, options);
+}
+
+/** Tells which ranks of a list were seen and opened; tellLooks() of @trendvault/client/looks does so for a page. */
+export function countViews({
+  body,
+  ...options
+}: RequestOptions & { body: { token: string; seen: number; opened: number[] } }): Promise<Result<null>> {
+  return call(viewsPath, options, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+async function call<T>(
+  path: string,
+  { client = ownSite(), signal, query = {} }: RequestOptions & { query?: Query },
+  init: RequestInit = {},
+): Promise<Result<T>> {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  );
+  const search = pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+  let response: Response | undefined;
+  try {
+    response = await client.send(
+      new Request(client.baseUrl + path + search, { ...init, ...(signal && { signal }) }),
+    );
+    const text = await response.text();
+    if (response.ok) return { data: (text === "" ? null : JSON.parse(text)) as T, response };
+    return { error: asJson(text), response };
+  } catch (error) {
+    return { error, ...(response && { response }) };
+  }
+}
+
+/** What an error's body holds; a proxy's is often a page. */
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 let ownClient: Client | undefined;

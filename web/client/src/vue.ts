@@ -1,6 +1,5 @@
 import type { DefineComponent } from "vue";
-import { defineList } from "./element/define.ts";
-import type { ElementAttributes, ElementListeners } from "./element/element-attributes.ts";
+import { defineList, type ElementAttributes, type ElementListeners } from "./element/trendvault-list.ts";
 
 export type { TrendvaultList, TrendvaultListEvents } from "./element.ts";
 

@@ -1,7 +1,7 @@
 import { trendingPageExample } from "@trendvault/contract/examples";
-import { formatsOf } from "../src/view/formats.ts";
 import type { List, ListItem, ListOptions } from "../src/view/list-view.ts";
-import { allWords } from "../src/view/words/all-words.ts";
+import { allMessages } from "../src/view/locales/all.ts";
+import { formatsOf } from "../src/view/locales/locale.ts";
 
 const [example] = trendingPageExample.items;
 if (example === undefined) throw new Error("The example of a list has no item");
@@ -24,7 +24,7 @@ export function listOf(items: ListItem[], replaced: Partial<List> = {}): List {
 }
 
 export const optionsInEnglish: ListOptions = {
-  words: allWords.en,
+  messages: allMessages.en,
   formats: formatsOf("en"),
   thumbHosts: ["img.example"],
 };

@@ -1,5 +1,5 @@
 import { trendingPageExample } from "@trendvault/contract/examples";
-import type { Problem, TrendingItem, TrendingPage } from "../generated/types.gen.ts";
+import type { Problem, TrendingItem, TrendingPage } from "@trendvault/contract/responses";
 
 export const baseUrl = "https://trending.example.com";
 

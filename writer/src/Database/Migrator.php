@@ -161,7 +161,7 @@ final readonly class Migrator
             $this->database->execute(self::MIGRATIONS_TABLE);
         }
         $this->database->execute($migration->sql);
-        // Which origins can read the database, see docs/decisions/0023-upgrades-in-either-order.md.
+        // Which origins can read the database, see docs/decisions/0013-upgrades-in-either-order.md.
         $oldestReader = max($this->database->value('PRAGMA user_version'), $migration->oldestReader);
         $this->database->execute("PRAGMA user_version = $oldestReader");
         $this->database->run(

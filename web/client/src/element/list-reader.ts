@@ -1,26 +1,21 @@
-import type { About } from "../../generated/types.gen.ts";
-import { readJson, restartOf } from "../problem-error.ts";
-import { baseOf, type Connection, connectionSend } from "../requests/connection.ts";
-import { ownPath } from "../requests/own-path.ts";
-import type { Send } from "../requests/retrying-send.ts";
-import { type List, type ReadList, readList } from "./read-list.ts";
+import type { About, TrendingChartPage, TrendingPage } from "@trendvault/contract/responses";
+import { type Client, type Connection, connect, sameOriginPath } from "../connection.ts";
+import { ProblemError, readJson, restartOf } from "../problem-error.ts";
 
-export type ReaderOptions = { src: string; path: string; verify: boolean; connection: Connection };
+type ReaderOptions = { src: string; path: string; verify: boolean; connection: Connection };
 
 /** Reads one list of one server: its pages, and whether it has changed. Another list has another reader. */
 export class ListReader {
   readonly #path: string;
-  readonly #connection: Connection;
-  readonly #send: Promise<Send>;
+  readonly #client: Promise<Client>;
   readonly #end = new AbortController();
   #thumbHosts: readonly string[] | null = null;
 
   constructor({ src, path, verify, connection }: ReaderOptions) {
     this.#path = path;
     // The element shows what it has, and asks again later.
-    this.#connection = { baseUrl: src, retries: 1, longestWaitSeconds: 5, ...connection };
-    this.#send = sendOf(this.#connection, verify);
-    this.#send.catch(() => {}); // each read has the error
+    this.#client = clientOf({ baseUrl: src, retries: 1, longestWaitSeconds: 5, ...connection }, verify);
+    this.#client.catch(() => {}); // each read has the error
   }
 
   /** Whether it was ended: what it still reads is of no use. */
@@ -45,8 +40,7 @@ export class ListReader {
 
   /** Anything else of the same server, verified like lists. @throws ProblemError, or what fetch() throws */
   async json(path: string): Promise<unknown> {
-    const send = await this.#send;
-    return readJson(await send(this.#request(path)));
+    return readJson(await this.#send(path, { isAgain: false }));
   }
 
   /** The hosts whose pictures the server shows beside its own; none while it cannot be asked, which the next list does. */
@@ -64,17 +58,67 @@ export class ListReader {
   }
 
   async #read(path: string, isAgain = false): Promise<ReadList> {
-    return readList(await this.#send, this.#request(path, isAgain));
+    const response = await this.#send(path, { isAgain });
+    const list = await readJson<List>(response);
+    return { list, ...describeAge(list, response.headers) };
   }
 
-  #request(path: string, isAgain = false): Request {
+  async #send(path: string, { isAgain }: { isAgain: boolean }): Promise<Response> {
+    const { baseUrl, send } = await this.#client;
     const options: RequestInit = { signal: this.#end.signal, ...(isAgain && { cache: "no-cache" }) };
-    return new Request(baseOf(this.#connection) + ownPath(path), options);
+    return send(new Request(baseUrl + sameOriginPath(path), options));
   }
 }
 
-async function sendOf(connection: Connection, verify: boolean): Promise<Send> {
-  if (!verify) return connectionSend(connection);
-  const { createVerifier } = await import("../verify/verifier.ts");
-  return connectionSend({ verify: createVerifier({ baseUrl: baseOf(connection) }), ...connection });
+async function clientOf(connection: Connection, verify: boolean): Promise<Client> {
+  if (!verify) return connect(connection);
+  const { createVerifier } = await import("../verify.ts");
+  return connect({ verify: createVerifier({ baseUrl: connection.baseUrl ?? "" }), ...connection });
+}
+
+/** What the element shows: with `fields=chart`, items have sparklines. */
+export type List = TrendingChartPage | TrendingPage;
+
+/** Where a list came from: the cache or the origin, or what the edge has kept because the origin fails. */
+export type ListState = "live" | "stale" | "fallback";
+
+/** `ageSeconds`: how long ago the list was made. `freshSeconds`: for how long asking again gives the same. */
+export type ReadList = { list: List; state: ListState; ageSeconds: number; freshSeconds: number };
+
+/** Why nothing new could be read. */
+export type Failure = "offline" | "unavailable" | "unverified";
+
+/** The list that the server rendered into the page, from the data block in the element; null when it did not. */
+export function readGivenList(element: Element): List | null {
+  const block = element.querySelector(':scope > script[type="application/json"]');
+  return block === null ? null : (JSON.parse(block.textContent ?? "") as List);
+}
+
+const staleSeconds = 900; // the edge serves a list for 12 minutes, and longer only while the origin fails
+
+/** By the server's clock where it tells it: the visitor's may be wrong. */
+export function describeAge(list: List, headers: Headers): Omit<ReadList, "list"> {
+  const now = Date.parse(headers.get("date") ?? "") || Date.now();
+  const field = headers.get("age") ?? "";
+  const age = /^\d{1,9}$/.test(field) ? Number(field) : 0; // RFC 9111, section 1.2.2
+  const sinceMade = Math.round((now - Date.parse(list.generated_at)) / 1000) || 0;
+  const ageSeconds = Math.max(0, age, sinceMade);
+  const maxAge = Number(/\bmax-age=(\d+)/.exec(headers.get("cache-control") ?? "")?.[1] ?? 0);
+  return {
+    state: stateOf(headers.get("cache-status"), ageSeconds),
+    ageSeconds,
+    freshSeconds: Math.max(0, maxAge - age),
+  };
+}
+
+function stateOf(cacheStatus: string | null, ageSeconds: number): ListState {
+  if (cacheStatus?.includes("kv-fallback")) return "fallback";
+  return cacheStatus?.includes("stale-if-error") || ageSeconds > staleSeconds ? "stale" : "live";
+}
+
+/** What a visitor is told of an error. */
+export function failureOf(error: unknown): Failure {
+  // By name: the class is in the part of the package that is loaded for verification only.
+  if (error instanceof Error && error.name === "VerificationError") return "unverified";
+  return error instanceof ProblemError || navigator.onLine !== false ? "unavailable" : "offline";
 }

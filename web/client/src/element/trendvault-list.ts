@@ -1,16 +1,56 @@
-import { ProblemError } from "../problem-error.ts";
-import type { Connection } from "../requests/connection.ts";
-import { explain } from "./explaining.ts";
-import { isInUse } from "./in-use.ts";
-import { type ListAttributes, observedAttributes, readAttributes } from "./list-attributes.ts";
-import { dispatch, dispatchFailure } from "./list-events.ts";
+import type { Explanation, TrendingParameters } from "@trendvault/contract/responses";
+import type { Connection } from "../connection.ts";
+import { ProblemError, restartOf } from "../problem-error.ts";
+import { tellLooks } from "../tell-looks.ts";
+import { toDom } from "../view/dom.ts";
+import { h } from "../view/nodes.ts";
 import { ListPresenter } from "./list-presenter.ts";
-import { ListReader } from "./list-reader.ts";
-import { announceOpening } from "./opening.ts";
-import { describeAge, failureOf, type List, type ReadList, readGivenList } from "./read-list.ts";
-import { refreshDelay } from "./refresh-delay.ts";
-import { ShownLooks } from "./shown-looks.ts";
-import { VisibleTimer } from "./visible-timer.ts";
+import {
+  describeAge,
+  type Failure,
+  failureOf,
+  type List,
+  ListReader,
+  type ListState,
+  type ReadList,
+  readGivenList,
+} from "./list-reader.ts";
+
+/** What the attributes of the element say. */
+type ListAttributes = {
+  /** The address of the edge or the origin; "" is the page's own site. */
+  src: string;
+  /** The path and query of the list's first page. */
+  path: string;
+  /** Hosts (with their port, when it is not the scheme's) whose pictures are shown; null: those that the server names. */
+  thumbHosts: string[] | null;
+  /** The server's own host. */
+  ownHost: string;
+};
+
+const parameters = ["region", "window", "category", "language", "fields", "limit"];
+const defaults: Record<string, string> = { fields: "chart", limit: "10" };
+
+const observedAttributes = [...parameters, "lang", "src", "thumb-hosts", "verify"];
+
+/** `read` gives an attribute; `pageUrl` is the page's address, `defaultSrc` that of the element's own script, if known. */
+export function readAttributes(
+  read: (name: string) => string | null,
+  { pageUrl, defaultSrc }: { pageUrl: string; defaultSrc: string },
+): ListAttributes {
+  const src = (read("src") ?? defaultSrc).replace(/\/+$/, "");
+  const query = new URLSearchParams();
+  for (const name of parameters) {
+    const value = read(name) ?? defaults[name] ?? "";
+    if (value !== "") query.append(name, value);
+  }
+  const thumbHosts =
+    read("thumb-hosts")
+      ?.split(/[\s,]+/)
+      .filter(Boolean) ?? null;
+  const ownHost = new URL(src || pageUrl, pageUrl).host;
+  return { src, path: `/api/trending?${query}`, thumbHosts, ownHost };
+}
 
 /** On a server there are no elements; a page that is rendered there may still import this. */
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
@@ -139,7 +179,7 @@ export class TrendvaultList extends Base {
     root.addEventListener("toggle", this.#onToggle, true); // it does not bubble
   }
 
-  readonly #onOpen = (event: Event): void => announceOpening(this, this.#pages, event);
+  readonly #onOpen = (event: Event): void => dispatchOpen(this, this.#pages, event);
 
   readonly #onToggle = (event: Event): void => {
     if (this.list !== null) void explain(event, this.list, (path) => this.#currentReader().json(path));
@@ -247,4 +287,196 @@ export class TrendvaultList extends Base {
       this.#presenter?.notice("newer", { run: () => this.showNewer() });
     else await this.#show(this.#currentReader(), this.#newer, { again: true });
   }
+}
+
+/** What the element tells the page. All bubble and leave shadow trees. */
+export type TrendvaultListEvents = {
+  /** A visitor opens a video. preventDefault() keeps the browser from following the link. */
+  "trendvault-open": { id: string; rank: number; url: string };
+  /** A list, or a further page of it, is shown. `age` is in seconds. */
+  "trendvault-list": { list: List; age: number; state: ListState };
+  /** A newer list is there: showNewer() shows it. */
+  "trendvault-newer": { list: List };
+  /** Nothing new could be read; what was shown stays. `restart` is the address of the newest list, where one was deleted. */
+  "trendvault-failure": { state: Failure; error: unknown; restart?: string };
+};
+
+/** @returns whether the page has left it to the element to go on */
+function dispatch<Name extends keyof TrendvaultListEvents>(
+  element: EventTarget,
+  name: Name,
+  detail: TrendvaultListEvents[Name],
+): boolean {
+  const options = { detail, bubbles: true, composed: true, cancelable: name === "trendvault-open" };
+  return element.dispatchEvent(new CustomEvent(name, options));
+}
+
+/** Tells that nothing new could be read. */
+function dispatchFailure(element: EventTarget, state: Failure, error: unknown): void {
+  const restart = restartOf(error);
+  dispatch(element, "trendvault-failure", { state, error, ...(restart !== null && { restart }) });
+}
+
+/** The attributes of <trendvault-list>, as frameworks set them. */
+export type ElementAttributes = {
+  region?: TrendingParameters["region"];
+  window?: TrendingParameters["window"];
+  category?: string;
+  /** Of the videos: the primary subtag (BCP 47); not beside `category`. */
+  language?: string;
+  limit?: number | string;
+  fields?: TrendingParameters["fields"];
+  /** A language of ours (BCP 47); else the region's. */
+  lang?: string;
+  /** The address of the server; else the page's own site. */
+  src?: string;
+  /** Hosts of pictures that are shown, separated by spaces; else the server's. */
+  "thumb-hosts"?: string;
+  verify?: boolean | "";
+  views?: boolean | "";
+  manual?: boolean | "";
+};
+
+/** A property for each event: its name after a prefix. */
+export type ElementListeners<Prefix extends string> = {
+  [Name in keyof TrendvaultListEvents as `${Prefix}${Name}`]?: (
+    event: CustomEvent<TrendvaultListEvents[Name]>,
+  ) => void;
+};
+
+const name = "trendvault-list";
+
+/** Defines <trendvault-list>, once for a page; on a server it does nothing. */
+export function defineList(): void {
+  const { customElements } = globalThis;
+  if (customElements !== undefined && customElements.get(name) === undefined) {
+    customElements.define(name, TrendvaultList);
+  }
+}
+
+/** Tells the page that a click of the left or the middle button opens a video; the page may keep it from opening. */
+function dispatchOpen(element: HTMLElement, pages: readonly List[], event: Event): void {
+  if (event.type === "auxclick" && (event as MouseEvent).button !== 1) return;
+  const link = (event.target as Element).closest<HTMLAnchorElement>("li a[href]");
+  const rank = Number(link?.closest("li")?.getAttribute("data-rank"));
+  const item = pages.flatMap(({ items }) => items).find((candidate) => candidate.rank === rank);
+  if (link === null || item === undefined) return;
+  const goesOn = dispatch(element, "trendvault-open", { id: item.id, rank, url: link.href });
+  if (!goesOn) event.preventDefault();
+}
+
+/**
+ * Says why a video is where it is, once its "why here" was opened for the first time: in place of what the list itself
+ * knows, which stays when nothing more can be read. The sentences are the origin's, in English.
+ */
+async function explain(
+  event: Event,
+  { region, window }: Pick<List, "region" | "window">,
+  readJson: (path: string) => Promise<unknown>,
+): Promise<void> {
+  const details = event.target as Element;
+  const text = details.querySelector(".explanation");
+  const id = details.getAttribute("data-id");
+  if (!details.hasAttribute("open") || id === null || text === null || text.hasAttribute("lang")) return;
+  try {
+    const query = `region=${region}${window === "day" ? "" : `&window=${window}`}`;
+    const { sentences } = (await readJson(`/api/videos/${id}/explain?${query}`)) as Explanation;
+    text.replaceChildren(...sentences.map((sentence) => toDom(h("p", {}, sentence), text.ownerDocument)));
+    text.setAttribute("lang", "en");
+  } catch {
+    // It is read again when it is opened again.
+  }
+}
+
+/** Whether a visitor would lose something when another list took the place of the `pages` that an element shows. */
+function isInUse(element: HTMLElement, { pages }: { pages: number }): boolean {
+  const isOpen = element.shadowRoot?.querySelector("details[open]") !== null;
+  return pages > 1 || isOpen || element.matches(":hover, :focus-within");
+}
+
+/** How refreshing has gone so far. */
+type RefreshHistory = {
+  /** For how long the last list is fresh. */
+  freshSeconds: number;
+  /** How many refreshes have failed since one did not. */
+  failures: number;
+  /** What the server asked for with the last failure, or null. */
+  retryAfterSeconds: number | null;
+};
+
+const shortestSeconds = 60; // a list is made every minute
+const longestSeconds = 900;
+const longestAskedSeconds = 86_400; // what a server may ask for: a timer that is set for 25 days runs at once
+
+/**
+ * When to ask for a newer list, in seconds from now: when this one's lifetime is over, but not before a minute; after
+ * failures twice as long each time, up to a quarter of an hour, and never sooner than the server asks for. Up to a
+ * quarter is added (`random` is 0 to 1), so that pages that were opened together do not ask together. No field of an answer
+ * makes it wait for less than a minute or more than a day or so: none of those is signed.
+ */
+export function refreshDelay(
+  { freshSeconds, failures, retryAfterSeconds }: RefreshHistory,
+  random: number,
+): number {
+  const usual = freshSeconds > shortestSeconds ? Math.min(freshSeconds, longestSeconds) : shortestSeconds;
+  const backoff = Math.min(usual * 2 ** failures, longestSeconds);
+  const asked = Math.min(retryAfterSeconds || 0, longestAskedSeconds);
+  return Math.max(backoff, asked) * (1 + random / 4);
+}
+
+/** Tells what is looked at of the pages that an element shows, when it has the attribute `views`. */
+class ShownLooks {
+  readonly #element: HTMLElement;
+  #ends: (() => void)[] = [];
+
+  constructor(element: HTMLElement) {
+    this.#element = element;
+  }
+
+  /** A page is shown from now on, by these elements. `again`: in place of an older list, and not because the visitor asked. */
+  begin(list: List, elements: Element[], { src, again = false }: { src: string; again?: boolean }): void {
+    if (!this.#element.hasAttribute("views")) return;
+    this.#ends.push(tellLooks(list, elements, { url: `${src}/api/views`, again }));
+  }
+
+  /** None of them is shown any more. */
+  end(): void {
+    for (const end of this.#ends.splice(0)) end();
+  }
+}
+
+/** Runs something once when its time has come and the page is visible: a page in the background asks for nothing. */
+class VisibleTimer {
+  readonly #run: () => void;
+  #dueAt: number | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(run: () => void) {
+    this.#run = run;
+  }
+
+  /** Instead of what was set before. */
+  set(seconds: number): void {
+    this.stop();
+    this.#dueAt = Date.now() + seconds * 1000;
+    document.addEventListener("visibilitychange", this.#wake);
+    this.#wake();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#dueAt = null;
+    document.removeEventListener("visibilitychange", this.#wake);
+  }
+
+  readonly #wake = (): void => {
+    clearTimeout(this.#timer);
+    if (this.#dueAt === null || document.visibilityState === "hidden") return;
+    this.#timer = setTimeout(this.#fire, Math.max(0, this.#dueAt - Date.now()));
+  };
+
+  readonly #fire = (): void => {
+    this.stop();
+    this.#run();
+  };
 }

@@ -4,11 +4,10 @@ import { Window } from "happy-dom";
 import { itemWith, listOf, optionsInEnglish } from "../../test-support/example-list.ts";
 import { hostileText } from "../../test-support/hostile-text.ts";
 import { toDom } from "./dom.ts";
-import { formatsOf } from "./formats.ts";
 import { type List, listView } from "./list-view.ts";
+import { allMessages } from "./locales/all.ts";
+import { formatsOf, languages } from "./locales/locale.ts";
 import { toHtml } from "./nodes.ts";
-import { allWords } from "./words/all-words.ts";
-import { languages } from "./words/words.ts";
 
 const { document } = new Window() as unknown as globalThis.Window;
 const show = (list: List) => toDom(listView(list, optionsInEnglish), document) as Element;
@@ -96,9 +95,9 @@ test(`titles and channels of every kind stay text, and find their own direction 
   }
 });
 
-test("every language has its own words and numbers", () => {
+test("every language has its own messages and numbers", () => {
   const texts = languages.map((language) => {
-    const options = { ...optionsInEnglish, words: allWords[language], formats: formatsOf(language) };
+    const options = { ...optionsInEnglish, messages: allMessages[language], formats: formatsOf(language) };
     return toHtml(listView(listOf([itemWith({ score: 1234567 })]), options));
   });
   expect(new Set(texts).size).toBe(languages.length);

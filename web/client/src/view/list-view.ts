@@ -1,9 +1,6 @@
 import type { TrendingPage } from "@trendvault/contract/responses";
-import type { Formats } from "./formats.ts";
-import { movementOf, movementView } from "./movement.ts";
+import { type Formats, fill, type Messages } from "./locales/locale.ts";
 import { h, type ViewElement } from "./nodes.ts";
-import { sparkline } from "./sparkline.ts";
-import { fill, type Words } from "./words/words.ts";
 
 /** A page of a list, with or without `fields=chart`. */
 export type List = Pick<TrendingPage, "region" | "window" | "previous_generated_at"> & {
@@ -13,7 +10,7 @@ export type List = Pick<TrendingPage, "region" | "window" | "previous_generated_
 export type ListItem = TrendingPage["items"][number] & { sparkline?: readonly (number | null)[] };
 
 export type ListOptions = {
-  words: Words;
+  messages: Messages;
   formats: Formats;
   /** The hosts (with their port, when it is not the scheme's) whose pictures are shown. */
   thumbHosts: readonly string[];
@@ -26,7 +23,7 @@ export function listItems(list: List, options: ListOptions): ViewElement[] {
 
 /** The ordered list of a page, or a sentence when it has no items. */
 export function listView(list: List, options: ListOptions): ViewElement {
-  if (list.items.length === 0) return h("p", { class: "empty", part: "empty" }, options.words.empty);
+  if (list.items.length === 0) return h("p", { class: "empty", part: "empty" }, options.messages.empty);
   // The role: without list markers, Safari would tell no screen reader that it is one.
   return h("ol", { class: "list", part: "list", role: "list" }, listItems(list, options));
 }
@@ -43,7 +40,7 @@ export function placeholder(): ViewElement {
 type ItemOptions = ListOptions & { list: List; isFirst: boolean };
 
 function itemView(item: ListItem, options: ItemOptions): ViewElement {
-  const moved = movementOf(item, options.list.previous_generated_at);
+  const moved = rankChangeOf(item, options.list.previous_generated_at);
   return h(
     "li",
     { class: "item", part: "item", "data-rank": item.rank },
@@ -51,7 +48,7 @@ function itemView(item: ListItem, options: ItemOptions): ViewElement {
       "div",
       { class: "place", part: "place" },
       h("span", { class: "rank", part: "rank" }, options.formats.whole(item.rank)),
-      moved === null ? null : movementView(moved, options),
+      moved === null ? null : rankChangeView(moved, options),
     ),
     thumbView(item, options),
     h(
@@ -90,34 +87,107 @@ function titleView({ title, url }: ListItem): ViewElement {
 }
 
 /** What the list itself knows; the rest is loaded into `.explanation` when it is opened. */
-function whyView(item: ListItem, { words, formats }: ItemOptions): ViewElement {
+function whyView(item: ListItem, { messages, formats }: ItemOptions): ViewElement {
   return h(
     "details",
     { class: "why", part: "why", "data-id": item.id },
-    h("summary", {}, words.why, h("span", { class: "hidden" }, ` (${formats.whole(item.rank)})`)),
+    h("summary", {}, messages.why, h("span", { class: "hidden" }, ` (${formats.whole(item.rank)})`)),
     h(
       "div",
       { class: "explanation", part: "explanation" },
-      h("p", {}, fill(words.expected, { n: formats.whole(item.score) })),
-      h("p", {}, fill(words.counted, { n: formats.whole(item.velocity.views) })),
+      h("p", {}, fill(messages.expected, { n: formats.whole(item.score) })),
+      h("p", {}, fill(messages.counted, { n: formats.whole(item.velocity.views) })),
     ),
   );
 }
 
 function figuresView(
   { velocity, sparkline: values }: ListItem,
-  { words, formats }: ItemOptions,
+  { messages, formats }: ItemOptions,
 ): ViewElement {
   return h(
     "div",
     { class: "figures", part: "figures" },
-    values === undefined ? null : sparkline(values, words.sparkline),
+    values === undefined ? null : sparkline(values, messages.sparkline),
     h(
       "p",
       { class: "rate", part: "rate" },
       h("span", { class: "number", part: "number" }, formats.whole(velocity.views_per_hour)),
       " ",
-      h("span", { class: "unit", part: "unit" }, words.viewsAnHour),
+      h("span", { class: "unit", part: "unit" }, messages.viewsAnHour),
     ),
   );
+}
+
+type RankChange = "up" | "down" | "unchanged" | "new";
+
+/**
+ * How an item moved since the list that its `previous_rank` is of. Null when there was no such list
+ * (`previousGeneratedAt`).
+ */
+function rankChangeOf(
+  { rank, previous_rank: previous }: { rank: number; previous_rank: number | null },
+  previousGeneratedAt: string | null,
+): { movement: RankChange; places: number } | null {
+  if (previousGeneratedAt === null) return null;
+  if (previous === null) return { movement: "new", places: 0 };
+  const places = Math.abs(previous - rank);
+  if (places === 0) return { movement: "unchanged", places };
+  return { movement: rank < previous ? "up" : "down", places };
+}
+
+const signs = { up: "▲", down: "▼" } as const;
+
+/** A sign for eyes and words for screen readers. */
+function rankChangeView(
+  { movement, places }: { movement: RankChange; places: number },
+  { messages, formats }: { messages: Messages; formats: Formats },
+): ViewElement {
+  const count = formats.whole(places);
+  const names = { class: `movement ${movement}`, part: `movement movement-${movement}` };
+  if (movement === "new") return h("span", names, messages.new);
+  // The triangle is drawn by the style: not every font has it.
+  const sign = movement === "unchanged" ? "–" : [h("span", { class: "sign" }, signs[movement]), count];
+  return h(
+    "span",
+    names,
+    h("span", { class: "moved", "aria-hidden": "true" }, sign),
+    h("span", { class: "hidden" }, fill(messages[movement], { n: count })),
+  );
+}
+
+const width = 96;
+const height = 28;
+const margin = 2; // half of the stroke and of the last dot stay within the picture
+
+const fewestPoints = 4; // of fewer there is more of the dot than of a line
+
+/** Hourly values as a line, oldest first; where one is null, the line has a gap. Null when too few of them are known. */
+function sparkline(values: readonly (number | null)[], label: string): ViewElement | null {
+  const points = values.flatMap((value, hour) => (value === null ? [] : [{ hour, value }]));
+  const last = points.at(-1);
+  if (last === undefined || points.length < fewestPoints) return null;
+  const largest = Math.max(...points.map(({ value }) => value), 1);
+  const x = (hour: number) => round(margin + (hour / (values.length - 1)) * (width - 2 * margin));
+  const y = (value: number) => round(height - margin - (value / largest) * (height - 2 * margin));
+  const path = points.map(({ hour, value }, index) => {
+    const isConnected = points[index - 1]?.hour === hour - 1;
+    return `${isConnected ? "L" : "M"}${x(hour)} ${y(value)}`;
+  });
+  return h(
+    "svg",
+    {
+      class: "sparkline",
+      part: "sparkline",
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      "aria-label": label,
+    },
+    h("path", { d: path.join(""), fill: "none" }),
+    h("circle", { cx: x(last.hour), cy: y(last.value), r: 2 }),
+  );
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
 }

@@ -1,0 +1,291 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020";
+import builtIn from "../db/regions.json";
+import schema from "../docs/regions.schema.json";
+import { mainLanguage } from "./page.ts";
+import { feedAt, parseTrendingQuery } from "./queries.ts";
+import {
+  defaultRegion,
+  mostRegions,
+  type RegionTable,
+  readRegionTable,
+  regionCodes,
+  regions,
+  requireSameRegions,
+  useRegions,
+} from "./regions.ts";
+import { drawsOf, Random } from "./test-support/random.ts";
+
+const root = join(import.meta.dir, "..");
+const allows = new Ajv2020().compile(schema);
+
+const three: RegionTable = {
+  default: "US",
+  regions: [
+    { code: "US", name: "United States", languages: ["en-US", "es"], countries: ["PR", "GU"] },
+    { code: "CA", name: "Canada", languages: ["ga", "fr-CA", "en"] },
+    { code: "JP", name: "Japan", languages: ["ja"] },
+  ],
+};
+
+function changed(change: (table: RegionTable) => void): string {
+  const table = structuredClone(three);
+  change(table);
+  return JSON.stringify(table);
+}
+
+describe("a region table", () => {
+  test("with every mistake of a kind says where each is", () => {
+    const text = changed(({ regions: [us, ca, jp] }) => {
+      Object.assign(us ?? {}, { colour: "red", code: "usa" });
+      Object.assign(ca ?? {}, { languages: [], countries: ["US", "us"] });
+      Object.assign(jp ?? {}, { name: "", languages: ["ja", "japanese!"] });
+    });
+    expect(() => readRegionTable(text)).toThrow(
+      [
+        "regions[0].colour: unknown, expected only code, name, languages, countries",
+        "regions[0].code: expected an ISO 3166-1 alpha-2 code, like GB",
+        "regions[1].languages: expected 1 to 10 BCP 47 tags, each once, the main one first",
+        "regions[1].countries: expected ISO 3166-1 alpha-2 codes, each once",
+        "regions[2].name: expected an English name of 1 to 100 characters",
+        "regions[2].languages: expected 1 to 10 BCP 47 tags, each once, the main one first",
+      ].join("\n"),
+    );
+  });
+
+  const relations: [string, (table: RegionTable) => void, string][] = [
+    [
+      "a code twice",
+      ({ regions }) => Object.assign(regions[2] ?? {}, { code: "US" }),
+      "regions[2].code: US is regions[0].code already",
+    ],
+    [
+      "a country in two regions",
+      ({ regions }) => Object.assign(regions[2] ?? {}, { countries: ["GU"] }),
+      "regions[2].countries: GU is regions[0].countries already",
+    ],
+    [
+      "a country that is a region",
+      ({ regions }) => Object.assign(regions[2] ?? {}, { countries: ["CA"] }),
+      "regions[2].countries: CA is regions[1].code already",
+    ],
+    [
+      "another default",
+      (table) => Object.assign(table, { default: "GB" }),
+      "default: GB is none of the regions",
+    ],
+    [
+      "no region",
+      (table) => Object.assign(table, { regions: [] }),
+      `regions: expected a list of 1 to ${mostRegions} regions`,
+    ],
+    [
+      "too many regions",
+      (table) => Object.assign(table, { regions: Array(mostRegions + 1).fill(three.regions[0]) }),
+      `regions: expected a list of 1 to ${mostRegions} regions`,
+    ],
+    [
+      "an unknown key",
+      (table) => Object.assign(table, { market: 1 }),
+      "market: unknown, expected only $schema, default, regions",
+    ],
+  ];
+
+  test.each(relations)("with %s is refused", (_, change, expected) => {
+    expect(() => readRegionTable(changed(change))).toThrow(expected);
+  });
+
+  test("that is no JSON is refused, and so is a list, as db/regions.json was before", () => {
+    expect(() => readRegionTable("{")).toThrow("expected JSON");
+    expect(() => readRegionTable("[]")).toThrow('expected an object with "default" and "regions"');
+  });
+
+  test("that comes with the program is one", () => {
+    expect(readRegionTable(JSON.stringify(builtIn))).toEqual(builtIn);
+    expect(allows(builtIn)).toBe(true);
+  });
+
+  const random = new Random();
+  test(`is judged alike by schema, program and writer, seed ${random.seed}`, async () => {
+    const tables = Array.from({ length: drawsOf({ usual: 3000, long: 50_000 }) }, () => drawTable(random));
+    const judgements = await judge(tables);
+    const accepted = tables.filter((text, index) => {
+      const faults = faultsOf(text);
+      expect([text, judgements[index]?.toSorted()]).toEqual([text, faults.toSorted()]);
+      if (faults.length === 0 || faults.every((fault) => / is (none of|regions\[)/.test(fault)))
+        expect([text, allows(JSON.parse(text))]).toEqual([text, true]);
+      else expect([text, allows(JSON.parse(text))]).toEqual([text, false]);
+      return faults.length === 0;
+    });
+    expect(accepted.length).toBeGreaterThan(tables.length / 20);
+    expect(accepted.length).toBeLessThan(tables.length / 2);
+  }, 1_200_000); // only a fault takes so long, on a busy machine
+});
+
+function faultsOf(text: string): string[] {
+  try {
+    readRegionTable(text);
+    return [];
+  } catch (error) {
+    return (error as Error).message.split("\n");
+  }
+}
+
+async function judge(tables: string[]): Promise<string[][]> {
+  const program = join(root, "writer/tests/Support/judge-regions.php");
+  const input = new Blob(tables.map((table) => `${table}\n`));
+  const php = Bun.spawn(["php", program], { stdin: input, stdout: "pipe", stderr: "inherit" });
+  return (await php.stdout.text())
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+/** A table with up to three changes, of which some are mistakes. */
+function drawTable(random: Random): string {
+  const table = structuredClone(three) as unknown as Record<string, unknown>;
+  const rows = table.regions as unknown[];
+  for (let changes = random.below(4); changes > 0; changes--) {
+    const row = Object(random.pick(rows)) as Record<string, unknown>;
+    const [of, keys] = random.below(5) === 0 ? [table, keysOfTable] : [row, keysOfRegion];
+    const key = random.pick(keys);
+    if (random.below(6) === 0) delete of[key];
+    else if (random.below(12) === 0) rows[random.below(rows.length)] = drawValue(random);
+    else of[key] = (drawsOfKey[random.below(4) === 0 ? "" : key] ?? drawValue)(random);
+  }
+  return JSON.stringify(table);
+}
+
+const keysOfTable = ["default", "regions", "$schema", "1"];
+const keysOfRegion = ["code", "name", "languages", "countries", "colour"];
+const codes = ["US", "CA", "JP", "GB", "XK", "us", "USA", "U1", "", "É"];
+const tags = [
+  "en",
+  "pt-BR",
+  "zh-Hant-TW",
+  "sr-Latn",
+  "e",
+  "en_US",
+  "english-language-that-is-far-too-long",
+  "de-",
+  "ga",
+];
+
+const drawsOfKey: Record<string, (random: Random) => unknown> = {
+  default: (random) => random.pick(codes),
+  code: (random) => random.pick(codes),
+  name: (random) =>
+    random.pick(["A", "Côte d’Ivoire", "\u{1f3ac}".repeat(100), "a".repeat(101), "a\n", "a\u0085b", "", " "]),
+  languages: (random) => Array.from({ length: random.below(12) % 5 }, () => random.pick(tags)),
+  countries: (random) => Array.from({ length: random.below(4) }, () => random.pick(codes)),
+  $schema: (random) => random.pick(["docs/regions.schema.json"]),
+};
+
+function drawValue(random: Random): unknown {
+  return random.pick([
+    null,
+    true,
+    1,
+    1.5,
+    "",
+    "US",
+    [],
+    {},
+    ["US"],
+    { 0: "en" },
+    { code: "FR" },
+    [null],
+    [["en"]],
+  ]);
+}
+
+describe("a program that was given regions of its own after it was loaded", () => {
+  afterEach(() => useRegions(null));
+
+  test("has these everywhere", () => {
+    useRegions(three);
+    expect([regionCodes, defaultRegion, regions]).toEqual([["US", "CA", "JP"], "US", three.regions]);
+    expect(parseTrendingQuery("").query?.region).toBe("US");
+    expect(parseTrendingQuery("region=ca").query?.region).toBe("CA");
+    expect(parseTrendingQuery("region=GB").invalid).toEqual([
+      { name: "region", detail: "expected one of US, CA, JP" },
+    ]);
+    expect([feedAt("/feeds/JP.json")?.region, feedAt("/feeds/GB.json")]).toEqual(["JP", null]);
+  });
+
+  test("has its pages in the first language that there are words of, else in English", () => {
+    useRegions(three);
+    expect(regionCodes.map(mainLanguage)).toEqual(["en", "fr", "en"]);
+  });
+
+  test("has those that are built in when they are taken away again", () => {
+    useRegions(three);
+    useRegions(null);
+    expect([defaultRegion, regionCodes.length, regions]).toEqual(["GB", 14, builtIn.regions]);
+  });
+});
+
+test("as many regions as there may be, each with its countries' share and long names, fit in the file", () => {
+  const regions = Array.from({ length: mostRegions }, (_, index) => ({
+    code: String.fromCharCode(65 + Math.floor(index / 26), 65 + (index % 26)),
+    name: "An island with a name of forty characters",
+    languages: ["zh-Hant-TW", "en", "fr"],
+  }));
+  const text = JSON.stringify({ default: "AA", regions });
+  expect(readRegionTable(text).regions).toHaveLength(mostRegions);
+  expect(text.length).toBeLessThan(65_536);
+});
+
+const servers: Bun.Server<undefined>[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.stop(true);
+});
+
+/** An edge that has some regions, in front of an origin that has some, and is not ready at first. */
+function edge({ own, published, notReady = 0 }: { own: string; published: string[]; notReady?: number }) {
+  let asked = 0;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch({ url }) {
+      if (asked++ < notReady) return new Response("{}", { status: 503 });
+      const { pathname, search } = new URL(url);
+      if (pathname === "/api/regions") return Response.json({ regions: published.map((code) => ({ code })) });
+      if (pathname + search !== "/api/trending?region=none") return new Response("{}", { status: 404 });
+      const invalid = [{ name: "region", detail: `expected one of ${own}` }];
+      return Response.json({ invalid }, { status: 400 });
+    },
+  });
+  servers.push(server);
+  return { url: server.url.href, asked: () => asked };
+}
+
+test("an edge with the regions that are published is right, also when its origin was busy at first", async () => {
+  const { url } = edge({ own: "US, CA", published: ["US", "CA"], notReady: 5 });
+  expect(await requireSameRegions(url, { pauseMs: 1 })).toBe("US, CA");
+});
+
+test("an edge with others, or in another order, is refused with both", async () => {
+  for (const own of ["US", "US, CA, JP", "CA, US"]) {
+    const { url } = edge({ own, published: ["US", "CA"] });
+    await expect(requireSameRegions(url)).rejects.toThrow(
+      `The edge was built for the regions ${own}, and those at ${url}api/regions are US, CA.`,
+    );
+  }
+});
+
+test("an edge that never becomes ready is asked a bounded number of times", async () => {
+  const { url, asked } = edge({ own: "US", published: ["US"], notReady: 1e9 });
+  const asking = requireSameRegions(url, { attempts: 4, pauseMs: 1 });
+  await expect(asking).rejects.toThrow("answered with status 503");
+  expect(asked()).toBeWithin(4, 9); // of both that are asked for, one is over first
+});
+
+test("what is asked for in vain ends with its signal", async () => {
+  const { url } = edge({ own: "US", published: ["US"], notReady: 1e9 });
+  const stop = new AbortController();
+  const asking = requireSameRegions(url, { signal: stop.signal });
+  stop.abort();
+  await expect(asking).rejects.toThrow();
+});

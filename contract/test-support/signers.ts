@@ -1,0 +1,154 @@
+import { type PublicKey, type PublicKeySet, pkcs8OfSeed, toBase64url } from "../keys.ts";
+import { answerLifetimes, lifetimesField } from "../lists.ts";
+import {
+  bundlePointerSigningInput,
+  formatPointer,
+  pointerSigningInput,
+  type UnsignedBundlePointer,
+  type UnsignedPointer,
+} from "../pointer.ts";
+import { unencodedDigest, verifyResponse } from "../response-signature.ts";
+import {
+  type SignatureFields,
+  type SignedFields,
+  serializeParameters,
+  signatureBase,
+  signatureFields,
+} from "../signature-base.ts";
+import { formatToken, type TokenClaims, tokenSigningInput } from "../token.ts";
+
+/** Signs responses in tests as the origin does, with a key of its own. */
+export class TestSigner {
+  readonly publicKeys: PublicKeySet;
+  readonly keyPair: CryptoKeyPair;
+  readonly #kid: string;
+
+  private constructor(keyPair: CryptoKeyPair, kid: string, x: string) {
+    this.keyPair = keyPair;
+    this.#kid = kid;
+    this.publicKeys = { keys: [{ kty: "OKP", crv: "Ed25519", kid, x }] };
+  }
+
+  static async create(kid = "s1"): Promise<TestSigner> {
+    const pair = (await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"])) as CryptoKeyPair;
+    const x = toBase64url(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
+    return new TestSigner(pair, kid, x);
+  }
+
+  /** The covered fields of a response with this body, and their signature. `created` is Unix time in seconds. */
+  async sign(
+    body: string | Uint8Array<ArrayBuffer>,
+    {
+      status = 200,
+      etag = '"abc"',
+      contentType = "application/json",
+      location = "/api/trending?region=DE",
+      lifetimes = answerLifetimes,
+      created = 1,
+    } = {},
+  ): Promise<SignedFields & SignatureFields> {
+    const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+    const digest = await unencodedDigest(new Uint8Array(bytes));
+    const fields = {
+      "content-type": contentType,
+      "unencoded-digest": digest,
+      etag,
+      "content-location": location,
+      [lifetimesField]: lifetimes,
+    };
+    const parameters = serializeParameters({ created, keyid: this.#kid, alg: "ed25519" });
+    const base = new TextEncoder().encode(signatureBase({ status, fields }, parameters));
+    const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", this.keyPair.privateKey, base));
+    return { ...fields, ...signatureFields(parameters, signature) };
+  }
+}
+
+/** Signs tokens in tests as the origin does, with a key of its own. */
+export class TestTokenSigner {
+  readonly publicKeys: PublicKeySet;
+  readonly #privateKey: CryptoKey;
+  readonly #kid: string;
+
+  private constructor(privateKey: CryptoKey, kid: string, x: string) {
+    this.#privateKey = privateKey;
+    this.#kid = kid;
+    this.publicKeys = {
+      keys: [{ kty: "OKP", crv: "Ed25519", kid, x, use: "sig", alg: "EdDSA", purpose: "tokens" }],
+    };
+  }
+
+  static async create(kid = "tokenKey"): Promise<TestTokenSigner> {
+    const pair = (await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"])) as CryptoKeyPair;
+    const x = toBase64url(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
+    return new TestTokenSigner(pair.privateKey, kid, x);
+  }
+
+  async sign(claims: TokenClaims): Promise<string> {
+    const input = tokenSigningInput(claims, this.#kid);
+    const bytes = new TextEncoder().encode(input);
+    return formatToken(input, new Uint8Array(await crypto.subtle.sign("Ed25519", this.#privateKey, bytes)));
+  }
+}
+
+type Pointed<Unsigned> = Omit<Unsigned, "kid" | "store"> & { store?: string };
+
+/** What TestStore's writers call their store. */
+export const testStoreName = "trendvault/lists";
+
+/** Signs pointers in tests as a writer does, with the key of a seed (32 bytes). */
+export class TestPublicationSigner {
+  readonly publicKey: PublicKey;
+  readonly #privateKey: CryptoKey;
+
+  private constructor(privateKey: CryptoKey, publicKey: PublicKey) {
+    this.#privateKey = privateKey;
+    this.publicKey = publicKey;
+  }
+
+  static async create(seed = crypto.getRandomValues(new Uint8Array(32))): Promise<TestPublicationSigner> {
+    const pkcs8 = pkcs8OfSeed(seed);
+    const privateKey = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", true, ["sign"]);
+    const { x = "" } = await crypto.subtle.exportKey("jwk", privateKey);
+    const canonical = new TextEncoder().encode(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`); // RFC 7638
+    const thumbprint = toBase64url(new Uint8Array(await crypto.subtle.digest("SHA-256", canonical)));
+    const kid = thumbprint.slice(0, 8);
+    const purpose = "publications";
+    const publicKey = { kty: "OKP", crv: "Ed25519", kid, x, use: "sig", alg: "EdDSA", purpose } as const;
+    return new TestPublicationSigner(privateKey, publicKey);
+  }
+
+  /** The document, as bytes of a store. */
+  signPointer(pointer: Pointed<UnsignedPointer>): Promise<Uint8Array<ArrayBuffer>> {
+    return this.sign(pointerSigningInput({ store: testStoreName, ...pointer, kid: this.publicKey.kid }));
+  }
+
+  signBundlePointer(pointer: Pointed<UnsignedBundlePointer>): Promise<Uint8Array<ArrayBuffer>> {
+    return this.sign(
+      bundlePointerSigningInput({ store: testStoreName, ...pointer, kid: this.publicKey.kid }),
+    );
+  }
+
+  /** A document of any text, for what no writer signs. */
+  async sign(signingInput: string): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = new TextEncoder().encode(signingInput);
+    const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", this.#privateKey, bytes));
+    return new TextEncoder().encode(formatPointer(signingInput, signature));
+  }
+}
+
+/** An answer that a test signer has signed, and what of it a test may change. */
+export const created = 1_795_176_030;
+export const signer = await TestSigner.create();
+export const text = '{"region":"DE"}';
+export const fields = await signer.sign(text, { created });
+export const [inputOfOurs = "", signatureOfOurs = ""] = [fields["signature-input"], fields.signature];
+
+/** The verdict on it with fields, status or body changed. */
+export function verify(
+  changed: Record<string, string> = {},
+  message: { status?: number; text?: string } = {},
+) {
+  const { status = 200, text: received = text } = message;
+  const headers = new Headers({ ...fields, ...changed });
+  return verifyResponse({ status, headers, body: new TextEncoder().encode(received) }, signer.publicKeys);
+}
