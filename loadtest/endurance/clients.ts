@@ -1,7 +1,7 @@
 import { windows } from "@trendvault/contract/lists";
 import type { Random } from "@trendvault/contract/test-support/random";
 import { until } from "../../api/test-support/until.ts";
-import { visitorHeaders } from "../../tools/up/visit.ts";
+import { visitorHeaders } from "../../tools/up/visitors.ts";
 import { createVerifier } from "../../web/client/src/verify.ts";
 import type { Outages, Outcome, Site } from "./figures.ts";
 import { observedRegions } from "./writer-part.ts";

@@ -10,7 +10,7 @@ import { OriginProcess } from "../../api/test-support/origin-process.ts";
 import { until } from "../../api/test-support/until.ts";
 import { freePort } from "../../edge-worker/test/free-port.ts";
 import { Program } from "../../tests/store/test-support/program.ts";
-import { loadOrCreateKeys } from "../../tools/up/key-file.ts";
+import { loadOrCreateKeys } from "../../tools/up/settings.ts";
 import { type Clocks, findUnmoved, makeClocks, type Unmoved } from "./clocks.ts";
 import { commandOf, type Sample, takeSample, withDescendants } from "./figures.ts";
 import { WriterPart } from "./writer-part.ts";

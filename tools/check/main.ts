@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { countHouse } from "./count-house.ts";
 import { describeOutput, describeResult, summarize } from "./report.ts";
 import { runSuite, type SuiteResult } from "./run-suite.ts";
 import { parts, type Suite, suites } from "./suites.ts";
@@ -12,6 +13,7 @@ type Options = {
   only: string;
   jobs: number;
   list: boolean;
+  count: boolean;
   /** Whether tests that draw cases at random draw many. */
   long: boolean;
   /** What they draw follows from it. */
@@ -37,6 +39,10 @@ async function main(argv: string[]): Promise<number> {
     for (const { part, name, command } of chosen) console.log(`${part}: ${name}: ${command.join(" ")}`);
     return 0;
   }
+  if (options.count) {
+    countHouse("HEAD");
+    return 0;
+  }
   console.log(`Seed ${options.seed}: with --seed ${options.seed} the same is drawn at random.`);
   if (chosen.some(({ needsStore }) => needsStore)) await bring("versitygw");
   if (chosen.some(({ needsPrometheus }) => needsPrometheus)) await bring("prometheus");
@@ -57,6 +63,7 @@ export function parseOptions(argv: readonly string[]): Options {
       only: { type: "string", default: "" },
       jobs: { type: "string", default: "2" },
       list: { type: "boolean", default: false },
+      count: { type: "boolean", default: false },
       long: { type: "boolean", default: false },
       seed: { type: "string", default: String(1 + Math.floor(Math.random() * largestSeed)) },
     },
@@ -69,8 +76,8 @@ export function parseOptions(argv: readonly string[]): Options {
     throw new Error(`--seed is "${values.seed}": expected 1 to ${largestSeed}`);
   if (!suites.some(({ name }) => name.startsWith(values.only)))
     throw new Error(`No suite has a name that begins with "${values.only}": bin/test --list shows them`);
-  const { only, list, long } = values;
-  return { parts: positionals, only, jobs: Number(values.jobs), list, long, seed };
+  const { only, list, count, long } = values;
+  return { parts: positionals, only, jobs: Number(values.jobs), list, count, long, seed };
 }
 
 /** Where the tool cannot be had, its script says why, and so do the tests that need it, which are skipped. */

@@ -1,17 +1,13 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { billOfMaterials } from "./sbom/bom.ts";
-import { npmParts } from "./sbom/bun-lock.ts";
-import type { Part } from "./sbom/component.ts";
-import { debianParts } from "./sbom/debian.ts";
-import { pythonParts } from "./sbom/requirements.ts";
+import { billOfMaterials, debianParts, npmParts, type Part, pythonParts } from "./sbom.ts";
 import type { State } from "./state.ts";
 
 /** The workspaces whose packages are in what serves. */
 const served = ["@trendvault/api", "@trendvault/client", "@trendvault/follow", "@trendvault/page"];
 
-export type ReleaseFile = { name: string; bytes: number; what: string };
+type ReleaseFile = { name: string; bytes: number; what: string };
 
 /**
  * Writes the files of a release into an empty folder.
@@ -60,7 +56,7 @@ function countParts(parts: readonly Part[]): string {
 async function packClient(root: string, path: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "trendvault-client-"));
   try {
-    await Bun.$`bun pack.ts ${folder}`.cwd(join(root, "client")).quiet();
+    await Bun.$`bun pack.ts ${folder}`.cwd(join(root, "web/client")).quiet();
     cpSync(join(folder, "package.tgz"), path);
   } finally {
     rmSync(folder, { recursive: true });
@@ -77,4 +73,25 @@ async function checksums(folder: string, files: readonly ReleaseFile[]): Promise
     return `${hash.digest("hex")}  ${name}\n`;
   });
   return (await Promise.all(lines)).join("");
+}
+
+/** What bin/release prints. */
+export function describeRelease(state: State, files: readonly ReleaseFile[]): string {
+  const { version, tag, commit, time, changes, todo } = state;
+  const width = Math.max(...files.map(({ name }) => name.length));
+  return `TrendVault ${version}: commit ${commit.slice(0, 12)} of ${time.toISOString()}, tag ${tag}
+
+What a release holds:
+${files.map(({ name, bytes, what }) => `  ${name.padEnd(width)}  ${size(bytes)}  ${what}`).join("\n")}
+  and the images trendvault-writer:${version} and trendvault-origin:${version}, which CI builds from the Dockerfile
+
+What has changed (${changes === null ? "CHANGELOG.md says nothing" : changes.version}):
+
+${changes?.text ?? ""}
+
+${todo.length === 0 ? `Ready. To release: git tag --sign ${tag} && git push origin ${tag}` : `Still to do before the tag:\n${todo.map((sentence) => `- ${sentence}`).join("\n")}`}`;
+}
+
+function size(bytes: number): string {
+  return `${(bytes / 1024).toFixed(0).padStart(6)} KiB`;
 }

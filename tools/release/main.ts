@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { describeRelease } from "./describe.ts";
-import { writeFiles } from "./files.ts";
+import { describeRelease, writeFiles } from "./files.ts";
 import { readState } from "./state.ts";
 
 const root = resolve(import.meta.dir, "../..");

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
 import { type Counts, LoopParts } from "./test-support/loop-parts.ts";
-import { type Visit, visit, visitorHeaders } from "./visit.ts";
+import { type Visit, visit, visitorHeaders } from "./visitors.ts";
 
 // From visitors to the list, with real parts: the origin, the edge in workerd with its counters, the writer.
 setDefaultTimeout(1_800_000); // a minute has to close, on a busy machine

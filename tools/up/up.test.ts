@@ -1,15 +1,22 @@
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import type { RegionTable } from "@trendvault/contract/regions";
+import { worldRegions } from "@trendvault/contract/test-support/world-regions";
+import { verifyToken } from "@trendvault/contract/token";
 import { freePort } from "../../edge-worker/test/free-port.ts";
 import { createVerifier } from "../../web/client/src/verify.ts";
-import { isSeededWithDemo } from "./database-files.ts";
+import { isSeededWithDemo } from "./database.ts";
 import {
   fetchBuilt,
   newDatabasePath,
   newEnvFile,
+  newFolder,
+  type Series,
   sourceFile,
   start,
   stopAll,
@@ -173,14 +180,21 @@ test("a port in use is one sentence, and nothing is started or written", async (
   server.close();
 });
 
+test("a source that is not there is refused by its path", async () => {
+  const stack = start(["--source", "none.ndjson"]);
+  await stack.waitForMatch(/no source at .*none\.ndjson/);
+  expect(await stack.exited).toBe(1);
+});
+
 test("a database of a newer schema is refused with what to do", async () => {
   const db = newDatabasePath();
   mkdirSync(dirname(db));
-  using database = new Database(db, { create: true });
+  const database = new Database(db, { create: true });
   database.run(
     "CREATE TABLE schema_migrations (version INTEGER, name TEXT, checksum TEXT, applied_at INTEGER)",
   );
   database.run("INSERT INTO schema_migrations VALUES (99, 'the_future', 'x', 1)");
+  database.close();
   const stack = start(["--db", db, "--port", String(await freePort())]);
   expect(await stack.exited).toBe(1);
   await stack.waitForOutput("99");
@@ -201,4 +215,174 @@ type List = { newest_observed_at: string; items: { id: string; thumbs: string[] 
 async function getList(port: number): Promise<List> {
   const response = await fetchBuilt(`http://127.0.0.1:${port}/api/trending?region=GB`);
   return (await response.json()) as List;
+}
+
+test("markets of one's own are those of the writer, the origin, the page and the edge", async () => {
+  const source = twoVideos.map((video) => ({ ...video, region: "CA" }));
+  const { ask, read } = await up(threeMarkets, source);
+  expect((await read("/api/trending?region=ca")).items).toHaveLength(2);
+  expect((await read("/api/trending")).region).toBe("US"); // nobody knows the country here
+  expect((await read("/api/trending?region=GB")).detail).toBe("region: expected one of US, CA, JP");
+  expect((await read("/api/regions")).regions.map(({ name }: { name: string }) => name)).toEqual([
+    ...["United States", "Canada", "Japan"],
+  ]);
+  expect((await read("/feeds/CA.json")).language).toBe("fr");
+  const { components } = await read("/openapi.json");
+  expect(components.schemas.Region.enum).toEqual(["US", "CA", "JP"]);
+  const page = await (await ask("/?region=CA")).text();
+  expect(page).toContain('<html lang="fr">');
+  expect(page).toContain('"languages":{"US":"en","CA":"fr","JP":"en"}');
+  expect(page.match(/<option value="(..)"/g)).toHaveLength(3);
+  expect(await (await ask("/?region=JP")).text()).toContain('<html lang="en">');
+});
+
+test("two hundred markets are up, each with its own list, page, feed and export", async () => {
+  const table = worldRegions();
+  const codes = table.regions.map(({ code }) => code);
+  const source = codes.flatMap((region) =>
+    twoVideos.map((video) => ({ ...video, id: `${region}-${video.id}`, region })),
+  );
+  const { ask, read } = await up(table, source);
+  const { regions } = await read("/api/regions");
+  const published = ({ code, generation }: { code: string; generation: number | null }) => [code, generation];
+  expect(regions.map(published)).toEqual(codes.map((code) => [code, 1]));
+  for (const [region, language] of [
+    ...([
+      ["AD", "en"],
+      ["CH", "de"],
+      ["MX", "es"],
+      ["US", "en"],
+      ["ZW", "en"],
+    ] as const),
+  ]) {
+    const ids = [`${region}-rising`, `${region}-falling`];
+    const { items } = await read(`/api/trending?region=${region}`);
+    expect(items.map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect((await read(`/api/trending?region=${region}&fields=chart`)).items[0].id).toBe(ids[0]); // the element's
+    const feed = await read(`/feeds/${region}.json`);
+    expect(feed.items[0]._trendvault.video).toBe(ids[0]);
+    const [head = "", ...ranks] = (await (await ask(`/api/export/${region}.ndjson`)).text())
+      .trim()
+      .split("\n");
+    expect(JSON.parse(head)).toMatchObject({ region, count: ranks.length });
+    expect(JSON.parse(ranks[0] ?? "")).toMatchObject({ id: ids[0] });
+    const page = await (await ask(`/?region=${region}`)).text();
+    expect(page).toContain(`<html lang="${language}">`);
+    expect(page).toContain(`<option value="${region}" selected`);
+    expect(page.match(/<option value="(..)"/g)).toHaveLength(codes.length);
+  }
+  const { detail } = await read("/api/trending?region=GF"); // its visitors get FR
+  expect(detail).toBe(`region: expected one of ${codes.join(", ")}`);
+});
+
+test("a file of markets with mistakes is refused before anything is started, with each of them", async () => {
+  const regions = regionsFile({ ...threeMarkets, default: "GB", markets: 3 });
+  const stack = start(["--regions", regions]);
+  await stack.waitForOutput("markets: unknown, expected only $schema, default, regions");
+  expect(await stack.exited).toBe(1);
+});
+
+const threeMarkets = {
+  default: "US",
+  regions: [
+    { code: "US", name: "United States", languages: ["en"], countries: ["PR"] },
+    { code: "CA", name: "Canada", languages: ["fr", "en"] },
+    { code: "JP", name: "Japan", languages: ["ja"] },
+  ],
+};
+
+/** Brings writer, origin and edge up with these markets: it says so only when all have the same. Asks the edge. */
+async function up(table: RegionTable, source: Series[]) {
+  const [port, edgePort] = [await freePort(), await freePort()];
+  const ports = ["--port", String(port), "--edge-port", String(edgePort), "--visitors", "0"];
+  const stack = start(["--source", sourceFile(source), "--regions", regionsFile(table), ...ports]);
+  await stack.waitForOutput("TrendVault is up.");
+  const ask = (path: string) => fetchBuilt(`http://127.0.0.1:${edgePort}${path}`);
+  // biome-ignore lint/suspicious/noExplicitAny: each assertion says which form is expected
+  const read = async (path: string): Promise<any> => (await ask(path)).json();
+  return { ask, read };
+}
+
+function regionsFile(table: object): string {
+  const path = join(newFolder(), "regions.json");
+  writeFileSync(path, JSON.stringify(table));
+  return path;
+}
+
+const root = resolve(import.meta.dir, "../..");
+
+type Page = {
+  generation: number;
+  total: number;
+  next: string | null;
+  token: string;
+  items: { id: string; rank: number }[];
+};
+
+test("following next finds every video once, while the writer publishes between its pages", async () => {
+  const port = await freePort();
+  const db = newDatabasePath();
+  await start(["--source", sourceFile(videos(120, 0)), "--db", db, "--port", String(port)]).waitForOutput(
+    "TrendVault is up.",
+  );
+
+  const pages: Page[] = [];
+  for (
+    let path: string | null = "/api/trending?region=GB&limit=50";
+    path !== null;
+    path = pages.at(-1)?.next ?? null
+  ) {
+    pages.push(await getPage(port, path));
+    await publishAnother(db, { port, newer: sourceFile(videos(120, pages.length)) });
+  }
+
+  const items = pages.flatMap((page) => page.items);
+  expect(pages.map((page) => page.items.length)).toEqual([50, 50, 20]);
+  expect(new Set(pages.map((page) => page.generation)).size).toBe(1);
+  expect(items.map((item) => item.rank)).toEqual(Array.from({ length: 120 }, (_, index) => index + 1));
+  expect(new Set(items.map((item) => item.id)).size).toBe(120);
+  expect((await getPage(port, "/api/trending")).generation).toBeGreaterThan(pages[0]?.generation ?? 0);
+});
+
+test("the token of a served list verifies with the published keys, and not with others", async () => {
+  const [port, envFile] = [await freePort(), newEnvFile()];
+  const args = ["--source", sourceFile(videos(3, 0)), "--port", String(port), "--env-file", envFile];
+  await start(args).waitForOutput("TrendVault is up.");
+  const { token } = await getPage(port, "/api/trending?region=gb");
+
+  const response = await fetch(`http://127.0.0.1:${port}/.well-known/jwks.json`);
+  const keys = (await response.json()) as PublicKeySet;
+  const now = Date.now() / 1000;
+  expect((await verifyToken(token, keys, { now })).verdict).toBe("valid");
+  const x = randomBytes(32).toString("base64url");
+  const others = { keys: keys.keys.map((key) => ({ ...key, x })) };
+  expect((await verifyToken(token, others, { now })).verdict).toBe("tampered");
+});
+
+/** Videos that gain views steadily; each turn reverses which gains most, and adds to all of them. */
+function videos(count: number, turn: number) {
+  return Array.from({ length: count }, (_, index) => {
+    const gain = turn % 2 === 0 ? index + 1 : count - index;
+    return { id: `video${index}`, views: [1_000, 1_000 + gain * 100].map((views) => views + turn * 50_000) };
+  });
+}
+
+/** Ingests newer view counts, ranks them, and waits until the origin serves the new generation. */
+async function publishAnother(db: string, { port, newer }: { port: number; newer: string }): Promise<void> {
+  const before = (await getPage(port, "/api/trending")).generation;
+  for (const command of [["ingest", "--shift-to-now", newer], ["rank"]]) {
+    const run = Bun.spawnSync([resolve(root, "writer/bin/writer"), ...command, "--db", db]);
+    if (run.exitCode !== 0) throw new Error(run.stderr.toString());
+  }
+  const deadline = Date.now() + 240_000; // only a fault takes so long, on a busy machine
+  while ((await getPage(port, "/api/trending")).generation === before) {
+    if (Date.now() > deadline) throw new Error(`generation ${before} is still served`);
+    await Bun.sleep(10);
+  }
+}
+
+async function getPage(port: number, path: string): Promise<Page> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as Page;
 }

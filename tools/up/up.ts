@@ -1,26 +1,25 @@
-import { mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { defaultRegion, requireSameRegions } from "@trendvault/contract/regions";
-import { isSeededWithDemo, lockDatabase, recordSeed } from "./database-files.ts";
-import { demoSiteAt, serveDemoSite } from "./demo-site/serve.ts";
-import { loadOrCreateKeys, publishingKeyNames, replaceKeys } from "./key-file.ts";
-import type { Options } from "./options.ts";
-import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
-import { useRegionsFile } from "./regions-file.ts";
-import { edgeService, HOST, originService } from "./services.ts";
-import { runStack } from "./stack.ts";
-import { withStore } from "./store-settings.ts";
-import { runVisitors } from "./visitors.ts";
-import { welcome } from "./welcome.ts";
 import {
   countVideos,
   isEmpty,
+  isSeededWithDemo,
+  lockDatabase,
+  recordSeed,
+  removeDatabase,
   runEvery,
   runWriter,
   SOURCE_FAILED,
   WriterFailed,
   type WriterOptions,
-} from "./writer.ts";
+} from "./database.ts";
+import { demoSiteAt, serveDemoSite } from "./demo-site.ts";
+import type { Options } from "./options.ts";
+import { edgeService, HOST, originService, runStack } from "./services.ts";
+import { loadOrCreateKeys, publishingKeyNames, replaceKeys, useRegionsFile, withStore } from "./settings.ts";
+import { runVisitors } from "./visitors.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -79,6 +78,38 @@ async function fillAndRun(
   }
 }
 
+/** Leaves a migrated, ranked database; fills it first when it is empty. */
+async function fill({ source, db }: Options, writer: WriterOptions): Promise<void> {
+  await runWriter(["migrate"], writer);
+  if (await isEmpty(writer)) {
+    await fillEmpty(source, writer);
+  } else if (source !== null) {
+    console.log(`${db} holds observations already: ${source} was not read. --fresh starts over.`);
+  } else if (!isSeededWithDemo(db)) {
+    console.log(`${db} holds view counts that are not the demo's: nothing is added. --fresh starts over.`);
+  }
+  await runWriter(["rank"], writer);
+}
+
+/**
+ * Ingests into an empty database. When that fails, the database is deleted again; what a source delivered before it
+ * ended early is kept, with a message.
+ */
+async function fillEmpty(source: string | null, writer: WriterOptions): Promise<void> {
+  recordSeed(writer.db, source);
+  try {
+    await runWriter(["ingest", ...(source === null ? ["demo"] : ["--shift-to-now", source])], writer);
+  } catch (error) {
+    const endedEarly = error instanceof WriterFailed && error.exitCode === SOURCE_FAILED;
+    if (endedEarly && !(await isEmpty(writer))) {
+      console.error("The source ended early: what it delivered until then is served.");
+      return;
+    }
+    removeDatabase(writer.db);
+    throw error;
+  }
+}
+
 /** Runs the services and the writer over a filled database until the signal aborts. */
 async function run(options: Options, writer: WriterOptions): Promise<string | null> {
   const { root, signal } = writer;
@@ -128,34 +159,64 @@ async function visitWhileRunning(
   await runVisitors({ edge: `http://${HOST}:${edgePort}`, regions, perSecond: visitors }, signal);
 }
 
-/** Leaves a migrated, ranked database; fills it first when it is empty. */
-async function fill({ source, db }: Options, writer: WriterOptions): Promise<void> {
-  await runWriter(["migrate"], writer);
-  if (await isEmpty(writer)) {
-    await fillEmpty(source, writer);
-  } else if (source !== null) {
-    console.log(`${db} holds observations already: ${source} was not read. --fresh starts over.`);
-  } else if (!isSeededWithDemo(db)) {
-    console.log(`${db} holds view counts that are not the demo's: nothing is added. --fresh starts over.`);
-  }
-  await runWriter(["rank"], writer);
+/** What bin/up prints when everything answers. `region` is one with many videos. */
+function welcome(options: Options, region: string): string {
+  const { port, origin: hasOrigin, edge, edgePort, adminPort, db } = options;
+  const [originUrl, edgeUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${edgePort}`];
+  const site = edge ? edgeUrl : originUrl;
+  const origin = edge
+    ? `${originUrl} answers the edge only; bin/up --no-edge opens it`
+    : `${originUrl}/api/trending, open to every client of this machine (--no-edge)`;
+  const behind = hasOrigin
+    ? `origin    ${origin}\n  admin     http://${HOST}:${adminPort}/metrics and /readyz`
+    : `origin    none: the edge answers from the store that the writer publishes into (--no-origin)`;
+  return `
+TrendVault is up.
+
+  page      ${site}/?region=${region}
+  ${edge ? `edge      ${edgeUrl}/api/trending\n  ` : ""}${behind}
+  database  ${db}; the writer runs every minute${describeVisitors(options)}
+
+  curl '${site}/api/trending?region=${region}&limit=3'
+
+Ctrl-C stops everything.
+`;
 }
 
-/**
- * Ingests into an empty database. When that fails, the database is deleted again; what a source delivered before it
- * ended early is kept, with a message.
- */
-async function fillEmpty(source: string | null, writer: WriterOptions): Promise<void> {
-  recordSeed(writer.db, source);
+function describeVisitors({ visitors }: Options): string {
+  return visitors === 0
+    ? ""
+    : `
+  visitors  ${visitors} simulated ones a second tell the edge what they looked at; the lists learn from it in minutes`;
+}
+
+/** Throws when another process listens on the port; `option` is the option that chooses another. */
+async function assertPortFree(
+  host: string,
+  { port, option }: { port: number; option: string },
+): Promise<void> {
+  const server = createServer();
+  const outcome = await new Promise<NodeJS.ErrnoException | null>((done) => {
+    server
+      .once("error", done)
+      .once("listening", () => done(null))
+      .listen(port, host);
+  });
+  if (outcome === null) return void server.close();
+  if (outcome.code === "EADDRINUSE")
+    throw new Error(`Port ${port} is in use: stop what listens there, or choose another with ${option}`);
+  throw new Error(`Cannot listen on ${host}:${port}: ${outcome.message}`);
+}
+
+/** Throws when the source cannot be read. */
+function assertReadable(source: string): void {
+  if (!existsSync(source))
+    throw new Error(
+      `There is no source at ${source}: expected an NDJSON file (plain or .gz) or a folder of them`,
+    );
   try {
-    await runWriter(["ingest", ...(source === null ? ["demo"] : ["--shift-to-now", source])], writer);
-  } catch (error) {
-    const endedEarly = error instanceof WriterFailed && error.exitCode === SOURCE_FAILED;
-    if (endedEarly && !(await isEmpty(writer))) {
-      console.error("The source ended early: what it delivered until then is served.");
-      return;
-    }
-    removeDatabase(writer.db);
-    throw error;
+    accessSync(source, constants.R_OK);
+  } catch {
+    throw new Error(`Cannot read the source ${source}: check its permissions`);
   }
 }

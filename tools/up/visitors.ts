@@ -1,10 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { defaultRegion } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { type Random, visit, visitorHeaders } from "./visit.ts";
 
 /** `edge` is its URL; `regions` are the codes of the markets that are visited. */
-export type VisitorOptions = {
+type VisitorOptions = {
   edge: string;
   regions: readonly string[];
   perSecond: number;
@@ -12,7 +11,7 @@ export type VisitorOptions = {
 };
 
 /** What simulated visitors were told: `counted` messages were acknowledged, `refused` were not. */
-export type VisitCounts = { counted: number; refused: number };
+type VisitCounts = { counted: number; refused: number };
 
 const mostAtOnce = 200; // an acknowledgement takes up to a second: messages are added together
 
@@ -52,4 +51,60 @@ async function visitOnce(
   const body = JSON.stringify(visit(page, { random, now: Date.now() }));
   const answer = await fetch(`${edge}/api/views`, { method: "POST", body, headers, signal });
   return answer.status === 204;
+}
+
+/** What a browser tells about one list that it has shown (docs/http-api.md). */
+export type Visit = { token: string; seen: number; opened: number[] };
+
+/** From 0 to below 1. */
+type Random = () => number;
+
+const lookSteepness = 0.9; // a visitor looks as far as rank k with the chance 1/k^0.9
+const meanAppeal = 0.04;
+const ageHours = 7; // appeal falls as 7 / (age + 7 h)
+
+/**
+ * One visit of a simulated visitor, who looks at the first ranks of a page and opens what appeals. `now` in Unix
+ * milliseconds.
+ */
+export function visit(page: TrendingPage, { random, now }: { random: Random; now: number }): Visit {
+  const [first, last] = [page.items[0]?.rank ?? 1, page.items.at(-1)?.rank ?? 0];
+  const deepest = Math.floor(Math.max(random(), Number.EPSILON) ** (-1 / lookSteepness));
+  const seen = Math.max(first, Math.min(last, first - 1 + deepest));
+  const opened = page.items
+    .filter(({ rank, id, published_at }) => rank <= seen && random() < appealOf(id, { published_at, now }))
+    .map(({ rank }) => rank);
+  return { token: page.token, seen, opened };
+}
+
+/**
+ * The fields of a simulated visitor's message: its type, as navigator.sendBeacon() sends it, and an address of the
+ * visitor's own, of those for documentation (RFC 3849), since the edge limits each address.
+ */
+export function visitorHeaders(random: Random): Record<string, string> {
+  const group = () => Math.floor(random() * 65_536).toString(16);
+  return {
+    "content-type": "text/plain;charset=UTF-8",
+    "cf-connecting-ip": `2001:db8:${group()}:${group()}::1`,
+  };
+}
+
+/**
+ * The chance that somebody who looks at a video opens it: lognormal over the videos (mean 4 %, sigma 1), drawn from the
+ * id, and falling with age. It has nothing to do with the views that the demo source counts.
+ */
+export function appealOf(
+  id: string,
+  { published_at, now }: { published_at: string | null; now: number },
+): number {
+  const born = published_at === null ? now : Date.parse(published_at);
+  const age = Math.max(0, now - born) / 3_600_000;
+  return Math.min(1, (meanAppeal * Math.exp(normalOf(id) - 0.5) * ageHours) / (age + ageHours));
+}
+
+// Box and Muller (1958), from two halves of a hash.
+function normalOf(id: string): number {
+  const hash = Bun.hash.wyhash(id);
+  const [left, right] = [Number(hash >> 32n) + 1, Number(hash & 0xffff_ffffn)];
+  return Math.sqrt(-2 * Math.log(left / 2 ** 32)) * Math.cos((2 * Math.PI * right) / 2 ** 32);
 }

@@ -7,7 +7,7 @@ import { regions } from "@trendvault/contract/regions";
 import { Edge } from "../../../edge-worker/test/edge.ts";
 import { Origin } from "../../../edge-worker/test/origin.ts";
 import { OriginProxy } from "../../../edge-worker/test/origin-proxy.ts";
-import { drawPicture } from "../../../tools/up/demo-site/picture.ts";
+import { drawPicture } from "../../../tools/up/demo-site.ts";
 import { type Answer, closeBrowser, type Site, serveSite } from "./visit.ts";
 
 /** The writer's database, the origin, a proxy in front of it, the edge in workerd, and the videos' pictures. */

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { freePort } from "../../../edge-worker/test/free-port.ts";
-import { loadOrCreateKeys } from "../key-file.ts";
 import { parseOptions } from "../options.ts";
 import { edgeService, originService } from "../services.ts";
+import { loadOrCreateKeys } from "../settings.ts";
 
 const root = resolve(import.meta.dir, "../../..");
 const writer = join(root, "writer/bin/writer");

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { drawPort } from "../../../edge-worker/test/free-port.ts";
@@ -93,14 +93,21 @@ export async function stopAll(): Promise<void> {
   }
 }
 
+/** Is removed when this process ends. */
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "trendvault-up-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 /** A path in a new folder, whose `data` is still to be made. */
 export function newDatabasePath(): string {
-  return join(mkdtempSync(join(tmpdir(), "trendvault-up-")), "data/trendvault.db");
+  return join(newFolder(), "data/trendvault.db");
 }
 
 /** A path in a new folder, for the file with the keys. */
 export function newEnvFile(): string {
-  return join(mkdtempSync(join(tmpdir(), "trendvault-keys-")), "local.env");
+  return join(newFolder(), "local.env");
 }
 
 /** The cumulative views of one video, hour by hour from noon of 2017-09-13; in GB unless it names another region. */
@@ -114,7 +121,7 @@ export const twoVideos: Series[] = [
 
 /** Writes the series as NDJSON and returns the file's path. */
 export function sourceFile(series: readonly Series[]): string {
-  const path = join(mkdtempSync(join(tmpdir(), "trendvault-source-")), "views.ndjson");
+  const path = join(newFolder(), "views.ndjson");
   const lines = series.flatMap(({ id, views, region = "GB" }) =>
     views.map((count, hour) => ({ ...observation(id, count, hour), region })),
   );

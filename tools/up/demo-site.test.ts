@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { XMLValidator } from "fast-xml-parser";
-import { type DemoSite, serveDemoSite } from "./serve.ts";
+import { type DemoSite, serveDemoSite } from "./demo-site.ts";
 
 let site: DemoSite;
 beforeAll(() => {
@@ -53,7 +53,7 @@ test.each([
 
 /** As the demo source writes them into the address of a picture. */
 function categories(): string[] {
-  const folder = join(import.meta.dir, "../../../writer/src/Demo/languages");
+  const folder = join(import.meta.dir, "../../writer/src/Demo/languages");
   const names = readdirSync(folder).flatMap((file) =>
     Object.keys((JSON.parse(readFileSync(join(folder, file), "utf8")) as { titles: object }).titles),
   );

@@ -1,3 +1,5 @@
+import { Database } from "bun:sqlite";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
@@ -79,4 +81,71 @@ function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
 function spawnWriter(args: readonly string[], { root, db, env }: WriterOptions, stdout: "ignore" | "pipe") {
   const command = [join(root, "writer/bin/writer"), ...args, "--db", db];
   return Bun.spawn(command, { cwd: root, env, detached: true, stdin: "ignore", stdout, stderr: "inherit" });
+}
+
+/**
+ * Keeps a second bin/up off the same database: both would run the writer, and rankings would come and go twice
+ * as fast. Returns a function that releases the database.
+ *
+ * @throws Error when another bin/up is running on it
+ */
+export function lockDatabase(db: string): () => void {
+  const path = `${db}.up.pid`;
+  const holder = existsSync(path) ? Number(readFileSync(path, "utf8")) : 0;
+  if (holder > 0 && holder !== process.pid && isRunning(holder)) {
+    throw new Error(`Another bin/up runs on ${db} (process ${holder}): stop it, or choose another with --db`);
+  }
+  writeFileSync(path, String(process.pid));
+  return () => rmSync(path, { force: true });
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // it runs, as another user
+  }
+}
+
+/**
+ * Records which source the database was filled from (null: the demo). A later bin/up runs the demo in its cron only on
+ * a database of the demo, so that made-up videos never mix with real ones.
+ */
+export function recordSeed(db: string, source: string | null): void {
+  writeFileSync(seedPath(db), source ?? "demo");
+}
+
+export function isSeededWithDemo(db: string): boolean {
+  return existsSync(seedPath(db)) && readFileSync(seedPath(db), "utf8") === "demo";
+}
+
+/** Deletes a TrendVault database with its -wal and -shm. Throws, deleting nothing, when the file is something else. */
+export function removeDatabase(path: string): void {
+  if (existsSync(path) && !isTrendVaultDatabase(path)) {
+    throw new Error(`Will not delete ${path}: it is not a TrendVault database`);
+  }
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+  forgetSeed(path);
+}
+
+function isTrendVaultDatabase(path: string): boolean {
+  try {
+    const database = new Database(path, { readonly: true });
+    const sql =
+      "SELECT count(*) AS n FROM sqlite_schema WHERE name IN ('schema_migrations', 'generations', 'trending')";
+    const found = database.query<{ n: number }, []>(sql).get();
+    database.close();
+    return found?.n === 3;
+  } catch {
+    return false; // not a database at all: the caller says so
+  }
+}
+
+function forgetSeed(db: string): void {
+  rmSync(seedPath(db), { force: true });
+}
+
+function seedPath(db: string): string {
+  return `${db}.seeded-with`;
 }

@@ -1,13 +1,13 @@
 import { expect, setDefaultTimeout, spyOn, test } from "bun:test";
-import { existsSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Service } from "./service.ts";
+import { Service } from "./services.ts";
+import { newFolder } from "./test-support/running-stack.ts";
 
 setDefaultTimeout(1_200_000); // real processes on a busy machine
 
 function startShell(script: string): { service: Service; folder: string } {
-  const folder = mkdtempSync(join(tmpdir(), "trendvault-service-"));
+  const folder = newFolder();
   const service = new Service({
     name: "origin",
     command: ["sh", "-c", `cd ${folder}; ${script}`],

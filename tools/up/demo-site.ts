@@ -1,9 +1,62 @@
-import type { Brush } from "./brush.ts";
+/** `host` is what browsers are to be allowed to load pictures from; `thumbBase` is what the videos' pictures are below. */
+export type DemoSite = { host: string; thumbBase: string; stop: () => Promise<void> };
+
+/** The address of the demo's pictures on a port. */
+export function demoSiteAt(hostname: string, port: number): Omit<DemoSite, "stop"> {
+  return { host: `${hostname}:${port}`, thumbBase: `http://${hostname}:${port}` };
+}
+
+/** Serves the pictures of the demo's videos, drawn when they are asked for. */
+export function serveDemoSite(hostname: string, port: number): DemoSite {
+  const server = Bun.serve({ hostname, port, fetch: ({ url }) => answer(new URL(url).pathname) });
+  return { ...demoSiteAt(hostname, server.port ?? port), stop: () => server.stop(true) };
+}
+
+// For /<category>/<id>/hq.webp: the API adds these names to the address of every video, whoever has its pictures.
+const address = /^\/([a-z-]+)\/([\w-]{1,64})\/(hq|sd)\.webp$/;
+
+function answer(path: string): Response {
+  const [, category = "", id = "", name = ""] = address.exec(path) ?? [];
+  const picture = drawPicture(category, { id, width: pictureWidths[name] ?? 0 });
+  if (picture === null) return new Response(null, { status: 404 });
+  return new Response(picture, {
+    headers: {
+      "content-type": "image/svg+xml",
+      "cache-control": "public, max-age=86400",
+      "content-security-policy": "default-src 'none'",
+      "cross-origin-resource-policy": "cross-origin",
+      "x-content-type-options": "nosniff",
+    },
+  });
+}
+
+/** The widths of a video's two pictures, by name. */
+const pictureWidths: Record<string, number> = { hq: 640, sd: 320 };
+
+const decimals = /\d+\.\d+(?:e-\d+)?/g;
+
+/**
+ * The picture of a demo video, as SVG, 16:9: shapes and colours of its category (as it is in the address: music,
+ * news-politics), varied by its id. Null for a category that the demo does not have.
+ */
+export function drawPicture(category: string, { id, width }: { id: string; width: number }): string | null {
+  const motif = Object.hasOwn(motifs, category) ? motifs[category] : undefined;
+  if (motif === undefined) return null;
+  const hue = Math.round(motif.hue + createBrush(`${id} hue`, 0).between(-30, 30));
+  const brush = createBrush(id, hue);
+  const [top, bottom] = [brush.between(44, 58), brush.between(24, 36)];
+  const drawn = motif.draw(brush).replace(decimals, (number) => String(Math.round(Number(number) * 10) / 10));
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${(width * 9) / 16}" viewBox="0 0 320 180">
+<defs><linearGradient id="sky" x1="0" y1="0" x2="${brush.between(0, 1)}" y2="1">
+<stop offset="0" stop-color="hsl(${hue} 62% ${top}%)"/><stop offset="1" stop-color="hsl(${hue + 34} 58% ${bottom}%)"/>
+</linearGradient></defs><rect width="320" height="180" fill="url(#sky)"/>${drawn}</svg>
+`;
+}
 
 type Motif = { hue: number; draw: (brush: Brush) => string };
 
 /** What a category's pictures show, on 320 × 180, as the elements of an SVG; and the hue they are around, in degrees. */
-export const motifs: Record<string, Motif> = {
+const motifs: Record<string, Motif> = {
   "autos-vehicles": { hue: 14, draw: road },
   comedy: { hue: 42, draw: bubbles },
   education: { hue: 268, draw: books },
@@ -195,4 +248,41 @@ function hills({ light, accent, dark, between, times }: Brush): string {
     return `<path d="M0 ${y + between(-14, 14)}Q80 ${y + first} 160 ${y}T320 ${y + end + second}V180H0z" fill="${colours[index]}" opacity="${index === 0 ? 0.55 : 0.9}"/>`;
   };
   return `<circle cx="${between(60, 260)}" cy="${between(36, 66)}" r="${between(18, 30)}" fill="${light}"/>${times(3, hill)}`;
+}
+
+/** Colours, and choices that follow from what is drawn. */
+type Brush = {
+  light: string;
+  dark: string;
+  accent: string;
+  /** A number from `least` to below `limit`, with one decimal. */
+  between: (least: number, limit: number) => number;
+  pick: <T>(choices: readonly T[]) => T;
+  /** What a function draws for 0 up to below `count`, one after the other. */
+  times: (count: number, draw: (index: number) => string) => string;
+};
+
+/** The same for the same seed text. `hue` is in degrees. */
+function createBrush(seed: string, hue: number): Brush {
+  const next = randomNumbers(seed);
+  return {
+    light: `hsl(${hue + 20} 80% 91%)`,
+    dark: `hsl(${hue - 10} 55% 17%)`,
+    accent: `hsl(${hue + 150 + 60 * next()} 85% 66%)`,
+    between: (least, limit) => Math.round((least + next() * (limit - least)) * 10) / 10,
+    pick: (choices) => choices[Math.floor(next() * choices.length)] as (typeof choices)[number],
+    times: (count, draw) => Array.from({ length: count }, (_, index) => draw(index)).join(""),
+  };
+}
+
+/** Numbers from 0 to below 1: mulberry32, from the FNV-1a hash of the seed. */
+function randomNumbers(seed: string): () => number {
+  let state = 0x811c9dc5;
+  for (const byte of Buffer.from(seed)) state = Math.imul(state ^ byte, 0x01000193);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

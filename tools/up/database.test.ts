@@ -1,28 +1,11 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { assertPortFree, assertReadable, removeDatabase } from "./preflight.ts";
+import { removeDatabase } from "./database.ts";
+import { newFolder } from "./test-support/running-stack.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "trendvault-preflight-"));
-
-test("a port in use is refused with what to do; once it is free it is accepted", async () => {
-  const server = createServer();
-  const port = await new Promise<number>((done) => {
-    server.listen(0, "127.0.0.1", () => done((server.address() as { port: number }).port));
-  });
-  await expect(assertPortFree("127.0.0.1", { port, option: "--port" })).rejects.toThrow(
-    `Port ${port} is in use: stop what listens there, or`,
-  );
-  await new Promise((done) => server.close(done));
-  await assertPortFree("127.0.0.1", { port, option: "--port" });
-});
-
-test("a source that does not exist is refused by its path", () => {
-  expect(() => assertReadable(join(folder, "none.ndjson"))).toThrow(/no source at .*none\.ndjson/);
-});
+const folder = newFolder();
 
 test("a TrendVault database is deleted with its -wal and -shm", () => {
   const path = join(folder, "ours.db");

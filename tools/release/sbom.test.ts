@@ -1,11 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { billOfMaterials } from "./bom.ts";
-import { npmParts } from "./bun-lock.ts";
-import { debianParts } from "./debian.ts";
-import { pythonParts } from "./requirements.ts";
+import { billOfMaterials, debianParts, npmParts, pythonParts } from "./sbom.ts";
 
-const root = join(import.meta.dir, "../../..");
+const root = join(import.meta.dir, "../..");
 
 const lock = `{
   "lockfileVersion": 2,

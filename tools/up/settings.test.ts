@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadOrCreateKeys, publishingKeyNames, replaceKeys } from "./key-file.ts";
+import { loadOrCreateKeys, publishingKeyNames, replaceKeys } from "./settings.ts";
+import { newFolder } from "./test-support/running-stack.ts";
 
-const newPath = () => join(mkdtempSync(join(tmpdir(), "trendvault-keys-")), ".env");
+const newPath = () => join(newFolder(), ".env");
 
 test("a key file that is missing is created for its owner alone, with keys of 32 random bytes", () => {
   const path = newPath();

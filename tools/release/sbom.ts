@@ -1,0 +1,195 @@
+import { Enums, Models, Serialize, Spec, Validation } from "@cyclonedx/cyclonedx-library";
+
+/** How a release needs a component: it is in the files that serve, it is brought by bin/setup, or checks need it only. */
+type Need = "required" | "optional" | "excluded";
+
+/** What a release is made of, however its registry calls it. `hashes` are hexadecimal, by algorithm. */
+export type Part = {
+  /** A package URL (ECMA-427). */
+  purl: string;
+  name: string;
+  version: string;
+  need: Need;
+  hashes: readonly { algorithm: "SHA-256" | "SHA-512"; hex: string }[];
+  /** The package URLs of the parts that it needs itself. */
+  needs: readonly string[];
+};
+
+/**
+ * The bill of materials of a release, as CycloneDX 1.6 in JSON: the same bytes for the same release. `time` is the commit's.
+ *
+ * @throws Error when it does not keep to the schema of CycloneDX
+ */
+export async function billOfMaterials(
+  parts: readonly Part[],
+  { version, time }: { version: string; time: Date },
+): Promise<string> {
+  const bom = new Models.Bom();
+  bom.metadata.timestamp = time;
+  const product = new Models.Component(Enums.ComponentType.Application, "trendvault", {
+    version,
+    purl: `pkg:github/trendvault/trendvault@v${version}`,
+    bomRef: "trendvault",
+  });
+  bom.metadata.component = product;
+  const components = new Map(parts.map((part) => [part.purl, componentOf(part)]));
+  for (const { purl, need, needs } of parts) {
+    const component = components.get(purl);
+    if (component === undefined) continue;
+    bom.components.add(component);
+    for (const needed of needs) {
+      const target = components.get(needed);
+      if (target !== undefined) component.dependencies.add(target.bomRef);
+    }
+    if (need !== "excluded") product.dependencies.add(component.bomRef);
+  }
+  const spec = Spec.Spec1dot6;
+  const json = new Serialize.JsonSerializer(new Serialize.JSON.Normalize.Factory(spec)).serialize(bom, {
+    sortLists: true,
+    space: 1,
+  });
+  const errors = await new Validation.JsonStrictValidator(spec.version).validate(json);
+  if (errors !== null) throw new Error(`The bill of materials breaks CycloneDX: ${JSON.stringify(errors)}`);
+  return `${json}\n`;
+}
+
+const scopes = {
+  required: Enums.ComponentScope.Required,
+  optional: Enums.ComponentScope.Optional,
+  excluded: Enums.ComponentScope.Excluded,
+} as const;
+
+function componentOf({ purl, name, version, need, hashes }: Part): Models.Component {
+  const component = new Models.Component(Enums.ComponentType.Library, name, { version, purl, bomRef: purl });
+  component.scope = scopes[need];
+  for (const { algorithm, hex } of hashes) component.hashes.set(algorithm as Enums.HashAlgorithm, hex);
+  return component;
+}
+
+type Packages = Bun.BunLockFile["packages"];
+type Info = { dependencies?: Record<string, string>; optionalDependencies?: Record<string, string> };
+
+/**
+ * The npm packages of a bun.lock. What the named workspaces depend on at run time is required, everything else is
+ * excluded: it builds and checks.
+ *
+ * @throws SyntaxError when the text is no bun.lock
+ */
+export function npmParts(lockfile: string, served: readonly string[]): Part[] {
+  const { packages, workspaces } = Bun.JSONC.parse(lockfile) as Bun.BunLockFile;
+  const required = new Set<string>();
+  for (const workspace of Object.values(workspaces)) {
+    if (!served.includes(workspace.name ?? "")) continue;
+    for (const key of keysOf(workspace, workspace.name ?? "", packages)) reach(key, packages, required);
+  }
+  const byPurl = new Map<string, Part>();
+  for (const key of Object.keys(packages)) {
+    if (packages[key]?.[0].includes("@workspace:")) continue;
+    const part = partAt(key, packages, required.has(key) ? "required" : "excluded");
+    byPurl.set(part.purl, merge(byPurl.get(part.purl), part));
+  }
+  return [...byPurl.values()];
+}
+
+function partAt(key: string, packages: Packages, need: Need): Part {
+  const [resolved = key, , info, integrity] = packages[key] ?? [];
+  const { name, version } = nameAndVersion(resolved);
+  return {
+    ...{ purl: purlOf(name, version), name, version, need },
+    hashes: typeof integrity === "string" ? [{ algorithm: "SHA-512", hex: hexOf(integrity) }] : [],
+    needs: keysOf((info ?? {}) as Info, key, packages).map((needed) => purlAt(needed, packages)),
+  };
+}
+
+/** The lock may have a version in several places. */
+function merge(before: Part | undefined, part: Part): Part {
+  if (before === undefined) return part;
+  const need = before.need === "required" ? "required" : part.need;
+  return { ...part, need, needs: [...new Set([...before.needs, ...part.needs])] };
+}
+
+function reach(key: string, packages: Packages, reached: Set<string>): void {
+  if (reached.has(key)) return;
+  reached.add(key);
+  const info = packages[key]?.[2] as Info | undefined;
+  for (const next of keysOf(info ?? {}, key, packages)) reach(next, packages, reached);
+}
+
+/** The keys under which the lock has what a package (or workspace) needs; what has no package on any platform is left out. */
+function keysOf(
+  { dependencies = {}, optionalDependencies = {} }: Info,
+  from: string,
+  packages: Packages,
+): string[] {
+  return Object.keys({ ...dependencies, ...optionalDependencies })
+    .map((name) => keyOf(name, from, packages))
+    .filter((key) => key !== null);
+}
+
+/** A package finds its own copy of another one first, then those of the packages around it (`a/b`), then the common one. */
+function keyOf(name: string, from: string, packages: Packages): string | null {
+  for (let around = from; around !== ""; around = withoutLast(around)) {
+    if (`${around}/${name}` in packages) return `${around}/${name}`;
+  }
+  return name in packages ? name : null;
+}
+
+/** "a/@b/c" without its last package name is "a". */
+function withoutLast(key: string): string {
+  return key.replace(/(?:^|\/)(?:@[^/]+\/)?[^/]+$/, "");
+}
+
+function purlAt(key: string, packages: Packages): string {
+  const { name, version } = nameAndVersion(packages[key]?.[0] ?? key);
+  return purlOf(name, version);
+}
+
+function nameAndVersion(resolved: string): { name: string; version: string } {
+  const at = resolved.lastIndexOf("@");
+  return { name: resolved.slice(0, at), version: resolved.slice(at + 1) };
+}
+
+function purlOf(name: string, version: string): string {
+  return `pkg:npm/${name.replace("@", "%40")}@${version}`;
+}
+
+/** Of Subresource Integrity, sha512-BASE64. */
+function hexOf(integrity: string): string {
+  return Buffer.from(integrity.replace(/^sha512-/, ""), "base64").toString("hex");
+}
+
+/**
+ * The packages that bin/setup unpacked from Debian's archive: file names like php8.4-cli_8.4.28-1~deb13u1_amd64.deb, with
+ * %3a for the colon of an epoch. PHP and the writer's libraries run the writer; PHPUnit's only check it.
+ */
+export function debianParts(fileNames: string, suite: string): Part[] {
+  return fileNames
+    .split("\n")
+    .filter((line) => line.endsWith(".deb"))
+    .map((line) => {
+      const [name = "", version = "", architecture = ""] = decodeURIComponent(line.slice(0, -4)).split("_");
+      return {
+        purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=${architecture}&distro=${suite}`,
+        ...{ name, version, hashes: [], needs: [] },
+        need: checksOnly.test(name) ? "excluded" : "required",
+      } as const;
+    });
+}
+
+const checksOnly =
+  /^(phpunit|php-(codecoverage|deepcopy|file-iterator|invoker|parser|phar-io|text-template|timer|tokenizer))/;
+
+const requirement = /^(?<name>[A-Za-z0-9._-]+)==(?<version>[^\s;\\]+)/;
+
+/** The packages of a pip requirements file with versions and hashes, which the load test, the benchmark and checks use. */
+export function pythonParts(requirements: string): Part[] {
+  const parts: Part[] = [];
+  // One requirement may go over several lines, which end with a backslash.
+  for (const line of requirements.replaceAll("\\\n", " ").split("\n")) {
+    const { name, version } = requirement.exec(line)?.groups ?? {};
+    if (name === undefined || version === undefined) continue;
+    const purl = `pkg:pypi/${name.toLowerCase().replaceAll(/[._]/g, "-")}@${version}`;
+    parts.push({ purl, name, version, need: "optional", hashes: [], needs: [] });
+  }
+  return parts;
+}
