@@ -12,7 +12,7 @@ import {
   type Site,
   sumOf,
 } from "./figures.ts";
-import { EnduranceSystem } from "./system.ts";
+import { type EnduranceSystem, startSystem } from "./system.ts";
 
 const sampleSeconds = 5;
 const interruptedCode = 130;
@@ -52,167 +52,128 @@ export type Result = {
 
 /** Runs the system for as long as the options say. `report` is called with a line now and then. */
 export async function run(options: Options, report: (line: string) => void): Promise<Result> {
-  const load = loadavg()[0] ?? 0;
-  const system = await EnduranceSystem.start(options);
+  const before = loadavg()[0] ?? 0;
+  const system = await startSystem(options);
   for (const signal of ["SIGINT", "SIGTERM"])
     process.once(signal, () => void system.stop().then(() => process.exit(interruptedCode)));
   try {
-    return await new Run(system, { options, report }).finish(load);
+    return await endure(system, { options, report, loadBefore: before });
   } finally {
     await system.stop();
   }
 }
 
-class Run {
-  readonly #system: EnduranceSystem;
-  readonly #options: Options;
-  readonly #report: (line: string) => void;
-  readonly #random: Random;
-  readonly #outages = new Outages();
-  readonly #figures = new Figures();
-  readonly #samples: Sample[] = [];
-  readonly #loads: number[] = [];
-  readonly #events: PastEvent[] = [];
-  readonly #staleServing = new StaleServing();
-  #startedAt = 0;
+async function endure(
+  system: EnduranceSystem,
+  { options, report, loadBefore }: { options: Options; report: (line: string) => void; loadBefore: number },
+): Promise<Result> {
+  const { seed, seconds, requestsPerSecond, writerSeconds } = options;
+  const random = new Random(seed);
+  const [outages, figures, staleServing] = [new Outages(), new Figures(), new StaleServing()];
+  const [samples, loads, events]: [Sample[], number[], PastEvent[]] = [[], [], []];
+  const clients = new Clients({
+    urls: system.urls,
+    requestsPerSecond,
+    edgeFields: system.edgeFields,
+    random: new Random(seed + 1),
+    outages,
+    onOutcome: (outcome) => figures.add(outcome),
+    onList: (site, generation) => {
+      if (site === "edge") staleServing.noteServed(generation, performance.now());
+    },
+  });
+  await clients.warm();
+  const startedAt = performance.now();
+  const second = () => (performance.now() - startedAt) / 1000;
+  const sleepUntil = async (due: number) => {
+    if (due > second()) await Bun.sleep((due - second()) * 1000);
+  };
 
-  constructor(
-    system: EnduranceSystem,
-    { options, report }: { options: Options; report: (line: string) => void },
-  ) {
-    this.#system = system;
-    this.#options = options;
-    this.#report = report;
-    this.#random = new Random(options.seed);
-  }
-
-  async finish(loadBefore: number): Promise<Result> {
-    const { seed, seconds, requestsPerSecond, writerSeconds } = this.#options;
-    const clients = new Clients({
-      urls: this.#system.urls,
-      requestsPerSecond,
-      edgeFields: this.#system.edgeFields,
-      random: new Random(seed + 1),
-      outages: this.#outages,
-      onOutcome: (outcome) => this.#figures.add(outcome),
-      onList: (site, generation) => {
-        if (site === "edge") this.#staleServing.noteServed(generation, performance.now());
-      },
-    });
-    await clients.warm();
-    this.#startedAt = performance.now();
-    const asking = clients.run();
-    await Promise.all([this.#write(), this.#sample(), this.#causeEvents()]);
-    clients.stop();
-    await asking;
-    await this.#system.untilHealthy();
-    this.#figures.close();
-    const [samples, minutes, events] = [this.#samples, this.#figures.minutes, this.#events];
-    return {
-      seed,
-      seconds,
-      requestsPerSecond,
-      writerSeconds,
-      load: { before: loadBefore, mean: sumOf(this.#loads) / this.#loads.length },
-      judgements: judgeRun({
-        samples,
-        minutes,
-        recoverySeconds: events.map(({ recoverySeconds }) => recoverySeconds),
-        staleSeconds: this.#staleServing.longestSeconds,
-      }),
-      failures: [
-        ...this.#figures.failures,
-        ...events.flatMap(({ failure, kind }) => (failure === null ? [] : [`${kind}: ${failure}`])),
-      ],
-      writerExitCodes: this.#system.writer.exitCodes,
-      database: this.#system.checkDatabase(),
-      hasFullDisk: this.#system.disk !== null,
-      unmovedClocks: this.#system.unmoved.sentences,
-      events,
-      minutes,
-      samples,
-    };
-  }
-
-  get #second(): number {
-    return (performance.now() - this.#startedAt) / 1000;
-  }
-
-  async #write(): Promise<void> {
-    for (let due = 0; due < this.#options.seconds; due += this.#options.writerSeconds) {
-      await this.#sleepUntil(due);
-      await this.#system.writer.runOnce();
+  const write = async () => {
+    for (let due = 0; due < seconds; due += writerSeconds) {
+      await sleepUntil(due);
+      await system.writer.runOnce();
     }
-  }
-
-  async #sample(): Promise<void> {
-    for (let due = 0; due <= this.#options.seconds; due += sampleSeconds) {
-      await this.#sleepUntil(due);
-      this.#samples.push(this.#system.sample(this.#second));
-      this.#noteNewest();
-      this.#loads.push(loadavg()[0] ?? 0);
-      if (due % 60 === 0) this.#reportMinute(due / 60);
+  };
+  const measure = async () => {
+    for (let due = 0; due <= seconds; due += sampleSeconds) {
+      await sleepUntil(due);
+      samples.push(system.sample(second()));
+      loads.push(loadavg()[0] ?? 0);
+      try {
+        staleServing.noteNewest(system.newestGeneration(), performance.now());
+      } catch {
+        // the writer has locked the file for a moment: the next look sees it
+      }
+      if (due % 60 === 0) reportMinute(due / 60);
     }
-  }
-
-  #noteNewest(): void {
-    try {
-      this.#staleServing.noteNewest(this.#system.newestGeneration(), performance.now());
-    } catch {
-      // the writer has locked the file for a moment: the next look sees it
-    }
-  }
-
-  #reportMinute(minute: number): void {
-    this.#figures.close(this.#second);
-    const last = this.#figures.minutes
+  };
+  const reportMinute = (minute: number) => {
+    figures.close(second());
+    const last = figures.minutes
       .slice(-2)
       .map(
         ({ site, requests, torn, failed, p99 }) =>
           `${site} ${requests} requests, ${torn} torn, ${failed} failed, p99 ${p99.toFixed(1)} ms`,
       );
-    this.#report(`minute ${minute}: ${last.join("; ")}; ${this.#events.at(-1)?.kind ?? "no event yet"}`);
-  }
-
-  async #causeEvents(): Promise<void> {
-    const actions = actionsOf({ system: this.#system, outages: this.#outages, random: this.#random });
-    const kinds = possibleEvents(this.#system);
-    for (const event of planEvents(this.#options.seconds, { kinds, random: this.#random })) {
-      await this.#sleepUntil(event.second);
-      if (this.#second > this.#options.seconds - quietSeconds) break; // recoveries took longer than their minutes
-      this.#events.push({ ...event, ...(await this.#cause(actions[event.kind])) });
+    report(`minute ${minute}: ${last.join("; ")}; ${events.at(-1)?.kind ?? "no event yet"}`);
+  };
+  const causeEvents = async () => {
+    const actions = actionsOf({ system, outages, random });
+    for (const event of planEvents(seconds, { kinds: possibleEvents(system), random })) {
+      await sleepUntil(event.second);
+      if (second() > seconds - quietSeconds) break; // recoveries took longer than their minutes
+      events.push({ ...event, ...(await cause(actions[event.kind], system)) });
     }
-    await this.#sleepUntil(this.#options.seconds);
-  }
+    await sleepUntil(seconds);
+  };
 
-  async #cause(action: Action): Promise<Omit<PastEvent, keyof PlannedEvent<string>>> {
-    const from = performance.now();
-    let [said, held]: [{ detail?: string }, number] = [{}, 0];
-    const note = (detail: string, heldSeconds: number) => {
-      [said, held] = [{ detail }, heldSeconds];
-    };
-    const failure = await failureOf(() => action(note), this.#system);
-    return { recoverySeconds: (performance.now() - from) / 1000 - held, failure, ...said };
-  }
-
-  async #sleepUntil(second: number): Promise<void> {
-    const left = second - this.#second;
-    if (left > 0) await Bun.sleep(left * 1000);
-  }
+  const asking = clients.run();
+  await Promise.all([write(), measure(), causeEvents()]);
+  clients.stop();
+  await asking;
+  await system.untilHealthy();
+  figures.close();
+  const { minutes } = figures;
+  const recoverySeconds = events.map((event) => event.recoverySeconds);
+  return {
+    seed,
+    seconds,
+    requestsPerSecond,
+    writerSeconds,
+    load: { before: loadBefore, mean: sumOf(loads) / loads.length },
+    judgements: judgeRun({ samples, minutes, recoverySeconds, staleSeconds: staleServing.longestSeconds }),
+    failures: [
+      ...figures.failures,
+      ...events.flatMap(({ failure, kind }) => (failure === null ? [] : [`${kind}: ${failure}`])),
+    ],
+    writerExitCodes: system.writer.exitCodes,
+    database: system.checkDatabase(),
+    hasFullDisk: system.disk !== null,
+    unmovedClocks: system.unmoved.sentences,
+    events,
+    minutes,
+    samples,
+  };
 }
 
-/** Why the system was not well again in time, or null. */
-async function failureOf(
-  action: () => Promise<unknown> | unknown,
+/** Lets something happen and waits for the recovery: how long that took, and why the system was not well in time. */
+async function cause(
+  action: Action,
   system: EnduranceSystem,
-): Promise<string | null> {
+): Promise<Omit<PastEvent, keyof PlannedEvent<string>>> {
+  const from = performance.now();
+  let [said, held]: [{ detail?: string }, number] = [{}, 0];
+  let failure: string | null = null;
   try {
-    await action();
+    await action((detail, heldSeconds) => {
+      [said, held] = [{ detail }, heldSeconds];
+    });
     await system.untilHealthy();
-    return null;
   } catch (error) {
-    return String(error);
+    failure = String(error);
   }
+  return { recoverySeconds: (performance.now() - from) / 1000 - held, failure, ...said };
 }
 
 /** What happens to the system in a run; each is followed by its recovery. */
