@@ -1,6 +1,6 @@
-"""The origin by itself: its start, its memory, many connections, more workers, more videos."""
+"""The scenarios of the origin by itself, of publishing, edge and store; and which run with which servers, how
+often and how long."""
 
-import resource
 import sqlite3
 import threading
 import time
@@ -9,13 +9,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 
 from loadtest.compare.environment import (
     BenchEnvironment,
     copy_database,
     make_database,
-    write_observations,
     writer_environment,
 )
 from loadtest.compare.flood import measure_flood
@@ -43,6 +41,7 @@ from loadtest.compare.results import (
 from loadtest.compare.running import DEFAULT_PAGE, Load, RunningServer
 from loadtest.compare.seeds import TABLES, measure_seeds
 from loadtest.compare.servers import NGINX, NGINX_COPYING, ORIGIN, PEERS, ROOT
+from loadtest.compare.writer import measure_cron, measure_writer
 from loadtest.levels import Goal
 from loadtest.processes import publishing, run_writer
 
@@ -248,62 +247,6 @@ def measure_originless(_bench: BenchEnvironment, rounds: Rounds) -> ScenarioResu
     return result
 
 
-_LINES = 50_000
-_LEAST_LINES_PER_CPU_SECOND = 60_000
-_MOST_CRON_SECONDS = 2
-
-
-class _Cost(NamedTuple):
-    wall_seconds: float
-    cpu_seconds: float  # user and system
-
-
-def measure_writer(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
-    """The database's videos observed once more: ingested alone, and by cron, which also publishes."""
-    ingested, by_cron = [], []
-    for number in range(rounds.count):
-        ingested.append(_measure_writer_run(bench, f"ingest-{number}", ["ingest"]))
-        by_cron.append(_measure_writer_run(bench, f"cron-{number}", ["cron"]))
-    result = ScenarioResult("writer", ("s", "CPU s", "+- %", "lines per CPU s"))
-    for name, costs in (("ingest", ingested), ("cron", by_cron)):
-        cpu = [cost.cpu_seconds for cost in costs]
-        row = (
-            median(cost.wall_seconds for cost in costs),
-            median(cpu),
-            spread_percent(cpu),
-            _LINES / median(cpu),
-        )
-        result.rows.append((f"{name}, {_LINES:,} observations", row))
-    lines, seconds = result.rows[0][1][3], result.rows[1][1][0]
-    result.goals = [
-        Goal("lines ingested", lines, _LEAST_LINES_PER_CPU_SECOND, "per s of CPU", at_least=True),
-        Goal(f"cron with {_LINES:,} fresh observations", seconds, _MOST_CRON_SECONDS, "s"),
-    ]
-    return result
-
-
-def _measure_writer_run(bench: BenchEnvironment, name: str, command: list[str]) -> _Cost:
-    """Runs the command on a copy of the database, with fresh observations."""
-    database, source = bench.folder / f"{name}.db", bench.folder / f"{name}.ndjson"
-    copy_database(bench.database, database)
-    write_observations(source, _LINES, int(time.time()) - 10)
-    environment = {**writer_environment(database), "SOURCES": str(source)}
-    arguments = [*command, str(source)] if command == ["ingest"] else command
-    before, began = _children_cpu_seconds(), time.perf_counter()
-    with on_cores(bench.cores.server):
-        run_writer(arguments, environment)
-    cost = _Cost(time.perf_counter() - began, _children_cpu_seconds() - before)
-    for file in (database, source):
-        file.unlink()
-    return cost
-
-
-def _children_cpu_seconds() -> float:
-    """Of the processes that have ended: nothing else ends meanwhile."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
 @dataclass(frozen=True)
 class ScheduledScenario:
     measure: Callable[[BenchEnvironment, Rounds], ScenarioResult]
@@ -325,6 +268,7 @@ SCHEDULE = {
     "growth": ScheduledScenario(measure_growth, (ORIGIN, "Bun"), Rounds(1, 4)),
     "edge": ScheduledScenario(measure_edge, (), Rounds(3, 0)),
     "writer": ScheduledScenario(measure_writer, (), Rounds(5, 0)),
+    "cron": ScheduledScenario(measure_cron, (), Rounds(1, 0)),
     "follower": ScheduledScenario(measure_follower, (), Rounds(20, 0)),
     "originless": ScheduledScenario(measure_originless, (), Rounds(4, 0)),
 }

@@ -9,7 +9,7 @@ TOOL=php
 WRITER=$ROOT/writer
 LIST=$WRITER/vendor/autoload.php
 
-[[ ! -f $LIST || -n $(find "$WRITER"/{composer.json,src,bench,tests} \( -type d -o -name '*.php' -o -name composer.json \) \
+[[ ! -f $LIST || -n $(find "$WRITER"/{composer.json,src,tests} \( -type d -o -name '*.php' -o -name composer.json \) \
   -newer "$LIST" -print -quit 2>/dev/null) ]] || exit 0
 run "Composer could not write writer/vendor/autoload.php: is there space left, and is the folder yours?" \
   env COMPOSER_HOME="$NEW.composer" COMPOSER_ALLOW_SUPERUSER=1 \

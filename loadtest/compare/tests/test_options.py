@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.compare.options import PUBLISHED, SCENARIOS, SEEDS, STORES, parse_options
+from loadtest.compare.options import BY_NAME, PUBLISHED, SCENARIOS, SEEDS, parse_options
 from loadtest.compare.pages import PAGES
 from loadtest.compare.scenarios import SCHEDULE, servers_of
 from loadtest.compare.seeds import TABLES
@@ -12,7 +12,7 @@ from loadtest.compare.servers import PEERS, ROOT, SEED_SERVERS, SERVERS
 
 
 def test_every_scenario_can_be_named_and_a_single_one_starts_only_its_servers() -> None:
-    assert [*SCENARIOS, *STORES, *SEEDS] == [*PAGES, *SCHEDULE]
+    assert [*SCENARIOS, *BY_NAME, *SEEDS] == [*PAGES, *SCHEDULE]
     assert list(SEEDS) == list(TABLES)
     assert parse_options(["growth", "flood"]).scenarios == ["flood", "growth"]
     assert servers_of(["flood"], quick=False) == {"TrendVault"}
@@ -25,7 +25,7 @@ def test_seeds_are_measured_when_asked_for_and_when_published() -> None:
     assert parse_options(["encore"]).scenarios == ["encore"]
     assert parse_options(["--publish", "--seeds"]).scenarios == [*SEEDS]
     assert parse_options(["--publish"]).scenarios == [*SCENARIOS]
-    assert not set(parse_options([]).scenarios) & {*SEEDS, *STORES}
+    assert not set(parse_options([]).scenarios) & {*SEEDS, *BY_NAME}
 
 
 def test_only_a_full_run_that_is_to_be_published_replaces_the_published_one() -> None:

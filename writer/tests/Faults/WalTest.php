@@ -10,7 +10,7 @@ use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 use TrendVault\Writer\Tests\Support\Process;
 
-/** An hour of it, against 64 MB, is in writer/bench. */
+/** An hour of it, against 64 MB, is in `bin/bench cron`. */
 final class WalTest extends TestCase
 {
     /** A reader may be in the way of any run, of all of these only when truncating does not work. */
