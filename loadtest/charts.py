@@ -12,10 +12,10 @@ import pygal
 from pygal.style import Style
 
 from loadtest.compare.results import BenchResult, ScenarioResult
-from loadtest.compare.servers import NGINX, NGINXES, ORIGINS, PEERS
+from loadtest.compare.servers import NGINX, NGINXES, ORIGINS, RUNTIMES
 
 _COLORS = dict.fromkeys(ORIGINS, "#2f81f7") | dict.fromkeys(NGINXES, "#2da44e")
-_FLOOR_COLOR = "#bf8700"
+_BASELINE_COLOR = "#bf8700"
 _OTHER_COLOR = "#8c959f"
 _TITLE = (
     "Server CPU per request, µs: user + system\none region's page, JSON, 64 connections; shorter is better"
@@ -166,11 +166,11 @@ class _Row(NamedTuple):
 
     @property
     def builds(self) -> bool:
-        return self.name in PEERS
+        return self.name in RUNTIMES
 
     @property
     def color(self) -> str:
-        return _OTHER_COLOR if self.builds else _COLORS.get(self.name, _FLOOR_COLOR)
+        return _OTHER_COLOR if self.builds else _COLORS.get(self.name, _BASELINE_COLOR)
 
     def label(self, end: float) -> str:
         digits = 0 if self.builds else 1

@@ -40,7 +40,7 @@ def main(options: BenchOptions) -> None:
     print_result(result, result_console())
     write_json(result, options.output / "result.json")
     print(f"\nWritten: {options.output / 'result.json'}")
-    if options.publish and options.seeds:
+    if options.publish and options.frameworks:
         write_into_document(result)
         print(f"Written: {DOCUMENT}")
     if (plain := result.scenario("plain")) is not None and plain.rows:

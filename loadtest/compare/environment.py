@@ -22,12 +22,12 @@ from loadtest.compare.machine import FAILURES, CannotMeasure, Cores, progress
 from loadtest.compare.results import Measurement
 from loadtest.compare.running import DEFAULT_PAGE, EXPORT, Load, RunningServer, drive, running
 from loadtest.compare.servers import (
+    FRAMEWORK_SERVERS,
     NGINXES,
     ORIGIN,
     ORIGIN_OPEN,
     ORIGINS,
-    PEERS,
-    SEED_SERVERS,
+    RUNTIMES,
     SERVERS,
     LaunchOptions,
     Server,
@@ -38,8 +38,8 @@ from loadtest.responses import PageRequest
 from loadtest.tokens import TokenVerdict, import_keys, parse_token, verify_token
 
 _VIDEOS = 50_000
-_KNOWN: dict[str, Server] = {**SERVERS, **SEED_SERVERS}
-_COMPARED = (ORIGIN_OPEN, *NGINXES, *PEERS)
+_KNOWN: dict[str, Server] = {**SERVERS, **FRAMEWORK_SERVERS}
+_COMPARED = (ORIGIN_OPEN, *NGINXES, *RUNTIMES)
 
 
 @dataclass
@@ -147,8 +147,8 @@ def _check_servers(bench: BenchEnvironment) -> None:
             write_pages(bench.folder / "pages", origin, mix_targets())
         for server in [one for one in bench.servers if one.name in _COMPARED]:
             progress.log(f"comparing the responses of {server.name} with those of the origin")
-            with bench.skip_if_unavailable(server), bench.started(server.name) as peer:
-                require_equivalent(peer, origin, validates=server.name not in NGINXES)
+            with bench.skip_if_unavailable(server), bench.started(server.name) as other:
+                require_equivalent(other, origin, validates=server.name not in NGINXES)
 
 
 _HOUR = 3600
@@ -268,16 +268,16 @@ _PAGES += [PageRequest("FR", window, LARGEST_LIMIT) for window in WINDOWS]
 _BAD_PARAMETERS = ("region=XX", "window=month", f"limit={LARGEST_LIMIT + 1}")
 
 
-def require_equivalent(peer: RunningServer, origin: RunningServer, *, validates: bool = True) -> None:
+def require_equivalent(other: RunningServer, origin: RunningServer, *, validates: bool = True) -> None:
     """Raises CannotMeasure where the answers differ. `validates`: it must refuse bad queries with 400."""
     keys = import_keys(_get_json(origin, "/.well-known/jwks.json"))
     for target in [page.target for page in _PAGES]:
-        theirs, ours = _get_json(peer, target), _get_json(origin, target)
+        theirs, ours = _get_json(other, target), _get_json(origin, target)
         _require_token(theirs.pop("token"), ours.pop("token"), keys)
         if (difference := find_difference(theirs, ours)) is not None:
             raise CannotMeasure(f"{target}: {difference}")
     for parameter in _BAD_PARAMETERS if validates else ():
-        if (status := peer.get(f"/api/trending?{parameter}").status) != 400:
+        if (status := other.get(f"/api/trending?{parameter}").status) != 400:
             raise CannotMeasure(f"{parameter}: status {status} instead of 400")
 
 

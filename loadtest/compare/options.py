@@ -27,7 +27,7 @@ SCENARIOS = {
     "writer": "ingesting, and a run of cron",
 }
 # The tables that other projects publish, measured as they say, with ours beside.
-SEEDS = {
+FRAMEWORKS = {
     "nextpress": "a small JSON, 100 connections, 10 requests pipelined (Nextpress's table)",
     "encore": "with and without validation, 150 connections (Encore.ts's table)",
     "xypriss": "a small JSON, 5,000 connections (XyPriss's table)",
@@ -40,9 +40,9 @@ BY_NAME = {
     "follower": "commit to visible on a follower's origin, through an S3 server",
     "originless": "the edge without an origin: 10,000 Zipf requests a minute",
 }
-TITLES = SCENARIOS | BY_NAME | SEEDS
+TITLES = SCENARIOS | BY_NAME | FRAMEWORKS
 _QUICK = ("plain", "compressed", "unchanged", "mix", "start")
-_DURATIONS = "The first take about 20 minutes, the tables of --seeds 14, --quick three."
+_DURATIONS = "The first take about 20 minutes, the tables of --frameworks 14, --quick three."
 
 
 class BenchOptions(argparse.Namespace):
@@ -50,7 +50,7 @@ class BenchOptions(argparse.Namespace):
 
     scenarios: list[str]
     quick: bool
-    seeds: bool
+    frameworks: bool
     publish: bool
     busy: bool
     output: Path
@@ -68,8 +68,8 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
         + _described(SCENARIOS)
         + "\n\nby name:\n"
         + _described(BY_NAME)
-        + "\n\nwith --seeds or by name:\n"
-        + _described(SEEDS)
+        + "\n\nwith --frameworks or by name:\n"
+        + _described(FRAMEWORKS)
         + f"\n\n{_DURATIONS}\nThe first run also builds the servers to compare with, which takes a minute.\n"
         "docs/benchmarks.md describes the method and what the figures are worth.",
     )
@@ -78,12 +78,14 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
     )
     quick = f"short rounds; without a SCENARIO only {', '.join(_QUICK)}"
     parser.add_argument("--quick", action="store_true", help=quick)
-    seeds = "the tables of other projects, with ours beside"
-    parser.add_argument("--seeds", action="store_true", help=seeds)
+    frameworks = "the tables of other projects, with ours beside"
+    parser.add_argument("--frameworks", action="store_true", help=frameworks)
     add_output = parser.add_mutually_exclusive_group().add_argument
     where = "where to write (default: loadtest/compare/results)"
     add_output("--output", type=Path, default=_RESULTS, metavar="FOLDER", help=where)
-    publish = "write to loadtest/compare/published, which the README shows; with --seeds docs/benchmarks.md"
+    publish = (
+        "write to loadtest/compare/published, which the README shows; with --frameworks docs/benchmarks.md"
+    )
     add_output("--publish", action="store_true", help=publish)
     busy = "publish although the load average at the start is 0.5 or more: the result says so"
     parser.add_argument("--busy", action="store_true", help=busy)
@@ -96,13 +98,13 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
         parser.error("--busy is for --publish only")
     wanted = set(options.scenarios or _without_names(options))
     options.scenarios = [name for name in TITLES if name in wanted]
-    options.output = PUBLISHED if options.publish and not options.seeds else options.output
+    options.output = PUBLISHED if options.publish and not options.frameworks else options.output
     return options
 
 
 def _without_names(options: BenchOptions) -> Iterable[str]:
-    if options.seeds:
-        return SEEDS
+    if options.frameworks:
+        return FRAMEWORKS
     return _QUICK if options.quick else SCENARIOS
 
 

@@ -12,7 +12,7 @@ from loadtest.compare.options import SCENARIOS
 from loadtest.compare.results import COLUMNS, Measurement, Rounds, ScenarioResult, ratio, spread_percent
 from loadtest.compare.running import DEFAULT_PAGE, Load, RunningServer
 from loadtest.compare.servers import (
-    FLOORS,
+    BASELINES,
     HANDLER,
     NGINX,
     NGINX_PUSHING,
@@ -20,7 +20,7 @@ from loadtest.compare.servers import (
     ORIGIN,
     ORIGIN_OPEN,
     ORIGINS,
-    PEERS,
+    RUNTIMES,
     STATIC_ROUTE,
     C,
 )
@@ -30,7 +30,7 @@ _RATIOS = {"x nginx": NGINX, "x handler": HANDLER, "x ours": ORIGIN}
 HEADER = (*COLUMNS[:3], "+- %", *_RATIOS, *COLUMNS[3:])
 _LARGEST_304_BYTES = 1500
 _LEAST_TIMES_CHEAPER = 8.0  # than a query and JSON per request in Bun
-_MOST_TIMES_FLOOR = 1.05  # than the open origin, and than the shortest handler with the same answer
+_MOST_TIMES_BASELINE = 1.05  # than the open origin, and than the shortest handler with the same answer
 
 ByServer = Mapping[str, Sequence[Measurement]]
 
@@ -49,20 +49,20 @@ def _not_modified(_: BenchEnvironment, server: RunningServer) -> Load:
 
 
 _SAME_BYTES = (*ORIGINS, *NGINXES)
-_FLOORS = (C, STATIC_ROUTE, HANDLER)
+_BASELINES = (C, STATIC_ROUTE, HANDLER)
 PAGES = {
-    "plain": PageScenario((*_SAME_BYTES, *FLOORS, *PEERS), lambda _bench, _server: Load(), 1.0),
+    "plain": PageScenario((*_SAME_BYTES, *BASELINES, *RUNTIMES), lambda _bench, _server: Load(), 1.0),
     "compressed": PageScenario(
-        (*_SAME_BYTES, *_FLOORS), lambda _bench, _server: Load(headers=ACCEPT_BR), 1.0
+        (*_SAME_BYTES, *_BASELINES), lambda _bench, _server: Load(headers=ACCEPT_BR), 1.0
     ),
-    "unchanged": PageScenario((*_SAME_BYTES, *_FLOORS), _not_modified, 1.1, _LARGEST_304_BYTES),
+    "unchanged": PageScenario((*_SAME_BYTES, *_BASELINES), _not_modified, 1.1, _LARGEST_304_BYTES),
     "mix": PageScenario(_SAME_BYTES, lambda bench, _server: Load(mix=bench.mix), 1.0),
 }
 
 
 @dataclass
 class _Turns:
-    """The running servers of some pages. A floor program knows one answer, so it runs once per page."""
+    """The running servers of some pages. A baseline knows one answer, so it runs once per page."""
 
     bench: BenchEnvironment
     names: Sequence[str]
@@ -75,21 +75,21 @@ class _Turns:
         for server in [one for one in self.bench.servers if one.name in wanted]:
             progress.log(f"warming {server.name} up")
             with self.bench.skip_if_unavailable(server):
-                for page in self.names if server.name in FLOORS else self.names[:1]:
+                for page in self.names if server.name in BASELINES else self.names[:1]:
                     self._start(server.name, page)
 
     def _start(self, name: str, page: str) -> None:
-        if name in FLOORS and name not in PAGES[page].servers:
+        if name in BASELINES and name not in PAGES[page].servers:
             return
         started = self.bench.started(name, warm=True, answer=page)
-        self.running[name, page if name in FLOORS else ""] = self.stack.enter_context(started)
+        self.running[name, page if name in BASELINES else ""] = self.stack.enter_context(started)
 
     def measure_round(self, page: str, seconds: int) -> None:
         for server in list(self.bench.servers):
             if server.name not in PAGES[page].servers:
                 continue
             with self.bench.skip_if_unavailable(server):
-                instance = self.running[server.name, page if server.name in FLOORS else ""]
+                instance = self.running[server.name, page if server.name in BASELINES else ""]
                 one = _measure_page(self.bench, page, instance, seconds)
                 self.measured.setdefault(page, {}).setdefault(server.name, []).append(one)
 
@@ -153,9 +153,9 @@ def _row(server: str, measured: ByServer) -> tuple[float | None, ...]:
 
 def _goals(name: str, measured: ByServer) -> list[Goal]:
     bounds = dict.fromkeys((NGINX, NGINX_PUSHING), PAGES[name].most_times_nginx)
-    bounds |= {ORIGIN_OPEN: _MOST_TIMES_FLOOR}
+    bounds |= {ORIGIN_OPEN: _MOST_TIMES_BASELINE}
     if HANDLER in PAGES[name].servers:
-        bounds |= {HANDLER: _MOST_TIMES_FLOOR}
+        bounds |= {HANDLER: _MOST_TIMES_BASELINE}
     what = f"CPU, {SCENARIOS[name]}"
     goals = [Goal(what, _cpu_ratio(measured, ORIGIN, to), bound, f"x {to}") for to, bound in bounds.items()]
     if name == "plain":

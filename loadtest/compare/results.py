@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from loadtest.compare.options import SEEDS, TITLES
+from loadtest.compare.options import FRAMEWORKS, TITLES
 from loadtest.compare.servers import ORIGIN
 from loadtest.levels import Goal
 from loadtest.processes import ROOT
@@ -81,8 +81,9 @@ LINE_HEADER = (
 )  # fmt: skip
 _DOCUMENT_HEADER = ("table", "server", "published req/s", "req/s", "CPU us, user + system", "p99 ms")
 DOCUMENT = ROOT / "docs/benchmarks.md"
-_BEGIN, _END = "<!-- seeds: begin, written by bin/bench --seeds --publish -->\n", "<!-- seeds: end -->"
-_INVALID_MARK = ", invalid"
+_BEGIN = "<!-- frameworks: begin, written by bin/bench --frameworks --publish -->\n"
+_END = "<!-- frameworks: end -->"
+INVALID = ", invalid"  # behind the name of a server that got an invalid query
 _MORE_IS_BETTER = {"CPU us": False, "req/s": True, "p99 ms": False}
 
 Cells = Mapping[str, float | None]
@@ -127,9 +128,9 @@ def print_result(result: BenchResult, console: Console) -> None:
         console.print(f"{name}: {text}")
     for scenario in result.scenarios:
         console.print("", scenario.title, _scenario_table(scenario), *scenario.notes, sep="\n")
-    if lines := list(seed_lines(result)):
-        console.print("", "the tables of other projects", _seeds_table(lines), sep="\n")
-        for name in SEEDS:
+    if lines := list(framework_lines(result)):
+        console.print("", "the tables of other projects", _framework_table(lines), sep="\n")
+        for name in FRAMEWORKS:
             console.print(f"{name}: {REFERENCE_FIGURES[name]['source']}")
     console.print("", "goals", goal_table(result.goals), "", sep="\n")
     for name, reason in result.missing.items():
@@ -145,7 +146,7 @@ def _scenario_table(scenario: ScenarioResult) -> Table:
     return table
 
 
-def _seeds_table(lines: list[tuple[str, ...]]) -> Table:
+def _framework_table(lines: list[tuple[str, ...]]) -> Table:
     table = new_table(*LINE_HEADER)
     for line in lines:
         table.add_row(*line)
@@ -171,9 +172,9 @@ def _rounded(figure: float | None) -> float | None:
     return None if figure is None else float(f"{figure:.5g}")
 
 
-def seed_lines(result: BenchResult) -> Iterator[tuple[str, ...]]:
+def framework_lines(result: BenchResult) -> Iterator[tuple[str, ...]]:
     """One line per server and kind of request, of the tables that were measured."""
-    for name in SEEDS:
+    for name in FRAMEWORKS:
         if (scenario := result.scenario(name)) is not None:
             yield from _scenario_lines(scenario)
 
@@ -190,7 +191,7 @@ def write_into_document(result: BenchResult, document: Path = DOCUMENT) -> None:
 
 def _document_lines(result: BenchResult) -> Iterator[tuple[str, ...]]:
     """One line per server, ours among them, without what the reader can compare."""
-    for name in SEEDS:
+    for name in FRAMEWORKS:
         if (scenario := result.scenario(name)) is not None:
             published = REFERENCE_FIGURES[name].get("figures", {})
             for label, cells in scenario.rows:
@@ -203,7 +204,7 @@ def _scenario_lines(scenario: ScenarioResult) -> Iterator[tuple[str, ...]]:
     rows = {label: dict(zip(scenario.header, cells, strict=True)) for label, cells in scenario.rows}
     published = REFERENCE_FIGURES[scenario.name].get("figures", {})
     for label, theirs in rows.items():
-        ours = rows.get(f"{ORIGIN}{_INVALID_MARK}" if label.endswith(_INVALID_MARK) else ORIGIN, {})
+        ours = rows.get(f"{ORIGIN}{INVALID}" if label.endswith(INVALID) else ORIGIN, {})
         if theirs is not ours:
             figures = published.get(label, {})
             quoted = (format_number(figures.get(key)) for key in ("per_second", "p99_ms"))

@@ -70,7 +70,7 @@ def _wrk_command(url: str, load: Load, seconds: int) -> list[str]:
 _START_SECONDS = 60
 _RESPONSE_SECONDS = 10
 _STOP_SECONDS = 10
-_ANSWERED = (200, 304)  # a floor program may know nothing but a 304
+_ANSWERED = (200, 304)  # a baseline may know nothing but a 304
 _POLL_SECONDS = 0.0005
 
 

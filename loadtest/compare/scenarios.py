@@ -17,6 +17,7 @@ from loadtest.compare.environment import (
     writer_environment,
 )
 from loadtest.compare.flood import measure_flood
+from loadtest.compare.frameworks import TABLES, measure_frameworks
 from loadtest.compare.machine import (
     FAILURES,
     available_cores,
@@ -39,11 +40,10 @@ from loadtest.compare.results import (
     with_median_p99,
 )
 from loadtest.compare.running import DEFAULT_PAGE, Load, RunningServer
-from loadtest.compare.seeds import TABLES, measure_seeds
-from loadtest.compare.servers import NGINX, NGINX_COPYING, ORIGIN, PEERS, ROOT
+from loadtest.compare.servers import NGINX, NGINX_COPYING, ORIGIN, RUNTIMES
 from loadtest.compare.writer import measure_cron, measure_writer
 from loadtest.levels import Goal
-from loadtest.processes import publishing, run_writer
+from loadtest.processes import ROOT, publishing, run_writer
 
 _MOST_START_MS = 40
 _REQUESTS = 1_000_000
@@ -56,7 +56,7 @@ _MOST_TIMES_SMALLEST = 1.1
 def measure_starts(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
     """From starting the process to the last byte of the first 200, with 50,000 videos."""
     result = ScenarioResult("start", ("ms", "+- %"))
-    for name in bench.available((ORIGIN, NGINX, *PEERS)):
+    for name in bench.available((ORIGIN, NGINX, *RUNTIMES)):
         times = [_start_ms(bench, name) for _ in range(rounds.count)]
         result.rows.append((name, (median(times), spread_percent(times))))
         if name == ORIGIN:
@@ -258,7 +258,7 @@ PAGE_ROUNDS = Rounds(8, 2)
 
 # The flood requests pages of the database's first generation: it runs before those that publish more.
 SCHEDULE = {
-    "start": ScheduledScenario(measure_starts, (ORIGIN, NGINX, *PEERS), Rounds(15, 0)),
+    "start": ScheduledScenario(measure_starts, (ORIGIN, NGINX, *RUNTIMES), Rounds(15, 0)),
     "memory": ScheduledScenario(measure_memory, (ORIGIN,), Rounds(1, 2)),
     "flood": ScheduledScenario(measure_flood, (ORIGIN,), Rounds(3, 4)),
     "connections": ScheduledScenario(measure_connections, (ORIGIN, NGINX), Rounds(1, 8, quick_seconds=5)),
@@ -272,10 +272,14 @@ SCHEDULE = {
     "follower": ScheduledScenario(measure_follower, (), Rounds(20, 0)),
     "originless": ScheduledScenario(measure_originless, (), Rounds(4, 0)),
 }
-_SEED_ROUNDS = {"nextpress": Rounds(5, 4), "encore": Rounds(5, 3), "xypriss": Rounds(3, 5, quick_seconds=5)}
-_SEED_ROUNDS |= {"bulk": Rounds(3, 5), "viralvidvault": Rounds(3, 20)}
+_FRAMEWORK_ROUNDS = {
+    "nextpress": Rounds(5, 4),
+    "encore": Rounds(5, 3),
+    "xypriss": Rounds(3, 5, quick_seconds=5),
+}
+_FRAMEWORK_ROUNDS |= {"bulk": Rounds(3, 5), "viralvidvault": Rounds(3, 20)}
 SCHEDULE |= {
-    name: ScheduledScenario(partial(measure_seeds, name), table.servers, _SEED_ROUNDS[name])
+    name: ScheduledScenario(partial(measure_frameworks, name), table.servers, _FRAMEWORK_ROUNDS[name])
     for name, table in TABLES.items()
 }
 _MOST_WORKER_MB = 60

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from loadtest.compare.machine import CannotMeasure, run_tool
+from loadtest.contract import REGIONS, WINDOWS
+from loadtest.processes import ROOT
 
 _SET_BY_NGINX = {"content-length", "content-type", "content-encoding", "date", "etag", "connection", "server"}
 _FPM_CHILDREN = "4"
@@ -46,7 +48,7 @@ def php_commands(folder: Path, port: int) -> list[list[str]]:
     user = "user = root\ngroup = root" if _IS_ROOT else ""
     fpm.write_text(_fill("php/php-fpm.conf", USER=user, FOLDER=str(folder), CHILDREN=_FPM_CHILDREN))
     root = ["--allow-to-run-as-root"] if _IS_ROOT else []
-    script = str(PEER_SOURCES / "php/index.php")
+    script = str(SOURCES / "php/index.php")
     return [
         ["php-fpm", "--nodaemonize", "--fpm-config", str(fpm), *root],
         _nginx_command(folder, port, "php/nginx.conf", SCRIPT=script, CHILDREN=_FPM_CHILDREN, WORKERS="1"),
@@ -65,15 +67,14 @@ def _nginx_command(
 
 
 def _fill(template: str, **words: str) -> str:
-    text = (PEER_SOURCES / template).read_text()
+    text = (SOURCES / template).read_text()
     for word, value in words.items():
         text = text.replace(f"@{word}@", value)
     return text
 
 
-ROOT = Path(__file__).parents[2]
-PEER_SOURCES = Path(__file__).parent / "peers"
-BUILT = ROOT / ".tools" / "bench-peers"
+SOURCES = Path(__file__).parent / "servers"
+BUILT = ROOT / ".tools" / "bench-servers"
 
 ORIGIN = "TrendVault"  # as deployed: it answers only what proves to come from the edge
 ORIGIN_OPEN = "TrendVault, open"
@@ -83,8 +84,8 @@ NGINX_PUSHING = "nginx, no tcp_nopush"
 NGINX_COPYING = "nginx, copying"
 NGINXES = (NGINX, NGINX_PUSHING, NGINX_COPYING)
 C, STATIC_ROUTE, HANDLER, HI = "C, parsing nothing", "Bun, static route", "Bun, shortest handler", 'Bun, "hi"'
-FLOORS = (C, STATIC_ROUTE, HANDLER, HI)
-PEERS = ("Bun", "Go", "Node", "PHP")
+BASELINES = (C, STATIC_ROUTE, HANDLER, HI)
+RUNTIMES = ("Bun", "Go", "Node", "PHP")
 
 _NODE_VERSIONS = """
   const database = new (require("better-sqlite3"))(":memory:");
@@ -100,7 +101,7 @@ class LaunchOptions:
     environment: Mapping[str, str]
     folder: Path
     workers: int = 1
-    answer: str = "plain"  # which of answers.write_answers a floor program gives
+    answer: str = "plain"  # which of answers.write_answers a baseline gives
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,8 @@ class Server:
         if self.name != ORIGIN:
             inherited.pop("EDGE_KEYS", None)
         settings = {"PORT": str(port), "DB_PATH": str(options.database)}
+        settings["WINDOWS"] = ",".join(WINDOWS)
+        settings["REGIONS"] = ",".join(REGIONS)
         settings["ANSWER"] = str(options.folder / "answers" / options.answer)
         if self.name in ORIGINS:
             settings |= {"WORKERS": str(options.workers), "ADMIN_PORT": "0"}
@@ -138,7 +141,7 @@ def _prepare_bun() -> str:
 
 
 def _prepare_node() -> str:
-    folder = PEER_SOURCES / "node"
+    folder = SOURCES / "javascript"
     if not (folder / "node_modules/better-sqlite3").exists():
         run_tool(
             ["npm", "ci", "--no-audit", "--no-fund", "--prefix", str(folder)], "Node 22 or newer with npm"
@@ -150,14 +153,14 @@ def _prepare_node() -> str:
 def _prepare_go() -> str:
     version = run_tool(["go", "env", "GOVERSION"], "Go 1.23 or newer")
     build = ["go", "build", "-trimpath", "-o", str(BUILT / "go"), "."]
-    run_tool(["env", "CGO_ENABLED=1", "CC=cc", *build], "a C compiler, for go-sqlite3", PEER_SOURCES / "go")
+    run_tool(["env", "CGO_ENABLED=1", "CC=cc", *build], "a C compiler, for go-sqlite3", SOURCES / "go")
     return version.replace("go", "Go ", 1)
 
 
 def _prepare_c() -> str:
     BUILT.mkdir(parents=True, exist_ok=True)
     needed = "a C compiler (on Debian: apt-get install gcc libc6-dev)"
-    run_tool(["cc", "-O2", "-o", str(BUILT / "c"), str(PEER_SOURCES / "floor/server.c")], needed)
+    run_tool(["cc", "-O2", "-o", str(BUILT / "c"), str(SOURCES / "baseline/server.c")], needed)
     return run_tool(["cc", "--version"], needed)
 
 
@@ -173,8 +176,8 @@ def _prepare_nginx() -> str:
 _ORIGIN_COMMAND = _command("bun", "--no-env-file", ROOT / "api/dist/main.js")
 
 
-def _floor(kind: str) -> Callable[[LaunchOptions, int], list[list[str]]]:
-    return _command("bun", "--no-env-file", PEER_SOURCES / "floor/server.ts", kind)
+def _baseline(kind: str) -> Callable[[LaunchOptions, int], list[list[str]]]:
+    return _command("bun", "--no-env-file", SOURCES / "baseline/server.ts", kind)
 
 
 _SERVERS = (
@@ -184,34 +187,36 @@ _SERVERS = (
     Server(NGINX_PUSHING, _prepare_nginx, partial(_nginx, nopush=False)),
     Server(NGINX_COPYING, _prepare_nginx, partial(_nginx, sendfile=False, nopush=False)),
     Server(C, _prepare_c, _command(BUILT / "c")),
-    Server(STATIC_ROUTE, _prepare_bun, _floor("static")),
-    Server(HANDLER, _prepare_bun, _floor("handler")),
-    Server(HI, _prepare_bun, _floor("hi")),
-    Server("Bun", _prepare_bun, _command("bun", "--no-env-file", PEER_SOURCES / "bun/server.ts")),
+    Server(STATIC_ROUTE, _prepare_bun, _baseline("static")),
+    Server(HANDLER, _prepare_bun, _baseline("handler")),
+    Server(HI, _prepare_bun, _baseline("hi")),
+    Server("Bun", _prepare_bun, _command("bun", "--no-env-file", SOURCES / "javascript/server.js")),
     Server("Go", _prepare_go, _command(BUILT / "go")),
-    Server("Node", _prepare_node, _command("node", PEER_SOURCES / "node/server.js")),
+    Server("Node", _prepare_node, _command("node", SOURCES / "javascript/server.js")),
     Server("PHP", _prepare_php, lambda options, port: php_commands(options.folder, port)),
 )
 SERVERS = {server.name: server for server in _SERVERS}
 
 
-_FOLDER = PEER_SOURCES / "seeds"
+_FOLDER = SOURCES / "frameworks"
 
 
 @dataclass(frozen=True)
-class SeedServer(Server):
+class FrameworkServer(Server):
     validates: bool = False
 
     def environment(self, options: LaunchOptions, port: int) -> dict[str, str]:
         return {**super().environment(options, port), "VALIDATE": "1" if self.validates else "0"}
 
 
-def _seed(name: str, runtime: str, kind: str, *, package: str = "", validates: bool = False) -> SeedServer:
+def _framework(
+    name: str, runtime: str, kind: str, *, package: str = "", validates: bool = False
+) -> FrameworkServer:
     def prepare() -> str:
         return f"{runtime} {run_tool([runtime, '--version'], runtime).removeprefix('v')}{_version(package)}"
 
     command = [runtime, str(_FOLDER / "server.js"), kind]
-    return SeedServer(name, prepare, lambda _options, _port: [command], validates)
+    return FrameworkServer(name, prepare, lambda _options, _port: [command], validates)
 
 
 def _version(package: str) -> str:
@@ -220,8 +225,8 @@ def _version(package: str) -> str:
         return ""
     manifest = _FOLDER / "node_modules" / package / "package.json"
     if not manifest.exists():
-        install = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(_FOLDER)]
-        run_tool(install, "Node 22 or newer with npm")
+        install = ["bun", "install", "--frozen-lockfile", "--ignore-scripts", "--cwd", str(_FOLDER)]
+        run_tool(install, "Bun")
     return f", {package} " + run_tool(["node", "-p", f"require({str(manifest)!r}).version"], "Node")
 
 
@@ -233,18 +238,18 @@ def _prepare_encore() -> str:
 
 
 _ALL = (
-    _seed("node:http", "node", "http"),
-    _seed("Fastify", "node", "fastify", package="fastify"),
-    _seed("Express 5", "node", "express", package="express"),
-    _seed("Hono on Node", "node", "hono-node", package="hono"),
-    _seed("Bun.serve", "bun", "bun"),
-    _seed("Elysia", "bun", "elysia", package="elysia"),
-    _seed("Hono on Bun", "bun", "hono", package="hono"),
-    _seed("Bun + Zod", "bun", "bun", package="zod", validates=True),
-    _seed("Elysia, validating", "bun", "elysia", package="elysia", validates=True),
-    _seed("Hono on Bun + Zod", "bun", "hono", package="hono", validates=True),
-    _seed("Fastify + Ajv", "node", "fastify", package="fastify", validates=True),
-    _seed("Express 5 + Zod", "node", "express", package="express", validates=True),
+    _framework("node:http", "node", "http"),
+    _framework("Fastify", "node", "fastify", package="fastify"),
+    _framework("Express 5", "node", "express", package="express"),
+    _framework("Hono on Node", "node", "hono-node", package="hono"),
+    _framework("Bun.serve", "bun", "bun"),
+    _framework("Elysia", "bun", "elysia", package="elysia"),
+    _framework("Hono on Bun", "bun", "hono", package="hono"),
+    _framework("Bun + Zod", "bun", "bun", package="zod", validates=True),
+    _framework("Elysia, validating", "bun", "elysia", package="elysia", validates=True),
+    _framework("Hono on Bun + Zod", "bun", "hono", package="hono", validates=True),
+    _framework("Fastify + Ajv", "node", "fastify", package="fastify", validates=True),
+    _framework("Express 5 + Zod", "node", "express", package="express", validates=True),
     Server("Encore.ts", _prepare_encore, lambda _options, _port: []),
 )
-SEED_SERVERS = {server.name: server for server in _ALL}
+FRAMEWORK_SERVERS = {server.name: server for server in _ALL}

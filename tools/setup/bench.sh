@@ -2,7 +2,7 @@
 # wrk, nginx, PHP-FPM and a C compiler, which only bin/bench needs, so bin/setup does not bring
 # them: the system's where it has them, else the packages of Debian $DEBIAN_SUITE in .tools/bench,
 # run on their own libc as in tools/setup/php.sh, and Zig, which compiles C. loadtest/compare/servers.py builds
-# the peers themselves.
+# the other servers themselves.
 set -euo pipefail
 TOOL=bench
 # shellcheck source=tools/setup/tool.sh

@@ -173,7 +173,7 @@ def test_a_goal_is_met_up_to_its_bound_and_never_unmeasured(goal: Goal, *, met: 
     assert goal.is_met is met
 
 
-def test_a_missed_goal_a_missing_peer_and_a_warning_are_printed() -> None:
+def test_a_missed_goal_a_missing_server_and_a_warning_are_printed() -> None:
     result = plain_result(TrendVault=[12, 12], nginx=[10, 10])
     result.missing = {"Go": "go is missing: install Go"}
     result.warnings = ["The machine was busy"]

@@ -11,6 +11,7 @@ import pytest
 
 from loadtest.compare import flood, machine, scenarios
 from loadtest.compare.environment import BenchEnvironment
+from loadtest.compare.frameworks import FRAMEWORK_HEADER, measure_frameworks
 from loadtest.compare.machine import CannotMeasure, Cores, wait_until_quiet
 from loadtest.compare.pages import describe_page
 from loadtest.compare.results import (
@@ -18,12 +19,11 @@ from loadtest.compare.results import (
     BenchResult,
     Rounds,
     ScenarioResult,
-    seed_lines,
+    framework_lines,
     write_into_document,
 )
 from loadtest.compare.running import RunningServer
 from loadtest.compare.scenarios import ScheduledScenario, measure_scenarios
-from loadtest.compare.seeds import SEED_HEADER, measure_seeds
 from loadtest.compare.servers import SERVERS
 
 
@@ -35,9 +35,9 @@ def bench(tmp_path: Path) -> BenchEnvironment:
     )
 
 
-def seed_row(req_s: float, cpu: float, p99: float) -> tuple[float | None, ...]:
+def framework_row(req_s: float, cpu: float, p99: float) -> tuple[float | None, ...]:
     known = {"req/s": req_s, "CPU us": cpu, "user us": cpu / 4, "system us": cpu * 3 / 4, "p99 ms": p99}
-    return tuple(known.get(column) for column in SEED_HEADER)
+    return tuple(known.get(column) for column in FRAMEWORK_HEADER)
 
 
 def test_a_scenario_that_fails_is_a_missed_goal_and_the_others_run(
@@ -58,7 +58,7 @@ def test_a_scenario_that_fails_is_a_missed_goal_and_the_others_run(
     assert [(goal.reached, goal.is_met) for goal in measured.goals] == [(70, False)]
 
 
-def test_a_peer_that_fails_is_left_out_and_a_row_says_why(bench: BenchEnvironment) -> None:
+def test_a_server_that_fails_is_left_out_and_a_row_says_why(bench: BenchEnvironment) -> None:
     for server in list(bench.servers):
         if server.name == "Go":
             with bench.skip_if_unavailable(server):
@@ -83,9 +83,9 @@ def test_a_server_that_fails_in_a_table_of_others_is_measured_in_the_next(
     figures = dict.fromkeys(COLUMNS, 1.0)
     monkeypatch.setattr(BenchEnvironment, "started", start)
     monkeypatch.setattr(BenchEnvironment, "measure", lambda *_arguments: figures)
-    result = measure_seeds("xypriss", bench, Rounds(2, 1))
+    result = measure_frameworks("xypriss", bench, Rounds(2, 1))
     rows = dict(result.rows)
-    assert rows["Express 5"] == (None,) * len(SEED_HEADER)
+    assert rows["Express 5"] == (None,) * len(FRAMEWORK_HEADER)
     assert rows["TrendVault"] == rows["Fastify"] == (*figures.values(), 0)
     assert result.notes[-1] == "Express 5 was not measured: does not answer"
     assert bench.missing == {}
@@ -107,20 +107,20 @@ def test_a_published_run_waits_for_a_quiet_machine_and_refuses_a_busy_one(
 
 def test_the_tables_of_others_name_what_ours_loses_in(tmp_path: Path) -> None:
     rows = [
-        ("Fastify", seed_row(90, 12, 3)),
-        ("TrendVault", seed_row(80, 10, 3)),
-        ("Express 5", seed_row(70, 20, 4)),
+        ("Fastify", framework_row(90, 12, 3)),
+        ("TrendVault", framework_row(80, 10, 3)),
+        ("Express 5", framework_row(70, 20, 4)),
     ]
-    scenario = ScenarioResult("encore", SEED_HEADER, rows)
+    scenario = ScenarioResult("encore", FRAMEWORK_HEADER, rows)
     result = BenchResult("full", 1, 1, {"cpu": "A CPU", "load before": "0.12"}, scenarios=[scenario])
-    fastify, express = seed_lines(result)
+    fastify, express = framework_lines(result)
     assert fastify[:7] == ("encore", "Fastify", "62,207", "4.10", "90", "3 + 9", "3")
     assert fastify[-1] == "req/s"
     assert express[-1] == ""
     document = tmp_path / "benchmarks.md"
     document.write_text(
-        "before\n<!-- seeds: begin, written by bin/bench --seeds --publish -->\n"
-        "old\n<!-- seeds: end -->\nafter\n"
+        "before\n<!-- frameworks: begin, written by bin/bench --frameworks --publish -->\n"
+        "old\n<!-- frameworks: end -->\nafter\n"
     )
     for _ in range(2):
         write_into_document(result, document)
@@ -133,11 +133,11 @@ def test_the_tables_of_others_name_what_ours_loses_in(tmp_path: Path) -> None:
 
 
 def test_a_server_of_another_project_that_failed_has_no_figures() -> None:
-    nothing = (None,) * len(SEED_HEADER)
+    nothing = (None,) * len(FRAMEWORK_HEADER)
     scenario = ScenarioResult(
-        "encore", SEED_HEADER, [("Encore.ts", nothing), ("TrendVault", seed_row(80, 10, 3))]
+        "encore", FRAMEWORK_HEADER, [("Encore.ts", nothing), ("TrendVault", framework_row(80, 10, 3))]
     )
-    (line,) = seed_lines(BenchResult("full", 1, 1, {}, scenarios=[scenario]))
+    (line,) = framework_lines(BenchResult("full", 1, 1, {}, scenarios=[scenario]))
     assert line == ("encore", "Encore.ts", "121,005", "2.30", "-", "- + -", "-", "80", "2.50 + 7.50", "3", "")
 
 

@@ -1,4 +1,4 @@
-"""The floor programs answer with the bytes and fields of the origin: the real ones, on a small database."""
+"""The baselines answer with the bytes and fields of the origin: the real ones, on a small database."""
 
 import json
 import shutil
@@ -17,8 +17,8 @@ from loadtest.compare.servers import (
     BUILT,
     HANDLER,
     ORIGIN,
-    PEER_SOURCES,
     SERVERS,
+    SOURCES,
     STATIC_ROUTE,
     C,
     LaunchOptions,
@@ -28,7 +28,7 @@ from loadtest.processes import make_environment, make_key
 
 @pytest.fixture(scope="module")
 def deployed_options(tmp_path_factory: pytest.TempPathFactory) -> LaunchOptions:
-    folder = tmp_path_factory.mktemp("floor")
+    folder = tmp_path_factory.mktemp("baseline")
     make_database(folder / "small.db", 1500)
     environment = {**make_environment(), "EDGE_KEYS": f"e1:{make_key()}"}
     return LaunchOptions(folder / "small.db", environment, folder)
@@ -51,7 +51,7 @@ def test_the_origin_as_deployed_answers_only_with_the_header_of_the_edge(
 
 @pytest.mark.parametrize("answer", ["plain", "compressed", "unchanged"])
 @pytest.mark.parametrize("name", [C, HANDLER, STATIC_ROUTE])
-def test_a_floor_program_answers_what_the_origin_answered(
+def test_a_baseline_answers_what_the_origin_answered(
     name: str, answer: str, deployed_options: LaunchOptions, deployed_origin: RunningServer
 ) -> None:
     if name == C and shutil.which("cc") is None:
@@ -61,8 +61,8 @@ def test_a_floor_program_answers_what_the_origin_answered(
     of_page = LaunchOptions(
         deployed_options.database, deployed_options.environment, deployed_options.folder, answer=answer
     )
-    with running(SERVERS[name], of_page, available_cores()) as floor:
-        given = floor.get(DEFAULT_PAGE, ACCEPT_BR)
+    with running(SERVERS[name], of_page, available_cores()) as baseline:
+        given = baseline.get(DEFAULT_PAGE, ACCEPT_BR)
     assert given.status == saved["status"] == (304 if answer == "unchanged" else 200)
     assert given.data == (deployed_options.folder / f"answers/{answer}.body").read_bytes()
     assert {name.lower() for name in saved["fields"]} <= {name.lower() for name in given.headers}
@@ -72,14 +72,14 @@ def test_a_floor_program_answers_what_the_origin_answered(
 _NEEDS: dict[str, Callable[[], bool]] = {
     "Bun": lambda: True,
     "Go": lambda: (BUILT / "go").exists(),
-    "Node": lambda: (PEER_SOURCES / "node/node_modules").exists(),
+    "Node": lambda: (SOURCES / "javascript/node_modules").exists(),
     "PHP": lambda: bool(shutil.which("php-fpm") and shutil.which("nginx")),
 }
 
 
 @pytest.fixture(scope="module")
 def options(tmp_path_factory: pytest.TempPathFactory) -> LaunchOptions:
-    folder = tmp_path_factory.mktemp("peers")
+    folder = tmp_path_factory.mktemp("runtimes")
     make_database(folder / "small.db", 1500)
     return LaunchOptions(folder / "small.db", make_environment(), folder)
 
@@ -92,25 +92,25 @@ def origin(options: LaunchOptions) -> Iterator[RunningServer]:
 
 
 @pytest.mark.parametrize("name", _NEEDS)
-def test_a_peer_answers_what_the_origin_answers(
+def test_a_runtime_answers_what_the_origin_answers(
     name: str, options: LaunchOptions, origin: RunningServer
 ) -> None:
     if not _NEEDS[name]():
         pytest.skip(f"{name} is not built: bin/bench builds it")
-    with running(SERVERS[name], options, available_cores()) as peer:
-        require_equivalent(peer, origin)
+    with running(SERVERS[name], options, available_cores()) as runtime:
+        require_equivalent(runtime, origin)
 
 
-def test_a_peer_with_other_data_is_refused(
+def test_a_runtime_with_other_data_is_refused(
     options: LaunchOptions, origin: RunningServer, tmp_path: Path
 ) -> None:
     make_database(tmp_path / "other.db", 1800)
     other = LaunchOptions(tmp_path / "other.db", options.environment, tmp_path)
     with (
-        running(SERVERS["Bun"], other, available_cores()) as peer,
+        running(SERVERS["Bun"], other, available_cores()) as runtime,
         pytest.raises(CannotMeasure, match=r"region=GB: .+ instead of"),
     ):
-        require_equivalent(peer, origin)
+        require_equivalent(runtime, origin)
 
 
 pytestmark = pytest.mark.skipif(

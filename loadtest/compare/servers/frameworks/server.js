@@ -10,8 +10,8 @@ const address = { port: Number(process.env.PORT), hostname: "127.0.0.1" };
 const hello = { hello: "world" };
 const path = "/api/trending";
 const exportPath = "/api/export/GB.ndjson";
-const regions = "GB DE FR ES IT NL PL SE PT BE AT IE DK CZ".split(" ");
-const windows = ["now", "day", "week"];
+const regions = process.env.REGIONS.split(",");
+const windows = process.env.WINDOWS.split(",");
 
 const kinds = { http, bun, fastify, express, "hono-node": honoOnNode, hono: honoOnBun, elysia };
 await kinds[kind]();

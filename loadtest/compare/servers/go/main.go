@@ -13,12 +13,15 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	_ "github.com/mattn/go-sqlite3"
 )
+
+var windows = strings.Split(os.Getenv("WINDOWS"), ",")
 
 type page struct {
 	Region              string       `json:"region"`
@@ -109,7 +112,7 @@ func (s *server) trending(w http.ResponseWriter, r *http.Request) {
 	region := strings.ToUpper(valueOr(query, "region", "GB"))
 	window := valueOr(query, "window", "day")
 	limit, err := strconv.Atoi(valueOr(query, "limit", "24"))
-	if err != nil || limit < 1 || limit > 50 || (window != "now" && window != "day" && window != "week") {
+	if err != nil || limit < 1 || limit > 50 || !slices.Contains(windows, window) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-const WINDOWS = ['now', 'day', 'week'];
+define('WINDOWS', explode(',', (string) getenv('WINDOWS')));
 
 if (parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH) !== '/api/trending') {
     http_response_code(404);
