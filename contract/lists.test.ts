@@ -64,6 +64,6 @@ test.each([
   ["messages about its ranks are taken", viewsAcceptedSeconds],
 ])("the writer keeps a generation for as long as %s", (_reason, seconds) => {
   const path = Bun.fileURLToPath(import.meta.resolve("../writer/src/Cli/Settings.php"));
-  const [, kept] = /GENERATION_RETENTION_SECONDS = (\d+);/.exec(readFileSync(path, "utf8")) ?? [];
-  expect(Number(kept)).toBeGreaterThanOrEqual(seconds);
+  const [, kept] = /GENERATION_RETENTION_HOURS = (.+?);/.exec(readFileSync(path, "utf8")) ?? [];
+  expect(3600 * Number(kept)).toBeGreaterThanOrEqual(seconds);
 });

@@ -38,6 +38,6 @@ test.each([
   ["*", null],
   ["img.example,".repeat(200), null],
   ["'unsafe-inline'", null],
-])("THUMB_HOSTS of %p are %p", (text, hosts) => {
+])("THUMBNAIL_HOSTS of %p are %p", (text, hosts) => {
   expect(readThumbHosts(text)).toEqual(hosts);
 });

@@ -48,7 +48,7 @@ export type VerifiedPointer<Kind> =
   | { verdict: Exclude<PointerVerdict, "valid"> };
 
 /**
- * How a store is called in the pointers of its writer, which readers are told: what follows `s3://` in its PUBLISH, or
+ * How a store is called in the pointers of its writer, which readers are told: what follows `s3://` in its PUBLISH_URL, or
  * another name of this form that the operator gave it.
  */
 const storeNamePattern = "[A-Za-z0-9][A-Za-z0-9._/-]{0,99}";

@@ -69,7 +69,7 @@ def publishing(interval_seconds: float, environment: Mapping[str, str]) -> Itera
 def make_environment() -> dict[str, str]:
     """The environment of this process, with new keys and without the settings of another origin."""
     inherited = {name: value for name, value in os.environ.items() if name not in {"EDGE_KEYS", "WORKERS"}}
-    return {**inherited, "TOKEN_SIGNING_KEYS": make_key(), "SIGNING_KEY": make_key()}
+    return {**inherited, "TOKEN_SIGNING_KEYS": make_key(), "SIGNING_KEYS": make_key()}
 
 
 def make_key() -> str:

@@ -2,21 +2,13 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 
 export type Environment = Record<string, string | undefined>;
 
-/** An environment with the text of its key files in the place of their paths, and what is wrong with which. */
+/** An environment with the text of its files in the place of their paths, and what is wrong with which. */
 export type KeyFiles = { values: Environment; failures: { name: string; message: string }[] };
 
-/** The settings that may be in a file, by the name of the setting that has its path. */
-const keyFileNames = {
-  TOKEN_SIGNING_KEYS_FILE: "TOKEN_SIGNING_KEYS",
-  SIGNING_KEY_FILE: "SIGNING_KEY",
-  EDGE_KEYS_FILE: "EDGE_KEYS",
-} as const;
+/** The settings of the origin whose value may be `file:PATH`. */
+const keyNames = ["TOKEN_SIGNING_KEYS", "SIGNING_KEYS", "EDGE_KEYS"] as const;
 
-/** The file of the regions is no secret, and is read with them: its text is in the setting REGIONS_TABLE. */
-const regionsFile = { REGIONS_FILE: "REGIONS_TABLE" } as const;
-
-/** All settings that may be in a file. */
-export const settingFileNames = { ...keyFileNames, ...regionsFile } as const;
+const fileScheme = "file:";
 
 const largestFile = 65_536; // bytes
 
@@ -24,21 +16,38 @@ const largestFile = 65_536; // bytes
 export function readKeyFiles(env: Environment): KeyFiles {
   const values = { ...env };
   const failures: KeyFiles["failures"] = [];
-  for (const [fileName, name] of Object.entries(settingFileNames)) {
-    const path = env[fileName];
-    if (path === undefined) continue;
-    delete values[fileName];
+  const replace = (name: string, { from = name, read }: { from?: string; read: () => string }) => {
     try {
-      if (env[name] !== undefined) throw new Error(`${name} is set as well: delete one of the two`);
-      values[name] = readSettingFile(path, { isSecret: !(fileName in regionsFile) });
+      values[name] = read();
     } catch (error) {
-      failures.push({ name: fileName, message: (error as Error).message });
+      delete values[name];
+      failures.push({ name: from, message: (error as Error).message });
     }
+  };
+  for (const name of keyNames) {
+    const value = env[name];
+    if (value?.startsWith(fileScheme)) replace(name, { read: () => readSecret(value) });
   }
+  const { REGIONS_FILE: regions } = env;
+  delete values.REGIONS_FILE;
+  if (regions !== undefined)
+    replace("REGIONS_TABLE", { from: "REGIONS_FILE", read: () => readSettingFile(regions) });
   return { values, failures };
 }
 
-function readSettingFile(path: string, { isSecret }: { isSecret: boolean }): string {
+/** Whether an environment names a file that may be read again. */
+export function namesFiles(env: Environment): boolean {
+  return env.REGIONS_FILE !== undefined || keyNames.some((name) => env[name]?.startsWith(fileScheme));
+}
+
+/** A secret, or the text of the file that `file:PATH` names. @throws Error that has no part of it */
+export function readSecret(value: string): string {
+  if (!value.startsWith(fileScheme)) return value;
+  return readSettingFile(value.slice(fileScheme.length), { isSecret: true });
+}
+
+/** The text of a setting's file, without white space at its ends. @throws Error that has no part of it */
+export function readSettingFile(path: string, { isSecret = false } = {}): string {
   const file = openFile(path);
   try {
     const stat = fstatSync(file);

@@ -171,7 +171,7 @@ export async function assembleAnswers(
     lists,
     documents: createDocuments(keys.publicKeys, () => describeApi(settings.regions)),
     linkOf: videoLinks(settings.videoUrl),
-    assets: new PageAssets(settings.pageFolder),
+    assets: new PageAssets(),
     thumbHosts: settings.thumbHosts,
   });
   return { findRoute, builder: new Builder(keys, { factory, onBuilt }) };

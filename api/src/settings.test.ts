@@ -7,7 +7,7 @@ import { readSettings } from "./settings.ts";
 
 const key = `${"B".repeat(42)}A`; // 32 bytes
 const zeros = "A".repeat(43);
-const enough = { TOKEN_SIGNING_KEYS: `${"C".repeat(42)}A`, SIGNING_KEY: key };
+const enough = { TOKEN_SIGNING_KEYS: `${"C".repeat(42)}A`, SIGNING_KEYS: key };
 
 test("what has a default may be left out", () => {
   const settings = readSettings(enough);
@@ -46,8 +46,12 @@ test.each([
   ["WORKERS", "many", "WORKERS: expected auto or a whole number from 1 to 64. Example: WORKERS=auto"],
   ["EDGE_KEYS", `e1:${zeros}`, "EDGE_KEYS: the key of e1 is one byte repeated: make a random one. Example:"],
   ["TOKEN_SIGNING_KEYS", zeros, "TOKEN_SIGNING_KEYS: key 1 is one byte repeated"],
-  ["SIGNING_KEY", zeros, "SIGNING_KEY: key 1 is one byte repeated: make a random one. Example: SIGNING_KEY="],
-  ["SIGNING_KEY", `${key},AAAA`, "SIGNING_KEY: key 2 is not base64url of exactly 32 bytes"],
+  [
+    "SIGNING_KEYS",
+    zeros,
+    "SIGNING_KEYS: key 1 is one byte repeated: make a random one. Example: SIGNING_KEYS=",
+  ],
+  ["SIGNING_KEYS", `${key},AAAA`, "SIGNING_KEYS: key 2 is not base64url of exactly 32 bytes"],
   ["WORKERS", "0", "WORKERS: expected auto or a whole number from 1 to 64. Example: WORKERS=auto"],
   [
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -83,16 +87,10 @@ test.each(["https://site.example/watch/{id}", "https://site.example:8443/?v={id}
   (url) => expect(readSettings({ ...enough, VIDEO_URL: url }).videoUrl).toBe(url),
 );
 
-test("keys of the token's old form are refused with what to do", () => {
-  expect(() => readSettings({ ...enough, TOKEN_KEYS: "k1:secret" })).toThrow(
-    /^TOKEN_KEYS: no longer used, tokens are signed with TOKEN_SIGNING_KEYS\. Delete it; (?!.*secret)/,
-  );
-});
-
 test("one key does not sign both responses and tokens", () => {
-  const both = { TOKEN_SIGNING_KEYS: `${enough.TOKEN_SIGNING_KEYS},${enough.SIGNING_KEY}` };
+  const both = { TOKEN_SIGNING_KEYS: `${enough.TOKEN_SIGNING_KEYS},${enough.SIGNING_KEYS}` };
   expect(() => readSettings({ ...enough, ...both })).toThrow(
-    "TOKEN_SIGNING_KEYS: one of them is in SIGNING_KEY as well. Make a key for each.",
+    "TOKEN_SIGNING_KEYS: one of them is in SIGNING_KEYS as well. Make a key for each.",
   );
 });
 
@@ -104,7 +102,7 @@ describe("a key file", () => {
   const folder = mkdtempSync(join(tmpdir(), "trendvault-key-files-"));
   const path = join(folder, "keys");
   afterAll(() => rmSync(folder, { recursive: true }));
-  const { SIGNING_KEY: _, ...others } = enough;
+  const { SIGNING_KEYS: _, ...others } = enough;
 
   function write(text: string, mode = 0o640): string {
     rmSync(path, { force: true, recursive: true });
@@ -119,12 +117,12 @@ describe("a key file", () => {
   }
 
   test("has what the setting would have, and may be changed between two readings", () => {
-    const env = { ...others, SIGNING_KEY_FILE: write(`${key}\n`) };
+    const env = { ...others, SIGNING_KEYS: `file:${write(`${key}\n`)}` };
     expect(readSettings(env).signingSeeds.map(toBase64url)).toEqual([key]);
     const second = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
     write(`${second}, ${key}`);
     expect(readSettings(env).signingSeeds.map(toBase64url)).toEqual([second, key]);
-    const edge = { ...enough, EDGE_KEYS_FILE: write(`e2:${second},\ne1:${key}\n`) };
+    const edge = { ...enough, EDGE_KEYS: `file:${write(`e2:${second},\ne1:${key}\n`)}` };
     expect([...(readSettings(edge).edgeKeys ?? [])].map(([kid]) => kid)).toEqual(["e2", "e1"]);
   });
 
@@ -141,16 +139,9 @@ describe("a key file", () => {
   ])("that %s is refused with one line that does not quote it", (_name, spoil, problem) => {
     write(key);
     spoil();
-    const read = () => readSettings({ ...others, SIGNING_KEY_FILE: path });
-    expect(read).toThrow(/^SIGNING_KEY_FILE: .*\. Example: SIGNING_KEY_FILE=\/etc\/trendvault\/signing-key$/);
+    const read = () => readSettings({ ...others, SIGNING_KEYS: `file:${path}` });
+    expect(read).toThrow(/^SIGNING_KEYS: .*\. Example: SIGNING_KEYS=<32 random bytes.*$/);
     expect(read).toThrow(problem);
     expect(read).not.toThrow(/secret|AAAAA/);
-  });
-
-  test.each([key, ""])("beside the setting itself (%p) is refused", (value) => {
-    const env = { ...others, SIGNING_KEY: value, SIGNING_KEY_FILE: write(key) };
-    expect(() => readSettings(env)).toThrow(
-      /^SIGNING_KEY_FILE: SIGNING_KEY is set as well: delete one of the two\. Example: .*$/,
-    );
   });
 });

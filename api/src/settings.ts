@@ -8,7 +8,7 @@ import {
 import { readThumbHosts } from "@trendvault/contract/page";
 import { type RegionTable, readRegionTable } from "@trendvault/contract/regions";
 import * as z from "zod/mini";
-import { type Environment, type KeyFiles, readKeyFiles, settingFileNames } from "./key-files.ts";
+import { type Environment, type KeyFiles, readKeyFiles } from "./key-files.ts";
 
 const makeBytes = "openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
 
@@ -20,7 +20,7 @@ const environment = z.object({
   PORT: z._default(wholeNumber(0, 65_535), 3000),
   DB_PATH: z._default(text(/^[^\0]+$/, "a file"), "data/trendvault.db"),
   TOKEN_SIGNING_KEYS: secret(parseSeeds),
-  SIGNING_KEY: secret(parseSeeds),
+  SIGNING_KEYS: secret(parseSeeds),
   EDGE_KEYS: z.optional(secret(parseKeyRing)),
   EDGE_SIGNING_PUBLIC_KEYS: z.optional(publicKeys()),
   VIDEO_URL: z.optional(
@@ -30,8 +30,7 @@ const environment = z.object({
       }),
     ),
   ),
-  THUMB_HOSTS: z._default(thumbHosts(), ""),
-  PAGE_FOLDER: z.optional(text(/^[^\0]+$/, "a folder")),
+  THUMBNAIL_HOSTS: z._default(thumbHosts(), ""),
   REGIONS_TABLE: z.optional(regionTable()),
   WORKERS: z._default(
     z.union([z.literal("auto"), wholeNumber(1, 64, workersExpected)], { error: workersExpected }),
@@ -48,15 +47,11 @@ const examples: Record<string, string> = {
   PORT: "3000",
   DB_PATH: "data/trendvault.db",
   TOKEN_SIGNING_KEYS: `<32 random bytes as base64url: ${makeBytes}>`,
-  TOKEN_SIGNING_KEYS_FILE: "/etc/trendvault/token-signing-keys",
-  SIGNING_KEY_FILE: "/etc/trendvault/signing-key",
-  SIGNING_KEY: `<32 random bytes as base64url: ${makeBytes}>`,
-  EDGE_KEYS_FILE: "/etc/trendvault/edge-keys",
+  SIGNING_KEYS: `<32 random bytes as base64url: ${makeBytes}>`,
   EDGE_KEYS: `e1:<32 random bytes as base64url: ${makeBytes}>`,
   EDGE_SIGNING_PUBLIC_KEYS: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
   VIDEO_URL: "https://site.example/watch/{id}",
-  THUMB_HOSTS: "img.example.com,127.0.0.1:8787",
-  PAGE_FOLDER: "/srv/trendvault/page/dist",
+  THUMBNAIL_HOSTS: "img.example.com,127.0.0.1:8787",
   REGIONS_FILE: "/etc/trendvault/regions.json",
   WORKERS: "auto",
   ADMIN_HOST: "127.0.0.1",
@@ -82,8 +77,6 @@ export type Settings = {
   videoUrl: string | null;
   /** Whose pictures the page shows. */
   thumbHosts: string[];
-  /** The built page; null: web/page/dist beside this program. */
-  pageFolder: string | null;
   /** Null: those that come with the program. */
   regions: RegionTable | null;
   workers: number;
@@ -98,24 +91,22 @@ export function readSettings(env: Environment, files: KeyFiles = readKeyFiles(en
   const parsed = environment.safeParse(files.values);
   const failed = new Set(files.failures.map(({ name }) => name));
   const issues = (parsed.error?.issues ?? [])
-    .map(({ path, message }) => ({ name: nameAsSet(String(path[0]), env), message }))
+    .map(({ path, message }) => ({ name: nameAsSet(String(path[0])), message }))
     .filter(({ name }) => !failed.has(name)); // the file's own failure is the reason
   const bad = [...files.failures, ...issues].map(describeIssue);
-  if (env.TOKEN_KEYS !== undefined) bad.push(tokenKeysAreGone);
   if (!parsed.success || bad.length > 0) throw new Error(bad.join("\n"));
   const values = parsed.data;
-  requireOwnTokenKeys(values.TOKEN_SIGNING_KEYS, values.SIGNING_KEY);
+  requireOwnTokenKeys(values.TOKEN_SIGNING_KEYS, values.SIGNING_KEYS);
   return {
     host: values.HOST,
     port: values.PORT,
     databasePath: values.DB_PATH,
     tokenSigningSeeds: values.TOKEN_SIGNING_KEYS,
-    signingSeeds: values.SIGNING_KEY,
+    signingSeeds: values.SIGNING_KEYS,
     edgeKeys: values.EDGE_KEYS ?? null,
     edgeSigningKeys: values.EDGE_SIGNING_PUBLIC_KEYS ?? [],
     videoUrl: values.VIDEO_URL ?? null,
-    thumbHosts: readThumbHosts(values.THUMB_HOSTS) ?? [],
-    pageFolder: values.PAGE_FOLDER ?? null,
+    thumbHosts: readThumbHosts(values.THUMBNAIL_HOSTS) ?? [],
     regions: values.REGIONS_TABLE ?? null,
     workers: values.WORKERS === "auto" ? navigator.hardwareConcurrency : values.WORKERS,
     adminHost: values.ADMIN_HOST,
@@ -124,21 +115,14 @@ export function readSettings(env: Environment, files: KeyFiles = readKeyFiles(en
   };
 }
 
-const tokenKeysAreGone =
-  "TOKEN_KEYS: no longer used, tokens are signed with TOKEN_SIGNING_KEYS. Delete it; docs/http-api.md says how tokens are verified now.";
-
 function requireOwnTokenKeys(tokenSeeds: Uint8Array[], seeds: Uint8Array[]): void {
   const others = new Set(seeds.map((seed) => seed.toHex()));
   if (!tokenSeeds.some((seed) => others.has(seed.toHex()))) return;
-  throw new Error("TOKEN_SIGNING_KEYS: one of them is in SIGNING_KEY as well. Make a key for each.");
+  throw new Error("TOKEN_SIGNING_KEYS: one of them is in SIGNING_KEYS as well. Make a key for each.");
 }
 
-/** A setting's name, or that of the setting with the path of its file. */
-function nameAsSet(name: string, env: Environment): string {
-  const inFile = Object.entries(settingFileNames).find(
-    ([file, key]) => key === name && env[file] !== undefined,
-  );
-  return inFile?.[0] ?? name;
+function nameAsSet(name: string): string {
+  return name === "REGIONS_TABLE" ? "REGIONS_FILE" : name;
 }
 
 function describeIssue({ name, message }: { name: string; message: string }): string {

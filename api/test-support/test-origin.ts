@@ -6,7 +6,7 @@ import { readSettings } from "../src/settings.ts";
 /** Variables that an origin needs. The keys are for tests and worth nothing. */
 export const testEnvironment = {
   TOKEN_SIGNING_KEYS: toBase64url(Uint8Array.from({ length: 32 }, (_, index) => 99 - index)),
-  SIGNING_KEY: toBase64url(Uint8Array.from({ length: 32 }, (_, index) => index)),
+  SIGNING_KEYS: toBase64url(Uint8Array.from({ length: 32 }, (_, index) => index)),
 };
 
 export const testTime = 1_795_171_230_000; // milliseconds, in the middle of a minute

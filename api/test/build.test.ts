@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
@@ -18,6 +18,8 @@ test("the documented build makes programs that run, also where bun is not on PAT
   const origin = run([process.execPath, join(folder, "main.js")]);
   expect(await origin.stderr.text()).toStartWith("TOKEN_SIGNING_KEYS: missing");
   expect(await origin.exited).toBe(1);
+  mkdirSync(join(folder, "web/page"), { recursive: true });
+  symlinkSync(join(import.meta.dir, "../../web/page/dist"), join(folder, "web/page/dist"));
   await renderWith(join(folder, "render.js"), run);
   rmSync(folder, { recursive: true });
 });
@@ -29,7 +31,7 @@ async function renderWith(program: string, run: Run): Promise<void> {
   const builder = new DatabaseBuilder();
   builder.publish([{ region: "GB", videos: videos(3) }]);
   const output = join(builder.folder, "a.bundle");
-  const settings = { ...testEnvironment, PAGE_FOLDER: join(import.meta.dir, "../../web/page/dist") };
+  const settings = testEnvironment;
   const render = run([process.execPath, program, "--database", builder.path, "--output", output], settings);
   const bundle = await openBundle(output, JSON.parse(await render.stdout.text()));
   for (const target of ["/?region=GB", "/about", "/docs", "/feeds/GB.atom", "/openapi.json"]) {

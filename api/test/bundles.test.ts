@@ -218,7 +218,7 @@ test("several processes give the same documents in another order", async () => {
 
 test("what one of several processes says is the error, and nothing is left", async () => {
   const output = join(builder.folder, "keyless.bundle");
-  await expect(render(output, { processes: 2, programEnv: {} })).rejects.toThrow("SIGNING_KEY: missing");
+  await expect(render(output, { processes: 2, programEnv: {} })).rejects.toThrow("SIGNING_KEYS: missing");
   expect(existsSync(output)).toBe(false);
 }, 1_200_000);
 

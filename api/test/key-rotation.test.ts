@@ -43,9 +43,8 @@ function write(name: string, text: string): string {
 
 async function start(keys: { signing: string; edge: string }, env: Record<string, string> = {}) {
   origin = await OriginProcess.start(builder.path, {
-    SIGNING_KEY: undefined,
-    SIGNING_KEY_FILE: write("signing-key", keys.signing),
-    EDGE_KEYS_FILE: write("edge-keys", keys.edge),
+    SIGNING_KEYS: `file:${write("signing-keys", keys.signing)}`,
+    EDGE_KEYS: `file:${write("edge-keys", keys.edge)}`,
     ...env,
   });
   return origin;
@@ -113,13 +112,13 @@ test("a rotation of both keys under load, by SIGHUP: nothing is refused, every s
   await until(() => load.result.answers > 200);
 
   write("edge-keys", `${e2},${e1}`);
-  write("signing-key", `${s1},${s2}`);
+  write("signing-keys", `${s1},${s2}`);
   await hangUp(running);
   const both = await readKeySet(url, e2);
   expect(both.keys).toHaveLength(3); // the last one signs tokens
   expect(both.keys[0]).toEqual(published.keys[0] as never);
 
-  write("signing-key", `${s2},${s1}`);
+  write("signing-keys", `${s2},${s1}`);
   await hangUp(running);
   expect((await readKeySet(url, e1)).keys[0]).toEqual(both.keys[1] as never);
   const before = load.result.answers;
@@ -136,7 +135,7 @@ test("a rotation of both keys under load, by SIGHUP: nothing is refused, every s
   expect([...new Set(kids)]).toEqual(both.keys.slice(0, 2).map(({ kid }) => kid));
 
   write("edge-keys", e2);
-  write("signing-key", s2);
+  write("signing-keys", s2);
   await hangUp(running);
   expect((await ask(url, e1)).status).toBe(403);
   expect((await ask(url, e2)).status).toBe(200);
@@ -150,7 +149,7 @@ test("a key file that is bad at SIGHUP leaves the keys of before, also for a wor
   const { url, lines } = running;
   const { load } = await keepAsking(url, e1);
   await until(() => load.result.answers > 100);
-  write("signing-key", newKey());
+  write("signing-keys", newKey());
   const path = write("edge-keys", "e2:garbage");
   const published = await readKeySet(url, e1);
   await hangUp(running);
@@ -158,10 +157,10 @@ test("a key file that is bad at SIGHUP leaves the keys of before, also for a wor
   expect(await readKeySet(url, e1)).toEqual(published); // not half of the change
   const rejected = lines.find(({ event }) => event === "keys_rejected");
   expect(rejected).toMatchObject({ level: "error" });
-  expect(String(rejected?.reason)).toStartWith("EDGE_KEYS_FILE: the key of e2 has");
+  expect(String(rejected?.reason)).toStartWith("EDGE_KEYS: the key of e2 has");
   expect(running.output).not.toContain("garbage");
   await until(async () => (await running.readiness()).status === "degraded");
-  expect((await running.readiness()).reasons.join()).toContain("EDGE_KEYS_FILE");
+  expect((await running.readiness()).reasons.join()).toContain("EDGE_KEYS: ");
 
   const [crashing = 0] = running.workerPids();
   rmSync(path);
@@ -180,10 +179,10 @@ test("a key file that is bad at SIGHUP leaves the keys of before, also for a wor
 
 test("a key file that is bad at the start is named with its setting, and nothing starts", async () => {
   const path = write("edge-keys", `e1:${"A".repeat(43)}`);
-  const { code, stderr } = await OriginProcess.refuse(builder.path, { EDGE_KEYS_FILE: path });
+  const { code, stderr } = await OriginProcess.refuse(builder.path, { EDGE_KEYS: `file:${path}` });
   expect(code).toBe(1);
   expect(stderr.trim()).toBe(
-    "EDGE_KEYS_FILE: the key of e1 is one byte repeated: make a random one. " +
-      "Example: EDGE_KEYS_FILE=/etc/trendvault/edge-keys",
+    "EDGE_KEYS: the key of e1 is one byte repeated: make a random one. " +
+      "Example: EDGE_KEYS=e1:<32 random bytes as base64url: openssl rand -base64 32 | tr '+/' '-_' | tr -d '='>",
   );
 });

@@ -1,6 +1,6 @@
 import { listingXml } from "./listing-xml.ts";
 
-/** The bucket's name in S3_ENDPOINT/BUCKET/KEY. */
+/** The bucket's name in S3_ENDPOINT_URL/BUCKET/KEY. */
 const bucketName = "dev-store";
 
 const bundleSuffix = ".bundle";

@@ -49,14 +49,17 @@ function storeNames({ BUNDLE_PREFIX }: Settings): Check {
   return text((names) => {
     const all = names.split(",");
     return all.length === count && all.every(isStoreName);
-  }, "for each of BUNDLE_PREFIX the writer's PUBLISH without s3://, or its PUBLISH_NAME");
+  }, "for each of BUNDLE_PREFIX the writer's PUBLISH_URL without s3://, or its PUBLISH_NAME");
 }
 
 /** The same where bundles are read, in addition: where BUNDLES is bound and ORIGIN_JWKS has a key for publications. */
 const bundleChecks = {
   BUNDLES: binding("get", "an R2 bucket: see [[r2_buckets]]"),
   BUNDLE_PREFIX: optional(
-    text(arePrefixes, "what follows the bucket in the writer's PUBLISH; of several writers each, like gb,de"),
+    text(
+      arePrefixes,
+      "what follows the bucket in the writer's PUBLISH_URL; of several writers each, like gb,de",
+    ),
   ),
   EDGE_SIGNING_KEY: optional(text(isSeed, "32 random bytes as base64url")),
   FALLBACK: optional(kvNamespace),

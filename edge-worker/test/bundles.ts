@@ -37,7 +37,7 @@ export function renderBundle(databasePath: string, { isDelegating = true } = {})
   const output = join(folder, "a.bundle");
   const env = {
     PATH: process.env.PATH,
-    SIGNING_KEY: signingKey,
+    SIGNING_KEYS: signingKey,
     TOKEN_SIGNING_KEYS: tokenSigningKey,
     ...(isDelegating && { EDGE_SIGNING_PUBLIC_KEYS: edgeSigner.responseKey.x }),
   };

@@ -42,7 +42,7 @@ export class Origin {
       ADMIN_PORT: "0",
       ...this.#environment,
       TOKEN_SIGNING_KEYS: tokenSigningKey,
-      SIGNING_KEY: signingKey,
+      SIGNING_KEYS: signingKey,
       EDGE_KEYS: edgeKeys,
     };
     const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"];

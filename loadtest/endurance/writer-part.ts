@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dir, "../..");
 const writer = join(root, "writer/bin/writer");
-const historyHours = 25; // KEEP_DAYS is 1: with every run, as much is deleted as comes
+const historyHours = 25; // OBSERVATION_RETENTION_HOURS is 24: with every run, as much is deleted as comes
 /** The exit code of a process that SIGKILL ended. */
 const killedCode = 128 + 9;
 
@@ -91,7 +91,13 @@ export class WriterPart {
       .catch(() => "");
     const child = Bun.spawn([writer, ...words], {
       cwd: root,
-      env: { ...env, DB_PATH, SOURCES, KEEP_DAYS: "1", GENERATION_RETENTION_SECONDS: "300" },
+      env: {
+        ...env,
+        DB_PATH,
+        SOURCES,
+        OBSERVATION_RETENTION_HOURS: "24",
+        GENERATION_RETENTION_HOURS: String(300 / 3600),
+      },
       stdio: ["ignore", "ignore", "pipe"],
       detached: true,
     });

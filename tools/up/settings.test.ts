@@ -9,7 +9,7 @@ const newPath = () => join(newFolder(), ".env");
 test("a key file that is missing is created for its owner alone, with keys of 32 random bytes", () => {
   const path = newPath();
   const { settings, created } = loadOrCreateKeys(path);
-  expect(created).toEqual(["TOKEN_SIGNING_KEYS", "SIGNING_KEY", "EDGE_KEYS", "VIEWS_KEYS"]);
+  expect(created).toEqual(["TOKEN_SIGNING_KEYS", "SIGNING_KEYS", "EDGE_KEYS", "VIEWS_KEYS"]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(settings.TOKEN_SIGNING_KEYS).toMatch(/^[\w-]{43}$/);
 });
@@ -32,7 +32,7 @@ test("a key that is missing from a key file is added, and the others stay", () =
   const path = newPath();
   writeFileSync(path, 'TOKEN_SIGNING_KEYS="mine"'); // without a newline at the end
   const { settings, created } = loadOrCreateKeys(path);
-  expect(created).toEqual(["SIGNING_KEY", "EDGE_KEYS", "VIEWS_KEYS"]);
+  expect(created).toEqual(["SIGNING_KEYS", "EDGE_KEYS", "VIEWS_KEYS"]);
   expect(settings.TOKEN_SIGNING_KEYS).toBe("mine");
   expect(loadOrCreateKeys(path).settings).toEqual(settings);
 });
@@ -41,26 +41,17 @@ test("a copy of .env.example gets the keys that are empty there, and is closed t
   const path = newPath();
   writeFileSync(path, readFileSync(join(import.meta.dir, "../../.env.example")), { mode: 0o644 });
   const { settings, created } = loadOrCreateKeys(path);
-  expect(created).toEqual(["TOKEN_SIGNING_KEYS", "SIGNING_KEY", "EDGE_KEYS", "VIEWS_KEYS"]);
+  expect(created).toEqual(["TOKEN_SIGNING_KEYS", "SIGNING_KEYS", "EDGE_KEYS", "VIEWS_KEYS"]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(loadOrCreateKeys(path)).toEqual({ settings, created: [] });
 });
 
 test("a key of the environment that is not the local one is named, and replaced", () => {
   const { settings } = loadOrCreateKeys(newPath());
-  const environment = { HOME: "/home", EDGE_KEYS: "garbage", SIGNING_KEY: settings.SIGNING_KEY };
+  const environment = { HOME: "/home", EDGE_KEYS: "garbage", SIGNING_KEYS: settings.SIGNING_KEYS };
   const { env, unused } = replaceKeys(environment, settings);
   expect(unused).toEqual(["EDGE_KEYS"]);
   expect(env).toEqual({ HOME: "/home", ...settings });
-});
-
-test("a path of a key file is named, and left out: the origin would refuse it beside the key", () => {
-  const { settings } = loadOrCreateKeys(newPath());
-  const withPath = { ...settings, EDGE_KEYS_FILE: "/edge-keys" };
-  expect(replaceKeys({ SIGNING_KEY_FILE: "/signing-key" }, withPath)).toEqual({
-    env: settings,
-    unused: ["SIGNING_KEY_FILE", "EDGE_KEYS_FILE"],
-  });
 });
 
 test("two machines never share a key", () => {

@@ -12,20 +12,20 @@ const comment =
 /** The keys that one machine may need, with a function that makes each: no key has a default. */
 const createKey = {
   TOKEN_SIGNING_KEYS: randomKey,
-  SIGNING_KEY: randomKey,
+  SIGNING_KEYS: randomKey,
   EDGE_KEYS: () => `e1:${randomKey()}`,
   VIEWS_KEYS: () => `v1:${randomKey()}`,
-  PUBLISH_SIGNING_KEY: randomKey,
+  PUBLISH_SIGNING_KEYS: randomKey,
   EDGE_SIGNING_KEY: randomKey,
   S3_SECRET_ACCESS_KEY: randomKey,
 } satisfies Record<string, () => string>;
 
 type KeyName = keyof typeof createKey;
 
-const keyNames: readonly KeyName[] = ["TOKEN_SIGNING_KEYS", "SIGNING_KEY", "EDGE_KEYS", "VIEWS_KEYS"];
+const keyNames: readonly KeyName[] = ["TOKEN_SIGNING_KEYS", "SIGNING_KEYS", "EDGE_KEYS", "VIEWS_KEYS"];
 /** What publishing into a store needs as well. */
 export const publishingKeyNames: readonly KeyName[] = [
-  "PUBLISH_SIGNING_KEY",
+  "PUBLISH_SIGNING_KEYS",
   "EDGE_SIGNING_KEY",
   "S3_SECRET_ACCESS_KEY",
 ];
@@ -40,7 +40,7 @@ export function loadOrCreateKeys(
   further: readonly KeyName[] = [],
 ): { settings: Record<string, string>; created: string[] } {
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
-  const { TOKEN_KEYS: _, ...present } = definedOnly(parseEnv(text)); // of before tokens were signed with a key pair
+  const present = definedOnly(parseEnv(text));
   const created = [...keyNames, ...further]
     .filter((name) => !present[name]) // .env.example has empty ones
     .map((name) => [name, createKey[name]()] as const);
@@ -62,11 +62,9 @@ export function replaceKeys(
   settings: Record<string, string>,
 ): { env: Record<string, string>; unused: string[] } {
   const env = { ...definedOnly(environment), ...settings };
-  const files = Object.keys(createKey).map((name) => `${name}_FILE`);
-  const unused = Object.keys(createKey)
-    .filter((name) => environment[name] !== undefined && environment[name] !== settings[name])
-    .concat(files.filter((name) => env[name] !== undefined));
-  for (const name of files) delete env[name];
+  const unused = Object.keys(createKey).filter(
+    (name) => environment[name] !== undefined && environment[name] !== settings[name],
+  );
   return { env, unused };
 }
 
@@ -99,8 +97,8 @@ export async function withStore(
   const { x } = await keySigner(Buffer.from(env.EDGE_SIGNING_KEY ?? "", "base64url"));
   const settings = {
     ...env,
-    PUBLISH: publishInto,
-    S3_ENDPOINT: `http://${HOST}:${edgePort}`,
+    PUBLISH_URL: publishInto,
+    S3_ENDPOINT_URL: `http://${HOST}:${edgePort}`,
     S3_ACCESS_KEY_ID: env.S3_SECRET_ACCESS_KEY ?? "", // the local store looks at no more
     PUBLISH_TIMEOUT_SECONDS: "600", // beside an edge and visitors on one machine
     RENDER_COMMAND: render.join(" "),

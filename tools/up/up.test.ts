@@ -108,7 +108,7 @@ test("without the edge the origin answers every client, and bin/up says so", asy
   const stack = start(args, { EDGE_KEYS: "garbage" });
   await stack.waitForOutput(`Not used: EDGE_KEYS. bin/up takes its keys from ${envFile}.`);
   await stack.waitForOutput(
-    `Created local keys in ${envFile}: TOKEN_SIGNING_KEYS, SIGNING_KEY, EDGE_KEYS, VIEWS_KEYS`,
+    `Created local keys in ${envFile}: TOKEN_SIGNING_KEYS, SIGNING_KEYS, EDGE_KEYS, VIEWS_KEYS`,
   );
   await stack.waitForOutput("open to every client of this machine");
   await stack.waitForOutput("TrendVault is up.");

@@ -63,16 +63,16 @@ async function fillAndRun(
   const { env: replaced, unused } = replaceKeys(process.env, settings);
   if (unused.length > 0)
     console.log(`Not used: ${unused.join(", ")}. bin/up takes its keys from ${options.envFile}.`);
-  const { thumbBase } = demoSiteAt(HOST, options.demoPort);
+  const { host } = demoSiteAt(HOST, options.demoPort);
   const { REGIONS_FILE: _, ...others } = replaced;
   const regions = options.regions === null ? {} : { REGIONS_FILE: options.regions };
-  const env = { ...others, ...regions, DB_PATH: options.db, DEMO_THUMB_BASE: thumbBase };
+  const env = { ...others, ...regions, DB_PATH: options.db };
   const writer = { root, db: options.db, env, signal };
-  await fill(options, writer);
+  await fill(options, { ...writer, env: { ...env, THUMBNAIL_HOSTS: host } }); // the pictures of the demo
   if (!isSeededWithDemo(options.db)) return run(options, writer);
   const site = serveDemoSite(HOST, options.demoPort);
   try {
-    return await run(options, { ...writer, env: { ...env, THUMB_HOSTS: site.host } });
+    return await run(options, { ...writer, env: { ...env, THUMBNAIL_HOSTS: site.host } });
   } finally {
     await site.stop();
   }

@@ -1,25 +1,24 @@
-import { readFileSync } from "node:fs";
 import { isPublicationKey, type PublicKeySet } from "@trendvault/contract/keys";
+import { readSettingFile } from "../../src/key-files.ts";
 
-/** The public keys of writers, as text (a JWK set, RFC 7517) or in a file, which is read each time it is needed. */
-export type KeySetting = { text: string } | { file: string };
-
-/** The keys of purpose `publications`. @throws Error that says what was expected */
-export function readKeys(setting: KeySetting): PublicKeySet {
-  const name = "file" in setting ? `FOLLOW_JWKS_FILE: ${setting.file}` : "FOLLOW_JWKS";
-  const text = "file" in setting ? readText(setting.file) : setting.text;
-  const keys = parseKeys(text).filter(isPublicationKey);
+/**
+ * The keys of purpose `publications` in a JWK set (RFC 7517), or in the file of `file:PATH`, which is read each time
+ * they are needed. @throws Error that says what was expected
+ */
+export function readKeys(setting: string): PublicKeySet {
+  const path = setting.startsWith("file:") ? setting.slice("file:".length) : null;
+  const keys = parseKeys(path === null ? setting : readText(path)).filter(isPublicationKey);
   if (keys.length > 0) return { keys };
   throw new Error(
-    `${name}: expected a JWK set with a key whose purpose is publications, as writer publication-keys prints it`,
+    `FOLLOW_JWKS${path === null ? "" : `=${setting}`}: expected a JWK set with a key whose purpose is publications, as writer publication-keys prints it`,
   );
 }
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readSettingFile(path);
   } catch (error) {
-    throw new Error(`FOLLOW_JWKS_FILE: cannot read ${path} (${(error as NodeJS.ErrnoException).code})`);
+    throw new Error(`FOLLOW_JWKS: ${(error as Error).message}`);
   }
 }
 

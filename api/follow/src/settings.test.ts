@@ -6,9 +6,9 @@ import { type CommandLine, readSettings } from "./settings.ts";
 
 const key = { kty: "OKP", crv: "Ed25519", kid: "AAAAAAAA", x: "AAAA", purpose: "publications" };
 const good = {
-  FOLLOW: "s3://bucket/lists, s3://bucket/others/",
+  FOLLOW_URLS: "s3://bucket/lists, s3://bucket/others/",
   DB_PATH: "/srv/lists.db",
-  S3_ENDPOINT: "https://s3.example/",
+  S3_ENDPOINT_URL: "https://s3.example/",
   S3_ACCESS_KEY_ID: "id",
   S3_SECRET_ACCESS_KEY: "very secret",
   FOLLOW_JWKS: JSON.stringify({ keys: [key] }),
@@ -35,19 +35,19 @@ test("settings come from the environment, and the command line wins", () => {
 });
 
 test.each([
-  [{ FOLLOW: undefined }, "FOLLOW: missing"],
-  [{ FOLLOW: "s3://b" }, '"s3://b" is no store'],
-  [{ FOLLOW: "s3://bucket/a//b" }, '"s3://bucket/a//b" is no store'],
-  [{ FOLLOW: "s3://bucket/a,s3://bucket/a/" }, "s3://bucket/a is named twice"],
-  [{ FOLLOW: "/copy" }, "/copy has no name of its own: expected PUBLISH_NAME"],
+  [{ FOLLOW_URLS: undefined }, "FOLLOW_URLS: missing"],
+  [{ FOLLOW_URLS: "s3://b" }, '"s3://b" is no store'],
+  [{ FOLLOW_URLS: "s3://bucket/a//b" }, '"s3://bucket/a//b" is no store'],
+  [{ FOLLOW_URLS: "s3://bucket/a,s3://bucket/a/" }, "s3://bucket/a is named twice"],
+  [{ FOLLOW_URLS: "/copy" }, "/copy has no name of its own: expected PUBLISH_NAME"],
   [{ FOLLOW_NAMES: "one" }, "FOLLOW_NAMES: expected a name for each of 2 stores"],
   [{ FOLLOW_NAMES: "one,t w o" }, '"t w o" is no store\'s name'],
-  [{ FOLLOW: `s3://bucket/${"x".repeat(100)}` }, "is no store's name"],
+  [{ FOLLOW_URLS: `s3://bucket/${"x".repeat(100)}` }, "is no store's name"],
   [{ DB_PATH: "" }, "DB_PATH: missing"],
-  [{ S3_ENDPOINT: undefined }, "S3_ENDPOINT: missing"],
-  [{ S3_ENDPOINT: "ftp://x" }, "S3_ENDPOINT: expected an http or https URL"],
+  [{ S3_ENDPOINT_URL: undefined }, "S3_ENDPOINT_URL: missing"],
+  [{ S3_ENDPOINT_URL: "ftp://x" }, "S3_ENDPOINT_URL: expected an http or https URL"],
   [{ S3_ACCESS_KEY_ID: undefined }, "S3_ACCESS_KEY_ID: missing"],
-  [{ S3_SECRET_ACCESS_KEY_FILE: "/x" }, "S3_SECRET_ACCESS_KEY is set as well"],
+  [{ S3_SECRET_ACCESS_KEY: "file:/nowhere" }, "S3_SECRET_ACCESS_KEY: cannot read /nowhere (ENOENT)"],
   [{ FOLLOW_JWKS: undefined }, "FOLLOW_JWKS: missing"],
   [{ FOLLOW_JWKS: "" }, "FOLLOW_JWKS: missing"],
   [{ FOLLOW_JWKS: "{" }, "FOLLOW_JWKS: expected a JWK set"],
@@ -55,17 +55,15 @@ test.each([
     { FOLLOW_JWKS: JSON.stringify({ keys: [{ ...key, purpose: "tokens" }] }) },
     "whose purpose is publications",
   ],
-  [{ FOLLOW_JWKS_FILE: "/x" }, "FOLLOW_JWKS is set as well"],
-  [{ FOLLOW_JWKS: undefined, FOLLOW_JWKS_FILE: "/nowhere" }, "cannot read /nowhere (ENOENT)"],
-  [{ FOLLOW_RETENTION_SECONDS: "-1" }, "FOLLOW_RETENTION_SECONDS: expected seconds from 0 to 86400"],
-  [{ FOLLOW_MAX_AGE_SECONDS: "0" }, "FOLLOW_MAX_AGE_SECONDS: expected seconds from 1"],
-  [{ FOLLOW_TIMEOUT_SECONDS: "1e3" }, "FOLLOW_TIMEOUT_SECONDS: expected seconds"],
+  [{ FOLLOW_JWKS: "file:/nowhere" }, "FOLLOW_JWKS: cannot read /nowhere (ENOENT)"],
+  [{ GENERATION_RETENTION_HOURS: "-1" }, "GENERATION_RETENTION_HOURS: expected hours from 0 to 168"],
+  [{ SOURCE_TIMEOUT_SECONDS: "1e3" }, "SOURCE_TIMEOUT_SECONDS: expected seconds"],
 ])("%p is refused: %s", (changed, said) => {
   expect(() => readSettings(nothing, { ...good, ...changed })).toThrow(said);
 });
 
 test("all that is bad is named at once, and no secret is repeated", () => {
-  const bad = { FOLLOW: "x://", DB_PATH: "", FOLLOW_JWKS: "very secret", FOLLOW_INTERVAL_SECONDS: "x" };
+  const bad = { FOLLOW_URLS: "x://", DB_PATH: "", FOLLOW_JWKS: "very secret", FOLLOW_INTERVAL_SECONDS: "x" };
   try {
     readSettings(nothing, bad);
     throw new Error("it was taken");
@@ -81,8 +79,7 @@ test("a key file that every user may read is refused", () => {
   const folder = mkdtempSync(join(tmpdir(), "trendvault-follow-"));
   const path = join(folder, "key");
   writeFileSync(path, "very secret\n");
-  const { S3_SECRET_ACCESS_KEY: _, ...others } = good;
-  const env = { ...others, S3_SECRET_ACCESS_KEY_FILE: path };
+  const env = { ...good, S3_SECRET_ACCESS_KEY: `file:${path}` };
   chmodSync(path, 0o644);
   expect(() => readSettings(nothing, env)).toThrow(`chmod o= ${path}`);
   chmodSync(path, 0o640);

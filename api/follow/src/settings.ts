@@ -1,5 +1,5 @@
-import { type Environment, readKeyFile } from "./key-files.ts";
-import { type KeySetting, readKeys } from "./key-source.ts";
+import { type Environment, readSecret } from "../../src/key-files.ts";
+import { readKeys } from "./key-source.ts";
 import { type NamedStore, nameStores } from "./store/name-stores.ts";
 import { parseAddress } from "./store/open-store.ts";
 import type { S3Options } from "./store/s3-store.ts";
@@ -16,10 +16,12 @@ export type CommandLine = {
 export type Settings = {
   stores: NamedStore[];
   s3: S3Options | null;
-  keys: KeySetting;
+  /** A JWK set, or `file:PATH`. */
+  keys: string;
   database: string;
   metricsFile: string | null;
   retentionSeconds: number;
+  /** How old a generation may be for a follower that knows none yet. */
   maxAgeSeconds: number;
   intervalSeconds: number;
   timeoutSeconds: number;
@@ -38,18 +40,20 @@ export function readSettings(line: CommandLine, env: Environment): Settings {
       return undefined as T; // not used: there is a problem
     }
   };
-  const seconds = (name: string, bounds: Bounds) => attempt(() => readSeconds(name, env[name], bounds));
+  const number = (name: string, bounds: Bounds) => attempt(() => readNumber(name, env[name], bounds));
   const stores = attempt(() => readStores(line.stores, env)) ?? [];
   const settings: Settings = {
     stores,
     s3: stores.some(({ kind }) => kind === "s3") ? attempt(() => readS3(env)) : null,
     keys: attempt(() => readKeySetting(env)),
     database: attempt(() => required("DB_PATH", line.database ?? env.DB_PATH, "/srv/trendvault/lists.db")),
-    metricsFile: line.metrics ?? env.FOLLOW_METRICS_FILE ?? null,
-    retentionSeconds: seconds("FOLLOW_RETENTION_SECONDS", { usual: 2700, least: 0, most: 86_400 }),
-    maxAgeSeconds: seconds("FOLLOW_MAX_AGE_SECONDS", { usual: 900, least: 1, most: 604_800 }),
-    intervalSeconds: seconds("FOLLOW_INTERVAL_SECONDS", { usual: 1, least: 0.1, most: 3600 }),
-    timeoutSeconds: seconds("FOLLOW_TIMEOUT_SECONDS", { usual: 30, least: 0.1, most: 3600 }),
+    metricsFile: line.metrics ?? env.METRICS_FILE ?? null,
+    retentionSeconds: Math.round(
+      3600 * number("GENERATION_RETENTION_HOURS", { unit: "hours", usual: 0.75, least: 0, most: 168 }),
+    ),
+    maxAgeSeconds: 900,
+    intervalSeconds: number("FOLLOW_INTERVAL_SECONDS", { unit: "seconds", usual: 1, least: 0.1, most: 3600 }),
+    timeoutSeconds: number("SOURCE_TIMEOUT_SECONDS", { unit: "seconds", usual: 30, least: 0.1, most: 3600 }),
     allowStale: line.allowStale,
     once: line.once,
   };
@@ -59,48 +63,52 @@ export function readSettings(line: CommandLine, env: Environment): Settings {
 
 /** Where S3 is, and the key to it. @throws Error */
 export function readS3(env: Environment): S3Options {
-  const endpoint = required("S3_ENDPOINT", env.S3_ENDPOINT, "https://ACCOUNT.r2.cloudflarestorage.com");
+  const endpoint = required(
+    "S3_ENDPOINT_URL",
+    env.S3_ENDPOINT_URL,
+    "https://ACCOUNT.r2.cloudflarestorage.com",
+  );
   if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ""))
     throw new Error(
-      `S3_ENDPOINT: expected an http or https URL without the bucket, like https://s3.eu-central-1.amazonaws.com`,
+      `S3_ENDPOINT_URL: expected an http or https URL without the bucket, like https://s3.eu-central-1.amazonaws.com`,
     );
   return {
     endpoint: endpoint.replace(/\/+$/, ""),
     region: env.S3_REGION ?? "auto",
-    accessKeyId: readSecret("S3_ACCESS_KEY_ID", env),
-    secretAccessKey: readSecret("S3_SECRET_ACCESS_KEY", env),
+    accessKeyId: readKey("S3_ACCESS_KEY_ID", env),
+    secretAccessKey: readKey("S3_SECRET_ACCESS_KEY", env),
   };
 }
 
 /** Where the writers' public keys are. @throws Error */
-export function readKeySetting(env: Environment): KeySetting {
-  if (env.FOLLOW_JWKS !== undefined && env.FOLLOW_JWKS_FILE !== undefined)
-    throw new Error("FOLLOW_JWKS_FILE: FOLLOW_JWKS is set as well: delete one of the two");
-  if (!env.FOLLOW_JWKS && !env.FOLLOW_JWKS_FILE)
+export function readKeySetting({ FOLLOW_JWKS: text }: Environment): string {
+  if (!text)
     throw new Error(
-      "FOLLOW_JWKS: missing. It has the writers' public keys, as writer publication-keys prints them; or name a file with them in FOLLOW_JWKS_FILE",
+      "FOLLOW_JWKS: missing. It has the writers' public keys, as writer publication-keys prints them, or names a file with them: file:/etc/trendvault/follow-jwks",
     );
-  const setting =
-    env.FOLLOW_JWKS_FILE === undefined ? { text: env.FOLLOW_JWKS ?? "" } : { file: env.FOLLOW_JWKS_FILE };
-  readKeys(setting);
-  return setting;
+  readKeys(text);
+  return text;
 }
 
 function readStores(named: readonly string[], env: Environment): NamedStore[] {
-  const texts = named.length > 0 ? named : (env.FOLLOW ?? "").split(",").map((text) => text.trim());
+  const texts = named.length > 0 ? named : (env.FOLLOW_URLS ?? "").split(",").map((text) => text.trim());
   if (texts.length === 1 && texts[0] === "")
-    throw new Error("FOLLOW: missing. Name the store: bin/follow s3://bucket/prefix, or set FOLLOW");
+    throw new Error(
+      "FOLLOW_URLS: missing. Name the store: bin/follow s3://bucket/prefix, or set FOLLOW_URLS",
+    );
   const stores = texts.map(parseAddress);
   const twice = stores.find((store, index) => stores.findIndex(({ text }) => text === store.text) < index);
-  if (twice !== undefined) throw new Error(`FOLLOW: ${twice.text} is named twice`);
+  if (twice !== undefined) throw new Error(`FOLLOW_URLS: ${twice.text} is named twice`);
   return nameStores(stores, env.FOLLOW_NAMES);
 }
 
-function readSecret(name: string, env: Environment): string {
-  const file = env[`${name}_FILE`];
-  if (file === undefined) return required(name, env[name], `<from the store's provider, or ${name}_FILE>`);
-  if (env[name] !== undefined) throw new Error(`${name}_FILE: ${name} is set as well: delete one of the two`);
-  return readKeyFile(`${name}_FILE`, file);
+function readKey(name: string, env: Environment): string {
+  const value = required(name, env[name], "<from the store's provider, or file: and the path of a file>");
+  try {
+    return readSecret(value);
+  } catch (error) {
+    throw new Error(`${name}: ${(error as Error).message}`);
+  }
 }
 
 function required(name: string, value: string | undefined, example: string): string {
@@ -108,11 +116,11 @@ function required(name: string, value: string | undefined, example: string): str
   throw new Error(`${name}: missing. Example: ${name}=${example}`);
 }
 
-type Bounds = { usual: number; least: number; most: number };
+type Bounds = { unit: string; usual: number; least: number; most: number };
 
-function readSeconds(name: string, value: string | undefined, { usual, least, most }: Bounds): number {
-  const seconds = /^\d{1,7}(\.\d{1,3})?$/.test(value ?? "") ? Number(value) : Number.NaN;
+function readNumber(name: string, value: string | undefined, { unit, usual, least, most }: Bounds): number {
+  const number = /^\d{1,7}(\.\d{1,20})?$/.test(value ?? "") ? Number(value) : Number.NaN;
   if (value === undefined) return usual;
-  if (seconds >= least && seconds <= most) return seconds;
-  throw new Error(`${name}: expected seconds from ${least} to ${most}. Example: ${name}=${usual}`);
+  if (number >= least && number <= most) return number;
+  throw new Error(`${name}: expected ${unit} from ${least} to ${most}. Example: ${name}=${usual}`);
 }

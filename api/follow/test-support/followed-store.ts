@@ -27,8 +27,12 @@ export class FollowedStore {
   }
 
   start(env: Record<string, string> = {}, options: FollowerOptions = {}): TestFollower {
-    const keys = env.FOLLOW_JWKS_FILE ? {} : { FOLLOW_JWKS: this.publisher.jwks };
-    const all = { ...this.store.settings, ...keys, FOLLOW_TIMEOUT_SECONDS: "300", ...env };
+    const all = {
+      ...this.store.settings,
+      FOLLOW_JWKS: this.publisher.jwks,
+      SOURCE_TIMEOUT_SECONDS: "300",
+      ...env,
+    };
     const follower = new TestFollower({ addresses: [this.store.address], env: all, ...options });
     this.#followers.push(follower);
     return follower;

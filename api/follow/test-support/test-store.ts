@@ -39,7 +39,7 @@ export class TestStore {
 
   get settings() {
     return {
-      S3_ENDPOINT: `http://127.0.0.1:${this.#port}`,
+      S3_ENDPOINT_URL: `http://127.0.0.1:${this.#port}`,
       S3_ACCESS_KEY_ID: "reader",
       S3_SECRET_ACCESS_KEY: "reader's secret",
     };

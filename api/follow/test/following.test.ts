@@ -43,7 +43,7 @@ test("while nothing is new, the store is asked for the pointer only, and says 30
 });
 
 test("generations leave the file with the retention, and videos with the last that lists them", async () => {
-  const follower = followed.start({ FOLLOW_RETENTION_SECONDS: "120" });
+  const follower = followed.start({ GENERATION_RETENTION_HOURS: String(120 / 3600) });
   await followed.publisher.publish({ lists: [{ region: "GB", videos: videos(3, "old") }] });
   for (let count = 0; count < 5; count++) {
     await follower.poll();
@@ -125,7 +125,7 @@ test("the newest description of a video is the one that all generations show", a
 test("a new key is taken from the file without a new start", async () => {
   const old = followed.publisher;
   await followed.publisher.publish();
-  const follower = followed.start({ FOLLOW_JWKS_FILE: keyFile(old.jwks) });
+  const follower = followed.start({ FOLLOW_JWKS: `file:${keyFile(old.jwks)}` });
   await follower.poll();
   followed.publisher = await TestPublisher.create(followed.store, { generation: old.generation });
   followed.publisher.bytes = old.bytes;

@@ -32,7 +32,11 @@ function start(parts = ["gb", "de"], folder?: string): TestFollower {
   const keys = [britain, germany].map(({ signer }) => signer.publicKey);
   const follower = new TestFollower({
     addresses: parts.map((part) => `${store.address}/${part}`),
-    env: { ...store.settings, FOLLOW_JWKS: JSON.stringify({ keys }), FOLLOW_RETENTION_SECONDS: "120" },
+    env: {
+      ...store.settings,
+      FOLLOW_JWKS: JSON.stringify({ keys }),
+      GENERATION_RETENTION_HOURS: String(120 / 3600),
+    },
     ...(folder === undefined ? {} : { folder }),
   });
   followers.push(follower);

@@ -92,7 +92,7 @@ test("--once ends with 0 when it is current, with 4 when the store cannot be fol
 test.each([
   [["--databas", "x"], {}, "--databas"],
   [[], { FOLLOW_JWKS: "{}" }, "FOLLOW_JWKS: expected a JWK set"],
-  [[], { S3_ENDPOINT: "s3.example" }, "S3_ENDPOINT: expected an http or https URL"],
+  [[], { S3_ENDPOINT_URL: "s3.example" }, "S3_ENDPOINT_URL: expected an http or https URL"],
   [[], { FOLLOW_INTERVAL_SECONDS: "fast" }, "FOLLOW_INTERVAL_SECONDS: expected seconds"],
   [["https://bucket.example"], {}, '"https://bucket.example" is no store'],
 ])("%p with %p ends with 2 and says what was expected", async (argv, env, said) => {

@@ -52,7 +52,7 @@ test(`whatever happens to a store, the file is whole, never goes back, and is cu
 }, 1_200_000);
 
 function start({ store, publisher }: Pick<Ordeal, "store" | "publisher">, folder: string): TestFollower {
-  const env = { ...store.settings, FOLLOW_JWKS: publisher.jwks, FOLLOW_TIMEOUT_SECONDS: "0.3" };
+  const env = { ...store.settings, FOLLOW_JWKS: publisher.jwks, SOURCE_TIMEOUT_SECONDS: "0.3" };
   return new TestFollower({ addresses: [store.address], env, folder });
 }
 

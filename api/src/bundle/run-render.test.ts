@@ -40,8 +40,8 @@ test("--keys prints the public keys without a database, and says what is wrong w
   expect([code, lines.length]).toEqual([0, 1]);
   const purposes = JSON.parse(lines[0] ?? "").keys.map(({ purpose }: { purpose: string }) => purpose);
   expect(purposes).toEqual(["responses", "tokens"]);
-  const { SIGNING_KEY: _, ...env } = testEnvironment;
-  expect(await run(["--keys"], env)).toMatchObject({ code: 2, said: expect.stringMatching(/^SIGNING_KEY/) });
+  const { SIGNING_KEYS: _, ...env } = testEnvironment;
+  expect(await run(["--keys"], env)).toMatchObject({ code: 2, said: expect.stringMatching(/^SIGNING_KEYS/) });
 });
 
 test("an argument or a key that is missing is said, with what is expected, and gives 2", async () => {
@@ -50,11 +50,11 @@ test("an argument or a key that is missing is said, with what is expected, and g
     code: 2,
     said: expect.stringMatching(/--output/),
   });
-  const { SIGNING_KEY: _, ...env } = testEnvironment;
+  const { SIGNING_KEYS: _, ...env } = testEnvironment;
   const keyless = await run(["--database", builder.path, "--output", output], env);
   expect(keyless).toMatchObject({
     code: 2,
-    said: expect.stringMatching(/^SIGNING_KEY: missing.*Example: SIGNING_KEY=/),
+    said: expect.stringMatching(/^SIGNING_KEYS: missing.*Example: SIGNING_KEYS=/),
   });
   const wrong = { ...testEnvironment, EDGE_SIGNING_PUBLIC_KEYS: "short" };
   const keyed = await run(["--database", builder.path, "--output", output], wrong);

@@ -98,9 +98,9 @@ test("an answer that stays the same is signed again before its signature is 15 m
 
 test("the key of RFC 8032's first test vector is published as RFC 8037 writes it", async () => {
   const seed = Uint8Array.fromHex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60");
-  const SIGNING_KEY = seed.toBase64({ alphabet: "base64url", omitPadding: true });
+  const SIGNING_KEYS = seed.toBase64({ alphabet: "base64url", omitPadding: true });
   const { watcher, ask } = await openTestOrigin(builder.path, {
-    SIGNING_KEY: `${SIGNING_KEY},${testEnvironment.SIGNING_KEY}`,
+    SIGNING_KEYS: `${SIGNING_KEYS},${testEnvironment.SIGNING_KEYS}`,
   });
   const { keys } = PublicKeys.parse(await (await ask("/.well-known/jwks.json")).json());
   watcher.close();

@@ -1,4 +1,4 @@
-import { type Environment, readKeyFiles, settingFileNames } from "../key-files.ts";
+import { type Environment, namesFiles, readKeyFiles } from "../key-files.ts";
 import { writeLog } from "../log.ts";
 import type { Settings } from "../settings.ts";
 import { adminHandler, type WorkerStatistics } from "./admin.ts";
@@ -143,7 +143,7 @@ class WorkerEnvironment {
 
   /** Reads the key files again, if there are any. When one of them is bad, the keys of all stay as they are. */
   async reload(): Promise<void> {
-    if (!Object.keys(settingFileNames).some((name) => this.#env[name] !== undefined)) return;
+    if (!namesFiles(this.#env)) return;
     try {
       const { edgeKeys } = await this.read();
       this.#reason = null;

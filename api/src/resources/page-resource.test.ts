@@ -105,7 +105,7 @@ describe("the page of a list", () => {
   });
 
   test("comes with the policy, which names the hosts of pictures", async () => {
-    await origin.open({ THUMB_HOSTS: "thumbs.example" });
+    await origin.open({ THUMBNAIL_HOSTS: "thumbs.example" });
     const { headers } = await origin.ask("/?region=GB");
     expect(headers.get("content-security-policy")).toContain("img-src 'self' thumbs.example;");
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -168,7 +168,7 @@ test("however long the catalogue's texts and however many its categories, the ed
   origin.builder.database.run("UPDATE videos SET thumb_base = ?", [
     "https://videos.example/".padEnd(500, "&"),
   ]);
-  await origin.open({ THUMB_HOSTS: "videos.example" });
+  await origin.open({ THUMBNAIL_HOSTS: "videos.example" });
   for (const target of [
     "/",
     `/?category=${encodeURIComponent(shown)}`,

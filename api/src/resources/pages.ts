@@ -158,14 +158,10 @@ export function docsResource(assets: PageAssets): Resource {
 
 /** The built files of the page. Nothing is read before it is asked for. */
 export class PageAssets {
-  readonly #folder: string;
+  /** web/page/dist, from the program upwards. */
+  readonly #folder = findFolder(dirname(Bun.main));
   #assets: Assets | undefined;
   #files: ReadonlyMap<string, string> | undefined;
-
-  /** `folder` is web/page/dist, or null to look for it from the program upwards. */
-  constructor(folder: string | null) {
-    this.#folder = folder ?? findFolder(dirname(Bun.main));
-  }
 
   /** The paths that a page names. @throws Error when they were not built */
   get paths(): Assets {

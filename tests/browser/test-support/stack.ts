@@ -30,7 +30,7 @@ export class Stack {
     const now = Date.now();
     const pictures = await serveSite("pictures", drawn);
     const database = new Database(catalogue(pictures.url, now), now);
-    const origin = await Origin.start(database.path, { THUMB_HOSTS: pictures.host });
+    const origin = await Origin.start(database.path, { THUMBNAIL_HOSTS: pictures.host });
     const proxy = await OriginProxy.start(origin.url);
     const edge = await Edge.start(proxy.url);
     return new Stack({ database, origin, proxy, edge, pictures });

@@ -128,9 +128,8 @@ export class WatchedSystem {
     writeFileSync(this.edgeKeys, `e1:${randomBytes(32).toString("base64url")}`, { mode: 0o600 });
     this.#parts = await PublishingSystem.start(new Random(), ["reader"], {
       METRICS_FILE: this.writerMetrics,
-      FOLLOW_METRICS_FILE: this.#followerMetrics,
-      BACKUP: "s3://trendvault/backups",
-      EDGE_KEYS_FILE: this.edgeKeys,
+      BACKUP_URL: "s3://trendvault/backups",
+      EDGE_KEYS: `file:${this.edgeKeys}`,
       PUBLISH_TIMEOUT_SECONDS: "300", // a busy machine
     });
     const collectors = ["--collector.disable-defaults", "--collector.filesystem", "--collector.textfile"];

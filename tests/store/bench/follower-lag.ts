@@ -31,7 +31,7 @@ try {
   copyDatabase();
   mkdirSync(join(folder, "spool"));
   await runWriter("cron");
-  const settings = { ...env, FOLLOW: store.address, FOLLOW_JWKS: await publicationKeys() };
+  const settings = { ...env, FOLLOW_URLS: store.address, FOLLOW_JWKS: await publicationKeys() };
   const started = performance.now();
   reader = await FollowingOrigin.start("bench", { folder, dataFolder: join(folder, "data"), env: settings });
   const startSeconds = (performance.now() - started) / 1000;

@@ -73,7 +73,7 @@ export class PublishingSystem {
 
   /** What a reader of the store needs. */
   get readerSettings(): Record<string, string> {
-    return { ...this.store.settings, FOLLOW: this.store.address, FOLLOW_JWKS: this.#publicationKeys };
+    return { ...this.store.settings, FOLLOW_URLS: this.store.address, FOLLOW_JWKS: this.#publicationKeys };
   }
 
   mishaps(random: Random): Mishaps {
@@ -95,7 +95,9 @@ export class PublishingSystem {
   ): Promise<void> {
     const smallDisk = this.readers.length === 0 ? this.disk?.path : undefined;
     const dataFolder = smallDisk ?? join(this.folder, name);
-    const settings = { ...env, ...this.readerSettings };
+    const metrics =
+      env.METRICS_FILE === undefined ? {} : { METRICS_FILE: `${env.METRICS_FILE}.${name}.prom` };
+    const settings = { ...env, ...this.readerSettings, ...metrics };
     const reader = await FollowingOrigin.start(name, { folder: this.folder, dataFolder, env: settings });
     this.readers.push(reader);
     this.judges.push(new Judge({ name, url: reader.url, keys, lists: this.lists }));
@@ -128,12 +130,12 @@ export async function newEnvironment(store: TestStore): Promise<Record<string, s
   return {
     PATH,
     HOME,
-    PUBLISH: store.address,
+    PUBLISH_URL: store.address,
     PUBLISH_TIMEOUT_SECONDS: "8",
     ...store.settings,
-    SIGNING_KEY: signing.toString("base64url"),
+    SIGNING_KEYS: signing.toString("base64url"),
     TOKEN_SIGNING_KEYS: tokens.toString("base64url"),
-    PUBLISH_SIGNING_KEY: publications.toString("base64url"),
+    PUBLISH_SIGNING_KEYS: publications.toString("base64url"),
     EDGE_SIGNING_KEY: edge.toString("base64url"),
     EDGE_SIGNING_PUBLIC_KEYS: (await keySigner(edge)).x,
   };

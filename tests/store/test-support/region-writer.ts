@@ -25,7 +25,7 @@ export class RegionWriter {
     this.#codes = codes;
     this.#env = {
       ...{ PATH: process.env.PATH ?? "", DB_PATH: this.database, REGIONS: codes.join(",") },
-      ...{ PUBLISH: this.address, PUBLISH_SIGNING_KEY: key, ...store.settings },
+      ...{ PUBLISH_URL: this.address, PUBLISH_SIGNING_KEYS: key, ...store.settings },
     };
   }
 

@@ -17,7 +17,7 @@ test.skipIf(missingServer() !== null)("another program tells the store what to d
     return { status: answer.status, said: (await answer.json()) as unknown[] };
   };
   const client = new Bun.S3Client({
-    endpoint: settings.S3_ENDPOINT ?? "",
+    endpoint: settings.S3_ENDPOINT_URL ?? "",
     accessKeyId: settings.S3_ACCESS_KEY_ID ?? "",
     secretAccessKey: settings.S3_SECRET_ACCESS_KEY ?? "",
     region: settings.S3_REGION ?? "",

@@ -9,7 +9,7 @@ const prefix = "lists";
  * `settings`; `direct` passes the proxy by, for what somebody does to the bucket by hand.
  */
 export class TestStore {
-  /** Like s3://trendvault/lists: what PUBLISH and bin/follow take. */
+  /** Like s3://trendvault/lists: what PUBLISH_URL and bin/follow take. */
   readonly address = `s3://${bucket}/${prefix}`;
   readonly prefix = `${prefix}/`;
 
@@ -33,7 +33,7 @@ export class TestStore {
   get settings(): Record<string, string> {
     const { accessKeyId, secretAccessKey, region } = this.server.credentials;
     return {
-      S3_ENDPOINT: this.proxy.url,
+      S3_ENDPOINT_URL: this.proxy.url,
       S3_REGION: region,
       S3_ACCESS_KEY_ID: accessKeyId,
       S3_SECRET_ACCESS_KEY: secretAccessKey,

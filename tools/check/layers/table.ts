@@ -65,9 +65,9 @@ export const table: readonly SourceRoot[] = [
       ["judge-pointer.ts", "database"],
       ["object"],
       ["store"],
-      ["failure.ts", "key-files.ts", "key-source.ts", "log.ts", "metrics.ts"],
+      ["failure.ts", "key-source.ts", "log.ts", "metrics.ts"],
     ],
-    mayImport: ["api/src/database/schema-version.ts", "contract"],
+    mayImport: ["api/src/database/schema-version.ts", "api/src/key-files.ts", "contract"],
   },
   {
     root: "writer/src",

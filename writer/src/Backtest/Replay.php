@@ -28,10 +28,10 @@ final class Replay
     /** @var array<string, array<string, VideoHistory>> by region and video */
     private array $histories = [];
 
-    public function __construct(private readonly Database $database, int $maxUnobservedHours)
+    public function __construct(private readonly Database $database)
     {
         $this->store = new ObservationStore($database, now: 0);
-        $this->ranking = new RankingPublisher($database, $maxUnobservedHours);
+        $this->ranking = new RankingPublisher($database);
     }
 
     /**

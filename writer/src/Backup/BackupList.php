@@ -121,11 +121,11 @@ enum BackupVerdict
     public function describe(): string
     {
         return match ($this) {
-            self::Proved => 'is signed by a key of PUBLISH_SIGNING_KEY',
+            self::Proved => 'is signed by a key of PUBLISH_SIGNING_KEYS',
             self::Unsigned
-                => 'is not signed: it was made without PUBLISH_SIGNING_KEY, by a version before, or by somebody else',
+                => 'is not signed: it was made without PUBLISH_SIGNING_KEYS, by a version before, or by somebody else',
             self::UnknownKey
-                => 'names a key that is not in PUBLISH_SIGNING_KEY: it was made with one that was replaced, or by somebody else',
+                => 'names a key that is not in PUBLISH_SIGNING_KEYS: it was made with one that was replaced, or by somebody else',
             self::Forged => 'is not what was signed',
         };
     }

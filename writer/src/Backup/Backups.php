@@ -48,13 +48,13 @@ final readonly class BackupMaker
      *
      * @throws StoreFailure
      */
-    public function deleteOld(int $days): int
+    public function deleteOld(int $hours): int
     {
         $backups = BackupList::of($this->store->client);
         $newestAt = max([0, ...array_column($backups, 'modifiedAt')]);
         $deleted = 0;
         foreach ($backups as $backup) {
-            if ($newestAt - $backup->modifiedAt > $days * 86_400) {
+            if ($newestAt - $backup->modifiedAt > $hours * 3600) {
                 $this->store->client->delete($backup->name->key);
                 $deleted++;
             }

@@ -29,7 +29,7 @@ enum ExitCode: int
     case Usage = 2;
     /** Another writer holds the lock. */
     case AlreadyRunning = 3;
-    /** A source is missing, unreachable, empty or stopped midway: what it gave is stored. Or the store of PUBLISH or BACKUP failed. */
+    /** A source is missing, unreachable, empty or stopped midway: what it gave is stored. Or the store of PUBLISH_URL or BACKUP_URL failed. */
     case SourceFailed = 4;
     /** The database file cannot be opened or written. */
     case DatabaseUnavailable = 5;

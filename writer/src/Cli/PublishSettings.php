@@ -35,11 +35,11 @@ final readonly class PublishSettings
 
     public static function isSet(Settings $settings): bool
     {
-        return $settings->sourceText('PUBLISH') !== null;
+        return $settings->sourceText('PUBLISH_URL') !== null;
     }
 
     /**
-     * What a run may take for publishing; 0 without PUBLISH.
+     * What a run may take for publishing; 0 without PUBLISH_URL.
      *
      * @throws UsageError
      */
@@ -56,14 +56,14 @@ final readonly class PublishSettings
     public static function of(Settings $settings): self
     {
         $url =
-            $settings->sourceText('PUBLISH') ??
+            $settings->sourceText('PUBLISH_URL') ??
             throw UsageError::because(
-                'PUBLISH is not set. Expected ' .
+                'PUBLISH_URL is not set. Expected ' .
                     StoreAddress::URL_EXPECTED .
                     '; docs/operations.md says what else.',
             );
 
-        $store = StoreSettings::address($settings, 'PUBLISH', $url);
+        $store = StoreSettings::address($settings, 'PUBLISH_URL', $url);
 
         return new self(
             $store,
@@ -137,14 +137,14 @@ final readonly class PublishSettings
     {
         return self::keysIfSet($settings) ??
             throw UsageError::because(
-                'PUBLISH_SIGNING_KEY is not set. Expected ' . self::KEYS_EXPECTED . '.',
+                'PUBLISH_SIGNING_KEYS is not set. Expected ' . self::KEYS_EXPECTED . '.',
             );
     }
 
     /** @throws UsageError that does not quote the key */
     public static function keysIfSet(Settings $settings): ?SigningKeys
     {
-        $text = KeyFile::text($settings, 'PUBLISH_SIGNING_KEY');
+        $text = $settings->secret('PUBLISH_SIGNING_KEYS');
         if ($text === null) {
             return null;
         }
@@ -156,7 +156,7 @@ final readonly class PublishSettings
 
         return SigningKeys::read($text) ??
             throw UsageError::because(
-                'Cannot read PUBLISH_SIGNING_KEY: expected ' . self::KEYS_EXPECTED . '.',
+                'Cannot read PUBLISH_SIGNING_KEYS: expected ' . self::KEYS_EXPECTED . '.',
             );
     }
 }
@@ -164,14 +164,14 @@ final readonly class PublishSettings
 /** What the environment says about backups in object storage. */
 final readonly class BackupSettings
 {
-    private const int RETENTION_DAYS = 14;
-    /** What was removed must not be kept longer; docs/privacy.md promises it. */
-    private const int MOST_RETENTION_DAYS = 30;
+    private const int RETENTION_HOURS = 336;
+    /** What was removed must not be kept longer than 30 days; docs/privacy.md promises it. */
+    private const int MOST_RETENTION_HOURS = 720;
     private const int TIMEOUT_SECONDS = 900;
 
     private function __construct(
         public StoreAddress $store,
-        public int $retentionDays,
+        public int $retentionHours,
         /** For sending or fetching one. */
         public int $timeoutSeconds,
         /** What signs a backup, and proves it when it is brought back; null where there is none. */
@@ -180,27 +180,27 @@ final readonly class BackupSettings
 
     public static function isSet(Settings $settings): bool
     {
-        return $settings->sourceText('BACKUP') !== null;
+        return $settings->sourceText('BACKUP_URL') !== null;
     }
 
     /** @throws UsageError */
     public static function of(Settings $settings): self
     {
         $url =
-            $settings->sourceText('BACKUP') ??
+            $settings->sourceText('BACKUP_URL') ??
             throw UsageError::because(
-                'BACKUP is not set. Expected ' .
+                'BACKUP_URL is not set. Expected ' .
                     StoreAddress::URL_EXPECTED .
-                    '; it may be the address that PUBLISH has.',
+                    '; it may be the address that PUBLISH_URL has.',
             );
 
         return new self(
-            StoreSettings::address($settings, 'BACKUP', $url),
+            StoreSettings::address($settings, 'BACKUP_URL', $url),
             $settings->sourceInteger(
-                'BACKUP_RETENTION_DAYS',
-                self::RETENTION_DAYS,
+                'BACKUP_RETENTION_HOURS',
+                self::RETENTION_HOURS,
                 1,
-                self::MOST_RETENTION_DAYS,
+                self::MOST_RETENTION_HOURS,
             ),
             $settings->sourceInteger('BACKUP_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 86_400),
             PublishSettings::keysIfSet($settings),
@@ -221,22 +221,22 @@ final readonly class StoreSettings
     private const string REGION = '/^[a-z0-9-]{1,40}$/D';
 
     /**
-     * @param string $name of the setting with the address: PUBLISH or BACKUP
+     * @param string $name of the setting with the address: PUBLISH_URL or BACKUP_URL
      * @throws UsageError
      */
     public static function address(Settings $settings, string $name, string $url): StoreAddress
     {
-        $endpoint = self::required($settings->sourceText('S3_ENDPOINT'), 'S3_ENDPOINT', $name);
+        $endpoint = self::required($settings->sourceText('S3_ENDPOINT_URL'), 'S3_ENDPOINT_URL', $name);
         if (!StoreAddress::isEndpoint($endpoint)) {
             throw UsageError::setting(
-                'S3_ENDPOINT',
+                'S3_ENDPOINT_URL',
                 $endpoint,
                 'scheme, host and perhaps a port, for example https://s3.eu-central-1.amazonaws.com',
             );
         }
         if (!self::isSafe($endpoint)) {
             throw UsageError::setting(
-                'S3_ENDPOINT',
+                'S3_ENDPOINT_URL',
                 $endpoint,
                 'https. Plain http is for this machine only: localhost, 127.0.0.1 and [::1]',
             );
@@ -254,8 +254,8 @@ final readonly class StoreSettings
             $url,
             $endpoint,
             $region,
-            self::required(KeyFile::text($settings, 'S3_ACCESS_KEY_ID'), 'S3_ACCESS_KEY_ID', $name),
-            self::required(KeyFile::text($settings, 'S3_SECRET_ACCESS_KEY'), 'S3_SECRET_ACCESS_KEY', $name),
+            self::required($settings->secret('S3_ACCESS_KEY_ID'), 'S3_ACCESS_KEY_ID', $name),
+            self::required($settings->secret('S3_SECRET_ACCESS_KEY'), 'S3_SECRET_ACCESS_KEY', $name),
         ) ?? throw UsageError::setting($name, $url, StoreAddress::URL_EXPECTED);
     }
 
@@ -273,42 +273,5 @@ final readonly class StoreSettings
             throw UsageError::because(
                 "$because is set, but $name is not. docs/operations.md says what a store needs.",
             );
-    }
-}
-
-/** A setting that may be in a file: NAME, or NAME_FILE with the path of a regular file that not every user can open. */
-final readonly class KeyFile
-{
-    private const int MOST_BYTES = 65_536;
-    private const int ANY_RIGHT_OF_OTHERS = 0o007;
-
-    /**
-     * @return ?string null when neither is set
-     * @throws UsageError that does not quote the text
-     */
-    public static function text(Settings $settings, string $name): ?string
-    {
-        [$text, $path] = [$settings->sourceText($name), $settings->sourceText("{$name}_FILE")];
-        if ($path === null) {
-            return $text;
-        }
-        if ($text !== null) {
-            throw UsageError::because(
-                "Cannot read {$name}_FILE: $name is set as well. Delete one of the two.",
-            );
-        }
-        $refusal = match (true) {
-            !is_file($path) => 'it is missing, or not a regular file',
-            (fileperms($path) & self::ANY_RIGHT_OF_OTHERS) !== 0
-                => "it is open to every user: chmod o= $path",
-            filesize($path) > self::MOST_BYTES => 'it has more than ' . self::MOST_BYTES . ' bytes',
-            !is_readable($path) => 'permission denied',
-            trim((string) file_get_contents($path)) === '' => 'it is empty',
-            default => null,
-        };
-
-        return $refusal === null
-            ? trim((string) file_get_contents($path))
-            : throw UsageError::because("Cannot read {$name}_FILE=$path: $refusal.");
     }
 }

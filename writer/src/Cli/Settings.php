@@ -9,21 +9,14 @@ use TrendVault\Writer\WriterException;
 /** What the environment says, read once. .env.example explains every name. */
 final readonly class Settings
 {
-    /** Names that settings had before, and what to do about each. */
-    private const array RENAMED = [
-        'DB_BUSY_TIMEOUT_MS' => 'DB_BUSY_TIMEOUT_SECONDS: rename it, and give seconds',
-        'KEEP_GENERATIONS' =>
-            'GENERATION_RETENTION_SECONDS: rename it, and give seconds instead of a number of generations',
-        'LEAVE_AFTER_HOURS' => 'MAX_UNOBSERVED_HOURS: rename it',
-        'YOUTUBE_DEADLINE_SECONDS' => 'YOUTUBE_TIMEOUT_SECONDS: rename it',
-        'YOUTUBE_EVERY_SECONDS' => 'YOUTUBE_INTERVAL_SECONDS: rename it',
-    ];
-
     /**
-     * An answer is served fresh, then stale, then by a browser, and its reader needs some minutes before following its
-     * `next`: 120 + 600 + 30 + 60 + 600 seconds, rounded up. A test holds it together with what the origin sends.
+     * Messages about the ranks of a list are taken for 2,580 seconds (viewsAcceptedSeconds in contract/lists.ts), and its
+     * next page may be asked for as long. A test compares.
      */
-    private const int GENERATION_RETENTION_SECONDS = 2700;
+    private const float GENERATION_RETENTION_HOURS = 0.75;
+
+    private const int MOST_KEY_BYTES = 65_536;
+    private const int ANY_RIGHT_OF_OTHERS = 0o007;
 
     /** @param array<string, string> $environment */
     private function __construct(
@@ -31,18 +24,12 @@ final readonly class Settings
         public string $databasePath,
         /** @var list<string> what `cron` ingests */
         public array $sources,
-        public int $demoSeed,
         /** How long a generation stays after the next one was published, so that a reader's pages hold together. */
         public int $generationRetentionSeconds,
         /** How long observations stay, and what was not observed since. */
-        public int $keepDays,
-        /** A video leaves the ranking when its region was observed for more hours without it. */
-        public int $maxUnobservedHours,
-        public int $busyTimeoutMilliseconds,
+        public int $observationRetentionHours,
         /** The share of all looks that may go to ranks which were not earned, to learn from them. */
         public float $exploreShare,
-        /** What reading one file of a spool folder may take. */
-        public int $spoolFileTimeoutSeconds,
         /** Where cron leaves its metrics; null for nowhere. */
         public ?string $metricsFile,
     ) {}
@@ -53,8 +40,6 @@ final readonly class Settings
      */
     public static function read(array $environment, ?string $databasePath): self
     {
-        self::refuseRenamed($environment);
-
         return new self(
             $environment,
             databasePath: self::absolute(
@@ -64,27 +49,24 @@ final readonly class Settings
             sources: array_values(
                 array_filter(array_map(trim(...), explode(',', $environment['SOURCES'] ?? ''))),
             ),
-            demoSeed: self::integer($environment, 'DEMO_SEED', 1, 0, 4_294_967_295),
-            generationRetentionSeconds: self::integer(
-                $environment,
-                'GENERATION_RETENTION_SECONDS',
-                self::GENERATION_RETENTION_SECONDS,
-                0,
-                604_800,
+            generationRetentionSeconds: (int) round(
+                3600 *
+                    self::number(
+                        $environment,
+                        'GENERATION_RETENTION_HOURS',
+                        self::GENERATION_RETENTION_HOURS,
+                        0,
+                        168,
+                    ),
             ),
-            keepDays: self::integer($environment, 'KEEP_DAYS', 28, 1, 3650),
-            maxUnobservedHours: self::integer($environment, 'MAX_UNOBSERVED_HOURS', 48, 1, 8760),
-            busyTimeoutMilliseconds: (int) round(
-                1000 * self::number($environment, 'DB_BUSY_TIMEOUT_SECONDS', 5, 0, 600),
+            observationRetentionHours: self::integer(
+                $environment,
+                'OBSERVATION_RETENTION_HOURS',
+                672,
+                24,
+                87_600,
             ),
             exploreShare: self::number($environment, 'EXPLORE_SHARE', 0.25, 0, 1),
-            spoolFileTimeoutSeconds: self::integer(
-                $environment,
-                'SPOOL_FILE_TIMEOUT_SECONDS',
-                300,
-                1,
-                86_400,
-            ),
             metricsFile: self::text($environment, 'METRICS_FILE'),
         );
     }
@@ -140,14 +122,55 @@ final readonly class Settings
         return self::number($this->environment, $name, $default, $least, $most);
     }
 
-    /** @param array<string, string> $environment */
-    private static function refuseRenamed(array $environment): void
+    /**
+     * A setting that is a secret, or `file:PATH` of a regular file that not every user can open.
+     *
+     * @return ?string null when it is missing or empty
+     * @throws UsageError that does not quote the secret
+     */
+    public function secret(string $name): ?string
     {
-        foreach (self::RENAMED as $name => $advice) {
-            if (self::text($environment, $name) !== null) {
-                throw UsageError::because("$name is now $advice.");
-            }
+        $value = $this->sourceText($name);
+        if ($value === null || !str_starts_with($value, 'file:')) {
+            return $value;
         }
+        $path = substr($value, strlen('file:'));
+        $text = is_file($path)
+            ? trim((string) @file_get_contents($path, length: self::MOST_KEY_BYTES + 1))
+            : '';
+        $refusal = match (true) {
+            !is_file($path) => 'it is missing, or not a regular file',
+            (fileperms($path) & self::ANY_RIGHT_OF_OTHERS) !== 0
+                => "it is open to every user: chmod o= $path",
+            filesize($path) > self::MOST_KEY_BYTES => 'it has more than ' . self::MOST_KEY_BYTES . ' bytes',
+            !is_readable($path) => 'permission denied',
+            $text === '' => 'it is empty',
+            default => null,
+        };
+
+        return $refusal === null ? $text : throw UsageError::because("Cannot read $name=$value: $refusal.");
+    }
+
+    /**
+     * What a source may take: all requests of a run, a download, a file of a spool folder.
+     *
+     * @param int $default of the kind of source
+     * @throws UsageError
+     */
+    public function sourceTimeoutSeconds(int $default): int
+    {
+        return $this->sourceInteger('SOURCE_TIMEOUT_SECONDS', $default, 1, 3600);
+    }
+
+    /**
+     * How often a platform is asked.
+     *
+     * @param int $default of the platform
+     * @throws UsageError
+     */
+    public function sourceIntervalSeconds(int $default): int
+    {
+        return $this->sourceInteger('SOURCE_INTERVAL_SECONDS', $default, 0, 86_400);
     }
 
     /** @param array<string, string> $environment */

@@ -68,7 +68,7 @@ final class Backtest extends WriterCommand
             new ObservationParser(RegionShare::whole($table)->ownership(), $context->now()),
         );
         $bar = $context->progressBar('Replaying');
-        $results = new BacktestRunner(new Replay($database, $context->settings->maxUnobservedHours))->run(
+        $results = new BacktestRunner(new Replay($database))->run(
             $observations,
             $from,
             static fn(float $share) => $bar?->setProgress((int) (100 * $share)),

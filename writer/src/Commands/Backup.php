@@ -18,14 +18,14 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\Store\WorkFolder;
 
-#[AsCommand('backup', 'Makes a backup of the database in the object storage of BACKUP')]
+#[AsCommand('backup', 'Makes a backup of the database in the object storage of BACKUP_URL')]
 final class Backup extends WriterCommand
 {
     #[Override]
     protected function configure(): void
     {
         $this->setHelp(
-            '`writer cron` does this once a day when BACKUP is set. `writer restore` brings one back.',
+            '`writer cron` does this once a day when BACKUP_URL is set. `writer restore` brings one back.',
         );
     }
 
@@ -39,7 +39,7 @@ final class Backup extends WriterCommand
     }
 }
 
-/** Makes a backup in the store of BACKUP, deletes old ones there, and logs it. */
+/** Makes a backup in the store of BACKUP_URL, deletes old ones there, and logs it. */
 final readonly class BackupStep
 {
     private BackupSettings $settings;
@@ -88,7 +88,7 @@ final readonly class BackupStep
         $bytes = $maker->run($folder, $this->context->now());
         $seconds = (hrtime(true) - $started) / 1e9;
         $this->backups->finish($id, $bytes, $seconds);
-        $deleted = $maker->deleteOld($this->settings->retentionDays);
+        $deleted = $maker->deleteOld($this->settings->retentionHours);
         $this->context->log->info(
             sprintf(
                 'Backed up into %s: %.1f MB, in %.1f s; %d old backups deleted.',

@@ -31,7 +31,7 @@ final class Prune extends WriterCommand
         $this->addOption(
             'by-clock',
             mode: InputOption::VALUE_NONE,
-            description: 'The clock is right: delete what is older than KEEP_DAYS by it, without waiting for a day',
+            description: 'The clock is right: delete what is older than OBSERVATION_RETENTION_HOURS by it, without waiting for a day',
         );
     }
 
@@ -60,7 +60,7 @@ final readonly class PruneStep
     public function run(bool $trustsClock = false): void
     {
         [$settings, $now] = [$this->context->settings, $this->context->now()];
-        $cutoff = new Cutoff($this->database)->of($now, $settings->keepDays, $trustsClock);
+        $cutoff = new Cutoff($this->database)->of($now, $settings->observationRetentionHours, $trustsClock);
         $pruned = new Pruning($this->database)->prune($cutoff, $settings->generationRetentionSeconds);
         new UnaskedSources($this->database)->forget($now);
         $this->warnOfOldObservations($now);
@@ -83,14 +83,14 @@ final readonly class PruneStep
 
     private function warnOfOldObservations(int $now): void
     {
-        $days = $this->context->settings->keepDays;
+        $hours = $this->context->settings->observationRetentionHours;
         $oldest = $this->database->value('SELECT min(observed_at) FROM observations');
-        if ($oldest !== null && $oldest < Cutoff::byClock($now, $days)) {
+        if ($oldest !== null && $oldest < Cutoff::byClock($now, $hours)) {
             $this->context->log->warning(
                 sprintf(
-                    'Observations since %s stay although they are older than %d days: no run of yesterday is recorded, so the clock (%s) may be wrong. They are deleted when it has run on for a day, or by `writer prune --by-clock`.',
+                    'Observations since %s stay although they are older than %d hours: no run of yesterday is recorded, so the clock (%s) may be wrong. They are deleted when it has run on for a day, or by `writer prune --by-clock`.',
                     Rfc3339::format($oldest),
-                    $days,
+                    $hours,
                     Rfc3339::format($now),
                 ),
                 ['event' => 'clock_not_steady', 'oldest_observed_at' => Rfc3339::format($oldest)],

@@ -26,14 +26,14 @@ use TrendVault\Writer\Publication\StorePublisher;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\Store\WorkFolder;
 
-#[AsCommand('publish', 'Publishes the newest generation into the object storage of PUBLISH')]
+#[AsCommand('publish', 'Publishes the newest generation into the object storage of PUBLISH_URL')]
 final class Publish extends WriterCommand
 {
     #[Override]
     protected function configure(): void
     {
         $this->setHelp(
-            '`writer cron` does this after each generation when PUBLISH is set. What is published already is left alone;' .
+            '`writer cron` does this after each generation when PUBLISH_URL is set. What is published already is left alone;' .
                 ' when the store fails, nothing here is lost, the exit code is 4, and the next run catches up.',
         );
     }
@@ -48,7 +48,7 @@ final class Publish extends WriterCommand
     }
 }
 
-/** Publishes the newest generation into the store of PUBLISH and logs it. Whatever the store does, the generation stays here. */
+/** Publishes the newest generation into the store of PUBLISH_URL and logs it. Whatever the store does, the generation stays here. */
 final readonly class PublishStep
 {
     private PublishSettings $settings;

@@ -109,7 +109,6 @@ final readonly class RankStep
         $started = hrtime(true);
         $ranking = new RankingPublisher(
             $this->database,
-            $this->context->settings->maxUnobservedHours,
             $this->context->settings->exploreShare,
             SourceKinds::of($this->context->settings->sources),
             RegionSettings::of($this->context->settings),
@@ -160,11 +159,11 @@ final readonly class RankStep
         }
     }
 
-    /** A region that was not observed for KEEP_DAYS loses its list by age: it must not keep the others from being published. */
+    /** A region that was not observed for OBSERVATION_RETENTION_HOURS loses its list by age: it must not keep the others from being published. */
     private function fullSince(int $now): int
     {
         return new ClockRecord($this->database)->isSteady($now)
-            ? Cutoff::byClock($now, $this->context->settings->keepDays)
+            ? Cutoff::byClock($now, $this->context->settings->observationRetentionHours)
             : 0;
     }
 }

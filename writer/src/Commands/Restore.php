@@ -27,8 +27,8 @@ use TrendVault\Writer\Store\WorkFolder;
 final class Restore extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
-    Only where there is no file at DB_PATH. The backup has to be signed by a key of PUBLISH_SIGNING_KEY, where that is set.
-    It is downloaded from the store of BACKUP, compared with its hash and checked for damage. Where PUBLISH is set, the
+    Only where there is no file at DB_PATH. The backup has to be signed by a key of PUBLISH_SIGNING_KEYS, where that is set.
+    It is downloaded from the store of BACKUP_URL, compared with its hash and checked for damage. Where PUBLISH_URL is set, the
     next generation gets a number above the one that the store has, so that no reader is led backwards, and is published.
     Other processes must not use the file until this command ends.
     TEXT;
@@ -45,12 +45,12 @@ final class Restore extends WriterCommand
             ->addOption(
                 'allow-unproved',
                 mode: InputOption::VALUE_NONE,
-                description: 'Take a backup that no key of PUBLISH_SIGNING_KEY has signed; never one that is signed wrongly',
+                description: 'Take a backup that no key of PUBLISH_SIGNING_KEYS has signed; never one that is signed wrongly',
             )
             ->addOption(
                 'no-publish',
                 mode: InputOption::VALUE_NONE,
-                description: 'Leave the store of PUBLISH alone: for an exercise, beside a writer that runs',
+                description: 'Leave the store of PUBLISH_URL alone: for an exercise, beside a writer that runs',
             );
     }
 

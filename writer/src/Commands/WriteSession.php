@@ -99,7 +99,7 @@ final readonly class WriteSession
             $this->lockTimeoutSeconds ?? self::LOCK_TIMEOUT_SECONDS + PublishSettings::mostSeconds($settings),
         );
         try {
-            $database = Database::openForWriting($path, $settings->busyTimeoutMilliseconds);
+            $database = Database::openForWriting($path);
             try {
                 return $work($database);
             } finally {
@@ -143,7 +143,7 @@ final readonly class ReadSession
         if (!is_file($path)) {
             throw DatabaseFailure::missing($path);
         }
-        $database = Database::openForReading($path, $context->settings->busyTimeoutMilliseconds);
+        $database = Database::openForReading($path);
         Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->expectCurrent();
 
         return $database;

@@ -23,6 +23,8 @@ final class Database
     /** The WAL file is truncated to this size when SQLite starts it over. */
     private const int WAL_SIZE_LIMIT_BYTES = 16 * 1024 * 1024;
     private const int CHECKPOINT_BUSY_TIMEOUT_MILLISECONDS = 200;
+    /** How long it waits for another process's lock, such as a reader's that recovers the log. */
+    private const int BUSY_TIMEOUT_MILLISECONDS = 5000;
     private const int CACHE_KIB = 8 * 1024;
 
     /** @var array<string, SQLite3Stmt> by SQL */
@@ -42,8 +44,10 @@ final class Database
      *
      * @throws DatabaseFailure|SQLite3Exception
      */
-    public static function openForWriting(string $path, int $busyTimeoutMilliseconds): self
-    {
+    public static function openForWriting(
+        string $path,
+        int $busyTimeoutMilliseconds = self::BUSY_TIMEOUT_MILLISECONDS,
+    ): self {
         $database = self::open($path, SQLITE3_OPEN_READWRITE | SQLITE3_OPEN_CREATE, $busyTimeoutMilliseconds);
         $database->execute('PRAGMA journal_mode = WAL');
         $database->execute('PRAGMA synchronous = FULL');
@@ -56,9 +60,9 @@ final class Database
     }
 
     /** @throws DatabaseFailure|SQLite3Exception */
-    public static function openForReading(string $path, int $busyTimeoutMilliseconds): self
+    public static function openForReading(string $path): self
     {
-        $database = self::open($path, SQLITE3_OPEN_READONLY, $busyTimeoutMilliseconds);
+        $database = self::open($path, SQLITE3_OPEN_READONLY, self::BUSY_TIMEOUT_MILLISECONDS);
         $database->execute('PRAGMA query_only = ON');
 
         return $database;

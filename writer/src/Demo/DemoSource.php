@@ -202,6 +202,8 @@ final class TopGainers
 /** On an empty database a few observations of every video, later those of one minute. */
 final readonly class Demo implements SourceKind
 {
+    private const int SEED = 1;
+
     public function __construct(private Context $context, private Database $database) {}
 
     /** @return iterable<string, DemoSource> */
@@ -212,12 +214,22 @@ final readonly class Demo implements SourceKind
 
         return [
             $names[0] => new DemoSource(
-                $settings->demoSeed,
+                self::SEED,
                 $this->context->now(),
                 fill: $this->database->value('SELECT 1 FROM observations LIMIT 1') === null,
-                thumbBase: $settings->sourceText('DEMO_THUMB_BASE') ?? DemoSource::THUMB_BASE,
+                thumbBase: self::thumbBase($settings->sourceText('THUMBNAIL_HOSTS') ?? ''),
                 regions: DemoRegions::of(RegionSettings::table($settings)),
             ),
         ];
+    }
+
+    /** The pictures are on this machine, where bin/up draws them; elsewhere there are none. */
+    private static function thumbBase(string $hosts): string
+    {
+        $host = trim(explode(',', $hosts)[0]);
+
+        return preg_match('/^(127\.0\.0\.1|localhost)(:\d+)?$/D', $host) === 1
+            ? "http://$host"
+            : DemoSource::THUMB_BASE;
     }
 }

@@ -175,7 +175,7 @@ final readonly class BundlePointer
 final readonly class Renderer
 {
     /** What it needs none of. */
-    private const string OUR_SECRETS = '/^(S3_|PUBLISH_SIGNING_KEY|VIEWS_KEYS|YOUTUBE_API_KEY|HTTP_SOURCE_AUTHORIZATION)/';
+    private const string OUR_SECRETS = '/^(S3_|PUBLISH_SIGNING_KEYS|VIEWS_KEYS|YOUTUBE_API_KEY|HTTP_SOURCE_AUTHORIZATION)/';
     private const int POLL_MICROSECONDS = 20_000;
     private const int MOST_OUTPUT_BYTES = 4096;
 

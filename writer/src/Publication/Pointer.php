@@ -175,10 +175,10 @@ enum PointerVerdict: string
         return match ($this) {
             self::Malformed => 'it is not a pointer',
             self::OtherVersion => 'another version of TrendVault has written it',
-            self::UnknownKey => 'it is signed by a key that is not in PUBLISH_SIGNING_KEY',
+            self::UnknownKey => 'it is signed by a key that is not in PUBLISH_SIGNING_KEYS',
             self::Tampered => 'its signature is wrong',
             self::OtherStore
-                => 'it is signed for a store of another name than PUBLISH_NAME, or else PUBLISH, says',
+                => 'it is signed for a store of another name than PUBLISH_NAME, or else PUBLISH_URL, says',
         };
     }
 }

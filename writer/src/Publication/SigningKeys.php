@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Publication;
 
 use SensitiveParameter;
 
-/** The keys of PUBLISH_SIGNING_KEY: the first signs, what any of them has signed is taken. */
+/** The keys of PUBLISH_SIGNING_KEYS: the first signs, what any of them has signed is taken. */
 final readonly class SigningKeys
 {
     /**

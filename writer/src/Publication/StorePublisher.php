@@ -338,7 +338,7 @@ final readonly class CurrentPointer
         $remedy =
             $verdict === PointerVerdict::OtherStore
                 ? 'If these are right, somebody has copied it there: delete it'
-                : 'If PUBLISH is right, add the key that signed it to PUBLISH_SIGNING_KEY';
+                : 'If PUBLISH_URL is right, add the key that signed it to PUBLISH_SIGNING_KEYS';
 
         return StoreFailure::because(
             "Nothing was written to the store: $key there is not ours, {$verdict->sentence()}. $remedy; if not, give this writer a bucket or prefix of its own.",

@@ -17,6 +17,8 @@ final readonly class RankingPublisher
     /** A clock that was set back by less is no failure; an observation that is ahead by more is of the future. */
     public const int CLOCK_TOLERANCE_SECONDS = 300;
 
+    /** A video leaves when its region was observed for more hours without it. */
+    private const int MAX_UNOBSERVED_HOURS = 48;
     private const string NEWEST_BY_REGION = <<<'SQL'
     WITH newest AS (SELECT region, max(last_observed_at) AS at FROM velocity WHERE last_observed_at <= ? GROUP BY region)
     SELECT r.code, n.at AS newest FROM regions AS r LEFT JOIN newest AS n ON n.region = r.code ORDER BY r.code
@@ -31,14 +33,12 @@ final readonly class RankingPublisher
     SQL;
 
     /**
-     * @param int $maxUnobservedHours a video leaves when its region was observed for more hours without it
      * @param float $exploreShare of the looks may go to ranks that were not earned, see Exploration
      * @param list<array{kind: string, host: ?string}> $sources where counts come from, to be stored with the lists
      * @param ?RegionShare $share nothing is ranked of other regions, also where videos of them are stored; null for all
      */
     public function __construct(
         private Database $database,
-        private int $maxUnobservedHours,
         private float $exploreShare = 0.0,
         private array $sources = [],
         private ?RegionShare $share = null,
@@ -127,7 +127,7 @@ final readonly class RankingPublisher
     private function collect(array $newestByRegion, int $now, int $latest): RankedLists
     {
         $leaveBefore = array_map(
-            fn(?int $newest): int => ($newest ?? 0) - $this->maxUnobservedHours * 3600,
+            fn(?int $newest): int => ($newest ?? 0) - self::MAX_UNOBSERVED_HOURS * 3600,
             $newestByRegion,
         );
         $lists = new RankedLists($now);

@@ -150,17 +150,17 @@ final readonly class Cutoff
      * @param bool $trustsClock when an operator says that the clock is right
      * @return ?int UTC seconds; null when nothing is to be deleted
      */
-    public function of(int $now, int $keepDays, bool $trustsClock = false): ?int
+    public function of(int $now, int $retentionHours, bool $trustsClock = false): ?int
     {
         $isSteady = $trustsClock || new ClockRecord($this->database)->isSteady($now);
 
-        return max($this->byData($keepDays), $isSteady ? self::byClock($now, $keepDays) : null);
+        return max($this->byData($retentionHours), $isSteady ? self::byClock($now, $retentionHours) : null);
     }
 
     /** @return int UTC seconds */
-    public static function byClock(int $now, int $keepDays): int
+    public static function byClock(int $now, int $retentionHours): int
     {
-        return $now - $keepDays * self::DAY_SECONDS;
+        return $now - $retentionHours * 3600;
     }
 
     /**
@@ -169,11 +169,11 @@ final readonly class Cutoff
      *
      * @return ?int UTC seconds; null when there are no more than those days
      */
-    private function byData(int $keepDays): ?int
+    private function byData(int $retentionHours): ?int
     {
         $cutoff = null;
         $newest = $this->database->value(self::NEWEST, [PHP_INT_MAX]);
-        for ($day = 0; $day < $keepDays && $newest !== null; $day++) {
+        for ($day = 0; 24 * $day < $retentionHours && $newest !== null; $day++) {
             $cutoff = $newest - self::DAY_SECONDS + 1;
             $newest = $this->database->value(self::NEWEST, [$cutoff - 1]);
         }

@@ -71,7 +71,7 @@ final class SourceFailure extends WriterException
     public static function tooSlow(string $path, int $seconds): self
     {
         return self::because(
-            "Did not read $path to its end: it took longer than SPOOL_FILE_TIMEOUT_SECONDS=$seconds. The lines until then are stored.",
+            "Did not read $path to its end: it took longer than SOURCE_TIMEOUT_SECONDS=$seconds. The lines until then are stored.",
         );
     }
 

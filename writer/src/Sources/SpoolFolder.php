@@ -23,7 +23,10 @@ final readonly class SpoolFolder implements SourceKind
         foreach ($names as $name) {
             $folder = explode(':', $name, 2)[1];
             $files = is_dir($folder)
-                ? self::files($folder, $this->context->settings->spoolFileTimeoutSeconds)
+                ? self::files(
+                    $folder,
+                    $this->context->settings->sourceTimeoutSeconds(SpoolFile::TIMEOUT_SECONDS),
+                )
                 : throw SourceFailure::missing($folder);
             foreach ($files as $file) {
                 yield $name => $file;
@@ -80,6 +83,8 @@ final readonly class SpoolFolder implements SourceKind
  */
 final class SpoolFile extends Source
 {
+    /** What reading one may take, where no setting says it. */
+    public const int TIMEOUT_SECONDS = 300;
     private const string DONE = 'done';
     private const string REJECTED = 'rejected';
     private const int MOST_RUNS = 2;

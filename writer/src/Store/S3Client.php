@@ -310,7 +310,7 @@ final class StoreFailure extends WriterException
     public static function unreachable(string $key, string $reason): self
     {
         return new self(
-            "The store does not answer for $key: $reason. Check S3_ENDPOINT, and that the store is up.",
+            "The store does not answer for $key: $reason. Check S3_ENDPOINT_URL, and that the store is up.",
         );
     }
 

@@ -24,7 +24,7 @@ final class BackupTest extends PublicationTestCase
     public function a_backup_comes_back_where_there_is_nothing_and_readers_are_led_forward(): void
     {
         $store = new FakeStore();
-        $lost = self::installation($store, ['BACKUP' => FakeStore::ADDRESS]);
+        $lost = self::installation($store, ['BACKUP_URL' => FakeStore::ADDRESS]);
         $lost->run(['cron']);
         $lost->run(['remove', 'video-GB-1', '--reason', 'a test']);
         array_map($store->delete(...), $store->keys('backups/')); // two of one second have no order
@@ -55,8 +55,8 @@ final class BackupTest extends PublicationTestCase
     {
         $store = new FakeStore();
         $installation = self::installation($store, [
-            'BACKUP' => FakeStore::ADDRESS,
-            'BACKUP_RETENTION_DAYS' => '3',
+            'BACKUP_URL' => FakeStore::ADDRESS,
+            'BACKUP_RETENTION_HOURS' => '72',
         ]);
         foreach ([1, 2, 3, 4, 5] as $days) {
             $key =
@@ -89,7 +89,7 @@ final class BackupTest extends PublicationTestCase
     public function a_backup_that_fails_is_said_is_not_tried_each_minute_and_costs_no_generation(): void
     {
         $store = new FakeStore();
-        $installation = self::installation($store, ['BACKUP' => FakeStore::ADDRESS]);
+        $installation = self::installation($store, ['BACKUP_URL' => FakeStore::ADDRESS]);
         $store->fail([['fault' => '507 QuotaExceeded', 'key' => 'backups/', 'for_ever' => true]]);
         $failed = $installation->run(['cron']);
         $next = $installation->run(['cron']);
@@ -115,7 +115,7 @@ final class BackupTest extends PublicationTestCase
         string $expected,
     ): void {
         $store = new FakeStore();
-        $installation = self::installation($store, ['BACKUP' => FakeStore::ADDRESS]);
+        $installation = self::installation($store, ['BACKUP_URL' => FakeStore::ADDRESS]);
         $installation->run(['cron']);
         $target = new Installation($installation->environment);
         $prepare($store, $target);
@@ -200,7 +200,7 @@ final class BackupTest extends PublicationTestCase
     public function an_exercise_leaves_the_published_generations_alone(): void
     {
         $store = new FakeStore();
-        $installation = self::installation($store, ['BACKUP' => FakeStore::ADDRESS]);
+        $installation = self::installation($store, ['BACKUP_URL' => FakeStore::ADDRESS]);
         $installation->run(['cron']);
         $before = $store->content('current.json');
         $exercise = new Installation($installation->environment);
@@ -214,9 +214,12 @@ final class BackupTest extends PublicationTestCase
     public function without_publishing_a_backup_comes_back_too(): void
     {
         $store = new FakeStore();
-        $installation = self::installation($store, ['BACKUP' => 's3://lists/production', 'PUBLISH' => '']);
+        $installation = self::installation($store, [
+            'BACKUP_URL' => 's3://lists/production',
+            'PUBLISH_URL' => '',
+        ]);
         $installation->run(['cron']);
-        $target = new Installation([...$installation->environment, 'PUBLISH_SIGNING_KEY' => '']);
+        $target = new Installation([...$installation->environment, 'PUBLISH_SIGNING_KEYS' => '']);
         $result = $target->run(['restore']);
 
         self::assertSame(ExitCode::Ok, $result->exitCode, $result->errors);

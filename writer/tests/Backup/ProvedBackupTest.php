@@ -42,14 +42,14 @@ final class ProvedBackupTest extends PublicationTestCase
         return [
             'not signed' => [
                 static fn(FakeStore $store) => self::rename($store, '~-[\w-]{8}-[\w-]{86}(?=\.db)~', ''),
-                'is not signed: it was made without PUBLISH_SIGNING_KEY, by a version before, or by somebody else.',
+                'is not signed: it was made without PUBLISH_SIGNING_KEYS, by a version before, or by somebody else.',
             ],
             'signed by another key' => [
                 static function (FakeStore $store, Installation $target): void {
-                    $target->environment['PUBLISH_SIGNING_KEY'] = strrev(FakeStore::SIGNING_KEY);
-                    $target->environment['PUBLISH'] = ''; // whose pointers are signed by that key as well
+                    $target->environment['PUBLISH_SIGNING_KEYS'] = strrev(FakeStore::SIGNING_KEY);
+                    $target->environment['PUBLISH_URL'] = ''; // whose pointers are signed by that key as well
                 },
-                'names a key that is not in PUBLISH_SIGNING_KEY',
+                'names a key that is not in PUBLISH_SIGNING_KEYS',
             ],
         ];
     }
@@ -100,7 +100,7 @@ final class ProvedBackupTest extends PublicationTestCase
     private static function backedUp(): array
     {
         $store = new FakeStore();
-        $installation = self::installation($store, ['BACKUP' => FakeStore::ADDRESS]);
+        $installation = self::installation($store, ['BACKUP_URL' => FakeStore::ADDRESS]);
         $installation->run(['cron']);
 
         return [$store, new Installation($installation->environment)];

@@ -29,12 +29,12 @@ final class InstalledCommandTest extends TestCase
         symlink(self::PROGRAM, "{$this->folder->path}/trendvault");
         $this->folder->write(
             'writer.env',
-            "# a comment\nDB_PATH={$this->folder->path}/a.db\n  SOURCES = none\nKEEP_DAYS=\"7\" \nDEMO_SEED='\$(exit 3)'",
+            "# a comment\nDB_PATH={$this->folder->path}/a.db\n  SOURCES = none\nOBSERVATION_RETENTION_HOURS=\"168\" \nEXPLORE_SHARE='\$(exit 3)'",
         );
         $result = $this->call(["{$this->folder->path}/trendvault", 'status']);
 
         self::assertSame(ExitCode::Usage, $result->exitCode);
-        self::assertStringContainsString('DEMO_SEED', $result->errors);
+        self::assertStringContainsString('EXPLORE_SHARE', $result->errors);
         self::assertStringContainsString('$(exit 3)', $result->errors);
     }
 
@@ -95,7 +95,7 @@ final class InstalledCommandTest extends TestCase
         );
         $this->folder->write(
             'writer.env',
-            "DB_PATH={$this->folder->path}/a.db\nSOURCES=demo\nKEEP_DAYS=never",
+            "DB_PATH={$this->folder->path}/a.db\nSOURCES=demo\nOBSERVATION_RETENTION_HOURS=never",
         );
         $command = preg_replace(
             '~^(\S+ ){6}/opt/trendvault/writer/deploy/trendvault~',
@@ -112,7 +112,7 @@ final class InstalledCommandTest extends TestCase
         )->wait();
 
         self::assertSame(ExitCode::Usage, $result->exitCode);
-        self::assertStringContainsString('KEEP_DAYS=never', $result->output);
+        self::assertStringContainsString('OBSERVATION_RETENTION_HOURS=never', $result->output);
     }
 
     /** @param list<string> $command */

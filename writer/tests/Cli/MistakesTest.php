@@ -58,28 +58,10 @@ final class MistakesTest extends TestCase
     public static function settings(): iterable
     {
         yield [
-            ['KEEP_DAYS' => 'many'],
-            'Cannot read KEEP_DAYS=many: expected a whole number from 1 to 3650, for example 28',
+            ['OBSERVATION_RETENTION_HOURS' => 'many'],
+            'Cannot read OBSERVATION_RETENTION_HOURS=many: expected a whole number from 24 to 87600, for example 672',
         ];
-        yield [['GENERATION_RETENTION_SECONDS' => '-1'], 'from 0 to 604800, for example 2700'];
-        yield [
-            ['KEEP_GENERATIONS' => '10'],
-            'KEEP_GENERATIONS is now GENERATION_RETENTION_SECONDS: rename it, and give seconds',
-        ];
-        yield [['DEMO_SEED' => '-1'], 'DEMO_SEED=-1'];
-        yield [['DB_BUSY_TIMEOUT_SECONDS' => 'long'], 'expected a number from 0 to 600, for example 5'];
-        yield [
-            ['YOUTUBE_EVERY_SECONDS' => '600'],
-            'YOUTUBE_EVERY_SECONDS is now YOUTUBE_INTERVAL_SECONDS: rename it.',
-        ];
-        yield [
-            ['YOUTUBE_DEADLINE_SECONDS' => '40'],
-            'YOUTUBE_DEADLINE_SECONDS is now YOUTUBE_TIMEOUT_SECONDS: rename it.',
-        ];
-        yield [
-            ['DB_BUSY_TIMEOUT_MS' => '5000'],
-            'DB_BUSY_TIMEOUT_MS is now DB_BUSY_TIMEOUT_SECONDS: rename it, and give seconds.',
-        ];
-        yield [['LEAVE_AFTER_HOURS' => '48'], 'LEAVE_AFTER_HOURS is now MAX_UNOBSERVED_HOURS: rename it.'];
+        yield [['GENERATION_RETENTION_HOURS' => '-1'], 'expected a number from 0 to 168, for example 0.75'];
+        yield [['EXPLORE_SHARE' => '2'], 'EXPLORE_SHARE=2'];
     }
 }

@@ -35,7 +35,7 @@ final class CronTest extends TestCase
     #[Test]
     public function each_run_prunes_what_is_older_than_the_settings_keep(): void
     {
-        $installation = new Installation(['GENERATION_RETENTION_SECONDS' => '600']);
+        $installation = new Installation(['GENERATION_RETENTION_HOURS' => (string) (600 / 3600)]);
         $installation->environment['SOURCES'] = $installation->folder->write(
             'views.ndjson',
             NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]),

@@ -49,7 +49,7 @@ final class CronWithYouTubeTest extends TestCase
         $server->answer(['*' => [StubServer::page(['aaa'])]]);
         $installation = self::installation([
             'YOUTUBE_API_URL' => $server->url,
-            'YOUTUBE_INTERVAL_SECONDS' => '0',
+            'SOURCE_INTERVAL_SECONDS' => '0',
         ]);
 
         $said = $installation->run(['cron'])->message('youtube_terms');
@@ -68,7 +68,7 @@ final class CronWithYouTubeTest extends TestCase
         ]);
         $installation = self::installation([
             'YOUTUBE_API_URL' => $server->url,
-            'YOUTUBE_INTERVAL_SECONDS' => '0',
+            'SOURCE_INTERVAL_SECONDS' => '0',
         ]);
         $installation->run(['cron']);
         $charts = count($server->requests());
@@ -112,7 +112,7 @@ final class CronWithYouTubeTest extends TestCase
         ]);
         $installation = self::installation([
             'YOUTUBE_API_URL' => $server->url,
-            'YOUTUBE_INTERVAL_SECONDS' => '0',
+            'SOURCE_INTERVAL_SECONDS' => '0',
         ]);
         $exitCodes = array_map(
             static fn(int $run): ExitCode => $installation->run(['cron'])->exitCode,
@@ -173,7 +173,7 @@ final class CronWithYouTubeTest extends TestCase
         $server->answer(['*' => [['status' => $status, 'body' => '{', 'gzipOf' => 200_000_000]]]);
         $installation = self::installation([
             'YOUTUBE_API_URL' => $server->url,
-            'YOUTUBE_TIMEOUT_SECONDS' => '60',
+            'SOURCE_TIMEOUT_SECONDS' => '60',
         ]);
 
         self::assertSame(ExitCode::SourceFailed, $installation->run(['cron'])->exitCode);
@@ -216,7 +216,7 @@ final class CronWithYouTubeTest extends TestCase
     {
         self::assertStringContainsString(
             'within 30 days',
-            self::installation(['KEEP_DAYS' => '30'])
+            self::installation(['OBSERVATION_RETENTION_HOURS' => '697'])
                 ->run(['cron'])
                 ->message('source_failed'),
         );

@@ -49,7 +49,7 @@ final class BaseTest extends PublicationTestCase
     public function a_backup_of_it_is_restored_and_its_stores_removals_and_numbers_go_on(): void
     {
         $store = new FakeStore();
-        $lost = self::asBeforeTheBase(self::installation($store, ['BACKUP' => FakeStore::ADDRESS]));
+        $lost = self::asBeforeTheBase(self::installation($store, ['BACKUP_URL' => FakeStore::ADDRESS]));
         $lost->run(['cron']);
         $lost->run(['remove', 'video-GB-1', '--reason', 'a test']);
         array_map($store->delete(...), $store->keys('backups/')); // two of one second have no order

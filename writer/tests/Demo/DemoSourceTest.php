@@ -81,7 +81,7 @@ final class DemoSourceTest extends TestCase
     public function a_list_that_is_watched_for_five_minutes_visibly_moves(): void
     {
         $database = MigratedDatabase::inMemory();
-        $ranking = new RankingPublisher($database, 48);
+        $ranking = new RankingPublisher($database);
         for ($minute = 0; $minute <= 5; $minute++) {
             self::ingest($database, self::NOON + 60 * $minute, fill: $minute === 0);
             $ranking->publish(self::NOON + 60 * $minute);
@@ -103,7 +103,7 @@ final class DemoSourceTest extends TestCase
     {
         $database = MigratedDatabase::inMemory();
         self::ingest($database, self::NOON, fill: true);
-        new RankingPublisher($database, 48)->publish(self::NOON);
+        new RankingPublisher($database)->publish(self::NOON);
         $charts = $database->rows(
             <<<'SQL'
             SELECT published_at, hourly.views FROM trending JOIN videos ON id = video_id LEFT JOIN hourly_views AS hourly USING (region, video_id)

@@ -136,7 +136,7 @@ final class StoredPartsTest extends TestCase
 
     private function publish(): int
     {
-        return new RankingPublisher($this->database, 48, 0.25)->publish(self::NOON)->id;
+        return new RankingPublisher($this->database, 0.25)->publish(self::NOON)->id;
     }
 
     /** @return array<int, ?int> by rank */

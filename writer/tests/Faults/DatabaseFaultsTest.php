@@ -18,7 +18,7 @@ final class DatabaseFaultsTest extends TestCase
     #[Test]
     public function a_lock_of_another_process_is_named_and_nothing_is_stored(): void
     {
-        $installation = Installation::migrated(['DB_BUSY_TIMEOUT_SECONDS' => '0.05']);
+        $installation = Installation::migrated();
         $other = new SQLite3($installation->database);
         $other->exec('BEGIN IMMEDIATE');
         $result = $installation->run(

@@ -116,11 +116,11 @@ final class PublishTest extends PublicationTestCase
     public function a_setting_that_is_wrong_or_missing_is_said(array $environment, string $expected): void
     {
         $settings = [
-            'PUBLISH' => FakeStore::ADDRESS,
-            'S3_ENDPOINT' => 'http://127.0.0.1:1',
+            'PUBLISH_URL' => FakeStore::ADDRESS,
+            'S3_ENDPOINT_URL' => 'http://127.0.0.1:1',
             'S3_ACCESS_KEY_ID' => 'a',
             'S3_SECRET_ACCESS_KEY' => 'b',
-            'PUBLISH_SIGNING_KEY' => FakeStore::SIGNING_KEY,
+            'PUBLISH_SIGNING_KEYS' => FakeStore::SIGNING_KEY,
         ];
         $installation = Installation::migrated();
         $installation->environment = array_filter(
@@ -137,45 +137,44 @@ final class PublishTest extends PublicationTestCase
     /** @return iterable<array{array<string, string>, string}> */
     public static function mistakes(): iterable
     {
-        yield [['PUBLISH' => ''], 'PUBLISH is not set. Expected s3://'];
+        yield [['PUBLISH_URL' => ''], 'PUBLISH_URL is not set. Expected s3://'];
         yield [
-            ['PUBLISH' => 'https://lists/x'],
+            ['PUBLISH_URL' => 'https://lists/x'],
             'expected s3://, a bucket of 3 to 63 characters and perhaps a prefix',
         ];
         yield [
-            ['PUBLISH' => 's3://lists/../x'],
+            ['PUBLISH_URL' => 's3://lists/../x'],
             'expected s3://, a bucket of 3 to 63 characters and perhaps a prefix',
         ];
-        yield [['PUBLISH' => 's3://x/y'], 'a bucket of 3 to 63 characters'];
+        yield [['PUBLISH_URL' => 's3://x/y'], 'a bucket of 3 to 63 characters'];
         yield [
-            ['S3_ENDPOINT' => 'http://store.example'],
+            ['S3_ENDPOINT_URL' => 'http://store.example'],
             'expected https. Plain http is for this machine only',
         ];
-        yield [['S3_ENDPOINT' => 'http://127.0.0.1.example:9000'], 'expected https. Plain http'];
-        yield [['S3_ENDPOINT' => ''], 'PUBLISH is set, but S3_ENDPOINT is not'];
-        yield [['S3_ENDPOINT' => 'ftp://x'], 'expected scheme, host and perhaps a port'];
-        yield [['S3_ENDPOINT' => 'https://key:secret@x'], 'expected scheme, host and perhaps a port'];
+        yield [['S3_ENDPOINT_URL' => 'http://127.0.0.1.example:9000'], 'expected https. Plain http'];
+        yield [['S3_ENDPOINT_URL' => ''], 'PUBLISH_URL is set, but S3_ENDPOINT_URL is not'];
+        yield [['S3_ENDPOINT_URL' => 'ftp://x'], 'expected scheme, host and perhaps a port'];
+        yield [['S3_ENDPOINT_URL' => 'https://key:secret@x'], 'expected scheme, host and perhaps a port'];
         yield [['S3_REGION' => 'a b'], 'expected a region of the store'];
         yield [['S3_ACCESS_KEY_ID' => ''], 'S3_ACCESS_KEY_ID is not'];
-        yield [['S3_SECRET_ACCESS_KEY_FILE' => '/no/such/file'], 'S3_SECRET_ACCESS_KEY is set as well'];
         yield [
-            ['S3_SECRET_ACCESS_KEY' => '', 'S3_SECRET_ACCESS_KEY_FILE' => '/no/such/file'],
-            'Cannot read S3_SECRET_ACCESS_KEY_FILE=/no/such/file: it is missing',
+            ['S3_SECRET_ACCESS_KEY' => 'file:/no/such/file'],
+            'Cannot read S3_SECRET_ACCESS_KEY=file:/no/such/file: it is missing',
         ];
         yield [
-            ['S3_SECRET_ACCESS_KEY' => '', 'S3_SECRET_ACCESS_KEY_FILE' => '/etc/passwd'],
+            ['S3_SECRET_ACCESS_KEY' => 'file:/etc/passwd'],
             'it is open to every user: chmod o= /etc/passwd',
         ];
         yield [
-            ['PUBLISH_SIGNING_KEY' => ''],
-            'PUBLISH_SIGNING_KEY is not set. Expected base64url of exactly 32',
+            ['PUBLISH_SIGNING_KEYS' => ''],
+            'PUBLISH_SIGNING_KEYS is not set. Expected base64url of exactly 32',
         ];
         yield [
-            ['PUBLISH_SIGNING_KEY' => substr(FakeStore::SIGNING_KEY, 1)],
-            'Cannot read PUBLISH_SIGNING_KEY: expected base64url of exactly 32',
+            ['PUBLISH_SIGNING_KEYS' => substr(FakeStore::SIGNING_KEY, 1)],
+            'Cannot read PUBLISH_SIGNING_KEYS: expected base64url of exactly 32',
         ];
         yield [
-            ['PUBLISH_SIGNING_KEY' => str_repeat('A', 43)],
+            ['PUBLISH_SIGNING_KEYS' => str_repeat('A', 43)],
             'expected base64url of exactly 32 random bytes',
         ];
         yield [['PUBLISH_TIMEOUT_SECONDS' => '0'], 'expected a whole number from 1 to 3600'];

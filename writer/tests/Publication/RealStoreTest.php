@@ -21,7 +21,10 @@ final class RealStoreTest extends PublicationTestCase
     public function a_server_that_checks_signatures_and_conditions_takes_what_the_writer_sends(): void
     {
         $store = new RealStore();
-        $installation = self::withVideos([...$store->settings, 'BACKUP' => $store->settings['PUBLISH']]);
+        $installation = self::withVideos([
+            ...$store->settings,
+            'BACKUP_URL' => $store->settings['PUBLISH_URL'],
+        ]);
         $first = $installation->run(['cron']);
         $copy = new Installation($installation->environment);
         copy($installation->database, $copy->database);
@@ -48,8 +51,8 @@ final class RealStoreTest extends PublicationTestCase
     {
         $settings = $store->settings;
         $address = StoreAddress::read(
-            $settings['PUBLISH'],
-            $settings['S3_ENDPOINT'],
+            $settings['PUBLISH_URL'],
+            $settings['S3_ENDPOINT_URL'],
             $settings['S3_REGION'],
             $settings['S3_ACCESS_KEY_ID'],
             $settings['S3_SECRET_ACCESS_KEY'],

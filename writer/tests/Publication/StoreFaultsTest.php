@@ -133,7 +133,7 @@ final class StoreFaultsTest extends PublicationTestCase
         $installation = self::installation($store, ['PUBLISH_TIMEOUT_SECONDS' => '1']);
         $store->fail([['fault' => 'slow', 'for_ever' => true]]);
         $slow = $installation->run(['cron']);
-        $installation->environment['S3_ENDPOINT'] = 'http://127.0.0.1:1';
+        $installation->environment['S3_ENDPOINT_URL'] = 'http://127.0.0.1:1';
         $installation->environment['PUBLISH_TIMEOUT_SECONDS'] = '60'; // more than all attempts take
         $down = $installation->run(['cron']);
 

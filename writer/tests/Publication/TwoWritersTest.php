@@ -123,7 +123,7 @@ final class TwoWritersTest extends PublicationTestCase
         $installation = self::installation($store);
         $other = self::sign(self::OTHER_KEY, FakeStore::NAME);
         $found = [
-            'not in PUBLISH_SIGNING_KEY' => $other->text,
+            'not in PUBLISH_SIGNING_KEYS' => $other->text,
             'it is not a pointer' => '<html>',
             'another version' => '{"version":1,"generation":1}',
             'a store of another name' => self::sign(FakeStore::SIGNING_KEY, 'lists/staging')->text,
@@ -150,7 +150,7 @@ final class TwoWritersTest extends PublicationTestCase
         $store = new FakeStore();
         $installation = self::installation($store);
         $installation->run(['cron']);
-        $installation->environment['PUBLISH_SIGNING_KEY'] = self::OTHER_KEY . ', ' . FakeStore::SIGNING_KEY;
+        $installation->environment['PUBLISH_SIGNING_KEYS'] = self::OTHER_KEY . ', ' . FakeStore::SIGNING_KEY;
 
         self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
         $pointer = Pointer::read(

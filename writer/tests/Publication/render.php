@@ -10,7 +10,7 @@ $database = new SQLite3($options['database'], SQLITE3_OPEN_READONLY);
 $generation = $database->querySingle('SELECT max(id) FROM generations');
 $bundle = "bundle of $generation";
 fwrite(STDERR, "rendering…\n");
-$secrets = ['S3_SECRET_ACCESS_KEY', 'PUBLISH_SIGNING_KEY', 'HTTP_SOURCE_AUTHORIZATION'];
+$secrets = ['S3_SECRET_ACCESS_KEY', 'PUBLISH_SIGNING_KEYS', 'HTTP_SOURCE_AUTHORIZATION'];
 if (array_any($secrets, static fn(string $name): bool => getenv($name) !== false)) {
     fwrite(STDERR, "it was given keys of the writer\n");
     exit(3);

@@ -31,7 +31,7 @@ abstract class PullTestCase extends TestCase
         $installation = Installation::migrated([
             'SOURCES' => "edge:$edge->url",
             'VIEWS_KEYS' => FakeEdge::KEYS,
-            'VIEWS_TIMEOUT_SECONDS' => '600', // no fault of a test is a slow answer
+            'SOURCE_TIMEOUT_SECONDS' => '600', // no fault of a test is a slow answer
             ...$environment,
         ]);
         $lines = array_map(

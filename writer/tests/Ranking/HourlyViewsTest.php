@@ -61,8 +61,8 @@ final class HourlyViewsTest extends TestCase
     {
         $this->observe([[-60, 100], [60, 200]], 'a');
         $this->publish(60);
-        $this->observe([[30 * self::HOUR, 200]], 'b');
-        new RankingPublisher($this->database, 1)->publish(self::NOON + 30 * self::HOUR);
+        $this->observe([[50 * self::HOUR, 200]], 'b');
+        new RankingPublisher($this->database)->publish(self::NOON + 50 * self::HOUR);
 
         self::assertSame(
             ['b'],
@@ -152,7 +152,7 @@ final class HourlyViewsTest extends TestCase
 
     private function publish(int $at): void
     {
-        new RankingPublisher($this->database, 48)->publishAt(self::NOON + $at);
+        new RankingPublisher($this->database)->publishAt(self::NOON + $at);
     }
 
     /** @return list<string> */

@@ -215,7 +215,7 @@ final class LanguageListsTest extends TestCase
 
     private function publish(float $exploreShare = 0.0, int $at = self::NOON): void
     {
-        new RankingPublisher($this->database, 48, $exploreShare)->publish($at);
+        new RankingPublisher($this->database, $exploreShare)->publish($at);
     }
 
     /** @return list<string> */

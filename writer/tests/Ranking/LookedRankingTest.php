@@ -104,7 +104,7 @@ final class LookedRankingTest extends TestCase
             );
         }
         foreach ([0.0, 0.02, 0.25, 1.0] as $share) {
-            $generation = new RankingPublisher($this->database, 48, $share)->publish(self::NOON)->id;
+            $generation = new RankingPublisher($this->database, $share)->publish(self::NOON)->id;
             $explored = $this->database->rows(
                 "SELECT rank FROM explored_ranks WHERE generation = ? AND region = 'GB' AND window = 'day' AND category = ''",
                 [$generation],
@@ -187,7 +187,7 @@ final class LookedRankingTest extends TestCase
     /** @return list<array{rank: int, video_id: string, score: float}> */
     private function publish(): array
     {
-        $generation = new RankingPublisher($this->database, 48, self::EXPLORE_SHARE)->publish(self::NOON);
+        $generation = new RankingPublisher($this->database, self::EXPLORE_SHARE)->publish(self::NOON);
 
         return $this->database->rows(self::LIST, [$generation->id]);
     }

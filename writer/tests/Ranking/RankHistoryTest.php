@@ -72,7 +72,7 @@ final class RankHistoryTest extends TestCase
     #[Test]
     public function what_was_published_by_a_clock_ahead_is_no_comparison(): void
     {
-        $ranking = new RankingPublisher($this->database, 48);
+        $ranking = new RankingPublisher($this->database);
         $this->observe(['a' => 300], self::NOON);
         $ranking->publishAt(self::NOON + 30 * self::HOUR);
         $ranking->publishAt(self::NOON);
@@ -161,7 +161,7 @@ final class RankHistoryTest extends TestCase
 
     private function publish(int $now): void
     {
-        new RankingPublisher($this->database, 48)->publish($now);
+        new RankingPublisher($this->database)->publish($now);
     }
 
     /** @return array{?int, array<string, ?int>} when the newest list of GB's day was compared, and the ranks of then by video */

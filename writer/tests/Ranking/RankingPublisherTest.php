@@ -16,7 +16,6 @@ use TrendVault\Writer\Tests\Support\StoredObservations;
 final class RankingPublisherTest extends TestCase
 {
     private const int NOON = FixedClock::NOON;
-    private const int MAX_UNOBSERVED_HOURS = 48;
 
     private Database $database;
 
@@ -192,7 +191,7 @@ final class RankingPublisherTest extends TestCase
 
     private function publish(int $now = self::NOON): void
     {
-        new RankingPublisher($this->database, self::MAX_UNOBSERVED_HOURS)->publish($now);
+        new RankingPublisher($this->database)->publish($now);
     }
 
     /** @return list<array{int, string}> rank and video of the newest list */

@@ -49,7 +49,7 @@ final class GenerationRetentionTest extends TestCase
         array $kept,
     ): void {
         StoredObservations::in($this->database, [StoredObservations::observation()]);
-        $ranking = new RankingPublisher($this->database, 48);
+        $ranking = new RankingPublisher($this->database);
         array_walk($times, static fn(int $time): Generation => $ranking->publishAt(self::NOON + $time));
         new Pruning($this->database)->prune(null, generationRetentionSeconds: 1500);
 
@@ -63,7 +63,7 @@ final class GenerationRetentionTest extends TestCase
     public function nothing_refers_to_a_generation_that_is_deleted(): void
     {
         StoredObservations::in($this->database, [StoredObservations::observation()]);
-        $ranking = new RankingPublisher($this->database, 48);
+        $ranking = new RankingPublisher($this->database);
         foreach ([0, 60, 3600] as $time) {
             $ranking->publishAt(self::NOON + $time);
         }

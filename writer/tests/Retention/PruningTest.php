@@ -58,7 +58,7 @@ final class PruningTest extends TestCase
         StoredObservations::in($this->database, [
             StoredObservations::observation('old', observedAt: self::NOON - 29 * self::DAY_SECONDS),
         ]);
-        $ranking = new RankingPublisher($this->database, 48);
+        $ranking = new RankingPublisher($this->database);
         $ranking->publish(self::NOON);
 
         self::assertSame(0, $this->prune()->videos);
@@ -71,7 +71,7 @@ final class PruningTest extends TestCase
     public function the_newest_generations_stay_whole(): void
     {
         StoredObservations::in($this->database, [StoredObservations::observation()]);
-        $ranking = new RankingPublisher($this->database, 48);
+        $ranking = new RankingPublisher($this->database);
         for ($generation = 1; $generation <= 5; $generation++) {
             $ranking->publish(self::NOON + $generation);
         }
@@ -208,7 +208,7 @@ final class PruningTest extends TestCase
 
     private function pruneAt(int $now): PruneResult
     {
-        $cutoff = new Cutoff($this->database)->of($now, self::KEEP_DAYS);
+        $cutoff = new Cutoff($this->database)->of($now, 24 * self::KEEP_DAYS);
 
         return new Pruning($this->database)->prune($cutoff, generationRetentionSeconds: 0);
     }

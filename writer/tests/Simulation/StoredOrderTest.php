@@ -38,7 +38,7 @@ final class StoredOrderTest extends TestCase
             $this->visit($database, $videos, $loads);
             $now = World::START + 60 * self::MINUTES;
             $simulated = new OurRanker(self::EXPLORE_SHARE)->ranked($videos, $now);
-            $generation = new RankingPublisher($database, 48, self::EXPLORE_SHARE)->publish($now);
+            $generation = new RankingPublisher($database, self::EXPLORE_SHARE)->publish($now);
 
             self::assertSame(
                 array_column($database->rows(self::LIST, [$generation->id]), 'video_id'),

@@ -64,11 +64,11 @@ final class SpoolStopTest extends TestCase
             NdjsonLine::of(['id' => 'later', 'observed_at' => NdjsonLine::ago(60)]),
         );
         touch("$this->spool/bomb.ndjson.gz", time() - 60);
-        $this->installation->environment['SPOOL_FILE_TIMEOUT_SECONDS'] = '3'; // a machine may stop for a second
+        $this->installation->environment['SOURCE_TIMEOUT_SECONDS'] = '3'; // a machine may stop for a second
         $result = $this->installation->run(['cron']);
 
         self::assertSame(ExitCode::SourceFailed, $result->exitCode);
-        self::assertStringContainsString('SPOOL_FILE_TIMEOUT_SECONDS=3', $result->message('source_failed'));
+        self::assertStringContainsString('SOURCE_TIMEOUT_SECONDS=3', $result->message('source_failed'));
         self::assertCount(1, glob("$this->spool/rejected/*-bomb.ndjson.gz"));
         self::assertSame(2, $this->installation->value('SELECT count(*) FROM observations'));
     }

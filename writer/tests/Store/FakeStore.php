@@ -48,11 +48,11 @@ final class FakeStore
     public function settings(): array
     {
         return [
-            'PUBLISH' => self::ADDRESS,
-            'S3_ENDPOINT' => $this->url,
+            'PUBLISH_URL' => self::ADDRESS,
+            'S3_ENDPOINT_URL' => $this->url,
             'S3_ACCESS_KEY_ID' => 'AKIDTEST',
             'S3_SECRET_ACCESS_KEY' => 'not-to-be-logged',
-            'PUBLISH_SIGNING_KEY' => self::SIGNING_KEY,
+            'PUBLISH_SIGNING_KEYS' => self::SIGNING_KEY,
         ];
     }
 

@@ -12,7 +12,7 @@ final class RealStore
 {
     private const int NO_SERVER = 77;
 
-    /** @var array<string, string> S3_ENDPOINT and so on, and PUBLISH */
+    /** @var array<string, string> S3_ENDPOINT_URL and so on, and PUBLISH_URL */
     public readonly array $settings;
     /** @var resource */
     private mixed $process;
@@ -38,8 +38,8 @@ final class RealStore
         }
         $said = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
         $this->settings = [
-            'PUBLISH' => $said['address'],
-            'PUBLISH_SIGNING_KEY' => FakeStore::SIGNING_KEY,
+            'PUBLISH_URL' => $said['address'],
+            'PUBLISH_SIGNING_KEYS' => FakeStore::SIGNING_KEY,
             ...array_filter(
                 $said,
                 static fn(string $name): bool => str_starts_with($name, 'S3_'),

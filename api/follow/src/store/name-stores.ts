@@ -20,7 +20,7 @@ export function requireName(store: StoreAddress, name = usualName(store)): strin
   if (isStoreName(name)) return name;
   const what = name === "" ? `${store.text} has no name of its own` : `"${name}" is no store's name`;
   throw new Error(
-    `FOLLOW_NAMES (bin/verify-history: --name): ${what}: expected PUBLISH_NAME of its writer, or what follows s3:// in its PUBLISH`,
+    `FOLLOW_NAMES (bin/verify-history: --name): ${what}: expected PUBLISH_NAME of its writer, or what follows s3:// in its PUBLISH_URL`,
   );
 }
 

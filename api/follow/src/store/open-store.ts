@@ -25,6 +25,6 @@ export function parseAddress(text: string): StoreAddress {
 /** `s3` is null when only folders are read. */
 export function openStore(address: StoreAddress, s3: S3Options | null): ObjectStore {
   if (address.kind === "folder") return new FolderStore(address.text);
-  if (s3 === null) throw new Error(`${address.text} cannot be read without S3_ENDPOINT and a key`);
+  if (s3 === null) throw new Error(`${address.text} cannot be read without S3_ENDPOINT_URL and a key`);
   return new S3Store(address.text, address, s3);
 }

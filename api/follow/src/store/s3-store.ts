@@ -129,14 +129,14 @@ function transportFailure(error: unknown, name: string): FollowFailure {
   if (kind === "TimeoutError" || kind === "AbortError") {
     return new FollowFailure("timeout", `${name} took too long: asked again.`, { cause: error });
   }
-  const remedy = "Is S3_ENDPOINT right, and the network up?";
+  const remedy = "Is S3_ENDPOINT_URL right, and the network up?";
   return new FollowFailure("unreachable", `Cannot reach ${name} (${code}). ${remedy}`, { cause: error });
 }
 
 function remedyOf(status: number): string {
   if (status >= 500 || status === 429) return "The store has a problem: asked again.";
-  if (status >= 300 && status < 400) return "Expected S3_ENDPOINT and S3_REGION of the bucket itself.";
-  return "Expected 200: are the address and S3_ENDPOINT right?";
+  if (status >= 300 && status < 400) return "Expected S3_ENDPOINT_URL and S3_REGION of the bucket itself.";
+  return "Expected 200: are the address and S3_ENDPOINT_URL right?";
 }
 
 /** Rounded to whole seconds, as the field Date is. */

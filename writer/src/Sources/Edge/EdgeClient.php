@@ -299,7 +299,7 @@ final readonly class EdgeSettings
     {
         return new self(
             KeyRing::read(
-                $settings->sourceText('VIEWS_KEYS') ??
+                $settings->secret('VIEWS_KEYS') ??
                     throw SourceFailure::because(
                         'Cannot read the edge: VIEWS_KEYS is not set. Expected id:key, as the edge has it.',
                     ),
@@ -310,7 +310,7 @@ final readonly class EdgeSettings
                 0,
                 self::MOST_CEILING_FACTOR,
             ),
-            $settings->sourceInteger('VIEWS_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 600),
+            $settings->sourceTimeoutSeconds(self::TIMEOUT_SECONDS),
         );
     }
 }

@@ -22,6 +22,7 @@ use TrendVault\Writer\Sources\Loopback;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceKind;
+use TrendVault\Writer\Sources\SpoolFile;
 use TrendVault\Writer\Sources\Transfer;
 
 /** A file of NDJSON on an HTTP server, plain or gzip: a data warehouse's export, an answer of a database, an object. */
@@ -179,7 +180,7 @@ final readonly class Downloader
             $bytes += strlen($content);
             if ($bytes > $this->mostBytes) {
                 throw SourceFailure::because(
-                    "Cannot read {$url->label()}: it is larger than HTTP_SOURCE_MAX_MEGABYTES allows. Nothing of it is stored.",
+                    "Cannot read {$url->label()}: it has more than $this->mostBytes bytes. Nothing of it is stored.",
                 );
             }
             if (@fwrite($stream, $content) !== strlen($content)) {
@@ -359,6 +360,9 @@ final readonly class KnownVersions
 /** Files on other servers: http:URL. */
 final readonly class HttpFiles implements SourceKind
 {
+    private const int TIMEOUT_SECONDS = 40;
+    /** Of a file as it is sent. */
+    private const int MOST_BYTES = 1_000_000_000;
     private const string AUTHORIZATION = '/^([a-z0-9.:\[\]-]+)\s+([!-~]+(?: [!-~]+)*)$/Di';
 
     public function __construct(private Context $context, private Database $database) {}
@@ -383,16 +387,16 @@ final readonly class HttpFiles implements SourceKind
             $downloader = new Downloader(
                 HttpClient::create(),
                 dirname($settings->databasePath),
-                $settings->sourceInteger('HTTP_SOURCE_TIMEOUT_SECONDS', 40, 1, 3600),
-                1_000_000 * $settings->sourceInteger('HTTP_SOURCE_MAX_MEGABYTES', 1000, 1, 100_000),
-                self::authorizations($settings->sourceText('HTTP_SOURCE_AUTHORIZATION') ?? ''),
+                $settings->sourceTimeoutSeconds(self::TIMEOUT_SECONDS),
+                self::MOST_BYTES,
+                self::authorizations($settings->secret('HTTP_SOURCE_AUTHORIZATION') ?? ''),
             );
             yield $name => new HttpSource(
                 $url,
                 $downloader,
                 $versions,
                 $this->context->clock,
-                $settings->spoolFileTimeoutSeconds,
+                $settings->sourceTimeoutSeconds(SpoolFile::TIMEOUT_SECONDS),
             );
         }
     }

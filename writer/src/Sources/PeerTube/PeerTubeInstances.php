@@ -29,8 +29,6 @@ final readonly class PeerTubeInstances implements SourceKind
     private int $intervalSeconds;
     /** For all instances of a run together. */
     private int $timeoutSeconds;
-    /** Of each instance. */
-    private int $mostVideos;
     private HttpClientInterface $client;
 
     /** @throws UsageError */
@@ -40,19 +38,8 @@ final readonly class PeerTubeInstances implements SourceKind
         ?HttpClientInterface $client = null,
     ) {
         $settings = $context->settings;
-        $this->intervalSeconds = $settings->sourceInteger(
-            'PEERTUBE_INTERVAL_SECONDS',
-            self::INTERVAL_SECONDS,
-            0,
-            86_400,
-        );
-        $this->timeoutSeconds = $settings->sourceInteger(
-            'PEERTUBE_TIMEOUT_SECONDS',
-            self::TIMEOUT_SECONDS,
-            1,
-            600,
-        );
-        $this->mostVideos = $settings->sourceInteger('PEERTUBE_MAX_VIDEOS', self::MOST_VIDEOS, 1, 100_000);
+        $this->intervalSeconds = $settings->sourceIntervalSeconds(self::INTERVAL_SECONDS);
+        $this->timeoutSeconds = $settings->sourceTimeoutSeconds(self::TIMEOUT_SECONDS);
         $this->client = $client ?? HttpClient::create();
     }
 
@@ -147,7 +134,7 @@ final readonly class PeerTubeInstances implements SourceKind
             $rule,
             $time,
             $this->context->clock,
-            (int) ceil($this->mostVideos / Api::VIDEOS_PER_PAGE),
+            (int) ceil(self::MOST_VIDEOS / Api::VIDEOS_PER_PAGE),
         );
     }
 
@@ -159,7 +146,7 @@ final readonly class PeerTubeInstances implements SourceKind
     private function logPostponed(int $count): void
     {
         $this->context->log->info(
-            "$count PeerTube instances wait for the next run: PEERTUBE_TIMEOUT_SECONDS={$this->timeoutSeconds} is over.",
+            "$count PeerTube instances wait for the next run: SOURCE_TIMEOUT_SECONDS={$this->timeoutSeconds} is over.",
             ['event' => 'peertube_postponed', 'instances' => $count],
         );
     }

@@ -282,7 +282,7 @@ final class ApiFailure extends PlatformFailure
     {
         $message = match ($error) {
             ApiError::QuotaExceeded
-                => 'YouTube\'s quota for today is used up; it resets at midnight Pacific time, and nothing is asked before. Raise YOUTUBE_INTERVAL_SECONDS, or apply for more quota.',
+                => 'YouTube\'s quota for today is used up; it resets at midnight Pacific time, and nothing is asked before. Raise SOURCE_INTERVAL_SECONDS, or apply for more quota.',
             ApiError::KeyRefused
                 => 'YouTube refuses the key in YOUTUBE_API_KEY: expected one that is allowed to use the YouTube Data API v3 from this machine.',
             ApiError::Temporary => "YouTube does not answer for $region: status $status, after " .

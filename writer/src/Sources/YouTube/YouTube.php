@@ -24,7 +24,7 @@ final readonly class YouTube implements SourceKind
 
     private const string TERMS = 'Since July 2025 YouTube\'s chart of most popular videos holds Music, Movies and Gaming only, and YouTube\'s Developer Policies (III.E.4) restrict metrics of your own that are derived from its data. docs/sources.md says what that means for a public list. This is said once.';
     /** YouTube API Services Developer Policies, III.E.4: refresh or delete after 30 calendar days. After an outage deletion waits for one. */
-    private const int MOST_KEEP_DAYS = 29;
+    private const int MOST_RETENTION_HOURS = 696; // 29 days
     /** 14 regions of 4 pages are 56 units of quota; every ten minutes they stay under the usual 10,000 a day. */
     private const int INTERVAL_SECONDS = 600;
     /** How long the charts hold where counts are asked apart: 1,344 units a day in place of 8,064. */
@@ -36,26 +36,20 @@ final readonly class YouTube implements SourceKind
     /** @throws UsageError */
     public static function intervalSeconds(Settings $settings): int
     {
-        return $settings->sourceInteger('YOUTUBE_INTERVAL_SECONDS', self::INTERVAL_SECONDS, 0, 86_400);
+        return $settings->sourceIntervalSeconds(self::INTERVAL_SECONDS);
     }
 
-    /** @return iterable<string, YouTubeSource|YouTubeCounts> none before YOUTUBE_INTERVAL_SECONDS have passed */
+    /** @return iterable<string, YouTubeSource|YouTubeCounts> none before SOURCE_INTERVAL_SECONDS have passed */
     #[Override]
     public function open(array $names): iterable
     {
         $settings = $this->context->settings;
-        if ($settings->keepDays > self::MOST_KEEP_DAYS) {
+        if ($settings->observationRetentionHours > self::MOST_RETENTION_HOURS) {
             throw SourceFailure::because(
-                "Cannot read youtube with KEEP_DAYS=$settings->keepDays: YouTube's terms require that data is deleted or refreshed within 30 days. Set KEEP_DAYS to 29 or less.",
+                "Cannot read youtube with OBSERVATION_RETENTION_HOURS=$settings->observationRetentionHours: YouTube's terms require that data is deleted or refreshed within 30 days. Set it to 696 or less.",
             );
         }
         $interval = self::intervalSeconds($settings);
-        $chartInterval = $settings->sourceInteger(
-            'YOUTUBE_CHART_INTERVAL_SECONDS',
-            self::CHART_INTERVAL_SECONDS,
-            0,
-            86_400,
-        );
         $api = $this->api($settings);
         $now = $this->context->now();
         if (new Notices($this->database)->isNew('youtube_terms', $now)) {
@@ -66,7 +60,7 @@ final readonly class YouTube implements SourceKind
         $charts = new Schedule(
             $this->database,
             YouTubeSource::NAME,
-            $countsPause === null ? max($interval, $chartInterval) : $interval,
+            $countsPause === null ? max($interval, self::CHART_INTERVAL_SECONDS) : $interval,
         );
         $this->logPauses([$charts->pause($now), $countsPause]);
         $charted = new ChartedVideos($this->database);
@@ -95,10 +89,8 @@ final readonly class YouTube implements SourceKind
     {
         return new Api(
             HttpClient::create(),
-            new RetryPolicy(
-                $settings->sourceInteger('YOUTUBE_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 600),
-            ),
-            $settings->sourceText('YOUTUBE_API_KEY') ??
+            new RetryPolicy($settings->sourceTimeoutSeconds(self::TIMEOUT_SECONDS)),
+            $settings->secret('YOUTUBE_API_KEY') ??
                 throw SourceFailure::because(
                     'Cannot read youtube: YOUTUBE_API_KEY is not set. Expected a key for the YouTube Data API v3.',
                 ),

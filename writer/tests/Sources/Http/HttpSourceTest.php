@@ -7,10 +7,15 @@ namespace TrendVault\Writer\Tests\Sources\Http;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use Symfony\Component\HttpClient\MockHttpClient;
+use Symfony\Component\HttpClient\Response\MockResponse;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Sources\Http\Downloader;
+use TrendVault\Writer\Sources\Http\HttpUrl;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 use TrendVault\Writer\Tests\Support\ProcessResult;
+use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
 final class HttpSourceTest extends TestCase
 {
@@ -93,6 +98,17 @@ final class HttpSourceTest extends TestCase
         self::assertCount(1, $this->server->requests());
     }
 
+    #[Test]
+    public function a_file_that_is_too_large_is_given_up(): void
+    {
+        $answer = new MockResponse((string) gzencode(self::lines(2)));
+        $folder = new TemporaryFolder();
+        $downloader = new Downloader(new MockHttpClient($answer), $folder->path, 1, 10, []);
+
+        $this->expectExceptionMessage('it has more than 10 bytes. Nothing of it is stored');
+        $downloader->fetch(HttpUrl::read('http:https://stats.example/views.ndjson.gz'), null);
+    }
+
     /** @param array{0: string, 1?: array<string, string>, 2?: int, 3?: array<string, mixed>} $answer */
     #[Test]
     #[DataProvider('faults')]
@@ -102,13 +118,10 @@ final class HttpSourceTest extends TestCase
         int $stored = 0,
     ): void {
         $installation = Installation::migrated();
-        $installation->environment += [
-            'HTTP_SOURCE_TIMEOUT_SECONDS' => isset($answer[3]['chunk']) || !isset($answer[3]) ? '600' : '1',
-            'HTTP_SOURCE_MAX_MEGABYTES' => '1',
-        ];
+        $installation->environment['SOURCE_TIMEOUT_SECONDS'] = isset($answer[3]) ? '1' : '600';
         $this->server->answer(...$answer);
         $failed = $this->ingest($installation);
-        $installation->environment['HTTP_SOURCE_TIMEOUT_SECONDS'] = '600';
+        $installation->environment['SOURCE_TIMEOUT_SECONDS'] = '600';
         self::assertSame(ExitCode::SourceFailed, $failed->exitCode);
         self::assertStringContainsString($message, $failed->message('source_failed'));
         self::assertSame($stored, $installation->value('SELECT count(*) FROM observations'));
@@ -128,10 +141,6 @@ final class HttpSourceTest extends TestCase
         return [
             'cut off' => [[$lines, [...$tag, 'Content-Length' => '9999']], 'Nothing of it is stored'],
             'endless' => [[$lines, $tag, 200, ['seconds' => 30]], 'Nothing of it is stored'],
-            'too large' => [
-                [$lines, $tag, 200, ['seconds' => 30, 'chunk' => base64_encode(str_repeat(' ', 400_000))]],
-                'larger than HTTP_SOURCE_MAX_MEGABYTES',
-            ],
             'empty' => [['', $tag], 'is empty'],
             'damaged gzip, after its lines' => [
                 [substr((string) gzencode($lines), 0, -6), $tag],
