@@ -214,7 +214,7 @@ _MOST_START_SECONDS = 10
 
 def measure_follower(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
     """From the writer's commit until an origin on a follower's file answers with the generation."""
-    run_tool([str(ROOT / "tools/setup/versitygw.sh")], "Go, which builds the S3 server")
+    run_tool([str(ROOT / "tools/setup/bring"), "versitygw"], "Go, which builds the S3 server")
     command = ["bun", str(ROOT / "tests/store/bench/follower-lag.ts"), str(bench.database), str(rounds.count)]
     printed = read_figures(command, "the packages of bin/setup")
     lags = printed["lag_seconds"]

@@ -68,7 +68,10 @@ export type Clocks = Record<Part, Clock> & { remove: () => void };
 
 /** Brings libfaketime, and makes clocks whose files are in a folder; or says why there are none. */
 export async function makeClocks(folder: string): Promise<Clocks | string> {
-  const child = Bun.spawn([join(root, "tools/setup/faketime.sh")], { stdout: "inherit", stderr: "pipe" });
+  const child = Bun.spawn([join(root, "tools/setup/bring"), "faketime"], {
+    stdout: "inherit",
+    stderr: "pipe",
+  });
   const said = await child.stderr.text();
   if ((await child.exited) !== 0) return said.trim().split("\n").at(-1) ?? "";
   const path = join(folder, "clocks");

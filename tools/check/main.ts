@@ -82,7 +82,8 @@ export function parseOptions(argv: readonly string[]): Options {
 
 /** Where the tool cannot be had, its script says why, and so do the tests that need it, which are skipped. */
 async function bring(tool: string): Promise<void> {
-  await Bun.spawn([join(root, `tools/setup/${tool}.sh`)], { stdio: ["ignore", "inherit", "inherit"] }).exited;
+  await Bun.spawn([join(root, "tools/setup/bring"), tool], { stdio: ["ignore", "inherit", "inherit"] })
+    .exited;
 }
 
 /**

@@ -9,9 +9,9 @@ export type Suite = {
   command: readonly string[];
   /** Patterns for `git ls-files`, for FILES. */
   files?: readonly string[];
-  /** Has tests that need the S3 server of tools/setup/versitygw.sh; where there is none, they are skipped and say why. */
+  /** Has tests that need the S3 server that `tools/setup/bring versitygw` brings; where there is none, they are skipped and say why. */
   needsStore?: true;
-  /** The same, for the Prometheus of tools/setup/prometheus.sh. */
+  /** The same, for `tools/setup/bring prometheus`. */
   needsPrometheus?: true;
 };
 
@@ -162,6 +162,7 @@ export const suites: readonly Suite[] = [
     files: [
       "bin/*",
       "tools/setup/*.sh",
+      "tools/setup/bring",
       "tools/setup/test",
       "db/check-schema",
       "edge-worker/dev",

@@ -1,19 +1,13 @@
-#!/usr/bin/env bash
 # The Python tools of requirements.txt in a virtual environment of the system's Python.
 # The scripts of a virtual environment name their interpreter by its path: .tools/bin has scripts
 # of our own that start them by the interpreter, so that the checkout may be moved. It is built in
 # its place, and linked and stamped only when its last package is in.
-set -euo pipefail
-TOOL=python
-# shellcheck source=tools/setup/tool.sh
-. "$(dirname -- "${BASH_SOURCE[0]}")/tool.sh"
-# shellcheck source=tools/setup/debian.sh
-. "$ROOT/tools/setup/debian.sh"
+# shellcheck shell=bash disable=SC2154  # sourced by `bring`
 
 COMMANDS='locust mypy pytest ruff schemathesis shellcheck'
 
-main() {
-  start
+bring_python() {
+  local python pip
   first_on_path python3 is_new_python ||
     fail "Python $PYTHON_MINIMUM or newer is needed: install it (on Debian: apt-get install python3, on macOS: brew install python) and run bin/setup again."
   python=$("$FOUND" -c 'import sys; print(sys._base_executable)') # behind any shim or environment
@@ -24,7 +18,6 @@ main() {
     "${pip[@]}" install --disable-pip-version-check --require-hashes --no-deps --only-binary :all: \
     --requirement "$ROOT/tools/setup/requirements.txt"
   publish
-  finish
 }
 
 is_new_python() { at_least "$("$1" -c 'import platform; print(platform.python_version())' 2>/dev/null || echo 0)" "$PYTHON_MINIMUM"; }
@@ -67,5 +60,3 @@ start_by_python() {
   [[ $# -eq 0 ]] || printf ' %s' "$(in_checkout "$1")"
   printf ' "$@"\n'
 }
-
-main

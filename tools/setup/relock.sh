@@ -8,11 +8,11 @@ TOOL=relock
 
 main() {
   type -P npm uv >/dev/null || fail "Locking needs npm and uv (https://docs.astral.sh/uv/) on PATH: install what is missing."
-  cd -- "$ROOT/toolchain"
+  cd -- "$ROOT/tools/setup"
   npm_hashes >npm-hashes.new
   mv -- npm-hashes.new npm-hashes.txt
   uv pip compile --quiet --upgrade --universal --python-version "$PYTHON_MINIMUM" --generate-hashes --no-annotate \
-    --custom-compile-command tools/setup/relock.sh --group ../pyproject.toml:dev --output-file requirements.txt
+    --custom-compile-command tools/setup/relock.sh --group ../../pyproject.toml:dev --output-file requirements.txt
 }
 
 # The packages are those of the present list.

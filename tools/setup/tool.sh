@@ -1,5 +1,5 @@
-# Sourced by the script of each tool, which sets TOOL first: paths, messages, and the steps of
-# an installation. A tool is built in $NEW and moved to $PLACE when it is complete, so that an
+# Sourced by `bring`, bin/setup and relock.sh, which set TOOL first: paths, messages, the steps of
+# an installation, and what is remembered of it. A tool is built in $NEW and moved to $PLACE when it is complete, so that an
 # interrupted download is never taken for a finished one. While $NEW exists, the tool is being
 # installed.
 # shellcheck shell=bash disable=SC2153  # TOOL is set by the script that sources this
@@ -13,13 +13,11 @@ LOG=$TOOLS/log/$TOOL.log
 PATH=$(tr ':' '\n' <<<"$PATH" | sed '/\/\.tools\/bin$/d' | paste -sd: -)
 # shellcheck source=tools/setup/versions.sh
 . "$ROOT/tools/setup/versions.sh"
-# shellcheck source=tools/setup/stamp.sh
-. "$ROOT/tools/setup/stamp.sh"
 
 # From here until `finish` the tool counts as absent.
 start() {
   set -E
-  trap 'fail "tools/setup/$TOOL.sh stopped (${BASH_SOURCE[0]##*/}, line $LINENO): please report it with .tools/log/$TOOL.log."' ERR
+  trap 'fail "Bringing $TOOL stopped (${BASH_SOURCE[0]##*/}, line $LINENO): please report it with .tools/log/$TOOL.log."' ERR
   mkdir -p -- "$TOOLS/bin" "$TOOLS/log"
   forget_stamp "$TOOL"
   rm -rf -- "$NEW" "$NEW".*
@@ -104,3 +102,65 @@ first_on_path() {
 
 # Is version HAVE at least WANT?
 at_least() { printf '%s\n' "$2" "$1" | sort -V -C; }
+
+# A stamp says that a tool is installed: a checksum over all that decided its outcome (pins, lockfiles, scripts, machine)
+# and over the files it put into .tools/bin and what it found on the system, with links followed. When anything of that
+# changes, the tool is installed again. Where the checkout is does not matter: it may be moved, or copied for another user.
+
+# Is TOOL installed, and has nothing changed since?
+is_current() {
+  [[ -f $TOOLS/stamps/$1 ]] && [[ $(fingerprint "$1") == "$(<"$TOOLS/stamps/$1")" ]]
+}
+
+forget_stamp() {
+  mkdir -p -- "$TOOLS/stamps"
+  rm -f -- "$TOOLS/stamps/$1"
+  : >"$TOOLS/stamps/$1.files"
+}
+
+# PATH is noted relative to the checkout when it is in it.
+stamp_covers() { printf '%s\n' "${2#"$ROOT/"}" >>"$TOOLS/stamps/$1.files"; }
+
+write_stamp() {
+  fingerprint "$1" >"$TOOLS/stamps/$1.new"
+  mv -- "$TOOLS/stamps/$1.new" "$TOOLS/stamps/$1"
+}
+
+fingerprint() {
+  {
+    uname -sm
+    [[ $1 != bun ]] || printf '%s\n' "$BUN_VERSION"
+    decisive_files "$1" | tr '\n' '\0' | xargs -0 cat --
+    # A link that leads nowhere is missing here, which is a difference, too.
+    listed "$1" '^/' || true
+    listed "$1" '^[^/]' | awk '{ print $5, $NF }' || true # a copy has another time and owner
+  } | cksum
+}
+
+# The files that the stamp of TOOL covers and whose names match PATTERN, as ls shows them.
+listed() {
+  local names
+  names=$(grep -- "$2" "$TOOLS/stamps/$1.files") || return 0
+  tr '\n' '\0' <<<"$names" | (cd -- "$ROOT" && LC_ALL=C xargs -0 ls -lLn -- 2>/dev/null)
+}
+
+decisive_files() {
+  local folder=$ROOT/tools/setup
+  printf '%s\n' "$folder"/{bring,versions.sh,tool.sh,archives.sh,"$(file_of "$1")"}
+  case $1 in
+    bun | node | browser) printf '%s\n' "$folder/npm-hashes.txt" ;;
+    php) printf '%s\n' "$ROOT/writer/composer.json" ;;
+    versitygw) printf '%s\n' "$folder"/versitygw/go.{mod,sum} ;;
+    python) printf '%s\n' "$folder/requirements.txt" ;;
+  esac
+}
+
+# The file of this folder that brings TOOL.
+file_of() {
+  case $1 in
+    bun | node | browser | packages) echo javascript.sh ;;
+    php | classes) echo php.sh ;;
+    python) echo python.sh ;;
+    *) echo extras.sh ;;
+  esac
+}

@@ -47,7 +47,7 @@ def test_only_a_full_run_that_is_to_be_published_replaces_the_published_one() ->
 @pytest.mark.parametrize(("argument", "code"), [("--help", 0), ("--qick", 2), ("flod", 2)])
 def test_help_and_mistakes_need_nothing_installed(argument: str, code: int, tmp_path: Path) -> None:
     command = shutil.copytree(ROOT / "bin", tmp_path / "bin") / "bench"
-    for file in ("loadtest/compare/options.py", "tools/setup/arguments.sh"):
+    for file in ("loadtest/compare/options.py", "tools/setup/program.sh"):
         (tmp_path / file).parent.mkdir(parents=True)
         shutil.copy(ROOT / file, tmp_path / file)
     done = subprocess.run([command, argument], capture_output=True, text=True)

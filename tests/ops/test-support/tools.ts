@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 
 const folder = resolve(import.meta.dir, "../../../.tools/bin");
 
-/** Programs of Prometheus that tools/setup/prometheus.sh brings. */
+/** Programs of Prometheus that `tools/setup/bring prometheus` brings. */
 export type Tool = "prometheus" | "promtool" | "prometheus-node-exporter" | "prometheus-blackbox-exporter";
 
 export function toolPath(tool: Tool): string {
@@ -14,7 +14,7 @@ export function toolPath(tool: Tool): string {
 export function missingTools(): string | null {
   return existsSync(toolPath("promtool"))
     ? null
-    : "Prometheus is not installed: tools/setup/prometheus.sh says why it cannot be";
+    : "Prometheus is not installed: `tools/setup/bring prometheus` says why it cannot be";
 }
 
 /** What it printed. @throws Error with that when it fails */

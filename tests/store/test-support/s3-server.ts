@@ -12,11 +12,11 @@ const startMs = 120_000; // a quiet machine needs a tenth of a second
 /** What a client of the store needs. */
 export type Credentials = { accessKeyId: string; secretAccessKey: string; region: string };
 
-/** Why there is no S3 server here, or null when there is one: tools/setup/versitygw.sh brings it. */
+/** Why there is no S3 server here, or null when there is one: `tools/setup/bring versitygw` brings it. */
 export function missingServer(): string | null {
   return existsSync(program)
     ? null
-    : "versitygw is not installed: tools/setup/versitygw.sh says why it cannot be";
+    : "versitygw is not installed: `tools/setup/bring versitygw` says why it cannot be";
 }
 
 const servers = new Set<S3Server>();

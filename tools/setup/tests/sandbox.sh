@@ -1,4 +1,4 @@
-# A sandbox for one test: a copy of bin/setup and toolchain/ in a folder with a space, and a
+# A sandbox for one test: a copy of bin/setup and tools/setup in a folder with a space, and a
 # PATH with nothing on it but basic commands and fakes of what talks to the network. Each
 # fake notes its call in $CALLS.
 # shellcheck shell=bash disable=SC2034
@@ -25,7 +25,7 @@ new_sandbox() {
   cp -R -- "$ROOT/tools/setup" "$CLONE/tools/setup"
   cp -- "$ROOT/bin/setup" "$CLONE/bin/setup"
   cp -- "$ROOT/writer/composer.json" "$CLONE/writer/composer.json"
-  fake npm <"$TESTS/fake-npm.sh"
+  fake npm <"$TESTS/fakes.sh"
   fake_node 20.0.0
   : >"$CLONE/tools/setup/npm-hashes.txt"
   pin_bun 1.2.3
@@ -36,19 +36,26 @@ new_sandbox() {
   pin_hashes "$CHROMIUM_VERSION"
 }
 
-# bin/setup of the sandbox. What OFFLINE, HANG and UNREACHABLE do, the fakes tell.
-setup() { (become_setup "$@"); }
+# A program of the sandbox: as in a shell of somebody without any tool. What OFFLINE, HANG and UNREACHABLE do, the fakes
+# tell.
+program() { (become_program "$@"); }
 
-become_setup() {
+become_program() {
   exec env -i PATH="${PREPEND:+$PREPEND:}$FAKES:$SYSTEM" HOME="$SCRATCH" CALLS="$CALLS" \
-    OFFLINE="${OFFLINE-}" HANG="${HANG-}" UNREACHABLE="${UNREACHABLE-}" "$CLONE/bin/setup" "$@"
+    OFFLINE="${OFFLINE-}" HANG="${HANG-}" UNREACHABLE="${UNREACHABLE-}" bash "$CLONE/$1" "${@:2}"
 }
 
+setup() { program bin/setup "$@"; }
+
+bring() { program tools/setup/bring "$@"; }
+
 # What `setup ARGUMENT…` says, which must fail.
-complaint() {
+complaint() { complaint_of setup "$@"; }
+
+complaint_of() {
   local said
-  if said=$(setup "$@" 2>&1); then
-    echo "bin/setup $* was expected to fail and said: $said" >&2
+  if said=$("$@" 2>&1); then
+    echo "$* was expected to fail and said: $said" >&2
     return 1
   fi
   printf '%s\n' "$said"
@@ -80,19 +87,32 @@ fake_bun() {
 
 # A php that says it is VERSION and has EXTENSIONS (all that are wanted, if none are named).
 fake_php() {
-  sed "s/=VERSION/=$1/; s/EXTENSIONS'/${2-$PHP_EXTENSIONS}'/" "$TESTS/fake-php.sh" | fake "${3-php}"
+  sed "s/^VERSION=/&$1/; s/^EXTENSIONS=/&'${2-$PHP_EXTENSIONS}'/" "$TESTS/fakes.sh" | fake "${3-php}"
 }
 
 # An apt whose archive has PHP 8.4.99.
 fake_debian() {
-  fake apt-get <"$TESTS/fake-apt-get.sh"
-  fake dpkg-deb <"$TESTS/fake-dpkg-deb.sh"
+  fake apt-get <"$TESTS/fakes.sh"
+  fake dpkg-deb <"$TESTS/fakes.sh"
   echo 'echo amd64' | fake dpkg
   fake_php 8.4.99 "$PHP_EXTENSIONS" php-8.4
-  sed -i.orig "s|^KEYRING=.*|KEYRING=$FAKES/dpkg|" "$CLONE/tools/setup/debian.sh"
+  sed -i.orig "s|^KEYRING=.*|KEYRING=$FAKES/dpkg|" "$CLONE/tools/setup/archives.sh"
 }
 
-fake_python() { sed "s/VERSION/$1/" "$TESTS/fake-python.sh" | fake python3; }
+fake_python() { sed "s/^VERSION=/&$1/" "$TESTS/fakes.sh" | fake python3; }
+
+# A go that says it is VERSION and builds a program that starts.
+fake_go() {
+  fake go <<FAKE
+#!/bin/sh
+echo "go \$*" >>"\$CALLS"
+[ "\$1" != env ] || { echo go$1; exit; }
+[ -z "\$OFFLINE" ] || { echo 'dial tcp: lookup proxy: no such host' >&2; exit 1; }
+while [ "\$1" != -o ]; do shift; done
+printf '#!/bin/sh\necho 9.9\n' >"\$2"
+chmod +x "\$2"
+FAKE
+}
 
 # package.json asks for Bun VERSION.
 pin_bun() {
@@ -111,7 +131,7 @@ pin_hashes() {
 
 hash_of_fake() (
   cd -- "$SCRATCH" || exit
-  CALLS=/dev/null "$TESTS/fake-npm.sh" pack --pack-destination . -- "any@$1"
+  CALLS=/dev/null bash "$TESTS/fakes.sh" pack --pack-destination . -- "any@$1"
   "$REAL_NODE" -p 'require("crypto").createHash("sha512").update(require("fs").readFileSync("any.tgz")).digest("base64")'
 )
 

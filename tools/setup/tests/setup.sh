@@ -1,54 +1,11 @@
-# What bin/setup promises whatever the tool.
-# shellcheck shell=bash
+# What bin/setup promises whatever the tool, and every program in bin/ before anything is downloaded.
+# shellcheck shell=bash disable=SC2153
 
 test_an_unknown_tool_is_named_together_with_the_tools_there_are() {
   new_sandbox unknown
   said=$(complaint bun pyhton)
   says 'no tool "pyhton"' "$said"
   says 'bun, node, php, python, browser, packages' "$said"
-  absent "$CLONE/.tools"
-}
-
-test_an_unknown_option_is_refused_by_bin_setup_up_and_test_before_anything_is_downloaded() {
-  new_sandbox options
-  cp -- "$ROOT/bin/up" "$ROOT/bin/test" "$CLONE/bin/"
-  mkdir "$CLONE/tools/up" "$CLONE/tools/check"
-  cp -- "$ROOT/tools/up/usage.txt" "$CLONE/tools/up/" && cp -- "$ROOT/tools/check/usage.txt" "$CLONE/tools/check/"
-  for words in 'setup --prot' 'up --prot 1' 'up --port 1 --prot=2' 'test --jbos 3' 'test --jobs 3 apy' 'up now'; do
-    # shellcheck disable=SC2086  # a command and its arguments
-    if said=$("$CLONE/bin/"$words 2>&1); then return 1; else [[ $? -eq 2 ]]; fi
-    says "See bin/${words%% *} --help." "$said"
-  done
-  absent "$CLONE/.tools"
-}
-
-test_a_store_may_be_any_word_and_an_unknown_option_is_refused_before_anything_is_downloaded() {
-  new_sandbox stores
-  cp -- "$ROOT/bin/follow" "$ROOT/bin/verify-history" "$CLONE/bin/"
-  mkdir -p "$CLONE/api/follow"
-  cp -- "$ROOT"/api/follow/*usage.txt "$CLONE/api/follow/"
-  for words in 'follow s3://bucket/lists --databse a.db' 'follow --metrics a --onec' 'verify-history /copy --dat'; do
-    # shellcheck disable=SC2086  # a command and its arguments
-    if said=$("$CLONE/bin/"$words 2>&1); then return 1; else [[ $? -eq 2 ]]; fi
-    says "See bin/${words%% *} --help." "$said"
-  done
-  for program in follow verify-history; do
-    says "bin/$program STORE" "$("$CLONE/bin/$program" s3://bucket/lists --help)"
-  done
-  absent "$CLONE/.tools"
-}
-
-test_bin_bench_and_bin_loadtest_read_their_options_before_anything_is_downloaded() {
-  new_sandbox python-options
-  ln -s "$(type -P python3)" "$FAKES/python3"
-  mkdir -p "$CLONE/loadtest/compare"
-  cp -- "$ROOT"/loadtest/*.py "$CLONE/loadtest/" && cp -- "$ROOT"/loadtest/compare/*.py "$CLONE/loadtest/compare/"
-  for program in bench loadtest; do
-    cp -- "$ROOT/bin/$program" "$CLONE/bin/"
-    says "usage: bin/$program" "$(PATH=$FAKES:$SYSTEM "$CLONE/bin/$program" --help)"
-    if said=$(PATH=$FAKES:$SYSTEM "$CLONE/bin/$program" --hlep 2>&1); then return 1; else [[ $? -eq 2 ]]; fi
-    says '--hlep' "$said"
-  done
   absent "$CLONE/.tools"
 }
 
@@ -100,7 +57,7 @@ test_a_failed_download_ends_in_a_sentence_on_what_to_do() {
 
 test_an_interrupted_download_is_ended_and_not_taken_for_finished() {
   new_sandbox interrupted
-  HANG=1 become_setup bun >"$SCRATCH/interrupted/said" 2>&1 &
+  HANG=1 become_program bin/setup bun >"$SCRATCH/interrupted/said" 2>&1 &
   running=$!
   await grep -q '^hanging' "$CALLS"
   kill -TERM "$running"
@@ -143,4 +100,80 @@ test_env_sh_puts_the_tools_first_once_from_any_folder() {
   . "$CLONE/tools/setup/env.sh"
   [[ $PATH == "$CLONE/.tools/bin:"* ]]
   [[ $PATH == "$once" ]]
+}
+
+# A sandbox with all that git has of this project, and the system's Python, which reads the options of two programs.
+new_fresh_clone() {
+  new_sandbox "$1"
+  git -C "$ROOT" ls-files -z -- bin tools/setup '*usage.txt' '*.py' '*.toml' | tar -C "$ROOT" --null -T - -cf - | tar -C "$CLONE" -xf -
+  ln -s -- "$(type -P python3)" "$FAKES/python3"
+}
+
+test_every_program_answers_help_without_any_tool_and_downloads_nothing() {
+  local name
+  new_fresh_clone programs-help
+  for name in "$CLONE"/bin/*; do
+    name=${name##*/}
+    says "bin/$name" "$(program "bin/$name" --help)"
+  done
+  absent "$CLONE/.tools"
+}
+
+# WORD with a character more, less or changed.
+mistype() {
+  local word=$1 at letters=abcdefghijklmnopqrstuvwxyz
+  at=$((3 + RANDOM % (${#word} - 3)))
+  case $((RANDOM % 3)) in
+    0) printf '%s\n' "${word:0:at}${letters:RANDOM % 26:1}${word:at}" ;;
+    1) printf '%s\n' "${word:0:at}${word:at+1}" ;;
+    2) printf '%s\n' "${word:0:at}${letters:RANDOM % 26:1}${word:at+1}" ;;
+  esac
+}
+
+test_a_mistyped_option_of_any_program_is_refused_before_anything_is_downloaded() {
+  local seed=${TEST_SEED:-$SRANDOM} name options option typed said
+  RANDOM=$seed
+  echo "seed $seed"
+  new_fresh_clone programs-mistyped
+  for name in "$CLONE"/bin/*; do
+    name=${name##*/}
+    mapfile -t options < <(program "bin/$name" --help | grep -oE -- '--[a-z][a-z-]{2,}' | sort -u)
+    for _ in 1 2 3; do
+      option=${options[RANDOM % ${#options[@]}]}
+      typed=$(mistype "$option")
+      [[ " ${options[*]} " != *" $typed "* ]] || continue
+      if said=$(program "bin/$name" "$typed" 2>&1); then
+        echo "bin/$name $typed was taken: $said"
+        return 1
+      elif [[ $? -ne 2 ]]; then
+        echo "bin/$name $typed: $said"
+        return 1
+      fi
+      says "$typed" "$said"
+    done
+  done
+  absent "$CLONE/.tools"
+}
+
+test_a_wrong_word_an_option_without_its_value_and_a_value_where_none_belongs_are_refused_before_anything_is_downloaded() {
+  local words said
+  new_fresh_clone programs-values
+  for words in 'up --port' 'up --fresh=yes' 'up --db --fresh' 'test --jobs' 'test --list=all' 'follow s3://a/b --database' \
+    'follow s3://a/b --databse a.db' 'verify-history /copy --dat' 'test --jobs 3 apy' 'up now'; do
+    # shellcheck disable=SC2086  # a command and its arguments
+    if said=$(program bin/$words 2>&1); then return 1; else [[ $? -eq 2 ]]; fi
+    says "See bin/${words%% *} --help." "$said"
+  done
+  absent "$CLONE/.tools"
+}
+
+test_without_a_new_enough_Python_its_programs_say_so_before_anything_is_downloaded() {
+  local name said
+  new_fresh_clone programs-python
+  rm -- "$FAKES/python3"
+  for name in bench loadtest; do
+    if said=$(program "bin/$name" --help 2>&1); then return 1; fi
+    says 'Python 3.11 or newer is needed' "$said"
+  done
+  absent "$CLONE/.tools"
 }
