@@ -42,9 +42,7 @@ test("docs/privacy.md says it of every binding of the Worker, and of the tables 
 });
 
 test("docs/privacy.md says it of the follower's memory", () => {
-  expect(namedAt("follower: `stores`")).toEqual(
-    [...tablesIn("api/follow/src/database/memory.ts"), ".follow"].sort(),
-  );
+  expect(namedAt("follower: `stores`")).toEqual([...tablesIn("api/follow/src/memory.ts"), ".follow"].sort());
 });
 
 test("docs/privacy.md says it of everything in a store", () => {

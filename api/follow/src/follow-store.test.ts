@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { FollowFailure } from "./failure.ts";
-import { attempt, FailureLog, type Loop } from "./follow-store.ts";
+import { attempt, FailureLog, type Loop, retryDelaySeconds } from "./follow-store.ts";
 import { Metrics } from "./metrics.ts";
 
 function startLog() {
@@ -29,14 +29,14 @@ test("a failure is said at once, then each minute while it lasts, another one at
   expect(failures.inARow).toBe(0);
 });
 
-test("failures are counted by reason, and one that lasts shows", () => {
+test("failures are counted by reason, and one that lasts shows", async () => {
   const { metrics, failures } = startLog();
   failures.note(new FollowFailure("timeout", "Late."));
   failures.note(new FollowFailure("timeout", "Late."));
-  expect(metrics.text()).toContain('failures_total{store="s3://bucket",reason="timeout"} 2\n');
-  expect(metrics.text()).toContain('failing{store="s3://bucket"} 1\n');
+  expect(await metrics.text()).toContain('failures_total{store="s3://bucket",reason="timeout"} 2\n');
+  expect(await metrics.text()).toContain('failing{store="s3://bucket"} 1\n');
   failures.note(null);
-  expect(metrics.text()).toContain('failing{store="s3://bucket"} 0\n');
+  expect(await metrics.text()).toContain('failing{store="s3://bucket"} 0\n');
 });
 
 test("a bug is a failure with its place, and does not end the loop", async () => {
@@ -46,3 +46,19 @@ test("a bug is a failure with its place, and does not end the loop", async () =>
   expect(failure?.reason).toBe("internal");
   expect(failure?.message).toContain("nothing is not a function");
 });
+
+test.each([
+  [0, 1, 0.9, 1],
+  [1, 1, 0, 1],
+  [1, 1, 1, 2],
+  [3, 1, 1, 8],
+  [9, 1, 0, 7.5],
+  [9999, 1, 1, 15],
+  [3, 60, 1, 60],
+  [0, 0.1, 0, 0.1],
+])(
+  "after %p failures, with an interval of %p s, %p is drawn: %p s",
+  (failures, intervalSeconds, random, delay) => {
+    expect(retryDelaySeconds(failures, { intervalSeconds, random })).toBe(delay);
+  },
+);

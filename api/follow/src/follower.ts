@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PublicKeySet } from "@trendvault/contract/keys";
+import { clockSkewSeconds } from "@trendvault/contract/lists";
 import {
   currentName,
   generationName,
@@ -8,23 +9,19 @@ import {
   longestPointer,
   type Pointer,
   type PointerReader,
+  pointerName,
   verifyPointer,
 } from "@trendvault/contract/pointer";
-import type { LocalFile } from "./database/local-file.ts";
-import type { Accepted, Memory } from "./database/memory.ts";
-import { readRemovals } from "./database/removals.ts";
+import type { Logger } from "../../src/log.ts";
 import { FollowFailure } from "./failure.ts";
-import { findGaps } from "./find-gaps.ts";
-import { FollowerLog } from "./follower-log.ts";
-import { compareLineage, judgePointer, requireValid } from "./judge-pointer.ts";
-import type { Logger } from "./log.ts";
+import { checkGenerationFile, downloadObject, unpack } from "./generation-file.ts";
+import { ageSeconds, compareLineage, judgePointer, requireValid } from "./judge-pointer.ts";
+import { type LocalFile, readRemovals } from "./local-file.ts";
+import type { Accepted, Memory } from "./memory.ts";
 import type { Metrics } from "./metrics.ts";
-import { checkGenerationFile } from "./object/check-file.ts";
-import { downloadObject } from "./object/download.ts";
-import { unpack } from "./object/unpack.ts";
-import { type ObjectStore, readWhole } from "./store/object-store.ts";
+import { type ObjectStore, readWhole } from "./stores.ts";
 
-export type FollowerParts = {
+type FollowerParts = {
   store: ObjectStore;
   /** What its writer calls it. */
   storeName: string;
@@ -37,7 +34,7 @@ export type FollowerParts = {
   clock: () => number;
 };
 
-export type FollowerOptions = {
+type FollowerOptions = {
   maxAgeSeconds: number;
   retentionSeconds: number;
   timeoutSeconds: number;
@@ -201,5 +198,138 @@ export class Follower {
 
   #limited(signal: AbortSignal): AbortSignal {
     return AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeoutSeconds * 1000)]);
+  }
+}
+
+type GapOptions = {
+  store: ObjectStore;
+  reader: PointerReader;
+  has: (generation: number) => boolean;
+  retentionSeconds: number;
+  signal: AbortSignal;
+};
+
+const mostAtOnce = 8; // each comes with its file, and all are on the disk at the same time
+
+/**
+ * The newest generations before one that the file should have and does not, along the chain of pointers, newest first.
+ * Ends at the first that is too old, or whose pointer is not the one that the next one names.
+ */
+async function findGaps(newest: Pointer, options: GapOptions): Promise<Pointer[]> {
+  const since = Date.parse(newest.published_at) - options.retentionSeconds * 1000;
+  const gaps: Pointer[] = [];
+  let { previous } = newest;
+  while (previous !== null && gaps.length < mostAtOnce) {
+    const pointer = await readPointer(previous, options);
+    if (pointer === null || Date.parse(pointer.published_at) < since) break;
+    if (!options.has(pointer.generation)) gaps.push(pointer);
+    previous = pointer.previous;
+  }
+  return gaps;
+}
+
+async function readPointer(
+  { generation, sha256 }: { generation: number; sha256: string },
+  { store, reader, signal }: GapOptions,
+): Promise<Pointer | null> {
+  const name = pointerName(generation);
+  const opened = await store.open(name, { signal });
+  if (opened === null || opened === "unchanged") return null; // in a pack, of the day before
+  const bytes = await readWhole(opened, { largest: longestPointer, name });
+  if ((await hashPointer(bytes)) !== sha256) return null;
+  const verified = await verifyPointer(bytes, reader);
+  return verified.verdict === "valid" ? verified.pointer : null;
+}
+
+/** What one follower says in the log and in metrics, each thing once until it changes. */
+class FollowerLog {
+  readonly #store: string;
+  readonly #log: Logger;
+  readonly #metrics: Metrics;
+  readonly #clock: () => number;
+  #isStale = false;
+  #saidClockSeconds = 0;
+
+  constructor({
+    store,
+    log,
+    metrics,
+    clock,
+  }: { store: { address: string }; log: Logger; metrics: Metrics; clock: () => number }) {
+    this.#store = store.address;
+    this.#log = log;
+    this.#metrics = metrics;
+    this.#clock = clock;
+  }
+
+  noteRead(): void {
+    this.#set("read_timestamp_seconds", Math.floor(this.#clock() / 1000));
+  }
+
+  /** `startedAt` is in milliseconds. */
+  sayAdopted({ pointer }: Accepted, startedAt: number): void {
+    const { generation, published_at, file } = pointer;
+    const lag = Math.max(0, (this.#clock() - Date.parse(published_at)) / 1000);
+    const build = (this.#clock() - startedAt) / 1000;
+    this.#log("info", "adopted", `Generation ${generation} of ${this.#store} is in the file.`, {
+      store: this.#store,
+      generation,
+      lag_seconds: lag,
+      build_seconds: build,
+      bytes: file.bytes,
+    });
+    this.#metrics.add("adopted_total", { store: this.#store });
+    this.#set("generation", generation);
+    this.#set("published_timestamp_seconds", Date.parse(published_at) / 1000);
+    this.#set("adopted_timestamp_seconds", Math.floor(this.#clock() / 1000));
+    this.#set("lag_seconds", lag);
+    this.#set("build_seconds", build);
+  }
+
+  /** Both pointers are signed: who has the line can prove it. */
+  sayHistoryDiffers(accepted: Accepted, held: Accepted | null): void {
+    const message = `${this.#store} has another history than the one that was read here before: see docs/audit.md.`;
+    this.#log("error", "history_differs", message, {
+      store: this.#store,
+      accepted_before: held?.text,
+      accepted_now: accepted.text,
+    });
+  }
+
+  sayStale(held: Pointer | null, maxAgeSeconds: number): void {
+    const age = held === null ? 0 : ageSeconds(held, this.#clock());
+    const isStale = age > maxAgeSeconds;
+    if (isStale && !this.#isStale)
+      this.#log(
+        "warning",
+        "store_stale",
+        `${this.#store} has had nothing new for ${age} s: see the writer.`,
+        {
+          store: this.#store,
+          generation: held?.generation,
+          age_seconds: age,
+        },
+      );
+    this.#isStale = isStale;
+  }
+
+  /** Null when the store does not say. */
+  sayClock(clockSeconds: number | null): void {
+    if (clockSeconds === null) return;
+    this.#set("clock_difference_seconds", clockSeconds);
+    const isWrong = Math.abs(clockSeconds) > clockSkewSeconds;
+    const isSaid = Math.abs(clockSeconds - this.#saidClockSeconds) <= clockSkewSeconds;
+    if (isSaid) return;
+    this.#saidClockSeconds = isWrong ? clockSeconds : 0;
+    if (!isWrong) return;
+    const message = `The clock of ${this.#store} is ${clockSeconds} s ahead of this machine's: set the one that is wrong.`;
+    this.#log("warning", "clock_differs", message, {
+      store: this.#store,
+      difference_seconds: clockSeconds,
+    });
+  }
+
+  #set(name: Parameters<Metrics["set"]>[0], value: number): void {
+    this.#metrics.set(name, { store: this.#store }, value);
   }
 }

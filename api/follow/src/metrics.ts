@@ -1,67 +1,56 @@
 import { chmodSync, renameSync, writeFileSync } from "node:fs";
+import { Counter, Gauge, Registry } from "@prometheus-io/client";
 
-const prefix = "trendvault_follow_";
+const gauges = {
+  generation: "The newest generation of the store in the file.",
+  published_timestamp_seconds: "When its pointer was signed.",
+  adopted_timestamp_seconds: "When it was put into the file.",
+  lag_seconds: "From signing the newest generation until it was in the file.",
+  build_seconds: "What downloading, checking and adding it took.",
+  read_timestamp_seconds: "When the store's pointer was read last.",
+  failing: "1 while the store cannot be followed, for any reason.",
+  clock_difference_seconds: "How far the store's clock is ahead of this machine's.",
+};
 
-const descriptions = {
-  generation: ["gauge", "The newest generation of the store in the file."],
-  published_timestamp_seconds: ["gauge", "When its pointer was signed."],
-  adopted_timestamp_seconds: ["gauge", "When it was put into the file."],
-  lag_seconds: ["gauge", "From signing the newest generation until it was in the file."],
-  build_seconds: ["gauge", "What downloading, checking and adding it took."],
-  read_timestamp_seconds: ["gauge", "When the store's pointer was read last."],
-  failing: ["gauge", "1 while the store cannot be followed, for any reason."],
-  clock_difference_seconds: ["gauge", "How far the store's clock is ahead of this machine's."],
-  adopted_total: ["counter", "Generations that were put into the file."],
-  failures_total: ["counter", "What was not taken, by reason."],
-  requests_total: ["counter", "Requests to the store."],
-  received_bytes_total: ["counter", "Bytes of objects that were read."],
-} as const;
+const counters = {
+  adopted_total: "Generations that were put into the file.",
+  failures_total: "What was not taken, by reason.",
+  requests_total: "Requests to the store.",
+  received_bytes_total: "Bytes of objects that were read.",
+};
 
-type Name = keyof typeof descriptions;
+type Labels = { store: string; reason?: string };
 
 /** What Prometheus' node exporter reads from a file (textfile collector). */
 export class Metrics {
-  readonly #values = new Map<Name, Map<string, number>>();
+  readonly #registry = new Registry();
 
-  set(name: Name, labels: Record<string, string>, value: number): void {
-    this.#seriesOf(name).set(writeLabels(labels), value);
+  set(name: keyof typeof gauges, labels: Labels, value: number): void {
+    this.#find(name, (options) => new Gauge({ ...options, help: gauges[name] })).set(labels, value);
   }
 
-  add(name: Name, labels: Record<string, string>, value = 1): void {
-    const series = this.#seriesOf(name);
-    const key = writeLabels(labels);
-    series.set(key, (series.get(key) ?? 0) + value);
+  add(name: keyof typeof counters, labels: Labels, value = 1): void {
+    this.#find(name, (options) => new Counter({ ...options, help: counters[name] })).inc(labels, value);
   }
 
-  /** The text format of Prometheus, version 0.0.4. */
-  text(): string {
-    return [...this.#values]
-      .map(([name, series]) => {
-        const [type, help] = descriptions[name];
-        const lines = [...series].map(([labels, value]) => `${prefix}${name}${labels} ${value}\n`);
-        return `# HELP ${prefix}${name} ${help}\n# TYPE ${prefix}${name} ${type}\n${lines.join("")}`;
-      })
-      .join("");
+  /** The text format of Prometheus, of what was counted so far. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
   }
 
-  /** Replaces a file as a whole, for every user to read. Throws what the file system throws. */
-  write(path: string): void {
-    writeFileSync(`${path}.new`, this.text());
+  /** Replaces a file as a whole, for every user to read. @throws Error of the file system */
+  async write(path: string): Promise<void> {
+    writeFileSync(`${path}.new`, await this.text());
     chmodSync(`${path}.new`, 0o644); // whatever the umask: another user's program reads it
     renameSync(`${path}.new`, path);
   }
 
-  #seriesOf(name: Name): Map<string, number> {
-    const series = this.#values.get(name) ?? new Map<string, number>();
-    this.#values.set(name, series);
-    return series;
+  #find<M>(name: string, create: (options: Options) => M): M {
+    const fullName = `trendvault_follow_${name}`;
+    const known = this.#registry.getSingleMetric(fullName) as M | undefined;
+    const labelNames = name === "failures_total" ? ["store", "reason"] : ["store"];
+    return known ?? create({ name: fullName, labelNames, registers: [this.#registry] });
   }
 }
 
-function writeLabels(labels: Record<string, string>): string {
-  const pairs = Object.entries(labels).map(
-    ([name, value]) =>
-      `${name}="${value.replace(/[\\"\n]/g, (found) => (found === "\n" ? "\\n" : `\\${found}`))}"`,
-  );
-  return `{${pairs.join(",")}}`;
-}
+type Options = { name: string; labelNames: string[]; registers: Registry[] };

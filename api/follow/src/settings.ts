@@ -1,8 +1,6 @@
-import { type Environment, readSecret } from "../../src/key-files.ts";
-import { readKeys } from "./key-source.ts";
-import { type NamedStore, nameStores } from "./store/name-stores.ts";
-import { parseAddress } from "./store/open-store.ts";
-import type { S3Options } from "./store/s3-store.ts";
+import { isPublicationKey, type PublicKeySet } from "@trendvault/contract/keys";
+import { type Environment, readSecret, readSettingFile } from "../../src/key-files.ts";
+import { type NamedStore, nameStores, parseAddress, type S3Options } from "./stores.ts";
 
 /** What the command line says; null where it says nothing. */
 export type CommandLine = {
@@ -123,4 +121,34 @@ function readNumber(name: string, value: string | undefined, { unit, usual, leas
   if (value === undefined) return usual;
   if (number >= least && number <= most) return number;
   throw new Error(`${name}: expected ${unit} from ${least} to ${most}. Example: ${name}=${usual}`);
+}
+
+/**
+ * The keys of purpose `publications` in a JWK set (RFC 7517), or in the file of `file:PATH`, which is read each time
+ * they are needed. @throws Error that says what was expected
+ */
+export function readKeys(setting: string): PublicKeySet {
+  const path = setting.startsWith("file:") ? setting.slice("file:".length) : null;
+  const keys = parseKeys(path === null ? setting : readText(path)).filter(isPublicationKey);
+  if (keys.length > 0) return { keys };
+  throw new Error(
+    `FOLLOW_JWKS${path === null ? "" : `=${setting}`}: expected a JWK set with a key whose purpose is publications, as writer publication-keys prints it`,
+  );
+}
+
+function readText(path: string): string {
+  try {
+    return readSettingFile(path);
+  } catch (error) {
+    throw new Error(`FOLLOW_JWKS: ${(error as Error).message}`);
+  }
+}
+
+function parseKeys(text: string): PublicKeySet["keys"] {
+  try {
+    const { keys } = JSON.parse(text) as PublicKeySet;
+    return keys.filter(({ kty, crv, kid, x }) => kty === "OKP" && crv === "Ed25519" && Boolean(kid && x));
+  } catch {
+    return []; // no JSON, or none of that form
+  }
 }

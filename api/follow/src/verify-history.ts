@@ -1,15 +1,9 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { FollowFailure } from "./failure.ts";
-import { checkChain } from "./history/check-chain.ts";
-import { checkData } from "./history/check-data.ts";
-import { findLost } from "./history/check-kept.ts";
-import { collectPointers } from "./history/collect-pointers.ts";
-import { reportHistory } from "./history/report.ts";
-import { readKeys } from "./key-source.ts";
-import { readKeySetting, readS3 } from "./settings.ts";
-import { requireName } from "./store/name-stores.ts";
-import { openStore, parseAddress } from "./store/open-store.ts";
+import { checkChain, checkData, collectPointers, findLost, reportHistory } from "./history.ts";
+import { readKeySetting, readKeys, readS3 } from "./settings.ts";
+import { openStore, parseAddress, requireName } from "./stores.ts";
 
 const timeoutSeconds = 600;
 

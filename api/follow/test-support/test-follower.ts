@@ -2,15 +2,13 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LocalFile } from "../src/database/local-file.ts";
-import { Memory } from "../src/database/memory.ts";
 import { attempt } from "../src/follow-store.ts";
 import { Follower } from "../src/follower.ts";
-import { readKeys } from "../src/key-source.ts";
+import { LocalFile } from "../src/local-file.ts";
+import { Memory } from "../src/memory.ts";
 import { Metrics } from "../src/metrics.ts";
-import { readSettings } from "../src/settings.ts";
-import { countedStore } from "../src/store/counted-store.ts";
-import { openStore } from "../src/store/open-store.ts";
+import { readKeys, readSettings } from "../src/settings.ts";
+import { countedStore, openStore } from "../src/stores.ts";
 
 type Options = {
   addresses: string[];

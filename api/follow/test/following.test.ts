@@ -164,7 +164,7 @@ test("metrics say what is held, how late it came, and what was asked", async () 
   const follower = followed.start();
   await followed.publisher.publish({ signedAt: Date.now() - 4000 });
   await follower.settle();
-  const text = follower.metrics.text();
+  const text = await follower.metrics.text();
   const metric = (name: string) =>
     Number(
       new RegExp(`^trendvault_follow_${name}\\{store="${followed.store.address}"\\} (.*)$`, "m").exec(

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { S3Store } from "./s3-store.ts";
+import { S3Store } from "./stores.ts";
 
 test.each([
   [403, "denied"],

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findExpired } from "./expired.ts";
+import { findExpired } from "./local-file.ts";
 
 const both = ["GB", "DE"];
 const minutely = (ids: number[], regions = both) => ids.map((id) => ({ id, publishedAt: id * 60, regions }));

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import type { Pointer } from "@trendvault/contract/pointer";
-import { FollowFailure, localFailure } from "../failure.ts";
+import { FollowFailure, localFailure } from "./failure.ts";
 
 /** The last pointer that was accepted from a store, and what of its generation is merged with that of others. */
 export type Accepted = { pointer: Pointer; sha256: string; text: string };
