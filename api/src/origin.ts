@@ -7,7 +7,7 @@ import { RequestHandler } from "./http/request-handler.ts";
 import { createRoutes, type FindRoute } from "./http/routes.ts";
 import type { Logger } from "./log.ts";
 import { createDocuments } from "./resources/documents.ts";
-import { describeApi, PageAssets } from "./resources/pages.ts";
+import { PageAssets } from "./resources/pages.ts";
 import { videoLinks } from "./resources/trending.ts";
 import { Builder } from "./serving/builder.ts";
 import { Counters, type CounterValues } from "./serving/counters.ts";
@@ -169,7 +169,7 @@ export async function assembleAnswers(
   const factory = new RepresentationFactory(keys.responses.kid, () => Math.floor(clock() / 1000));
   const findRoute = createRoutes({
     lists,
-    documents: createDocuments(keys.publicKeys, () => describeApi(settings.regions)),
+    documents: createDocuments(keys.publicKeys, settings.regions),
     linkOf: videoLinks(settings.videoUrl),
     assets: new PageAssets(),
     thumbHosts: settings.thumbHosts,

@@ -81,7 +81,7 @@ export async function openRendering({ settings, now }: RenderInput): Promise<Ren
       limits: bundledLimits,
       regions: [...generation.regions.keys()],
     },
-    blocks: (share) => packBlocks(walk(renderer, inventory, share)),
+    blocks: (share) => packBlocks(documentsOf(renderer, inventory, share)),
     close: () => watcher.close(),
   };
 }
@@ -107,7 +107,7 @@ type Related = Generator<BundleDocument>;
  * Every document of a bundle once, related ones one after another; in shares, each is in one of them. What the origin
  * answers with a refusal, such as a video that was taken down, is not among them.
  */
-function* walk(renderer: DocumentRenderer, inventory: Inventory, share: Share): Related {
+function* documentsOf(renderer: DocumentRenderer, inventory: Inventory, share: Share): Related {
   const isMine = (number: number) => number % share.of === share.index;
   if (isMine(0)) yield* documents(renderer, fixedTargets);
   for (const [number, list] of [...listsOf(inventory)].entries()) {

@@ -51,7 +51,7 @@ type RankedRow = {
 };
 
 /** How lists were made: null where an older writer did not store it. */
-export type MakingRow = {
+export type RankingMetadata = {
   formula: string;
   sources: string | null;
   explore_share: number | null;
@@ -135,9 +135,9 @@ function readLooks([looks, ...more]: LookValues, weight: number | null): Looks |
 }
 
 /** How the lists of a generation were made, or null when it is gone. */
-export function readMaking(database: Database, generation: number): MakingRow | null {
+export function readMetadata(database: Database, generation: number): RankingMetadata | null {
   const sql = `SELECT formula, sources, explore_share, removed_videos, looks_counted FROM generations WHERE id = ?`;
-  return database.query<MakingRow, [number]>(sql).get(generation);
+  return database.query<RankingMetadata, [number]>(sql).get(generation);
 }
 
 /**

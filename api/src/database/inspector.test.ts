@@ -21,12 +21,12 @@ beforeEach(() => {
 });
 afterEach(() => builder.remove());
 
-/** More than any walk through these databases takes: a look of this budget ends with the walk. */
-const wholeWalk = { afterChangeMs: 600_000, idleMs: 0 };
+/** More than it takes to read any of these databases: a look of this budget reads all. */
+const readsAll = { afterChangeMs: 600_000, idleMs: 0 };
 
 /** Looks at all of the database. */
 function inspectAll(path: string): string | null {
-  return new Inspector(path).inspect(wholeWalk).reason;
+  return new Inspector(path).inspect(readsAll).reason;
 }
 
 test("a whole database has no reason, and its newest generation is said", () => {
@@ -95,7 +95,7 @@ test("what was written since the last look is read with the next ones, wherever 
   for (const region of regions) builder.publish([{ region, window: "now", videos: videos(40) }]);
   for (const [index, region] of regions.entries()) {
     const inspector = new Inspector(builder.path);
-    const look = () => inspector.inspect(wholeWalk).reason;
+    const look = () => inspector.inspect(readsAll).reason;
     expect([look(), look()]).toEqual([null, null]);
     const generation = index + 2;
     builder.database.run(`UPDATE trending SET rank = 99 WHERE generation = ${generation} AND rank = 7`);
@@ -107,7 +107,7 @@ test("what was written since the last look is read with the next ones, wherever 
 test("what was damaged has no reason any more when it is whole", () => {
   const inspector = new Inspector(builder.path);
   builder.database.run("ALTER TABLE velocity RENAME TO other");
-  const look = () => inspector.inspect(wholeWalk).reason;
+  const look = () => inspector.inspect(readsAll).reason;
   expect(look()).toContain("no such table");
   builder.database.run("ALTER TABLE other RENAME TO velocity");
   expect(look()).toBeNull();

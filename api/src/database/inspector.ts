@@ -2,7 +2,7 @@ import { windows } from "@trendvault/contract/lists";
 import { readRegionTable, useRegions } from "@trendvault/contract/regions";
 import { DatabaseUnusable, describeContent, explainSqliteError } from "./database-files.ts";
 import type { Generation } from "./generation.ts";
-import { Store, type WalkedTable } from "./store.ts";
+import { type SlicedTable, Store } from "./store.ts";
 
 /** What is compared of a generation: which rankings are served, and which are the newest. */
 export type GenerationMark = Pick<Generation, "id" | "publishedAt" | "rankings">;
@@ -15,7 +15,7 @@ type Budget = { afterChangeMs: number; idleMs: number };
 
 type Step = (store: Store) => string | number | null;
 
-type Walk = Generator<Step, void, string | number | null>;
+type Steps = Generator<Step, void, string | number | null>;
 
 const intervalMs = 1000;
 // Milliseconds of CPU for a look, and at most a list more: the 30 MB of the demo are read in two looks.
@@ -41,10 +41,10 @@ export function runInspector(path: string): void {
 export class Inspector {
   readonly #path: string;
   #newest: Inspection["newest"] = null;
-  #steps: Walk | null = null;
+  #steps: Steps | null = null;
   #step: Step | null = null;
-  /** What the files were as this walk began, and as the last one began that has come to its end. */
-  #walked = "";
+  /** What the files were as this round began, and as the last one began that has come to its end. */
+  #contentAtStart = "";
   #wasWhole = "";
 
   constructor(path: string) {
@@ -72,21 +72,21 @@ export class Inspector {
 
   #continue(store: Store, content: string): void {
     if (this.#steps === null) {
-      this.#walked = content;
-      this.#steps = this.#walk();
+      this.#contentAtStart = content;
+      this.#steps = this.#readAll();
       this.#step = this.#steps.next(null).value ?? null;
     }
     const next = this.#steps.next(this.#step?.(store) ?? null);
     this.#step = next.value ?? null;
     if (!next.done) return;
-    this.#wasWhole = this.#walked;
+    this.#wasWhole = this.#contentAtStart;
     this.#steps = null;
   }
 
-  *#walk(): Walk {
+  *#readAll(): Steps {
     const newest = this.#newest?.rankings ?? [];
-    for (const table of ["videos", "velocity", "observations"] as const) yield* this.#walkTable(table);
-    for (const { id } of newest) yield* this.#walkTable("trending_by_video", id);
+    for (const table of ["videos", "velocity", "observations"] as const) yield* this.#readTable(table);
+    for (const { id } of newest) yield* this.#readTable("trending_by_video", id);
     let generation = Number.MAX_SAFE_INTEGER;
     for (;;) {
       const later = generation;
@@ -94,11 +94,11 @@ export class Inspector {
       if (typeof before !== "number") return;
       generation = before;
       yield compareRows(before);
-      yield* this.#walkLists(before);
+      yield* this.#readLists(before);
     }
   }
 
-  *#walkLists(generation: number): Walk {
+  *#readLists(generation: number): Steps {
     for (let region: string | number | null = ""; ; ) {
       const last: string = region;
       region = yield (store) => store.regionAfter(generation, last);
@@ -107,11 +107,11 @@ export class Inspector {
     }
   }
 
-  *#walkTable(table: WalkedTable, generation = 0): Walk {
+  *#readTable(table: SlicedTable, generation = 0): Steps {
     let after: string | number | null = null;
     do {
       const from: string | number | null = after;
-      after = yield (store) => store.walk(table, { after: from, generation });
+      after = yield (store) => store.readSlice(table, { after: from, generation });
     } while (after !== null);
   }
 

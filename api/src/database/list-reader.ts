@@ -1,7 +1,7 @@
 import { choiceOf, largestLimit, listName, type Window, windows } from "@trendvault/contract/lists";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/queries";
 import { DatabaseUnreadable, RankingUnreadable } from "./database-files.ts";
-import type { ExplanationKey, ExplanationRecord, MakingRow } from "./explanations.ts";
+import type { ExplanationKey, ExplanationRecord, RankingMetadata } from "./explanations.ts";
 import type { Generation, ListLength, RegionGeneration } from "./generation.ts";
 import type { GenerationWatcher } from "./generation-watcher.ts";
 import type { ListPage } from "./lists.ts";
@@ -14,7 +14,7 @@ import type { VideoRecord } from "./videos.ts";
 export class ListReader {
   readonly #watcher: GenerationWatcher;
   readonly #firstPages = new WeakMap<Generation, Map<string, ListPage>>();
-  readonly #makings = new WeakMap<Generation, Map<number, MakingRow>>();
+  readonly #metadata = new WeakMap<Generation, Map<number, RankingMetadata>>();
   readonly #choices = new WeakMap<Generation, ListedChoices>();
 
   constructor(watcher: GenerationWatcher) {
@@ -45,15 +45,15 @@ export class ListReader {
   }
 
   /** How one of a generation's rankings was made. @throws DatabaseUnreadable */
-  readMaking(generation: Generation, ranking: number): MakingRow {
-    const makings = this.#makings.get(generation) ?? new Map<number, MakingRow>();
-    this.#makings.set(generation, makings);
-    const known = makings.get(ranking);
+  readMetadata(generation: Generation, ranking: number): RankingMetadata {
+    const kept = this.#metadata.get(generation) ?? new Map<number, RankingMetadata>();
+    this.#metadata.set(generation, kept);
+    const known = kept.get(ranking);
     if (known !== undefined) return known;
-    const making = this.#watcher.read((store) => store.readMaking(ranking));
-    if (making === null) throw isDeleted(ranking);
-    makings.set(ranking, making);
-    return making;
+    const metadata = this.#watcher.read((store) => store.readMetadata(ranking));
+    if (metadata === null) throw isDeleted(ranking);
+    kept.set(ranking, metadata);
+    return metadata;
   }
 
   /**
@@ -96,7 +96,7 @@ export class ListReader {
     for (const [region, { id }] of generation.regions) {
       try {
         for (const { category } of yield* this.#loadRegion(region, generation)) choices.add(region, category);
-        this.readMaking(generation, id); // pages of people depend on it
+        this.readMetadata(generation, id); // pages of people depend on it
       } catch (error) {
         throw error instanceof DatabaseUnreadable ? new RankingUnreadable(id, error) : error;
       }

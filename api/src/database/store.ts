@@ -6,10 +6,10 @@ import {
   type ExplanationRecord,
   extractParts,
   keepParts,
-  type MakingRow,
+  type RankingMetadata,
   type ReadParts,
   readExplanation,
-  readMaking,
+  readMetadata,
 } from "./explanations.ts";
 import {
   countRanks,
@@ -130,19 +130,19 @@ export class Store {
   }
 
   /** How a generation was made, or null when it is gone. */
-  readMaking(generation: number): MakingRow | null {
-    return this.#inTransaction(() => readMaking(this.#database, generation));
+  readMetadata(generation: number): RankingMetadata | null {
+    return this.#inTransaction(() => readMetadata(this.#database, generation));
   }
 
   /**
    * Reads a slice of a table, so that damage shows; of `trending_by_video` the rows of a generation. Gives the last key
    * that was read, or null at the end.
    */
-  walk(
-    table: WalkedTable,
+  readSlice(
+    table: SlicedTable,
     from: { after: string | number | null; generation: number },
   ): string | number | null {
-    return this.#inTransaction(() => walk(this.#database, table, from));
+    return this.#inTransaction(() => readSlice(this.#database, table, from));
   }
 
   /** Compares the lists of a generation with their index. @throws Error when rows are missing in one of them */
@@ -179,13 +179,13 @@ function requireSchema(database: Database, path: string): void {
 }
 
 /** What is read row by row, in slices; the lists of `trending` are read one by one. */
-export type WalkedTable = "videos" | "velocity" | "observations" | "trending_by_video";
+export type SlicedTable = "videos" | "velocity" | "observations" | "trending_by_video";
 
 const rowsPerSlice = 1000;
 
 // The lengths make SQLite read the whole row. A slice ends with a value of the key's first column, and the next one
 // begins after it: at most a few rows on a page that was read are passed over.
-const slices: Record<WalkedTable, string> = {
+const slices: Record<SlicedTable, string> = {
   videos: slice("id", "length(title) + length(thumb_base)", "videos"),
   velocity: slice("video_id", "description_hash", "velocity"),
   observations: slice("observed_at", "previous_observed_at", "observations"),
@@ -198,9 +198,9 @@ function slice(key: string, read: string, source: string, where = ""): string {
 }
 
 /** Reads the rows after a key (null: from the first one). Gives the last key that was read, or null at the end. */
-function walk(
+function readSlice(
   database: Database,
-  table: WalkedTable,
+  table: SlicedTable,
   { after, generation }: { after: string | number | null; generation: number },
 ): string | number | null {
   type Slice = { last: string | number | null };

@@ -84,7 +84,4 @@ function withoutParameters(resolve: Route["resolve"]): Route["resolve"] {
   return (target) => (target.search === "" ? resolve(target) : noParameters);
 }
 
-const { name, detail } = unexpectedParameter;
-const noParameters = new Refusal("invalid-parameter", `${name}: ${detail}`, {
-  invalid: [unexpectedParameter],
-});
+const noParameters = Refusal.ofParameters([unexpectedParameter]);

@@ -269,7 +269,7 @@ export class WorkerProcess {
   lastMessageAt = this.startedAt;
   /** The last one; null before the first. */
   report: WorkerReport | null = null;
-  #runDelayAtMessage = 0;
+  #delayAtMessage = 0;
 
   /** Starts it. */
   constructor(log: Logger, { port, env }: WorkerOptions) {
@@ -287,7 +287,7 @@ export class WorkerProcess {
 
   /** For how long since its last message it could have run and had no processor. */
   get starvedMs(): number {
-    return Math.max(0, runDelayMs(this.pid) - this.#runDelayAtMessage);
+    return Math.max(0, schedulingDelayMs(this.pid) - this.#delayAtMessage);
   }
 
   /** The port, once it listens there; null when it exited before. */
@@ -320,7 +320,7 @@ export class WorkerProcess {
 
   #onMessage(message: WorkerMessage, log: Logger): void {
     this.lastMessageAt = performance.now();
-    this.#runDelayAtMessage = runDelayMs(this.pid);
+    this.#delayAtMessage = schedulingDelayMs(this.pid);
     switch (message.type) {
       case "ready":
         this.#listening.resolve(message.port);
@@ -342,7 +342,7 @@ export class WorkerProcess {
  * counts it (second field of https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat): when it gets one,
  * so that a wait that lasts is not in it yet. 0 where the system does not say it, and for a process that is gone.
  */
-export function runDelayMs(pid: number): number {
+export function schedulingDelayMs(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6 || 0;
   } catch {

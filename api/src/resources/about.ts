@@ -2,13 +2,13 @@ import { windowHours, windows } from "@trendvault/contract/lists";
 import { aboutApiPath, regionsPath } from "@trendvault/contract/paths";
 import { regions } from "@trendvault/contract/regions";
 import type { About, RegionList } from "@trendvault/contract/responses";
-import type { MakingRow } from "../database/explanations.ts";
+import type { RankingMetadata } from "../database/explanations.ts";
 import type { Generation } from "../database/generation.ts";
 import type { ListedChoices } from "../database/list-reader.ts";
 import { fixedContent, formatTime, formatTimeOrNull, jsonBody, type Resource } from "./resource.ts";
 
 type AboutSources = {
-  lists: { readMaking(generation: Generation, ranking: number): MakingRow };
+  lists: { readMetadata(generation: Generation, ranking: number): RankingMetadata };
   thumbHosts: readonly string[];
 };
 
@@ -26,35 +26,35 @@ export function aboutResource(sources: AboutSources): Resource {
  * for any of them. @throws DatabaseUnreadable
  */
 export function readAbout(generation: Generation, { lists, thumbHosts }: AboutSources): About {
-  const making = joinMakings(generation.rankings.map(({ id }) => lists.readMaking(generation, id)));
-  const sources = sourcesOf(making);
+  const metadata = joinAllMetadata(generation.rankings.map(({ id }) => lists.readMetadata(generation, id)));
+  const sources = sourcesOf(metadata);
   return {
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
-    formula: making.formula,
+    formula: metadata.formula,
     windows: windows.map((name) => ({ name, hours: windowHours[name] })),
     channel_limit: { videos: generation.maxPerChannel, within_ranks: generation.maxPerChannelRanks },
     sources: sources.length === 0 ? null : sources,
-    explore_share: making.explore_share,
-    removed_videos: making.removed_videos,
+    explore_share: metadata.explore_share,
+    removed_videos: metadata.removed_videos,
     thumb_hosts: [...thumbHosts],
-    looks_counted: making.looks_counted === 1,
+    looks_counted: metadata.looks_counted === 1,
   };
 }
 
 /** Where the view counts of a ranking come from; none where an older writer did not store it. */
-export function sourcesOf({ sources }: MakingRow): NonNullable<About["sources"]> {
+export function sourcesOf({ sources }: RankingMetadata): NonNullable<About["sources"]> {
   return JSON.parse(sources ?? "[]") ?? [];
 }
 
-function joinMakings(makings: readonly MakingRow[]): MakingRow {
-  const [first, ...others] = makings;
+function joinAllMetadata(all: readonly RankingMetadata[]): RankingMetadata {
+  const [first, ...others] = all;
   if (first === undefined) throw new Error("Cannot say how no ranking was made");
-  return others.reduce(joinMaking, first);
+  return others.reduce(joinMetadata, first);
 }
 
 // A formula that is in use anywhere is named, as looks are that count anywhere.
-function joinMaking(one: MakingRow, other: MakingRow): MakingRow {
+function joinMetadata(one: RankingMetadata, other: RankingMetadata): RankingMetadata {
   const all = [...sourcesOf(one), ...sourcesOf(other)].map((source) => JSON.stringify(source));
   return {
     formula: [...new Set(`${one.formula}, ${other.formula}`.split(", "))].join(", "),

@@ -6,20 +6,28 @@ import {
   problemType,
   renderProblemPage,
 } from "@trendvault/contract/problem";
+import type { RegionTable } from "@trendvault/contract/regions";
 import { fixedContent, type Resource, type RouteName, textBody } from "./resource.ts";
 
 /** What does not depend on the data, by path: the description of the API, the public keys, the problems' pages. */
 export type Documents = ReadonlyMap<string, Resource>;
 
-export function createDocuments(publicKeys: PublicKeySet, readOpenapi: () => string): Documents {
+/** `regions`: those of the settings, or null. */
+export function createDocuments(publicKeys: PublicKeySet, regions: RegionTable | null): Documents {
   const pages = problemKinds.map((kind) =>
     document(problemType(kind), "problem", problemPageContentType, () => renderProblemPage(kind)),
   );
-  const openapi = document(openapiPath, "openapi", "application/json", readOpenapi);
+  const openapi = document(openapiPath, "openapi", "application/json", () => describeApi(regions));
   const jwks = document(publicKeysPath, "jwks", "application/jwk-set+json", () => JSON.stringify(publicKeys));
   return new Map([openapi, jwks, ...pages].map((resource) => [resource.url, resource]));
 }
 
 function document(url: string, route: RouteName, contentType: string, text: () => string): Resource {
   return { url, route, read: () => fixedContent(textBody(text(), contentType)) };
+}
+
+/** The description of the API, as committed or with other regions. Loaded with the first request for it: it is long. */
+function describeApi(regions: RegionTable | null): string {
+  const { openapiText, rewriteRegions } = require("./openapi.ts") as typeof import("./openapi.ts");
+  return regions === null ? openapiText : rewriteRegions(openapiText, regions);
 }

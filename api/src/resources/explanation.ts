@@ -5,7 +5,6 @@ import type { Explanation } from "@trendvault/contract/responses";
 import type { ExplanationKey, ExplanationRecord } from "../database/explanations.ts";
 import type { Ranking } from "../database/generation.ts";
 import { fixedContent, formatTime, jsonBody, Refusal, type Resource, unpublishedRegion } from "./resource.ts";
-import { summarize } from "./trending.ts";
 
 type ExplanationReader = {
   readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null;
@@ -18,7 +17,7 @@ export function explanationResource(
   reader: ExplanationReader,
 ): Resource | Refusal {
   const { query, invalid } = parseExplainQuery(`?${search}`);
-  if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
+  if (query === null) return Refusal.ofParameters(invalid);
   const key = { id, region: query.region, window: query.window };
   return {
     url: explanationUrl(id, query),

@@ -13,7 +13,7 @@ import {
   type Resource,
   unpublishedRegion,
 } from "./resource.ts";
-import { describeItem, type PageSources, summarize, type VideoLinks } from "./trending.ts";
+import { describeItem, type PageSources, type VideoLinks } from "./trending.ts";
 
 const ranksPerStep = 100;
 
@@ -26,7 +26,7 @@ export function exportResource(
   sources: PageSources,
 ): Resource | Refusal {
   const { query, invalid } = parseExportQuery(region, `?${search}`);
-  if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
+  if (query === null) return Refusal.ofParameters(invalid);
   const readInSteps = (generation: Generation) => readRanking(query, generation, sources);
   return {
     url: exportUrl(query),

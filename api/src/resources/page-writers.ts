@@ -11,8 +11,7 @@ import {
   languages,
   type Messages,
 } from "../../../web/client/src/view/locales/locale.ts";
-import { type Body, textBody } from "./resource.ts";
-import type { WrittenPage } from "./trending.ts";
+import { type Body, type TextAroundToken, textBody } from "./resource.ts";
 
 /** What only pages and feeds need: words of eleven languages, templates, the XML writer. Loaded with the first of them. */
 export { ownRegions, useRegions } from "@trendvault/contract/regions";
@@ -31,18 +30,16 @@ type Input = {
 };
 
 /** Writes a page as HTML, but for the token in its data. */
-export function writeHtmlPage({ query, json, ...others }: Input): WrittenPage {
+export function writeHtmlPage({ query, json, ...others }: Input): TextAroundToken {
   const wanted = query.lang ?? mainLanguage(query.region);
   const language = languages.find((known) => known === wanted) ?? "en";
-  const html = writePage({
+  const text = writePage({
     ...{ query, language, messages: allMessages[language], formats: formatsOf(language) },
     ...{ json, list: JSON.parse(json) },
     ...others,
   });
   // No title can hold the beginning of this block: its "<" is escaped. In a title's JSON, quotes are escaped.
-  const token = html.indexOf('"token":""', html.indexOf(dataStart)) + '"token":"'.length;
-  const encoder = new TextEncoder();
-  return { head: encoder.encode(html.slice(0, token)), tail: encoder.encode(html.slice(token)) };
+  return { text, tokenAt: text.indexOf('"token":""', text.indexOf(dataStart)) + '"token":"'.length };
 }
 
 const dataStart = '<script type="application/json" id="list-data">';

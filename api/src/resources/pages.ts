@@ -16,16 +16,14 @@ import {
   parseFeedQuery,
   parsePageQuery,
   type TrendingQuery,
-  trendingUrl,
 } from "@trendvault/contract/queries";
-import { ownRegions, type RegionTable } from "@trendvault/contract/regions";
+import { ownRegions } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import type { TokenList } from "@trendvault/contract/token";
 import { type Assets, readManifest } from "@trendvault/page/manifest";
 import type { Generation } from "../database/generation.ts";
 import { readAbout, sourcesOf } from "./about.ts";
-import { type Body, type Content, fixedContent, Refusal, type Resource, textBody } from "./resource.ts";
-import { insertToken, type PageSources, summarize, trendingResource, type WrittenPage } from "./trending.ts";
+import { type Content, fixedContent, Refusal, type Resource, TokenContent, textBody } from "./resource.ts";
+import { type PageSources, readTrending } from "./trending.ts";
 
 /** What pages of people are made from. `thumbHosts` are those whose pictures they show. */
 export type HtmlSources = PageSources & { assets: PageAssets; thumbHosts: readonly string[] };
@@ -33,7 +31,7 @@ export type HtmlSources = PageSources & { assets: PageAssets; thumbHosts: readon
 /** The HTML page that a query string (without its "?") selects, or why it selects none. */
 export function pageResource(search: string, sources: HtmlSources): Resource | Refusal {
   const { query, invalid } = parsePageQuery(`?${search}`);
-  if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
+  if (query === null) return Refusal.ofParameters(invalid);
   return { url: pageUrl(query), route: "page", read: (generation) => readPage(query, generation, sources) };
 }
 
@@ -43,14 +41,21 @@ function readPage(
   generation: Generation,
   sources: HtmlSources,
 ): Content | Refusal {
-  const list = trendingResource(searchOfList(query), sources);
-  const content = list instanceof Refusal ? list : list.read(generation);
+  const { lang: _, ...list } = query;
+  const content = readTrending({ ...list, fields: "chart" }, generation, sources);
   if (content instanceof Refusal) return restartAtPage(content, query);
   const categories = namedCategories(sources.lists.choicesOf(generation).categories, query.category);
   const ranking = generation.regions.get(query.region)?.id ?? generation.id;
-  const made = sourcesOf(sources.lists.readMaking(generation, ranking));
+  const made = sourcesOf(sources.lists.readMetadata(generation, ranking));
   const sendsViews = made.some(({ kind }) => kind === "edge"); // whose looks the region's writer pulls
-  return new PageContent(content, { query, categories, sendsViews, sources });
+  const { assets, thumbHosts } = sources;
+  const policy = contentPolicy(thumbHosts);
+  const body = { contentType: htmlContentType, next: null, fields: pageFields({ policy }) };
+  return new TokenContent(content.list, body, () => {
+    const json = new TextDecoder().decode(content.render("").bytes);
+    const page = { query, categories, sendsViews, json, assets: assets.paths, thumbHosts, policy };
+    return pageWriters().writeHtmlPage(page);
+  });
 }
 
 /** Those that a page links to, in order: all, unless there are very many. A catalogue decides how many there are. */
@@ -61,10 +66,6 @@ function namedCategories(all: ReadonlySet<string>, shown: string | undefined): s
 
 const mostNamedCategories = 100;
 
-function searchOfList({ lang: _, ...query }: TrendingQuery & PageQuery): string {
-  return trendingUrl({ ...query, fields: "chart" }).replace(/^[^?]*\?/, "");
-}
-
 function restartAtPage(refusal: Refusal, { cursor: _, ...query }: PageQuery): Refusal {
   const { kind, detail, extras } = refusal;
   return extras.restart === undefined
@@ -72,56 +73,17 @@ function restartAtPage(refusal: Refusal, { cursor: _, ...query }: PageQuery): Re
     : new Refusal(kind, detail, { ...extras, restart: pageUrl(query) });
 }
 
-type PageOptions = {
-  query: PageQuery;
-  categories: readonly string[];
-  sendsViews: boolean;
-  sources: HtmlSources;
-};
-
-/** Keeps the list until the first rendering, and then what was written of it. */
-class PageContent implements Content {
-  readonly list: TokenList | null;
-  readonly #fields: Record<string, string>;
-  #page: WrittenPage | (() => WrittenPage);
-
-  constructor(content: Content, { sources: { assets, thumbHosts }, ...page }: PageOptions) {
-    this.list = content.list;
-    const policy = contentPolicy(thumbHosts);
-    this.#fields = pageFields({ policy });
-    this.#page = () => {
-      const json = new TextDecoder().decode(content.render("").bytes);
-      return pageWriters().writeHtmlPage({ ...page, json, assets: assets.paths, thumbHosts, policy });
-    };
-  }
-
-  render(token: string): Body {
-    const bytes = insertToken(this.#written, token);
-    return { bytes, contentType: "text/html; charset=utf-8", next: null, fields: this.#fields };
-  }
-
-  get weight(): number {
-    return this.#written.head.length + this.#written.tail.length;
-  }
-
-  get #written(): WrittenPage {
-    if (typeof this.#page === "function") this.#page = this.#page();
-    return this.#page;
-  }
-}
-
 /** The feed of a list that a query string (without its "?") selects, or why it selects none. */
 export function feedResource(address: FeedAddress, search: string, sources: PageSources): Resource | Refusal {
   const { query, invalid } = parseFeedQuery(address, `?${search}`);
-  if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
+  if (query === null) return Refusal.ofParameters(invalid);
   return { url: feedUrl(query), route: "feed", read: (generation) => readFeed(query, generation, sources) };
 }
 
 // A feed says what /api/trending says.
 function readFeed(query: FeedQuery, generation: Generation, sources: PageSources): Content | Refusal {
-  const [, search = ""] = trendingUrl(query).split("?");
-  const list = trendingResource(search, sources);
-  const content = list instanceof Refusal ? list : list.read(generation);
+  const { form: _, ...list } = query;
+  const content = readTrending(list, generation, sources);
   if (content instanceof Refusal) return content;
   const page = JSON.parse(new TextDecoder().decode(content.render("").bytes)) as TrendingPage;
   return fixedContent(pageWriters().writeFeed(query, page));
@@ -139,7 +101,7 @@ export function aboutPage({
       const policy = contentPolicy([]);
       const making = readAbout(generation, sources);
       const html = pageWriters().writeAbout({ making, assets: assets.paths, policy });
-      return fixedContent({ ...textBody(html, "text/html; charset=utf-8"), fields: pageFields({ policy }) });
+      return fixedContent({ ...textBody(html, htmlContentType), fields: pageFields({ policy }) });
     },
   };
 }
@@ -150,11 +112,13 @@ export function docsResource(assets: PageAssets): Resource {
     url: docsPath,
     route: "page",
     read: () => {
-      const body = textBody(pageWriters().writeDocs(assets.paths), "text/html; charset=utf-8");
+      const body = textBody(pageWriters().writeDocs(assets.paths), htmlContentType);
       return fixedContent({ ...body, fields: pageFields({ policy: docsPolicy }) });
     },
   };
 }
+
+const htmlContentType = "text/html; charset=utf-8";
 
 /** The built files of the page. Nothing is read before it is asked for. */
 export class PageAssets {
@@ -225,13 +189,7 @@ function findFolder(start: string): string {
 
 /** What only pages and feeds need, loaded with the first of them: the build has it in a file of its own. */
 function pageWriters(): typeof import("./page-writers.ts") {
-  const people = require("./page-writers.ts") as typeof import("./page-writers.ts");
-  if (people.ownRegions !== ownRegions) people.useRegions(ownRegions); // that file has a copy of the contract
-  return people;
-}
-
-/** The description of the API, as committed or with other regions; loaded likewise. */
-export function describeApi(regions: RegionTable | null): string {
-  const { openapiText, rewriteRegions } = require("./openapi.ts") as typeof import("./openapi.ts");
-  return regions === null ? openapiText : rewriteRegions(openapiText, regions);
+  const writers = require("./page-writers.ts") as typeof import("./page-writers.ts");
+  if (writers.ownRegions !== ownRegions) writers.useRegions(ownRegions); // that file has a copy of the contract
+  return writers;
 }

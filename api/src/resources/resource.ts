@@ -5,7 +5,7 @@ import {
   lifetimesField,
 } from "@trendvault/contract/lists";
 import type { ProblemExtras, ProblemKind } from "@trendvault/contract/problem";
-import type { ListRefusal } from "@trendvault/contract/queries";
+import type { InvalidParameter, ListRefusal } from "@trendvault/contract/queries";
 import type { TokenList } from "@trendvault/contract/token";
 import type { Generation } from "../database/generation.ts";
 
@@ -52,6 +52,48 @@ export type Content = {
   weight: number;
 };
 
+/** A text that is written but for its token, which goes at `tokenAt`. */
+export type TextAroundToken = { text: string; tokenAt: number };
+
+/** Content with a token, which is all of it that changes with the minute: written once, with the first rendering. */
+export class TokenContent implements Content {
+  readonly list: TokenList | null;
+  readonly #body: Omit<Body, "bytes">;
+  #write: (() => TextAroundToken) | null;
+  #head: Uint8Array = new Uint8Array();
+  #tail: Uint8Array = new Uint8Array();
+
+  constructor(list: TokenList | null, body: Omit<Body, "bytes">, write: () => TextAroundToken) {
+    this.list = list;
+    this.#body = body;
+    this.#write = write;
+  }
+
+  render(token: string): Body {
+    this.#writeOnce();
+    const [head, tail] = [this.#head, this.#tail];
+    const middle = new TextEncoder().encode(token); // of a token's alphabet nothing has to be escaped
+    const bytes = new Uint8Array(head.length + middle.length + tail.length);
+    bytes.set(head);
+    bytes.set(middle, head.length);
+    bytes.set(tail, head.length + middle.length);
+    return { ...this.#body, bytes };
+  }
+
+  get weight(): number {
+    this.#writeOnce();
+    return this.#head.length + this.#tail.length;
+  }
+
+  #writeOnce(): void {
+    if (this.#write === null) return;
+    const { text, tokenAt } = this.#write();
+    this.#head = new TextEncoder().encode(text.slice(0, tokenAt));
+    this.#tail = new TextEncoder().encode(text.slice(tokenAt));
+    this.#write = null; // what it was written from need not be kept
+  }
+}
+
 /** Content without a token. */
 export function fixedContent(body: Body): Content {
   return { list: null, render: () => body, weight: body.bytes.length };
@@ -67,6 +109,12 @@ export class Refusal {
 
   static of({ kind, detail, extras }: ListRefusal): Refusal {
     return new Refusal(kind, detail, extras);
+  }
+
+  /** Parameters that were refused; the sentence names each. */
+  static ofParameters(invalid: InvalidParameter[]): Refusal {
+    const detail = invalid.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
+    return new Refusal("invalid-parameter", detail, { invalid });
   }
 
   constructor(

@@ -12,19 +12,20 @@ import {
   unknownLanguage,
 } from "@trendvault/contract/queries";
 import type { TrendingChartPage, TrendingPage, TrendingSnippetPage } from "@trendvault/contract/responses";
-import { type TokenList, tokenListName } from "@trendvault/contract/token";
+import { tokenListName } from "@trendvault/contract/token";
 import type { Generation, RegionGeneration } from "../database/generation.ts";
 import type { ListedChoices, ListReader } from "../database/list-reader.ts";
 import type { ListPage, ListRow } from "../database/lists.ts";
 import { idPlace } from "../settings.ts";
 import {
-  type Body,
   type Content,
   formatTime,
   formatTimeOrNull,
   jsonContentType,
   Refusal,
   type Resource,
+  type TextAroundToken,
+  TokenContent,
   unpublishedRegion,
 } from "./resource.ts";
 
@@ -34,15 +35,16 @@ export type PageSources = { lists: ListReader; linkOf: VideoLinks };
 /** The page that a query string (without its "?") selects, or why it selects none. */
 export function trendingResource(search: string, sources: PageSources): Resource | Refusal {
   const { query, invalid } = parseTrendingQuery(`?${search}`); // a second "?" is part of a name
-  if (query === null) return new Refusal("invalid-parameter", summarize(invalid), { invalid });
+  if (query === null) return Refusal.ofParameters(invalid);
   return {
     url: trendingUrl(query),
     route: "trending",
-    read: (generation) => readPage(query, generation, sources),
+    read: (generation) => readTrending(query, generation, sources),
   };
 }
 
-function readPage(
+/** A page of a list in a generation, for what is made of it, too. */
+export function readTrending(
   query: TrendingQuery,
   generation: Generation,
   { lists, linkOf }: PageSources,
@@ -57,7 +59,10 @@ function readPage(
   const list = start === null ? lists.readFirstPage(query, generation) : lists.readListPage(query, start);
   if (list === null) return refuseCursor(query, newest);
   if (start !== null && start.afterRank >= list.total) return pastTheEnd;
-  return new PageContent(query, list, linkOf);
+  const extent = { generation: list.generation.id, total: list.total };
+  const body = { contentType: jsonContentType, next: nextPageUrl(query, extent) };
+  const inToken = pageInToken(query, extent, tokenListName(query, sha256));
+  return new TokenContent(inToken, body, () => writePage(query, list, linkOf));
 }
 
 function refuseUnlisted(
@@ -73,40 +78,8 @@ function refuseUnlisted(
   return languages.has(language) ? null : Refusal.of(unknownLanguage(languages));
 }
 
-/** Keeps the rows until the first rendering, and then what was written of them. */
-class PageContent implements Content {
-  readonly list: TokenList;
-  readonly #next: string | null;
-  #page: WrittenPage | (() => WrittenPage);
-
-  constructor(query: TrendingQuery, list: ListPage, linkOf: VideoLinks) {
-    const extent = { generation: list.generation.id, total: list.total };
-    this.list = pageInToken(query, extent, tokenListName(query, sha256));
-    this.#next = nextPageUrl(query, extent);
-    this.#page = () => writeTrendingPage(query, list, linkOf);
-  }
-
-  render(token: string): Body {
-    return { bytes: insertToken(this.#written, token), contentType: jsonContentType, next: this.#next };
-  }
-
-  get weight(): number {
-    return this.#written.head.length + this.#written.tail.length;
-  }
-
-  get #written(): WrittenPage {
-    if (typeof this.#page === "function") this.#page = this.#page();
-    return this.#page;
-  }
-}
-
 function sha256(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("base64url");
-}
-
-/** The parameters that were refused, in a sentence. */
-export function summarize(invalid: { name: string; detail: string }[]): string {
-  return invalid.map(({ name, detail }) => `${name}: ${detail}`).join("; ");
 }
 
 // Where several writers share the regions, the numbers of one have gaps: no page ever had such a cursor.
@@ -118,25 +91,10 @@ function refuseCursor(query: TrendingQuery, { id, oldestId }: RegionGeneration):
 const neverPublished = new Refusal("not-found", "This market never had a generation with this number.");
 const pastTheEnd = new Refusal("not-found", missing.page);
 
-/** A page's JSON around its token, in UTF-8: the token is all that changes with the minute. */
-export type WrittenPage = { head: Uint8Array; tail: Uint8Array };
-
-/** Writes a page, but for its token. */
-function writeTrendingPage(query: TrendingQuery, list: ListPage, linkOf: VideoLinks): WrittenPage {
+/** A page, but for its token. */
+function writePage(query: TrendingQuery, list: ListPage, linkOf: VideoLinks): TextAroundToken {
   const text = JSON.stringify(describePage(query, list, linkOf));
-  const token = text.indexOf(noToken) + noToken.length - 1; // within a string, its quotes would be escaped
-  const encoder = new TextEncoder();
-  return { head: encoder.encode(text.slice(0, token)), tail: encoder.encode(text.slice(token)) };
-}
-
-/** The bytes of a page with its token. */
-export function insertToken({ head, tail }: WrittenPage, token: string): Uint8Array<ArrayBuffer> {
-  const middle = new TextEncoder().encode(token); // of a token's alphabet nothing has to be escaped
-  const bytes = new Uint8Array(head.length + middle.length + tail.length);
-  bytes.set(head);
-  bytes.set(middle, head.length);
-  bytes.set(tail, head.length + middle.length);
-  return bytes;
+  return { text, tokenAt: text.indexOf(noToken) + noToken.length - 1 }; // within a string, its quotes would be escaped
 }
 
 type AnyItem = (TrendingPage | TrendingChartPage | TrendingSnippetPage)["items"][number];

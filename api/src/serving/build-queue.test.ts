@@ -4,12 +4,12 @@ import { BuildQueue } from "./build-queue.ts";
 // A turn of the event loop that comes when the test says so.
 function manualTurns() {
   const turns: (() => void)[] = [];
-  return { nextTurn: () => new Promise<void>((resolve) => turns.push(resolve)), turns };
+  return { yieldTurn: () => new Promise<void>((resolve) => turns.push(resolve)), turns };
 }
 
 test("jobs wait for a turn of the event loop, and for a pause after each", async () => {
-  const { nextTurn, turns } = manualTurns();
-  const queue = new BuildQueue(10, { nextTurn, pause: nextTurn });
+  const { yieldTurn, turns } = manualTurns();
+  const queue = new BuildQueue(10, { yieldTurn, pause: yieldTurn });
   const done: string[] = [];
   const jobs = ["a", "b", "c"].map((key) => queue.run(key, async () => void done.push(key)));
   expect(done).toEqual([]);

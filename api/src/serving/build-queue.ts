@@ -2,7 +2,7 @@ const shortestPauseMs = 1; // a collection of what builds leave behind takes mor
 const usualLongestPauseMs = 20; // a build that took longer has waited for others
 
 type Options = {
-  nextTurn?: NextTurn;
+  yieldTurn?: EventLoopYield;
   pause?: (milliseconds: number) => Promise<void>;
   longestPauseMs?: number | undefined;
 };
@@ -14,22 +14,22 @@ type Options = {
  */
 export class BuildQueue {
   readonly #capacity: number;
-  readonly #nextTurn: NextTurn;
+  readonly #yieldTurn: EventLoopYield;
   readonly #pause: NonNullable<Options["pause"]>;
   readonly #longestPauseMs: number;
   readonly #waiting = new Map<string, { run: () => Promise<void>; result: Promise<unknown> }>();
 
-  /** `nextTurn` comes before the first of several jobs, `pause` between two. */
+  /** `yieldTurn` comes before the first of several jobs, `pause` between two. */
   constructor(
     capacity: number,
     {
-      nextTurn = afterSockets,
-      pause = (milliseconds) => afterPause(milliseconds)(),
+      yieldTurn = yieldToEventLoop,
+      pause = (milliseconds) => Bun.sleep(milliseconds),
       longestPauseMs = usualLongestPauseMs,
     }: Options = {},
   ) {
     this.#capacity = capacity;
-    this.#nextTurn = nextTurn;
+    this.#yieldTurn = yieldTurn;
     this.#pause = pause;
     this.#longestPauseMs = longestPauseMs;
   }
@@ -46,7 +46,7 @@ export class BuildQueue {
   }
 
   async #drain(): Promise<void> {
-    await this.#nextTurn();
+    await this.#yieldTurn();
     for (const [key, { run }] of this.#waiting) {
       const started = performance.now();
       await run();
@@ -90,11 +90,6 @@ export class BuildBudget {
 }
 
 /** Resolves once the event loop has looked at its sockets. */
-export type NextTurn = () => Promise<void>;
+export type EventLoopYield = () => Promise<void>;
 
-/** Resolves when so many milliseconds have passed, at least one. */
-const afterPause = (milliseconds: number): NextTurn => {
-  return () => new Promise((resolve) => setTimeout(resolve, milliseconds));
-};
-
-export const afterSockets: NextTurn = () => new Promise((resolve) => setImmediate(resolve));
+export const yieldToEventLoop: EventLoopYield = () => new Promise((resolve) => setImmediate(resolve));

@@ -4,7 +4,7 @@ import { DatabaseUnreadable } from "../database/database-files.ts";
 import type { Generation } from "../database/generation.ts";
 import { type Body, type Content, digestOf, Refusal, type Resource } from "../resources/resource.ts";
 import type { SigningKeys } from "../signing.ts";
-import { afterSockets, type NextTurn } from "./build-queue.ts";
+import { type EventLoopYield, yieldToEventLoop } from "./build-queue.ts";
 import { type Compression, identity } from "./content-coding.ts";
 import type { RouteCounters } from "./counters.ts";
 import {
@@ -96,7 +96,7 @@ const emptySet: RepresentationSet = {
 type BuilderOptions = {
   factory: RepresentationFactory;
   onBuilt: (seconds: number) => void;
-  nextTurn?: NextTurn;
+  yieldTurn?: EventLoopYield;
 };
 
 /** A body, and the fields that are signed with it. */
@@ -110,14 +110,14 @@ export class Builder {
   readonly #keys: SigningKeys;
   readonly #factory: RepresentationFactory;
   readonly #onBuilt: (seconds: number) => void;
-  readonly #nextTurn: NextTurn;
+  readonly #yieldTurn: EventLoopYield;
 
   /** `onBuilt` is called with the time that every build took, what it waited for included. */
-  constructor(keys: SigningKeys, { factory, onBuilt, nextTurn = afterSockets }: BuilderOptions) {
+  constructor(keys: SigningKeys, { factory, onBuilt, yieldTurn = yieldToEventLoop }: BuilderOptions) {
     this.#keys = keys;
     this.#factory = factory;
     this.#onBuilt = onBuilt;
-    this.#nextTurn = nextTurn;
+    this.#yieldTurn = yieldTurn;
   }
 
   /** Loads what building at once needs. The second call does nothing. */
@@ -132,7 +132,7 @@ export class Builder {
 
   /** Finishes a build in its time, a step a turn of the event loop. */
   finish<T>(build: SignedBuild<T>): Promise<T> {
-    return finish(build, { keys: this.#keys, nextTurn: this.#nextTurn });
+    return finish(build, { keys: this.#keys, yieldTurn: this.#yieldTurn });
   }
 
   /** Finishes a build at once. @throws Error before `prepare` */

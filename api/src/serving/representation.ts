@@ -20,7 +20,7 @@ import {
   type Refusal,
 } from "../resources/resource.ts";
 import type { SigningKeys } from "../signing.ts";
-import type { NextTurn } from "./build-queue.ts";
+import type { EventLoopYield } from "./build-queue.ts";
 import {
   type CodingRequest,
   type Compression,
@@ -44,14 +44,14 @@ export const endOfStep = Symbol("end of step");
  */
 export type SignedBuild<T> = Generator<SigningRequest | CodingRequest | typeof endOfStep, T, Signature>;
 
-type Finishing = { keys: SigningKeys; nextTurn: NextTurn };
+type Finishing = { keys: SigningKeys; yieldTurn: EventLoopYield };
 
 /** A step a turn of the event loop; signs, and codes what is long, in another thread. */
-export async function finish<T>(build: SignedBuild<T>, { keys, nextTurn }: Finishing): Promise<T> {
+export async function finish<T>(build: SignedBuild<T>, { keys, yieldTurn }: Finishing): Promise<T> {
   let step = build.next();
   while (!step.done) {
     if (step.value === endOfStep) {
-      await nextTurn();
+      await yieldTurn();
       step = build.next(nothing);
     } else if ("encoding" in step.value) step = build.next(await encodeInParts(step.value));
     else step = build.next(await keys[step.value.purpose].sign(step.value.bytes));

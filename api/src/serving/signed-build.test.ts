@@ -26,9 +26,9 @@ const signed = await Promise.all(
 
 test("between two steps of a build the event loop has its turn", async () => {
   const turns: (() => void)[] = [];
-  const nextTurn = () => new Promise<void>((resolve) => turns.push(resolve));
+  const yieldTurn = () => new Promise<void>((resolve) => turns.push(resolve));
   const done: string[] = [];
-  const built = finish(buildInSteps(done), { keys, nextTurn });
+  const built = finish(buildInSteps(done), { keys, yieldTurn });
   for (const expected of ["read", "written"]) {
     await Bun.sleep(1);
     expect(done.at(-1)).toBe(expected);
