@@ -7,23 +7,21 @@ import { bundleKeySet, edgeSigningKey, objectsOf, renderBundle, storeName } from
 import { makeDatabase } from "../test/database.ts";
 import { Edge } from "../test/edge.ts";
 import { startTestStack } from "../test/test-stack.ts";
-import { counting, readList } from "../test/view-messages.ts";
 
 // Prints, as JSON, processor time in workerd of the deployed bundle, its client included:
-//   node edge-worker/bench/cost.ts hit [REQUESTS [counting]]   of a cache hit; "counting": the edge counts views and lists
-//   node edge-worker/bench/cost.ts messages [CALLS]            of a message about a list, alone and with others in a call
-//   node edge-worker/bench/cost.ts originless [MINUTES]        of Zipf requests to an edge without an origin, with reads of
-//                                                              its bucket, while a generation is published each minute
-const [, , kind = "", count, option] = process.argv;
+//   node edge-worker/bench/cost.ts hit [REQUESTS]         of a cache hit
+//   node edge-worker/bench/cost.ts originless [MINUTES]   of Zipf requests to an edge without an origin, with reads of its
+//                                                         bucket, while a generation is published each minute
+const [, , kind = "", count] = process.argv;
 const ticksPerSecond = Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
-const measure = { hit: measureHits, messages: measureMessages, originless: measureOriginless }[kind];
-assert.ok(measure, "expected hit, messages or originless");
+const measure = { hit: measureHits, originless: measureOriginless }[kind];
+assert.ok(measure, "expected hit or originless");
 const number = count === undefined ? undefined : Number(count);
 assert.ok(number === undefined || (Number.isInteger(number) && number > 0), "expected a whole number from 1");
 await measure(number);
 
 async function measureHits(requests = 20_000): Promise<void> {
-  const stack = await startTestStack(option === "counting" ? counting : {});
+  const stack = await startTestStack();
   const send = async (hits: number) => {
     const clients = [{ country: "CH", region: "DE", share: 1 }];
     const traffic = { requests: hits, concurrency: 50, clients, windows: [{ window: "day", share: 1 }] };
@@ -33,28 +31,6 @@ async function measureHits(requests = 20_000): Promise<void> {
     await send(2000); // until the list is cached and the code is warm
     const microseconds = await microsecondsOf(() => send(requests), requests);
     print({ requests, processor_microseconds_per_hit: microseconds });
-  } finally {
-    await stack.close();
-  }
-}
-
-async function measureMessages(calls = 300): Promise<void> {
-  const stack = await startTestStack({ ...counting, VIEWS_BATCH_SECONDS: "0" });
-  try {
-    const { token } = await readList(stack.edge, "/api/trending?region=GB");
-    for (const concurrency of [1, 10, 100]) {
-      const send = async (callCount: number) => {
-        const traffic = { requests: callCount * concurrency, concurrency, token, clients: [], windows: [] };
-        assert.equal((await stack.edge.runTraffic(traffic)).wrong, 0);
-      };
-      await send(100);
-      const messages = calls * concurrency;
-      const began = performance.now();
-      const microseconds = await microsecondsOf(() => send(calls), messages);
-      const perSecond = Math.round((messages / (performance.now() - began)) * 1000);
-      const facts = { messages, processor_microseconds_per_message: microseconds };
-      print({ messages_per_call: concurrency, ...facts, messages_per_second: perSecond });
-    }
   } finally {
     await stack.close();
   }
