@@ -13,7 +13,7 @@ import { Program } from "../../tests/store/test-support/program.ts";
 import { loadOrCreateKeys } from "../../tools/up/settings.ts";
 import { findUnmoved, makeClocks } from "./clocks.ts";
 import { commandOf, type Sample, takeSample, withDescendants } from "./figures.ts";
-import { WriterPart } from "./writer-part.ts";
+import { startWriter } from "./writer-part.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const diskMegabytes = 512;
@@ -41,8 +41,7 @@ export async function startSystem({
   const made = movesClocks ? await makeClocks(folder) : "none was to be.";
   const clocks = typeof made === "string" ? null : made;
   const writerEnv = { ...env, ...clocks?.writer.env };
-  const writer = new WriterPart({ databasePath, folder, everySeconds: writerSeconds, env: writerEnv });
-  await writer.fill();
+  const writer = await startWriter({ databasePath, folder, everySeconds: writerSeconds, env: writerEnv });
   const origin = await startOrigin(databasePath, { ...env, ...clocks?.origin.env });
   const edgePort = await freePort();
   const urls = { edge: `http://127.0.0.1:${edgePort}`, origin: origin.url };

@@ -1,3 +1,4 @@
+import { appendFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dir, "../..");
@@ -13,87 +14,24 @@ type WriterOptions = {
   env: Record<string, string>;
 };
 
-/** The real writer over a database of its own. Its runs follow each other. */
-export class WriterPart {
+/** The real writer over a database of its own, which is filled with a day of counts and has a first generation. */
+export async function startWriter({ databasePath, folder, everySeconds, env }: WriterOptions) {
+  const began = Math.floor(Date.now() / 1000);
+  const since = began - (historyHours + 1) * 3600;
+  const [logPath, history, counts] = ["writer.log", "history.ndjson", "counts.ndjson"].map((name) =>
+    join(folder, name),
+  ) as [string, string, string];
   /** How often `cron` ended with which exit code. */
-  readonly exitCodes: Record<string, number> = {};
-  readonly #options: WriterOptions;
-  readonly #since = Math.floor(Date.now() / 1000) - (historyHours + 1) * 3600;
-  #running: Promise<unknown> = Promise.resolve();
-  #killAfterMs: number | null = null;
-  #saidAt = Number.NaN;
+  const exitCodes: Record<string, number> = {};
+  let running: Promise<unknown> = Promise.resolve();
+  let nextKillMs: number | undefined;
 
-  constructor(options: WriterOptions) {
-    this.#options = options;
-  }
-
-  /** Fills the database with a day of counts and publishes a first generation. @throws Error when that fails */
-  async fill(): Promise<void> {
-    const now = Math.floor(Date.now() / 1000);
-    const path = join(this.#options.folder, "history.ndjson");
-    const file = Bun.file(path).writer();
-    for (let second = now - historyHours * 3600; second < now; second += this.#options.everySeconds)
-      file.write(linesAt(second, this.#since));
-    await file.end();
-    for (const words of [["migrate"], ["ingest", path], ["rank"], ["prune"]]) {
-      const exitCode = await this.#run(words);
-      if (exitCode !== 0)
-        throw new Error(`writer ${words.join(" ")} ended with ${exitCode}; see ${this.logPath}`);
-    }
-    await Bun.file(path).delete();
-  }
-
-  get databasePath(): string {
-    return this.#options.databasePath;
-  }
-
-  get logPath(): string {
-    return join(this.#options.folder, "writer.log");
-  }
-
-  /** A run of every minute: new counts are there, cron runs. Gives its exit code. */
-  async runOnce(): Promise<number> {
-    const exitCode = this.#running.then(() => this.#cron());
-    this.#running = exitCode;
-    return exitCode;
-  }
-
-  /** The next run is killed after so many milliseconds, unless it ends before. */
-  killNext(afterMs: number): void {
-    this.#killAfterMs = afterMs;
-  }
-
-  /** Unix seconds, by its own clock. */
-  async readClock(): Promise<number> {
-    await this.#run(["prune"]);
-    return this.#saidAt;
-  }
-
-  async #cron(): Promise<number> {
-    const killAfterMs = this.#killAfterMs ?? undefined;
-    this.#killAfterMs = null;
-    const lines = linesAt(Math.floor(Date.now() / 1000), this.#since);
-    const path = join(this.#options.folder, "counts.ndjson");
-    await Bun.write(path, lines);
-    const exitCode = await this.#run(["cron"], { SOURCES: path, killAfterMs });
-    const name = exitCode === killedCode ? "killed" : String(exitCode);
-    this.exitCodes[name] = (this.exitCodes[name] ?? 0) + 1;
-    return exitCode;
-  }
-
-  async #run(
-    words: string[],
-    { SOURCES = "", killAfterMs }: { SOURCES?: string; killAfterMs?: number | undefined } = {},
-  ): Promise<number> {
-    const { databasePath: DB_PATH, env } = this.#options;
-    const log = await Bun.file(this.logPath)
-      .text()
-      .catch(() => "");
+  const run = async (words: string[], { SOURCES = "", killAfterMs }: RunOptions = {}) => {
     const child = Bun.spawn([writer, ...words], {
       cwd: root,
       env: {
         ...env,
-        DB_PATH,
+        DB_PATH: databasePath,
         SOURCES,
         OBSERVATION_RETENTION_HOURS: "24",
         GENERATION_RETENTION_HOURS: String(300 / 3600),
@@ -105,15 +43,53 @@ export class WriterPart {
     const said = await child.stderr.text();
     const exitCode = await child.exited;
     clearTimeout(timer);
-    this.#saidAt = Date.parse(/"time":"([^"]+)"/.exec(said)?.[1] ?? "") / 1000;
-    const keptCharacters = 20_000;
-    await Bun.write(
-      this.logPath,
-      `${log}${formatTime(Date.now() / 1000)} ${words[0]}: ${exitCode}\n${said}`.slice(-keptCharacters),
-    );
-    return exitCode;
+    appendFileSync(logPath, `${formatTime(Date.now() / 1000)} ${words[0]}: ${exitCode}\n${said}`);
+    return { exitCode, said };
+  };
+
+  const cron = async () => {
+    const killAfterMs = nextKillMs;
+    nextKillMs = undefined;
+    await Bun.write(counts, linesAt(Math.floor(Date.now() / 1000), since));
+    const { exitCode } = await run(["cron"], { SOURCES: counts, killAfterMs });
+    const name = exitCode === killedCode ? "killed" : String(exitCode);
+    exitCodes[name] = (exitCodes[name] ?? 0) + 1;
+  };
+
+  const file = Bun.file(history).writer();
+  for (let second = began - historyHours * 3600; second < began; second += everySeconds)
+    file.write(linesAt(second, since));
+  await file.end();
+  for (const words of [["migrate"], ["ingest", history], ["rank"], ["prune"]]) {
+    const { exitCode, said } = await run(words);
+    if (exitCode !== 0)
+      throw new Error(`writer ${words.join(" ")} ended with ${exitCode}: ${said.slice(-500)}`);
   }
+  await Bun.file(history).delete();
+
+  return {
+    exitCodes,
+
+    /** A run of every minute: new counts are there, cron runs. Runs follow each other. */
+    runOnce(): Promise<unknown> {
+      running = running.then(cron);
+      return running;
+    },
+
+    /** The next run is killed after so many milliseconds, unless it ends before. */
+    killNext(afterMs: number): void {
+      nextKillMs = afterMs;
+    },
+
+    /** Unix seconds, by its own clock. */
+    async readClock(): Promise<number> {
+      const { said } = await run(["prune"]);
+      return Date.parse(/"time":"([^"]+)"/.exec(said)?.[1] ?? "") / 1000;
+    },
+  };
 }
+
+type RunOptions = { SOURCES?: string; killAfterMs?: number | undefined };
 
 function killGroup(pid: number): void {
   try {
