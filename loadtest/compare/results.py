@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.table import Table
 
 from loadtest.compare.options import FRAMEWORKS, TITLES
-from loadtest.compare.servers import ORIGIN
 from loadtest.levels import Goal
 from loadtest.processes import ROOT
 from loadtest.tables import format_number, goal_table, new_table
@@ -75,18 +74,11 @@ REFERENCE_FIGURES: dict[str, Any] = tomllib.loads(
 )
 
 
-LINE_HEADER = (
-    "table", "server", "published req/s", "p99 ms", "here req/s", "CPU us, user + system", "p99 ms",
-    "ours req/s", "CPU us, user + system", "p99 ms", "ours loses in",
-)  # fmt: skip
-_DOCUMENT_HEADER = ("table", "server", "published req/s", "req/s", "CPU us, user + system", "p99 ms")
+_FRAMEWORK_HEADER = ("table", "server", "published req/s", "req/s", "CPU us, user + system", "p99 ms")
 DOCUMENT = ROOT / "docs/benchmarks.md"
 _BEGIN = "<!-- frameworks: begin, written by bin/bench --frameworks --publish -->\n"
 _END = "<!-- frameworks: end -->"
 INVALID = ", invalid"  # behind the name of a server that got an invalid query
-_MORE_IS_BETTER = {"CPU us": False, "req/s": True, "p99 ms": False}
-
-Cells = Mapping[str, float | None]
 
 
 @dataclass
@@ -129,7 +121,10 @@ def print_result(result: BenchResult, console: Console) -> None:
     for scenario in result.scenarios:
         console.print("", scenario.title, _scenario_table(scenario), *scenario.notes, sep="\n")
     if lines := list(framework_lines(result)):
-        console.print("", "the tables of other projects", _framework_table(lines), sep="\n")
+        table = new_table(*_FRAMEWORK_HEADER)
+        for line in lines:
+            table.add_row(*line)
+        console.print("", "the tables of other projects", table, sep="\n")
         for name in FRAMEWORKS:
             console.print(f"{name}: {REFERENCE_FIGURES[name]['source']}")
     console.print("", "goals", goal_table(result.goals), "", sep="\n")
@@ -143,13 +138,6 @@ def _scenario_table(scenario: ScenarioResult) -> Table:
     table = new_table("", *scenario.header)
     for name, cells in scenario.rows:
         table.add_row(name, *map(format_number, cells))
-    return table
-
-
-def _framework_table(lines: list[tuple[str, ...]]) -> Table:
-    table = new_table(*LINE_HEADER)
-    for line in lines:
-        table.add_row(*line)
     return table
 
 
@@ -172,54 +160,24 @@ def _rounded(figure: float | None) -> float | None:
     return None if figure is None else float(f"{figure:.5g}")
 
 
-def framework_lines(result: BenchResult) -> Iterator[tuple[str, ...]]:
-    """One line per server and kind of request, of the tables that were measured."""
-    for name in FRAMEWORKS:
-        if (scenario := result.scenario(name)) is not None:
-            yield from _scenario_lines(scenario)
-
-
 def write_into_document(result: BenchResult, document: Path = DOCUMENT) -> None:
     """Replaces what is between the two marks."""
     before, _, rest = document.read_text().partition(_BEGIN)
     _, _, after = rest.partition(_END)
     measured = f"Load average at the start: {result.machine['load before']}. {result.machine['cpu']}."
-    lines = [_DOCUMENT_HEADER, ("---",) * 2 + ("---:",) * 4, *_document_lines(result)]
+    lines = [_FRAMEWORK_HEADER, ("---",) * 2 + ("---:",) * 4, *framework_lines(result)]
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
     document.write_text(f"{before}{_BEGIN}\n{measured}\n\n{table}\n{_END}{after}")
 
 
-def _document_lines(result: BenchResult) -> Iterator[tuple[str, ...]]:
-    """One line per server, ours among them, without what the reader can compare."""
+def framework_lines(result: BenchResult) -> Iterator[tuple[str, ...]]:
+    """One line per server, ours among them, of the tables that were measured."""
     for name in FRAMEWORKS:
         if (scenario := result.scenario(name)) is not None:
             published = REFERENCE_FIGURES[name].get("figures", {})
             for label, cells in scenario.rows:
                 figures = dict(zip(scenario.header, cells, strict=True))
-                quoted = format_number(published.get(label, {}).get("per_second"))
-                yield (name, label, quoted, *_shown(figures))
-
-
-def _scenario_lines(scenario: ScenarioResult) -> Iterator[tuple[str, ...]]:
-    rows = {label: dict(zip(scenario.header, cells, strict=True)) for label, cells in scenario.rows}
-    published = REFERENCE_FIGURES[scenario.name].get("figures", {})
-    for label, theirs in rows.items():
-        ours = rows.get(f"{ORIGIN}{INVALID}" if label.endswith(INVALID) else ORIGIN, {})
-        if theirs is not ours:
-            figures = published.get(label, {})
-            quoted = (format_number(figures.get(key)) for key in ("per_second", "p99_ms"))
-            yield (scenario.name, label, *quoted, *_shown(theirs), *_shown(ours), _losses(ours, theirs))
-
-
-def _shown(cells: Cells) -> tuple[str, str, str]:
-    cpu = " + ".join(format_number(cells.get(name)) for name in ("user us", "system us"))
-    return format_number(cells.get("req/s")), cpu, format_number(cells.get("p99 ms"))
-
-
-def _losses(ours: Cells, theirs: Cells) -> str:
-    lost = []
-    for column, more_is_better in _MORE_IS_BETTER.items():
-        our, their = ours.get(column), theirs.get(column)
-        if our is not None and their is not None and (our < their if more_is_better else our > their):
-            lost.append(column)
-    return ", ".join(lost)
+                quoted = format_number(published.get(label))
+                cpu = " + ".join(format_number(figures.get(column)) for column in ("user us", "system us"))
+                served, p99 = (format_number(figures.get(column)) for column in ("req/s", "p99 ms"))
+                yield (name, label, quoted, served, cpu, p99)
