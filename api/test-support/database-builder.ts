@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Window } from "@trendvault/contract/lists";
 import { regions } from "@trendvault/contract/regions";
 
 const migrations = join(import.meta.dir, "../../db/migrations");
@@ -30,7 +31,7 @@ export type VideoSeed = {
 
 export type ListSeed = {
   region: string;
-  window?: "now" | "day" | "week";
+  window?: Window;
   category?: string;
   videos: VideoSeed[];
 };

@@ -76,7 +76,8 @@ export const table: readonly SourceRoot[] = [
       ["Backtest", "Explain", "Retention", "Simulation", "Status"],
       ["Backup"],
       ["Ingest", "Publication", "Pull"],
-      ["Demo", "Ranking", "Sources/Edge", "Sources/PeerTube", "Sources/YouTube"],
+      ["Demo", "Sources/Edge", "Sources/PeerTube", "Sources/YouTube"],
+      ["Ranking"],
       ["Sources", "Store"],
       ["Observations"],
       ["Cli/Context.php"], // a kind of source reads its own settings
