@@ -147,7 +147,28 @@ export const suites: readonly Suite[] = [
     command: ["node", "node_modules/.bin/prettier", "--check", "FILES"],
     files: ["*.php"],
   },
-  { part: "style", name: "layers", counting: "exit-code", command: ["bun", "tools/check/layers/main.ts"] },
+  {
+    part: "style",
+    name: "layers of TypeScript",
+    counting: "exit-code",
+    command: [
+      ...["node", "node_modules/.bin/depcruise", "--config", "tools/check/layers/typescript.mjs"],
+      ...["api/src", "edge-worker/src", "api/follow/src", "contract", "web/client/src", "web/page"],
+      ...["tools/up", "tools/check"],
+    ],
+  },
+  {
+    part: "style",
+    name: "imports that the layers cannot follow",
+    counting: "exit-code",
+    command: ["sh", "tools/check/layers/unfollowed"],
+  },
+  {
+    part: "style",
+    name: "layers of PHP",
+    counting: "exit-code",
+    command: ["php", "tools/check/layers/writer.php"],
+  },
   {
     part: "style",
     name: "composer.json",
@@ -163,6 +184,7 @@ export const suites: readonly Suite[] = [
       "bin/*",
       "tools/setup/*.sh",
       "tools/setup/bring",
+      "tools/check/layers/unfollowed",
       "tools/setup/test",
       "db/check-schema",
       "edge-worker/dev",
