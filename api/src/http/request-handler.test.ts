@@ -7,10 +7,9 @@ import {
   edgeSignatureHeader,
   formatEdgeSignature,
 } from "@trendvault/contract/request-signatures";
-import { drawsOf, testSeed } from "@trendvault/contract/test-support/random";
+import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
 import { verifyToken } from "@trendvault/contract/token";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { randomNumbers } from "../../test-support/random-numbers.ts";
 import { RawClient } from "../../test-support/raw-client.ts";
 import { openTestOrigin, type TestOrigin, testMinute, testTime } from "../../test-support/test-origin.ts";
 import { splitTarget } from "./request-target.ts";
@@ -302,9 +301,9 @@ describe("the signature of the edge", () => {
     expect(await statusFor(null, "/healthz")).toBe(200);
   });
 
-  const { fraction, integer, pick } = randomNumbers(testSeed);
+  const random = new Random();
   const randomText = (length: number, letters: string) =>
-    Array.from({ length }, () => pick([...letters])).join("");
+    Array.from({ length }, () => random.pick([...letters])).join("");
   const base64url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const printable = `${base64url}.,;:!"#$%&'()*+/<=>?@[]^\`{|}~\u00e9\u00ff`;
 
@@ -319,27 +318,28 @@ describe("the signature of the edge", () => {
 
   /** Kinds of wrong signatures; each is made from a right one. */
   const forgeries: Record<string, (right: string) => string> = {
-    "random characters": () => randomText(integer(1, 200), printable),
+    "random characters": () => randomText(1 + random.below(200), printable),
     "random characters of the right length": (right) => randomText(right.length, printable),
     "a right beginning and a random mac": (right) => right.slice(0, -43) + randomText(43, base64url),
-    "another minute": () => forge({ minute: minute + pick([-1, 1]) * integer(2, 1_000_000) }),
+    "another minute": () => forge({ minute: minute + random.pick([-1, 1]) * (2 + random.below(999_999)) }),
     "another minute beside the mac of this one": (right) =>
-      right.replace(String(minute), String(minute + integer(1, 9))),
-    "another key id": (right) => right.replace("new", randomText(integer(1, 16), base64url.slice(0, 52))),
+      right.replace(String(minute), String(minute + 1 + random.below(9))),
+    "another key id": (right) =>
+      right.replace("new", randomText(1 + random.below(16), base64url.slice(0, 52))),
     "the id of the other key": (right) => right.replace("new", "old"),
     "another key": () => forge({ key: `${randomText(42, base64url)}A` }),
-    "the mac of another payload": () => forge({ payload: randomText(integer(1, 60), printable) }),
+    "the mac of another payload": () => forge({ payload: randomText(1 + random.below(60), printable) }),
     "the form of before": () =>
       `v1.new.${seconds}.${forge({ payload: `v1\nnew\n${seconds}\nGET\n${target}` }).slice(-43)}`,
-    truncated: (right) => right.slice(0, integer(1, right.length - 1)),
-    "the end of it": (right) => right.slice(integer(1, right.length - 1)),
-    longer: (right) => right + randomText(integer(1, 20), base64url),
-    repeated: (right) => right + pick([", ", ",", ".", ""]) + right,
+    truncated: (right) => right.slice(0, 1 + random.below(right.length - 1)),
+    "the end of it": (right) => right.slice(1 + random.below(right.length - 1)),
+    longer: (right) => right + randomText(1 + random.below(20), base64url),
+    repeated: (right) => right + random.pick([", ", ",", ".", ""]) + right,
     "one character changed": (right) => {
-      const at = integer(0, right.length - 1);
-      return right.slice(0, at) + pick([...printable]) + right.slice(at + 1);
+      const at = random.below(right.length);
+      return right.slice(0, at) + random.pick([...printable]) + right.slice(at + 1);
     },
-    "other case": (right) => (fraction() < 0.5 ? right.toUpperCase() : right.toLowerCase()),
+    "other case": (right) => (random.next() < 0.5 ? right.toUpperCase() : right.toLowerCase()),
     quoted: (right) => `"${right}"`,
   };
 

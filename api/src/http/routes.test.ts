@@ -10,8 +10,13 @@ import {
   Video,
 } from "@trendvault/contract/responses";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { closePublishedOrigin, openPublishedOrigin } from "../../test-support/published-origin.ts";
-import { openTestOrigin, type TestOrigin, testTime } from "../../test-support/test-origin.ts";
+import {
+  closePublishedOrigin,
+  openPublishedOrigin,
+  openTestOrigin,
+  type TestOrigin,
+  testTime,
+} from "../../test-support/test-origin.ts";
 import { until } from "../../test-support/until.ts";
 
 describe("paths", () => {

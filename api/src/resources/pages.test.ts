@@ -3,18 +3,10 @@ import { longestBody } from "@trendvault/contract/http";
 import { docsPolicy } from "@trendvault/contract/page";
 import { Random } from "@trendvault/contract/test-support/random";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
+import { type DefaultTreeAdapterTypes, parse } from "parse5";
 import { hostileText } from "../../../web/client/test-support/hostile-text.ts";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import {
-  attribute,
-  classed,
-  type Element,
-  named,
-  parseElements,
-  textOf,
-} from "../../test-support/html-elements.ts";
-import { OriginForEachTest } from "../../test-support/origin-for-each-test.ts";
-import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
+import { OriginForEachTest, openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
 
 const origin = new OriginForEachTest();
 
@@ -449,3 +441,34 @@ describe("the reference of the API", () => {
     expect(html).not.toMatch(/<style|<script>| style=| on\w+=/);
   });
 });
+
+type Element = DefaultTreeAdapterTypes.Element;
+
+/** Every element of a document, also in templates and so in shadow roots, as a browser's parser makes them. */
+function parseElements(html: string): Element[] {
+  const walk = (node: DefaultTreeAdapterTypes.Node): Element[] => {
+    const content = "content" in node ? node.content.childNodes : [];
+    const children = "childNodes" in node ? node.childNodes : [];
+    return [...("tagName" in node ? [node] : []), ...[...children, ...content].flatMap(walk)];
+  };
+  return walk(parse(html));
+}
+
+function attribute({ attrs }: Element, name: string): string | null {
+  return attrs.find((one) => one.name === name)?.value ?? null;
+}
+
+function textOf(node: DefaultTreeAdapterTypes.Node): string {
+  if ("value" in node) return node.value;
+  return "childNodes" in node ? node.childNodes.map(textOf).join("") : "";
+}
+
+/** Those with a tag. */
+function named(elements: readonly Element[], tag: string): Element[] {
+  return elements.filter(({ tagName }) => tagName === tag);
+}
+
+/** Those with a class. */
+function classed(elements: readonly Element[], name: string): Element[] {
+  return elements.filter((element) => attribute(element, "class")?.split(" ").includes(name));
+}

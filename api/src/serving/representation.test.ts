@@ -5,10 +5,15 @@ import { verifyResponse } from "@trendvault/contract/response-signature";
 import { PublicKeys } from "@trendvault/contract/responses";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
-import { askIn } from "../../test-support/ask-in.ts";
 import type { DatabaseBuilder } from "../../test-support/database-builder.ts";
-import { closePublishedOrigin, openPublishedOrigin } from "../../test-support/published-origin.ts";
-import { openTestOrigin, type TestOrigin, testEnvironment } from "../../test-support/test-origin.ts";
+import {
+  askIn,
+  closePublishedOrigin,
+  openPublishedOrigin,
+  openTestOrigin,
+  type TestOrigin,
+  testEnvironment,
+} from "../../test-support/test-origin.ts";
 import { createSigningKeys } from "../signing.ts";
 import { endOfStep, finish, finishNow, type SignedBuild } from "./representation.ts";
 
