@@ -1,5 +1,4 @@
-"""Starts and stops a server, drives it with wrk over a number of connections, and reads CPU time and memory
-of all its processes."""
+"""Drives a server with wrk: as many requests as it can answer, over a number of connections."""
 
 import contextlib
 import json

@@ -9,7 +9,7 @@ import { SmallDisk } from "../../api/follow/test-support/small-disk.ts";
 import { OriginProcess } from "../../api/test-support/origin-process.ts";
 import { until } from "../../api/test-support/until.ts";
 import { freePort } from "../../edge-worker/test/free-port.ts";
-import { Program } from "../../tests/store/test-support/program.ts";
+import { Program } from "../../tests/store/test-support/publishing-system.ts";
 import { loadOrCreateKeys } from "../../tools/up/settings.ts";
 import { findUnmoved, makeClocks } from "./clocks.ts";
 import { commandOf, type Sample, takeSample, withDescendants } from "./figures.ts";

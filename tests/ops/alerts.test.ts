@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type AlertCase, alertCases, begin } from "./alert-cases.ts";
 import { healthySystem, type Series, type Value } from "./healthy-system.ts";
-import { alertNames, rulesPath } from "./test-support/rules.ts";
-import { missingTools, run } from "./test-support/tools.ts";
+import { alertNames, missingTools, rulesPath, run } from "./watched-system.ts";
 
 setDefaultTimeout(1_200_000); // a process for each case, on a busy machine
 const missing = missingTools();

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../../api/test-support/until.ts";
-import { readRules } from "./test-support/rules.ts";
-import { missingParts, WatchedSystem } from "./test-support/watched-system.ts";
+import { missingParts, readRules, WatchedSystem } from "./watched-system.ts";
 
 // What docs/runbook.md says, by breaking it: some faults take minutes until their alert fires.
 setDefaultTimeout(3_600_000);

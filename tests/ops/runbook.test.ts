@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { readRules } from "./test-support/rules.ts";
+import { readPanels, readRules } from "./watched-system.ts";
 
 const runbook = readFileSync(resolve(import.meta.dir, "../../docs/runbook.md"), "utf8");
 const sections = new Map(
@@ -50,3 +50,12 @@ function anchorOf(heading: string): string {
     .replace(/[^\p{L}\p{N} _-]/gu, "")
     .replaceAll(" ", "-");
 }
+
+test("every panel reads the data source that is chosen, and has a place and a number of its own", () => {
+  const panels = readPanels();
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  expect(new Set(panels.map(({ gridPos }) => `${gridPos.x} ${gridPos.y}`)).size).toBe(panels.length);
+  for (const { type, title, datasource, targets = [] } of panels)
+    if (type !== "row")
+      expect([title, datasource?.uid, targets.length > 0]).toEqual([title, "$datasource", true]);
+});

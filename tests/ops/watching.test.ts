@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { dashboardQueries, readRules } from "./test-support/rules.ts";
-import { run } from "./test-support/tools.ts";
-import { missingParts, WatchedSystem } from "./test-support/watched-system.ts";
+import { dashboardQueries, missingParts, readRules, run, WatchedSystem } from "./watched-system.ts";
 
 setDefaultTimeout(1_200_000); // real processes on a busy machine
 const missing = missingParts();

@@ -2,11 +2,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
-import type { Judge } from "./test-support/judge.ts";
+import { type Judge, startLoad } from "./test-support/judge.ts";
 import type { Mishaps } from "./test-support/mishaps.ts";
-import { killedCode, publishedRegions } from "./test-support/publisher.ts";
-import { PublishingSystem } from "./test-support/publishing-system.ts";
-import { startLoad } from "./test-support/readers-load.ts";
+import { killedCode, PublishingSystem, publishedRegions } from "./test-support/publishing-system.ts";
 import { missingServer } from "./test-support/s3-server.ts";
 
 // One writer, three origins on files that followers keep, and an edge without an origin, over a real store; and all that

@@ -6,7 +6,7 @@ import { OriginProcess } from "../../api/test-support/origin-process.ts";
 import { until } from "../../api/test-support/until.ts";
 import { RegionWriter, videosOfRegion } from "./test-support/region-writer.ts";
 import { missingServer } from "./test-support/s3-server.ts";
-import { TestStore } from "./test-support/test-store.ts";
+import { TestStore } from "./test-support/store.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const timeoutMs = 1_200_000;

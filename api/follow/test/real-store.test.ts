@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { missingServer } from "../../../tests/store/test-support/s3-server.ts";
-import { TestStore } from "../../../tests/store/test-support/test-store.ts";
+import { TestStore } from "../../../tests/store/test-support/store.ts";
 import { FollowerProcess } from "../test-support/follower-process.ts";
 import { TestFollower } from "../test-support/test-follower.ts";
 import { TestPublisher } from "../test-support/test-publisher.ts";

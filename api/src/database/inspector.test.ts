@@ -2,7 +2,8 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { closeSync, copyFileSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
-import { DatabaseBuilder, generationMark, videos } from "../../test-support/database-builder.ts";
+import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { generationMark } from "../../test-support/generation-mark.ts";
 import { Inspector } from "./inspector.ts";
 
 const pageBytes = 4096;

@@ -2,10 +2,9 @@ import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { FollowingOrigin } from "../test-support/following-origin.ts";
-import { newEnvironment } from "../test-support/publishing-system.ts";
+import { FollowingOrigin, newEnvironment } from "../test-support/publishing-system.ts";
 import { missingServer } from "../test-support/s3-server.ts";
-import { TestStore } from "../test-support/test-store.ts";
+import { TestStore } from "../test-support/store.ts";
 
 // Prints, as JSON, how long a generation takes from the writer's commit to an origin on a follower's file, over a real S3
 // server on this machine, and how long a follower takes to begin with nothing. The database is copied, not changed.

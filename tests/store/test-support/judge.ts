@@ -1,5 +1,6 @@
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import type { TrendingPage } from "@trendvault/contract/responses";
+import { Random } from "@trendvault/contract/test-support/random";
 import { createVerifier } from "../../../web/client/src/verify.ts";
 
 /** What a reader answered with 200, each list by what it is of: two different ones of one name would be torn. */
@@ -118,4 +119,34 @@ function requireWhole(page: TrendingPage, asked: URLSearchParams): void {
     page.count > 0 &&
     page.items.every(({ rank }, index) => rank === (after ?? 0) + index + 1);
   if (!isWhole) throw new Error(`ranks ${page.items.map(({ rank }) => rank).join()} after ${cursor}`);
+}
+
+type LoadOptions = {
+  regions: readonly string[];
+  limits: readonly number[];
+  connections: number;
+  /** Between two requests of a connection, so that others get the processor, too. */
+  pauseMs: number;
+  seed: number;
+};
+
+/** Asks a reader for lists, and for the next pages of some, until it is stopped. */
+export function startLoad(judge: Judge, { regions, limits, connections, pauseMs, seed }: LoadOptions) {
+  let isRunning = true;
+  const connect = async (number: number) => {
+    const random = new Random(seed + number);
+    while (isRunning) {
+      const window = random.pick(["now", "day", "week"]);
+      const page = await judge.ask(
+        `/api/trending?region=${random.pick(regions)}&window=${window}&limit=${random.pick(limits)}`,
+      );
+      if (page?.next && random.below(4) === 0) await judge.ask(page.next);
+      await Bun.sleep(pauseMs);
+    }
+  };
+  const all = Promise.all(Array.from({ length: connections }, (_, number) => connect(number)));
+  return async () => {
+    isRunning = false;
+    await all;
+  };
 }

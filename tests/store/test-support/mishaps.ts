@@ -1,9 +1,7 @@
 import type { Random } from "@trendvault/contract/test-support/random";
 import type { SmallDisk } from "../../../api/follow/test-support/small-disk.ts";
-import { everyFault } from "./faults.ts";
-import type { FollowingOrigin } from "./following-origin.ts";
-import type { Program } from "./program.ts";
-import type { TestStore } from "./test-store.ts";
+import type { FollowingOrigin, Program } from "./publishing-system.ts";
+import { everyFault, type TestStore } from "./store.ts";
 
 /** Something that goes wrong, and what ends it. */
 type Mishap = { name: string; begin: () => unknown; end: () => unknown };

@@ -1,19 +1,358 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { Database } from "bun:sqlite";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { PublicKey, PublicKeySet } from "@trendvault/contract/keys";
 import type { Random } from "@trendvault/contract/test-support/random";
 import { SmallDisk } from "../../../api/follow/test-support/small-disk.ts";
 import { keySigner } from "../../../api/src/signing.ts";
-import { FollowingOrigin } from "./following-origin.ts";
+import { freePort } from "../../../edge-worker/test/free-port.ts";
 import { Judge, type ServedLists } from "./judge.ts";
 import { Mishaps } from "./mishaps.ts";
-import { startOriginlessEdge } from "./originless-edge.ts";
-import type { Program } from "./program.ts";
-import { Publisher } from "./publisher.ts";
-import { TestStore } from "./test-store.ts";
+import { TestStore } from "./store.ts";
+
+/** `readyUrl` is what answers once the program is ready; without it, it is ready at once. */
+type ProgramSpec = {
+  name: string;
+  command: string[];
+  env: Record<string, string>;
+  cwd: string;
+  logPath: string;
+  readyUrl?: string;
+};
+
+const readyMs = 600_000; // only a fault takes so long, however busy the machine is
+const programs = new Set<Program>();
+process.once("exit", () => {
+  for (const program of programs) program.killGroup();
+});
+
+/** A program that runs until it is killed, and may be started again. */
+export class Program {
+  readonly #spec: ProgramSpec;
+  #child: Bun.Subprocess | undefined;
+  /** How often it ended by itself, which it never should. */
+  ended: string[] = [];
+  #isKilled = false;
+
+  constructor(spec: ProgramSpec) {
+    this.#spec = spec;
+    programs.add(this);
+  }
+
+  /** Starts it. @throws Error with the end of its log when it does not get ready */
+  async start(): Promise<void> {
+    const { command, env, cwd, logPath, readyUrl, name } = this.#spec;
+    const log = openSync(logPath, "a");
+    this.#isKilled = false;
+    const child = Bun.spawn(command, { env, cwd, detached: true, stdin: "ignore", stdout: log, stderr: log });
+    closeSync(log);
+    this.#child = child;
+    void child.exited.then((code) => {
+      if (!this.#isKilled && this.#child === child) this.ended.push(`${name} ended with exit code ${code}`);
+    });
+    const deadline = Date.now() + readyMs;
+    while (readyUrl !== undefined && !this.#isKilled && !(await answers(readyUrl))) {
+      if (Date.now() > deadline || this.ended.length > 0) {
+        await this.kill();
+        throw new Error(`${name} is not ready: ${this.log()}`);
+      }
+      await Bun.sleep(30);
+    }
+  }
+
+  /** Of the process itself; 0 before it was started. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** SIGKILL for it and all that it has started. */
+  async kill(): Promise<void> {
+    this.killGroup();
+    await this.#child?.exited;
+  }
+
+  /** The same at the end, when nothing can be waited for. */
+  killGroup(): void {
+    this.#isKilled = true;
+    try {
+      if (this.#child !== undefined) process.kill(-this.#child.pid, "SIGKILL");
+    } catch {
+      // it has ended
+    }
+  }
+
+  /** The end of what it wrote. */
+  log(): string {
+    return readFileSync(this.#spec.logPath, "utf8").slice(-2000);
+  }
+}
+
+function answers(url: string): Promise<boolean> {
+  return fetch(url, { signal: AbortSignal.timeout(10_000) }).then(
+    ({ status }) => status < 500,
+    () => false,
+  );
+}
 
 const root = resolve(import.meta.dir, "../../..");
+const writer = join(root, "writer/bin/writer");
+const videosPerRegion = 40;
+export const publishedRegions = ["GB", "DE", "FR"] as const;
+/** The exit code of a process that SIGKILL ended. */
+export const killedCode = 128 + 9;
+
+/** The real writer on a database of its own. Each run ingests newer counts and publishes a generation. */
+class Publisher {
+  readonly #folder: string;
+  readonly #env: Record<string, string>;
+  readonly #random: Random;
+  readonly #startedAt = Date.now();
+  #views = new Map<string, number>();
+  #batches = 0;
+
+  /** `env` has what publishing needs. */
+  constructor(folder: string, { env, random }: { env: Record<string, string>; random: Random }) {
+    this.#folder = folder;
+    this.#random = random;
+    mkdirSync(join(folder, "spool"), { recursive: true });
+    this.#env = { ...env, DB_PATH: this.databasePath, SOURCES: `spool:${join(folder, "spool")}` };
+  }
+
+  get databasePath(): string {
+    return join(this.#folder, "writer.db");
+  }
+
+  /** How many observations the writer was given. */
+  get observations(): number {
+    return this.#batches * publishedRegions.length * videosPerRegion;
+  }
+
+  /**
+   * A minute of the writer: new counts are there, cron runs. Gives its exit code. `bundle` makes a bundle, too;
+   * after `killAfterMs` the process is killed.
+   */
+  async publish(options: { bundle: boolean; killAfterMs?: number }): Promise<number> {
+    this.#spool();
+    return this.run(["cron"], options);
+  }
+
+  /** The same with all the time that a slow machine needs, where nothing goes wrong. */
+  async publishUnhurried(options: { bundle: boolean }): Promise<number> {
+    this.#spool();
+    return this.run(["cron"], { ...options, settings: { PUBLISH_TIMEOUT_SECONDS: "300" } });
+  }
+
+  async run(
+    words: string[],
+    {
+      bundle = false,
+      killAfterMs,
+      settings = {},
+    }: { bundle?: boolean; killAfterMs?: number; settings?: Record<string, string> } = {},
+  ): Promise<number> {
+    const render = bundle ? { RENDER_COMMAND: `${process.execPath} --no-env-file api/src/render.ts` } : {};
+    const log = openSync(join(this.#folder, "writer.log"), "a");
+    const child = Bun.spawn([writer, ...words], {
+      cwd: root,
+      env: { ...this.#env, ...render, ...settings },
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: log,
+    });
+    closeSync(log);
+    const timer =
+      killAfterMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfterMs);
+    const exitCode = await child.exited;
+    clearTimeout(timer);
+    return exitCode;
+  }
+
+  /** What a command prints. @throws Error when it fails */
+  async read(words: string[]): Promise<string> {
+    const child = Bun.spawn([writer, ...words], {
+      cwd: root,
+      env: this.#env,
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [printed, said] = [await child.stdout.text(), await child.stderr.text()];
+    if ((await child.exited) !== 0) throw new Error(`writer ${words.join(" ")} failed: ${said}`);
+    return printed;
+  }
+
+  /** The end of what its runs wrote. */
+  log(): string {
+    return readFileSync(join(this.#folder, "writer.log"), "utf8").slice(-2000);
+  }
+
+  query<Row>(sql: string, ...values: (string | number)[]): Row[] {
+    using database = new Database(this.databasePath, { readonly: true });
+    return database.query<Row, (string | number)[]>(sql).all(...values);
+  }
+
+  /** A file of counts, a second after the ones before it and none in the future. */
+  #spool(): void {
+    const lines = publishedRegions.flatMap((region) =>
+      Array.from({ length: videosPerRegion }, (_, index) => JSON.stringify(this.#observe(region, index))),
+    );
+    const name = `${String(this.#batches++).padStart(6, "0")}.ndjson`;
+    writeFileSync(join(this.#folder, name), `${lines.join("\n")}\n`);
+    renameSync(join(this.#folder, name), join(this.#folder, "spool", name));
+  }
+
+  #observe(region: string, index: number): object {
+    const id = `${region}-${index}`;
+    const views = (this.#views.get(id) ?? 1000) + this.#random.below(100 * (1 + (index % 7)));
+    this.#views.set(id, views);
+    const observedAt = this.#startedAt - 3_600_000 + this.#batches * 1000;
+    return {
+      id,
+      region,
+      observed_at: new Date(observedAt).toISOString().replace(/\.\d+Z$/, "Z"),
+      published_at: new Date(this.#startedAt - 30 * 3_600_000).toISOString(),
+      views,
+      title: `Video ${index} of ${region}`,
+      channel: `Channel ${index}`,
+      thumb_base: `https://thumbs.example/${id}`,
+    };
+  }
+}
+
+/** A follower of the store, and an origin on the file that it keeps: each is a process of its own. */
+export class FollowingOrigin {
+  readonly follower: Program;
+  readonly origin: Program;
+  #newest = 0;
+
+  private constructor(
+    readonly name: string,
+    readonly url: string,
+    readonly databasePath: string,
+    { folder, env, port }: { folder: string; env: Record<string, string>; port: number },
+  ) {
+    const settings = { ...env, DB_PATH: databasePath };
+    this.follower = new Program({
+      name: `${name}'s follower`,
+      command: [process.execPath, "--no-env-file", join(root, "api/follow/src/main.ts")],
+      env: settings,
+      cwd: folder,
+      logPath: join(folder, `${name}-follower.log`),
+    });
+    this.origin = new Program({
+      name: `${name}'s origin`,
+      command: [process.execPath, "--no-env-file", join(root, "api/src/main.ts")],
+      env: { ...settings, PORT: String(port), ADMIN_PORT: "0" },
+      cwd: folder,
+      logPath: join(folder, `${name}-origin.log`),
+      readyUrl: `${url}/api/regions`,
+    });
+  }
+
+  /** `folder` is for logs, `dataFolder` for the file. Starts both. */
+  static async start(
+    name: string,
+    { folder, dataFolder, env }: { folder: string; dataFolder: string; env: Record<string, string> },
+  ): Promise<FollowingOrigin> {
+    mkdirSync(dataFolder, { recursive: true });
+    const port = await freePort();
+    const databasePath = join(dataFolder, "followed.db");
+    const one = new FollowingOrigin(name, `http://127.0.0.1:${port}`, databasePath, { folder, env, port });
+    try {
+      await one.#startBoth();
+      return one;
+    } catch (error) {
+      await one.stop();
+      throw error;
+    }
+  }
+
+  async #startBoth(): Promise<void> {
+    await this.follower.start();
+    while (!existsSync(this.databasePath)) {
+      const [ended] = this.follower.ended;
+      if (ended !== undefined) throw new Error(`${ended}: ${this.follower.log()}`);
+      await Bun.sleep(20);
+    }
+    await this.origin.start();
+  }
+
+  /** Where the origin's metrics and readiness are. */
+  get adminUrl(): string {
+    return /"admin_url":"([^"]+)"/.exec(this.origin.log())?.[1] ?? "";
+  }
+
+  /** The newest generation in the file. @throws Error when the file is damaged */
+  newestGeneration(): number {
+    using database = new Database(this.databasePath, { readonly: true });
+    const [check] = database.query<{ quick_check: string }, []>("PRAGMA quick_check").all();
+    if (check?.quick_check !== "ok") throw new Error(`${this.databasePath}: ${check?.quick_check}`);
+    return database.query<{ id: number }, []>("SELECT max(id) AS id FROM generations").get()?.id ?? 0;
+  }
+
+  /** Whether the file is whole, and not of an older generation than when this was asked before. */
+  hasGoneForward(): boolean {
+    const before = this.#newest;
+    this.#newest = this.newestGeneration();
+    return this.#newest >= before;
+  }
+
+  async stop(): Promise<void> {
+    await this.follower.kill();
+    await this.origin.kill();
+  }
+}
+
+/** One data centre of the edge, in workerd, without an origin. Its bucket is read through the store's proxy. */
+async function startOriginlessEdge({
+  folder,
+  env,
+  vars,
+}: {
+  folder: string;
+  env: Record<string, string>;
+  vars: Record<string, string>;
+}): Promise<{ url: string; program: Program }> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const program = new Program({
+    name: "the edge",
+    command: [
+      join(root, "edge-worker/node_modules/.bin/wrangler"),
+      ...["dev", "edge-worker/dev-store/over-http.ts", "--local", "--env="],
+      ...["--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"],
+      ...["--persist-to", join(folder, "edge"), "--show-interactive-dev-session=false"],
+      ...Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]),
+    ],
+    env: {
+      ...env,
+      WRANGLER_SEND_METRICS: "false",
+      WRANGLER_SEND_ERROR_REPORTS: "false",
+      WRANGLER_HIDE_BANNER: "true",
+      X_LOCAL_OBSERVABILITY: "false",
+      X_LOCAL_EXPLORER: "false",
+      CLOUDFLARE_CF_FETCH_ENABLED: "false",
+      CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "false",
+      CLOUDFLARE_INCLUDE_PROCESS_ENV: "true",
+    },
+    cwd: root,
+    logPath: join(folder, "edge.log"),
+    readyUrl: `${url}/healthz`,
+  });
+  await program.start();
+  return { url, program };
+}
+
 const smallDiskMegabytes = 16;
 
 /** One writer, a store, origins on files that followers keep, an edge without an origin, and a judge for each reader. */

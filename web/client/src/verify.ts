@@ -2,7 +2,6 @@ import { type PublicKeySet, toBase64url } from "@trendvault/contract/keys";
 import {
   clockSkewSeconds,
   defaultLimit,
-  defaultWindow,
   freshSeconds,
   isFromFuture,
   lifetimesField,
@@ -143,7 +142,7 @@ async function readKeys(answer: Promise<Response>): Promise<PublicKeySet> {
 }
 
 const defaults = new Map([
-  ["window", defaultWindow],
+  ["window", "day"],
   ["limit", String(defaultLimit)],
 ]);
 
