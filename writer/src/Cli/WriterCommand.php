@@ -30,12 +30,37 @@ abstract class WriterCommand extends Command
     #[Override]
     final protected function execute(InputInterface $input, OutputInterface $output): int
     {
-        $settings = Settings::read($this->environment, $input->getOption('db'));
+        $settings = Settings::read($this->environment, self::option($input, 'db'));
         try {
             return $this->handle($input, new Context($settings, $this->clock, $this->log, $output))->value;
         } catch (SQLite3Exception $error) {
             throw DatabaseFailure::from($error, $settings->databasePath);
         }
+    }
+
+    /** The value of an option, null where it was not given: what a library says of a command line has no type. */
+    final protected static function option(InputInterface $input, string $name): ?string
+    {
+        $value = $input->getOption($name);
+
+        return is_scalar($value) ? (string) $value : null;
+    }
+
+    /** Whether an option without a value was given. */
+    final protected static function isGiven(InputInterface $input, string $name): bool
+    {
+        return $input->getOption($name) === true;
+    }
+
+    final protected static function argument(InputInterface $input, string $name): string
+    {
+        return implode(' ', self::arguments($input, $name));
+    }
+
+    /** @return list<string> */
+    final protected static function arguments(InputInterface $input, string $name): array
+    {
+        return array_values(array_filter((array) $input->getArgument($name), is_string(...)));
     }
 
     /** @throws WriterException|SQLite3Exception */

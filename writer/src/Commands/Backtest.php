@@ -57,14 +57,14 @@ final class Backtest extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $from = self::date($input->getOption('from'));
+        $from = self::date(self::option($input, 'from'));
         $database = Database::inMemory();
         Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate();
         $table = RegionSettings::table($context->settings);
         Regions::seed($database, $table);
 
         $observations = self::read(
-            $input->getArgument('files'),
+            self::arguments($input, 'files'),
             new ObservationParser(RegionShare::whole($table)->ownership(), $context->now()),
         );
         $bar = $context->progressBar('Replaying');
@@ -80,7 +80,7 @@ final class Backtest extends WriterCommand
             );
         }
         $report = new BacktestReport($results);
-        $context->write($input->getOption('json') ? $report->json() : $report->text());
+        $context->write(self::isGiven($input, 'json') ? $report->json() : $report->text());
 
         return ExitCode::Ok;
     }

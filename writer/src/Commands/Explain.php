@@ -32,7 +32,7 @@ final class Explain extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        [$region, $videoId] = [strtoupper($input->getArgument('region')), $input->getArgument('video')];
+        [$region, $videoId] = [strtoupper(self::argument($input, 'region')), self::argument($input, 'video')];
         $database = ReadSession::open($context);
         $known = array_keys(RegionSettings::of($context->settings)->ownership());
         if (!in_array($region, $known, true)) {

@@ -38,7 +38,7 @@ final class Prune extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $trustsClock = $input->getOption('by-clock');
+        $trustsClock = self::isGiven($input, 'by-clock');
 
         return new WriteSession('prune', $context)->run(static function (Database $database) use (
             $context,

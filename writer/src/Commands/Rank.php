@@ -48,12 +48,12 @@ final class Rank extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $at = self::time($input->getOption('at'), $context);
-        if (!$input->getOption('yes')) {
+        $at = self::time(self::option($input, 'at'), $context);
+        if (!self::isGiven($input, 'yes')) {
             self::confirm($at, $context);
         }
 
-        $allowsEmpty = $input->getOption('allow-empty');
+        $allowsEmpty = self::isGiven($input, 'allow-empty');
 
         return new WriteSession('rank', $context)->run(static function (Database $database) use (
             $allowsEmpty,

@@ -54,8 +54,8 @@ final class Remove extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $subject = RemovalSubject::read($input);
-        $reason = $input->getOption('reason');
+        $subject = RemovalSubject::read(self::argument($input, 'name'), self::isGiven($input, 'channel'));
+        $reason = self::option($input, 'reason') ?? '';
 
         return new WriteSession('remove', $context)->run(static function (Database $database) use (
             $context,
@@ -91,7 +91,7 @@ final class Allow extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $subject = RemovalSubject::read($input);
+        $subject = RemovalSubject::read(self::argument($input, 'name'), self::isGiven($input, 'channel'));
 
         return new WriteSession('allow', $context)->run(static function (Database $database) use (
             $context,
@@ -118,13 +118,12 @@ final readonly class RemovalSubject implements Stringable
     private function __construct(public RemovalKind $kind, public string $name) {}
 
     /** @throws UsageError when no video or channel could have that name */
-    public static function read(InputInterface $input): self
+    public static function read(string $name, bool $isChannel): self
     {
-        $name = $input->getArgument('name');
         $length = mb_strlen($name);
 
         return match (true) {
-            !$input->getOption('channel') => preg_match(ObservationParser::ID, $name) === 1
+            !$isChannel => preg_match(ObservationParser::ID, $name) === 1
                 ? new self(RemovalKind::Video, $name)
                 : throw UsageError::because(
                     "Cannot read $name: expected the id of a video. For a channel give --channel.",

@@ -58,7 +58,7 @@ final class Restore extends WriterCommand
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
         $settings = BackupSettings::of($context->settings);
-        $publishes = PublishSettings::isSet($context->settings) && !$input->getOption('no-publish');
+        $publishes = PublishSettings::isSet($context->settings) && !self::isGiven($input, 'no-publish');
         $path = DatabaseFile::resolve($context->settings->databasePath);
         $lock = WriterLock::acquire($path, 'restore', 0);
         try {
@@ -113,9 +113,9 @@ final class Restore extends WriterCommand
                 $settings->open()->client,
                 $folder,
                 $settings->keys?->publicKeys,
-                $input->getOption('allow-unproved'),
+                self::isGiven($input, 'allow-unproved'),
             );
-            $backup = $restoration->find($input->getOption('backup'));
+            $backup = $restoration->find(self::option($input, 'backup'));
             $restored = $restoration->fetch($backup);
             Restoration::checkAndRaise($restored, $published);
             if (!@rename($restored, $path)) {

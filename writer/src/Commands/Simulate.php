@@ -58,13 +58,15 @@ final class Simulate extends WriterCommand
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
         $world = new World()->with([
-            ...self::fields($input->getOption('world')),
-            ...$input->getOption('attack') === null ? [] : ['attack_share' => self::number($input, 'attack')],
+            ...self::fields(self::option($input, 'world')),
+            ...self::option($input, 'attack') === null
+                ? []
+                : ['attack_share' => self::number($input, 'attack')],
         ]);
-        $isAttacked = $input->getOption('attack') !== null;
+        $isAttacked = self::option($input, 'attack') !== null;
         $worlds = match (true) {
             $isAttacked => [$world, $world->with(['ceiling_factor' => 0])],
-            $input->getOption('world') === null => Cells::of($world),
+            self::option($input, 'world') === null => Cells::of($world),
             default => [$world],
         };
         $seeds = range(
@@ -100,9 +102,10 @@ final class Simulate extends WriterCommand
                     ? array_map(SimulationResult::meanOf(...), $cell)
                     : $picture;
         }
-        if ($input->getOption('svg') !== null) {
+        $path = self::option($input, 'svg');
+        if ($path !== null) {
             self::save(
-                $input->getOption('svg'),
+                $path,
                 SimulationPicture::svg(
                     $picture,
                     'Views that a list gives, in parts of those of the best order',
@@ -132,7 +135,7 @@ final class Simulate extends WriterCommand
 
     private static function number(InputInterface $input, string $name): float
     {
-        $text = $input->getOption($name);
+        $text = self::option($input, $name) ?? '';
         $number = filter_var($text, FILTER_VALIDATE_FLOAT, [
             'options' => ['min_range' => $name === 'seeds' ? 1 : 0],
         ]);

@@ -43,7 +43,7 @@ final class Status extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $maxAge = self::seconds($input->getOption('max-age'));
+        $maxAge = self::seconds(self::option($input, 'max-age'));
         $database = ReadSession::open($context);
         $path = $context->settings->databasePath;
         $schedule = new Schedule(
@@ -62,13 +62,13 @@ final class Status extends WriterCommand
         );
         $context->write(
             match (true) {
-                $input->getOption('prometheus') => MetricsReport::text(
+                self::isGiven($input, 'prometheus') => MetricsReport::text(
                     $database,
                     $path,
                     $context->now(),
                     $share,
                 ),
-                $input->getOption('json') => $report->json(),
+                self::isGiven($input, 'json') => $report->json(),
                 default => $report->text(),
             },
         );

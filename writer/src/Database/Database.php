@@ -10,6 +10,7 @@ use SQLite3;
 use SQLite3Exception;
 use SQLite3Stmt;
 use Throwable;
+use UnexpectedValueException;
 use TrendVault\Writer\WriterException;
 
 /**
@@ -86,7 +87,7 @@ final class Database
     /** The statement of this SQL, prepared at its first use. */
     public function prepare(string $sql): SQLite3Stmt
     {
-        return $this->statements[$sql] ??= $this->connection->prepare($sql);
+        return $this->statements[$sql] ??= self::expect($this->connection->prepare($sql));
     }
 
     /**
@@ -104,11 +105,11 @@ final class Database
 
     /**
      * @param list<int|float|string|null> $values
-     * @return list<array<string, int|float|string|null>>
+     * @return list<array<string, mixed>> a column has the type that its STRICT table declares
      */
     public function rows(string $sql, array $values = []): array
     {
-        $result = $this->bind($sql, $values)->execute();
+        $result = self::expect($this->bind($sql, $values)->execute());
         for ($rows = []; ($row = $result->fetchArray(SQLITE3_ASSOC)) !== false; ) {
             $rows[] = $row;
         }
@@ -118,15 +119,70 @@ final class Database
     }
 
     /**
+     * The first row, null when there is none.
+     *
+     * @param list<int|float|string|null> $values
+     * @return ?array<string, mixed>
+     */
+    public function row(string $sql, array $values = []): ?array
+    {
+        return $this->rows($sql, $values)[0] ?? null;
+    }
+
+    /**
+     * The first column, of whole numbers.
+     *
+     * @param list<int|float|string|null> $values
+     * @return list<int>
+     */
+    public function integers(string $sql, array $values = []): array
+    {
+        return array_map(self::integer(...), $this->column($sql, $values));
+    }
+
+    /**
+     * The first column, of texts.
+     *
+     * @param list<int|float|string|null> $values
+     * @return list<string>
+     */
+    public function texts(string $sql, array $values = []): array
+    {
+        return array_map(strval(...), $this->column($sql, $values));
+    }
+
+    /**
      * The first column of the first row, null when there is none.
      *
      * @param list<int|float|string|null> $values
      */
     public function value(string $sql, array $values = []): int|float|string|null
     {
-        $row = $this->rows($sql, $values)[0] ?? [null];
+        return $this->column($sql, $values)[0] ?? null;
+    }
 
-        return reset($row);
+    /**
+     * As value(), where that is a whole number: a count, a time, an id.
+     *
+     * @param list<int|float|string|null> $values
+     */
+    public function number(string $sql, array $values = []): ?int
+    {
+        $value = $this->value($sql, $values);
+
+        return $value === null ? null : self::integer($value);
+    }
+
+    /**
+     * As value(), where that is a text.
+     *
+     * @param list<int|float|string|null> $values
+     */
+    public function text(string $sql, array $values = []): ?string
+    {
+        $value = $this->value($sql, $values);
+
+        return $value === null ? null : (string) $value;
     }
 
     /**
@@ -187,6 +243,43 @@ final class Database
         array_map(static fn(SQLite3Stmt $statement): bool => $statement->close(), $this->statements);
         $this->statements = [];
         $this->connection->close();
+    }
+
+    /**
+     * @param list<int|float|string|null> $values
+     * @return list<int|float|string|null>
+     */
+    private function column(string $sql, array $values): array
+    {
+        $result = self::expect($this->bind($sql, $values)->execute());
+        for ($column = []; ($row = $result->fetchArray(SQLITE3_NUM)) !== false; ) {
+            $value = $row[0] ?? null;
+            $column[] = is_int($value) || is_float($value) || is_string($value) ? $value : null;
+        }
+        $result->finalize();
+
+        return $column;
+    }
+
+    private static function integer(int|float|string|null $value): int
+    {
+        return is_int($value)
+            ? $value
+            : throw new UnexpectedValueException(
+                'A query for whole numbers gave ' . get_debug_type($value) . '.',
+            );
+    }
+
+    /**
+     * The false that the extension's signatures allow never comes: with exceptions on, it throws.
+     *
+     * @template T of object
+     * @param T|false $result
+     * @return T
+     */
+    private static function expect(object|false $result): object
+    {
+        return $result === false ? throw new UnexpectedValueException('SQLite gave no result.') : $result;
     }
 
     /** SQLite3's constructor throws a bare Exception that carries no result code. */
