@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Tests\Commands;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Status\Metrics;
+use TrendVault\Writer\Status\MetricsReport;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 
@@ -132,10 +132,12 @@ final class MetricsTest extends TestCase
     #[Test]
     public function a_value_of_a_label_may_be_any_text(): void
     {
-        $metrics = new Metrics();
-        $metrics->gauge('x', 'Y.', [[1, ['store' => "a\"b\\c\nd"]], [null, ['store' => 'none']]]);
+        $text = MetricsReport::gauge('x', 'Y.', [
+            [1, ['store' => "a\"b\\c\nd"]],
+            [null, ['store' => 'none']],
+        ]);
 
-        self::assertStringEndsWith("trendvault_writer_x{store=\"a\\\"b\\\\c\\nd\"} 1\n", $metrics->text());
+        self::assertStringEndsWith("trendvault_writer_x{store=\"a\\\"b\\\\c\\nd\"} 1\n", $text);
     }
 
     private static function withSource(string $folder): Installation
