@@ -27,6 +27,7 @@ use TrendVault\Writer\Cli\ExitCodes;
 /** The commands, and the only place where failures become messages and exit codes. */
 final class Application extends ConsoleApplication
 {
+    /** @var array<string, class-string<Cli\WriterCommand>> */
     private const array COMMANDS = [
         'migrate' => Commands\Migrate::class,
         'ingest' => Commands\Ingest::class,
@@ -47,13 +48,6 @@ final class Application extends ConsoleApplication
         'simulate' => Commands\Simulate::class,
         'schema' => Commands\Schema::class,
     ];
-    private const array LIBRARY_COMMANDS = [
-        '_complete' => CompleteCommand::class,
-        'help' => HelpCommand::class,
-        'list' => ListCommand::class,
-        'manual' => Commands\Manual::class,
-    ];
-
     /** @param array<string, string> $environment */
     public function __construct(
         array $environment,
@@ -66,6 +60,7 @@ final class Application extends ConsoleApplication
         $this->setCommandLoader(
             new FactoryCommandLoader([
                 ...array_map(
+                    /** @param class-string<Cli\WriterCommand> $class */
                     static fn(string $class): callable => static fn() => new $class(
                         $environment,
                         $clock,
@@ -73,10 +68,10 @@ final class Application extends ConsoleApplication
                     ),
                     self::COMMANDS,
                 ),
-                ...array_map(
-                    static fn(string $class): callable => static fn() => new $class(),
-                    self::LIBRARY_COMMANDS,
-                ),
+                '_complete' => static fn() => new CompleteCommand(),
+                'help' => static fn() => new HelpCommand(),
+                'list' => static fn() => new ListCommand(),
+                'manual' => static fn() => new Commands\Manual(),
                 'completion' => self::completion(...),
             ]),
         );

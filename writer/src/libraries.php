@@ -23,7 +23,7 @@ spl_autoload_register(static function (string $class): void {
     }
     $path = explode('\\', substr($class, strlen('TrendVault\\Writer\\')));
     $name = array_pop($path);
-    foreach (glob(implode('/', [__DIR__, ...$path, '*.php'])) as $file) {
+    foreach (glob(implode('/', [__DIR__, ...$path, '*.php'])) ?: [] as $file) {
         if (
             preg_match("/^[a-z ]*(class|interface|enum) $name\b/m", (string) file_get_contents($file)) === 1
         ) {

@@ -82,6 +82,7 @@ final readonly class Backups
      */
     public function isDue(int $now): bool
     {
+        /** @var array{began_at: int, bytes: ?int} $last */
         $last = $this->database->rows(
             'SELECT began_at, bytes FROM backups WHERE store = ? ORDER BY id DESC LIMIT 1',
             [$this->store],

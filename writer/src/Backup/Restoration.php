@@ -46,7 +46,8 @@ final readonly class Restoration
     public function find(?string $time): StoredBackup
     {
         $backups = BackupList::of($this->store);
-        $sought = $time ?? (end($backups)?->name->time ?? '');
+        $newest = end($backups);
+        $sought = $time ?? ($newest === false ? '' : $newest->name->time);
         $unproved = null;
         $refusal = null;
         foreach ($backups as $backup) {
@@ -167,6 +168,7 @@ final readonly class Restoration
     private function unpack(string $packed, string $path, string $key): void
     {
         [$from, $to, $inflate] = [fopen($packed, 'rb'), fopen($path, 'xb'), inflate_init(ZLIB_ENCODING_GZIP)];
+        assert($inflate !== false);
         do {
             $chunk = (string) fread($from, self::CHUNK_BYTES);
             $plain = @inflate_add($inflate, $chunk, $chunk === '' ? ZLIB_FINISH : ZLIB_SYNC_FLUSH);

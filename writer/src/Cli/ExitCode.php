@@ -55,7 +55,7 @@ enum ExitCode: int
     {
         $labels = [];
         foreach (self::cases() as $code) {
-            $labels[$code->value] = strtolower(preg_replace('/(?<!^)[A-Z]/', ' $0', $code->name));
+            $labels[$code->value] = strtolower((string) preg_replace('/(?<!^)[A-Z]/', ' $0', $code->name));
         }
 
         return $labels;

@@ -29,7 +29,7 @@ final class Log extends AbstractLogger
         private readonly bool $forPeople,
     ) {}
 
-    /** @param array<string, mixed> $context */
+    /** @param mixed[] $context */
     #[Override]
     public function log($level, string|Stringable $message, array $context = []): void
     {
@@ -50,10 +50,10 @@ final class Log extends AbstractLogger
         }
     }
 
-    /** @param array<string, mixed> $context */
+    /** @param mixed[] $context */
     private function sentence(string $level, string $message, array $context): string
     {
-        $facts = $this->output->isVerbose() ? ' ' . json_encode($context, self::JSON_FLAGS) : '';
+        $facts = $this->output->isVerbose() ? ' ' . (string) json_encode($context, self::JSON_FLAGS) : '';
         $prefix = match ($level) {
             'warning' => '<comment>warning:</comment> ',
             'error' => '<fg=red>error:</> ',
@@ -67,7 +67,7 @@ final class Log extends AbstractLogger
             );
     }
 
-    /** @param array<string, mixed> $context */
+    /** @param mixed[] $context */
     private function json(string $level, string $message, array $context): string
     {
         $line = [
@@ -77,6 +77,6 @@ final class Log extends AbstractLogger
             'message' => $message,
         ];
 
-        return json_encode([...$line, ...$context], self::JSON_FLAGS);
+        return (string) json_encode([...$line, ...$context], self::JSON_FLAGS);
     }
 }

@@ -72,7 +72,7 @@ final readonly class RegionSettings
             in_array('', $named, true) => 'no empty entry, but ',
             $unknown !== [] => "not $unknown[0], but ",
             default => 'not ' .
-                array_search(max(array_count_values($named)), array_count_values($named), true) .
+                (string) array_search(max(array_count_values($named)), array_count_values($named), true) .
                 ' twice, but ',
         };
     }

@@ -142,7 +142,9 @@ final readonly class Settings
             !is_file($path) => 'it is missing, or not a regular file',
             (fileperms($path) & self::ANY_RIGHT_OF_OTHERS) !== 0
                 => "it is open to every user: chmod o= $path",
-            filesize($path) > self::MOST_KEY_BYTES => 'it has more than ' . self::MOST_KEY_BYTES . ' bytes',
+            (int) filesize($path) > self::MOST_KEY_BYTES => 'it has more than ' .
+                self::MOST_KEY_BYTES .
+                ' bytes',
             !is_readable($path) => 'permission denied',
             $text === '' => 'it is empty',
             default => null,
@@ -223,7 +225,7 @@ final readonly class Settings
 
     private static function absolute(string $path): string
     {
-        return str_starts_with($path, '/') ? $path : getcwd() . "/$path";
+        return str_starts_with($path, '/') ? $path : (string) getcwd() . "/$path";
     }
 }
 

@@ -41,9 +41,10 @@ abstract class WriterCommand extends Command
     /** The value of an option, null where it was not given: what a library says of a command line has no type. */
     final protected static function option(InputInterface $input, string $name): ?string
     {
+        /** @var string|int|float|bool|null $value */
         $value = $input->getOption($name);
 
-        return is_scalar($value) ? (string) $value : null;
+        return $value === null ? null : (string) $value;
     }
 
     /** Whether an option without a value was given. */
@@ -60,7 +61,10 @@ abstract class WriterCommand extends Command
     /** @return list<string> */
     final protected static function arguments(InputInterface $input, string $name): array
     {
-        return array_values(array_filter((array) $input->getArgument($name), is_string(...)));
+        /** @var list<string>|string|null $value */
+        $value = $input->getArgument($name);
+
+        return is_array($value) ? $value : ($value === null ? [] : [$value]);
     }
 
     /** @throws WriterException|SQLite3Exception */

@@ -34,7 +34,7 @@ final class Manual extends Command
             ...array_map(self::section(...), array_values($commands)),
         ];
         $output->write(
-            preg_replace('~</?(info|comment)>~', '', implode("\n\n", $parts)) . "\n",
+            (string) preg_replace('~</?(info|comment)>~', '', implode("\n\n", $parts)) . "\n",
             options: OutputInterface::OUTPUT_RAW,
         );
 
@@ -56,8 +56,8 @@ final class Manual extends Command
     }
 
     /**
-     * @param array<string, InputArgument> $arguments
-     * @param array<string, InputOption> $options
+     * @param InputArgument[] $arguments
+     * @param InputOption[] $options
      */
     private static function items(array $arguments, array $options): string
     {

@@ -39,11 +39,8 @@ final class Schema extends WriterCommand
     {
         $database = Database::inMemory();
         Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate();
-        $statements = array_column(
-            $database->rows(
-                "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
-            ),
-            'sql',
+        $statements = $database->texts(
+            "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
         );
         $context->write(
             "-- The sum of db/migrations. Printed by `writer schema`; bin/test compares.\n\n" .

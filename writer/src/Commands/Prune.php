@@ -84,7 +84,7 @@ final readonly class PruneStep
     private function warnOfOldObservations(int $now): void
     {
         $hours = $this->context->settings->observationRetentionHours;
-        $oldest = $this->database->value('SELECT min(observed_at) FROM observations');
+        $oldest = $this->database->number('SELECT min(observed_at) FROM observations');
         if ($oldest !== null && $oldest < Cutoff::byClock($now, $hours)) {
             $this->context->log->warning(
                 sprintf(

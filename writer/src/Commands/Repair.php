@@ -43,7 +43,10 @@ final class Repair extends WriterCommand
             $rejects = RejectStore::lines($context->settings->rejectedFolder(), "repair-$run->id");
             $result = new VelocityRepair($database)->repair(
                 $context->now(),
-                static fn(iterable $observations) => self::keep($observations, $rejects),
+                /** @param iterable<array<string, int|string|null>> $observations */
+                static function (iterable $observations) use ($rejects): void {
+                    self::keep($observations, $rejects);
+                },
             );
             self::log($context, $result);
             new RankStep($context, $database)->run($context->now());

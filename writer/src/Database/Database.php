@@ -111,6 +111,7 @@ final class Database
     {
         $result = self::expect($this->bind($sql, $values)->execute());
         for ($rows = []; ($row = $result->fetchArray(SQLITE3_ASSOC)) !== false; ) {
+            /** @var array<string, mixed> $row */
             $rows[] = $row;
         }
         $result->finalize();
@@ -253,8 +254,8 @@ final class Database
     {
         $result = self::expect($this->bind($sql, $values)->execute());
         for ($column = []; ($row = $result->fetchArray(SQLITE3_NUM)) !== false; ) {
-            $value = $row[0] ?? null;
-            $column[] = is_int($value) || is_float($value) || is_string($value) ? $value : null;
+            /** @var array{int|float|string|null} $row */
+            $column[] = $row[0];
         }
         $result->finalize();
 
@@ -277,7 +278,7 @@ final class Database
      * @param T|false $result
      * @return T
      */
-    private static function expect(object|false $result): object
+    public static function expect(object|false $result): object
     {
         return $result === false ? throw new UnexpectedValueException('SQLite gave no result.') : $result;
     }
@@ -337,7 +338,7 @@ final class DatabaseFailure extends WriterException
     /** @param string $path of the database, for the message */
     public static function from(SQLite3Exception $error, string $path): self
     {
-        [$fault, $sentence] = match ($error->getCode() & 0xff) {
+        [$fault, $sentence] = match ((int) $error->getCode() & 0xff) {
             self::BUSY, self::LOCKED => [
                 DatabaseFault::Busy,
                 "Cannot write $path: another process holds a lock on it. The unfinished transaction was rolled back; run the command again when that process has ended.",

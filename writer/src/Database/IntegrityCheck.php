@@ -23,8 +23,7 @@ final readonly class IntegrityCheck
     /** @return list<string> what is damaged, at most the first few; none when the file is whole */
     public function problems(): array
     {
-        $rows = $this->database->rows('PRAGMA quick_check(' . self::MAX_PROBLEMS . ')');
-        $found = array_map(strval(...), array_column($rows, 'quick_check'));
+        $found = $this->database->texts('PRAGMA quick_check(' . self::MAX_PROBLEMS . ')');
 
         return $found === ['ok'] ? [] : $found;
     }
@@ -71,6 +70,7 @@ final readonly class IntegrityCheck
      */
     private static function execute(array $command): array
     {
+        $pipes = [];
         $output = @tmpfile();
         $process =
             $output === false

@@ -135,15 +135,11 @@ final readonly class Migrator
      */
     private function applied(): array
     {
-        $tables = array_column(
-            $this->database->rows("SELECT name FROM sqlite_schema WHERE type = 'table'"),
-            'name',
-        );
+        $tables = $this->database->texts("SELECT name FROM sqlite_schema WHERE type = 'table'");
         if (in_array('schema_migrations', $tables, true)) {
-            return array_column(
-                $this->database->rows('SELECT version, checksum FROM schema_migrations ORDER BY version'),
-                'checksum',
-                'version',
+            return array_combine(
+                $this->database->integers('SELECT version FROM schema_migrations ORDER BY version'),
+                $this->database->texts('SELECT checksum FROM schema_migrations ORDER BY version'),
             );
         }
 
@@ -162,7 +158,7 @@ final readonly class Migrator
         }
         $this->database->execute($migration->sql);
         // Which origins can read the database, see docs/decisions/0013-upgrades-in-either-order.md.
-        $oldestReader = max($this->database->value('PRAGMA user_version'), $migration->oldestReader);
+        $oldestReader = max($this->database->number('PRAGMA user_version') ?? 0, $migration->oldestReader);
         $this->database->execute("PRAGMA user_version = $oldestReader");
         $this->database->run(
             'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
@@ -197,7 +193,9 @@ final readonly class Migration
      */
     public static function readAll(string $folder): array
     {
-        $migrations = [];
+        $migrations = $parts = $match = [];
+        /** @var list<int> $versions */
+        $versions = [];
         foreach (glob("$folder/*.sql") ?: [] as $file) {
             if (preg_match(self::FILE_NAME, basename($file), $parts) !== 1) {
                 throw new SchemaMismatch(
@@ -207,10 +205,14 @@ final readonly class Migration
             $sql = (string) file_get_contents($file);
             $version = (int) $parts[1];
             $reader = preg_match(self::READABLE, $sql, $match) === 1 ? (int) $match[1] : $version;
-            $migrations[] = new self($version, $parts[2], $sql, hash('sha256', $sql), $reader);
+            $versions[] = $version;
+            $migrations[$version] = new self($version, $parts[2], $sql, hash('sha256', $sql), $reader);
         }
-        $versions = array_column($migrations, 'version');
-        if ($migrations === [] || $versions !== range($versions[0], $versions[0] + count($versions) - 1)) {
+        $isInSequence =
+            $versions !== [] &&
+            count($migrations) === count($versions) &&
+            max($versions) - min($versions) + 1 === count($versions);
+        if ($migrations === [] || !$isInSequence) {
             throw new SchemaMismatch(
                 "Cannot read the migrations in $folder: expected a base and the versions that follow it, found " .
                     ($versions === [] ? 'none' : implode(', ', $versions)) .
@@ -218,7 +220,7 @@ final readonly class Migration
             );
         }
 
-        return array_combine($versions, $migrations);
+        return $migrations;
     }
 
     /** As in `0028_add_sports`. */

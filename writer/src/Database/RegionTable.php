@@ -16,7 +16,7 @@ final readonly class RegionTable
     private const string LANGUAGE = '/^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/D';
     private const string NAME = '/^[^\x{0}-\x{1f}\x{7f}-\x{9f}]{1,100}$/Du';
 
-    /** @param non-empty-list<stdClass> $regions each with code, name and languages, in the order of the file */
+    /** @param non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}> $regions in the order of the file */
     private function __construct(public array $regions) {}
 
     /**
@@ -25,16 +25,21 @@ final readonly class RegionTable
      */
     public static function read(string $text): self
     {
-        $table = json_decode($text);
-        $faults = json_last_error() === JSON_ERROR_NONE ? self::faults($table) : ['expected JSON'];
+        $faults = json_validate($text) ? self::shapeFaults(json_decode($text)) : ['expected JSON'];
+        if ($faults !== []) {
+            throw BadRegionTable::because($faults);
+        }
+        /** @var array{default: string, regions: non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}>} $table */
+        $table = json_decode($text, true);
+        $faults = self::relationFaults($table['default'], $table['regions']);
 
-        return $faults === [] ? new self($table->regions) : throw BadRegionTable::because($faults);
+        return $faults === [] ? new self($table['regions']) : throw BadRegionTable::because($faults);
     }
 
     /** @return non-empty-list<string> */
     public function codes(): array
     {
-        return array_column($this->regions, 'code');
+        return array_map(static fn(array $region): string => $region['code'], $this->regions);
     }
 
     /** @return array<string, list<string>> BCP 47 languages by code */
@@ -44,11 +49,11 @@ final readonly class RegionTable
     }
 
     /**
-     * Shapes first: what stands in relation is only looked at where all of it is of the right form.
+     * The shape of every member. References between members are checked when all shapes are right.
      *
      * @return list<string>
      */
-    private static function faults(mixed $table): array
+    private static function shapeFaults(mixed $table): array
     {
         if (!($table instanceof stdClass)) {
             return ['expected an object with "default" and "regions"'];
@@ -62,15 +67,15 @@ final readonly class RegionTable
             $faults[] = 'regions: expected a list of 1 to ' . self::MOST_REGIONS . ' regions';
         } else {
             foreach ($regions as $index => $region) {
-                $faults = [...$faults, ...self::shapeFaults($region, "regions[$index]")];
+                $faults = [...$faults, ...self::regionFaults($region, "regions[$index]")];
             }
         }
 
-        return $faults === [] ? self::relationFaults($table->default, $regions) : $faults;
+        return $faults;
     }
 
     /** @return list<string> */
-    private static function shapeFaults(mixed $region, string $at): array
+    private static function regionFaults(mixed $region, string $at): array
     {
         if (!($region instanceof stdClass)) {
             return ["$at: expected an object with \"code\", \"name\" and \"languages\""];
@@ -84,6 +89,7 @@ final readonly class RegionTable
             $faults[] = "$at.name: expected an English name of 1 to 100 characters";
         }
         if (
+            !is_array($languages) ||
             !self::areEach(self::LANGUAGE, $languages) ||
             $languages === [] ||
             count($languages) > self::MOST_LANGUAGES
@@ -101,25 +107,25 @@ final readonly class RegionTable
     }
 
     /**
-     * @param non-empty-list<stdClass> $regions
+     * @param non-empty-list<array{code: string, countries?: list<string>, ...}> $regions
      * @return list<string>
      */
     private static function relationFaults(string $default, array $regions): array
     {
-        $faults = $places = [];
-        $take = static function (string $code, string $place) use (&$faults, &$places): void {
+        $faults = $places = $taken = [];
+        foreach ($regions as $index => $region) {
+            $taken[] = [$region['code'], "regions[$index].code"];
+        }
+        foreach ($regions as $index => $region) {
+            foreach ($region['countries'] ?? [] as $country) {
+                $taken[] = [$country, "regions[$index].countries"];
+            }
+        }
+        foreach ($taken as [$code, $place]) {
             if (isset($places[$code])) {
                 $faults[] = "$place: $code is $places[$code] already";
             }
             $places[$code] ??= $place;
-        };
-        foreach ($regions as $index => $region) {
-            $take($region->code, "regions[$index].code");
-        }
-        foreach ($regions as $index => $region) {
-            foreach ($region->countries ?? [] as $country) {
-                $take($country, "regions[$index].countries");
-            }
         }
         if (!in_array($default, array_column($regions, 'code'), true)) {
             $faults[] = "default: $default is none of the regions";
@@ -200,7 +206,7 @@ final readonly class RegionShare
     {
         $own = array_intersect($table->codes(), $codes);
 
-        return new self($table->codes(), array_values($own), array_key_first($own));
+        return new self($table->codes(), array_values($own) ?: $codes, array_key_first($own));
     }
 
     public function isWhole(): bool
@@ -259,9 +265,9 @@ final readonly class Regions
             $changed = 0;
             foreach ($table->regions as $region) {
                 $changed += $database->run(self::SEED, [
-                    $region->code,
-                    $region->name,
-                    json_encode($region->languages, JSON_THROW_ON_ERROR),
+                    $region['code'],
+                    $region['name'],
+                    json_encode($region['languages'], JSON_THROW_ON_ERROR),
                 ]);
             }
 
@@ -272,7 +278,7 @@ final readonly class Regions
     /** @throws SchemaMismatch when the table has regions that were not seeded */
     public static function expectSeeded(Database $database, RegionTable $table): void
     {
-        $known = array_column($database->rows('SELECT code FROM regions'), 'code');
+        $known = $database->texts('SELECT code FROM regions');
         $missing = array_diff($table->codes(), $known);
         if ($missing !== []) {
             throw SchemaMismatch::of(

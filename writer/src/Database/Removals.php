@@ -15,7 +15,7 @@ final readonly class Removals
     ON CONFLICT DO UPDATE SET reason = excluded.reason
     SQL;
     private const string UNDO = 'DELETE FROM removals WHERE kind = ? AND name = ?';
-    private const string NAMES = 'SELECT name, true AS is_removed FROM removals WHERE kind = ?';
+    private const string NAMES = 'SELECT name FROM removals WHERE kind = ?';
     private const string REASON = <<<'SQL'
     SELECT reason FROM removals WHERE (kind, name) IN (VALUES ('video', ?), ('channel', ?)) ORDER BY kind DESC LIMIT 1
     SQL;
@@ -46,18 +46,18 @@ final readonly class Removals
     /** @return array<int|string, int> with names as keys */
     public function names(RemovalKind $kind): array
     {
-        return array_column($this->database->rows(self::NAMES, [$kind->value]), 'is_removed', 'name');
+        return array_fill_keys($this->database->texts(self::NAMES, [$kind->value]), 1);
     }
 
     /** Why a video is not shown, by itself or because of its channel; null when it is. */
     public function reasonFor(string $videoId, string $channel): ?string
     {
-        return $this->database->value(self::REASON, [$videoId, $channel]);
+        return $this->database->text(self::REASON, [$videoId, $channel]);
     }
 
     public function count(RemovalKind $kind): int
     {
-        return $this->database->value('SELECT count(*) FROM removals WHERE kind = ?', [$kind->value]);
+        return $this->database->number('SELECT count(*) FROM removals WHERE kind = ?', [$kind->value]) ?? 0;
     }
 }
 

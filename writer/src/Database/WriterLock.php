@@ -33,7 +33,7 @@ final class WriterLock
         int $timeoutSeconds,
         ?Closure $sleep = null,
     ): self {
-        $sleep ??= usleep(...);
+        $sleep ??= static fn(int $microseconds) => usleep(max(0, $microseconds));
         $path = "$databasePath.lock";
         // "e": a check of the database that outlives a killed cron must not keep the lock.
         $file = self::attempt(static fn(): mixed => fopen($path, 'c+e'), $databasePath);
@@ -138,7 +138,8 @@ final readonly class DatabaseFile
     public static function resolve(string $path): string
     {
         $resolved = self::followLinks($path);
-        $links = is_file($resolved) ? (int) @stat($resolved)['nlink'] : 1;
+        $stat = is_file($resolved) ? @stat($resolved) : false;
+        $links = $stat === false ? 1 : $stat['nlink'];
 
         return $links > 1 ? throw DatabaseFailure::hardLinked($path, $links) : $resolved;
     }

@@ -77,10 +77,10 @@ final readonly class DemoRegions
         }
         $weights = $languages = $neighbours = [];
         foreach ($table->regions as $place => $region) {
-            $weights[$region->code] = max(1.0, self::LARGEST_WEIGHT / ($place + 1));
-            $language = DemoText::languageOf($region->languages);
-            $languages[$region->code] = [$language];
-            $neighbours[$language][] = $region->code;
+            $weights[$region['code']] = max(1.0, self::LARGEST_WEIGHT / ($place + 1));
+            $language = DemoText::languageOf($region['languages']);
+            $languages[$region['code']] = [$language];
+            $neighbours[$language][] = $region['code'];
         }
         $first = static fn(array $codes): array => array_slice($codes, 0, self::MOST_NEIGHBOURS);
 

@@ -30,7 +30,7 @@ final readonly class BundlePublisher
     ) {}
 
     /**
-     * @param string $folder where the bundle is written first
+     * @param WorkFolder $folder where the bundle is written first
      * @return ?RenderedBundle null when the store has one of this generation already
      * @throws StoreFailure
      */
@@ -83,12 +83,11 @@ final readonly class BundlePublisher
     private static function payload(RenderedBundle $bundle, int $generation, string $path): Payload
     {
         $payload = is_file($path) ? Payload::file($path) : null;
-        $isSaid =
-            $bundle->generation === $generation &&
-            $payload?->bytes === $bundle->bytes &&
-            $payload->name() === $bundle->hash;
 
-        return $isSaid
+        return $payload !== null &&
+            $bundle->generation === $generation &&
+            $payload->bytes === $bundle->bytes &&
+            $payload->name() === $bundle->hash
             ? $payload
             : throw StoreFailure::because(
                 "No bundle was published: RENDER_COMMAND wrote another file than it said (of generation $bundle->generation, with $bundle->bytes bytes).",
@@ -189,7 +188,7 @@ final readonly class Renderer
      */
     public function render(string $database, string $output, Deadline $deadline): RenderedBundle
     {
-        [$said, $complaints] = [tmpfile(), tmpfile()];
+        [$said, $complaints, $pipes] = [tmpfile(), tmpfile(), []];
         $process =
             $said === false || $complaints === false
                 ? false
@@ -199,7 +198,7 @@ final readonly class Renderer
                     $pipes,
                     env_vars: self::environment(),
                 );
-        if ($process === false) {
+        if ($said === false || $complaints === false || $process === false) {
             throw $this->failure('it cannot be started');
         }
         $exitCode = self::wait($process, $deadline);
@@ -254,7 +253,8 @@ final readonly class Renderer
     /** @param resource $file */
     private static function lastLine(mixed $file): string
     {
-        fseek($file, max(0, fstat($file)['size'] - self::MOST_OUTPUT_BYTES));
+        fseek($file, 0, SEEK_END);
+        fseek($file, max(0, (int) ftell($file) - self::MOST_OUTPUT_BYTES));
         $lines = explode("\n", trim((string) stream_get_contents($file)));
 
         return (string) preg_replace('/[^\x20-\x7e]+/', ' ', end($lines));
@@ -276,28 +276,23 @@ final readonly class RenderedBundle
     /** @return ?self null when the line is something else */
     public static function read(string $line): ?self
     {
-        $said = json_decode($line, true);
-        $isOne =
-            is_array($said) &&
-            array_all(
-                ['generation', 'documents', 'bytes', 'index_bytes'],
-                static fn(string $name): bool => is_int($said[$name] ?? null) && $said[$name] > 0,
-            ) &&
-            array_all(
-                ['sha256', 'index_sha256'],
-                static fn(string $name): bool => is_string($said[$name] ?? null) &&
-                    strlen((string) Base64Url::decode($said[$name])) === 32,
-            );
+        $decoded = json_decode($line, true);
+        $said = is_array($decoded) ? $decoded : [];
+        $count = static fn(string $name): int => is_int($said[$name] ?? null) ? $said[$name] : 0;
+        $hash = static fn(string $name): string => is_string($said[$name] ?? null) ? $said[$name] : '';
+        $one = new self(
+            $count('generation'),
+            $count('documents'),
+            $count('bytes'),
+            $hash('sha256'),
+            $count('index_bytes'),
+            $hash('index_sha256'),
+        );
 
-        return $isOne
-            ? new self(
-                $said['generation'],
-                $said['documents'],
-                $said['bytes'],
-                $said['sha256'],
-                $said['index_bytes'],
-                $said['index_sha256'],
-            )
+        return min($one->generation, $one->documents, $one->bytes, $one->indexBytes) > 0 &&
+            strlen((string) Base64Url::decode($one->hash)) === 32 &&
+            strlen((string) Base64Url::decode($one->indexHash)) === 32
+            ? $one
             : null;
     }
 

@@ -103,7 +103,7 @@ final readonly class GenerationFile
     /** The newest generation; null when there is none. */
     public function newestGeneration(): ?int
     {
-        return $this->database->value('SELECT max(id) FROM generations');
+        return $this->database->number('SELECT max(id) FROM generations');
     }
 
     /**
@@ -113,6 +113,7 @@ final readonly class GenerationFile
      */
     public function make(int $generation, string $path): void
     {
+        /** @var list<array{type: string, sql: string}> $schema */
         $schema = $this->database->rows(self::SCHEMA);
         self::createTables($schema, $path);
         $this->database->withoutForeignKeys(fn() => $this->fill($generation, $path));
@@ -139,7 +140,7 @@ final readonly class GenerationFile
     /** Not one of the statements that are kept: a file cannot be detached while there is one. */
     private function run(string $sql, int|string $value): void
     {
-        $statement = $this->database->connection->prepare($sql);
+        $statement = Database::expect($this->database->connection->prepare($sql));
         if ($statement->paramCount() > 0) {
             $statement->bindValue(1, $value);
         }
@@ -155,20 +156,20 @@ final readonly class GenerationFile
         }
     }
 
-    /** @param list<array<string, string>> $schema */
+    /** @param list<array{type: string, sql: string}> $schema */
     private static function createTables(array $schema, string $path): void
     {
         self::create($path, $schema, static fn(string $type): bool => $type === 'table');
     }
 
-    /** @param list<array<string, string>> $schema */
+    /** @param list<array{type: string, sql: string}> $schema */
     private static function createOthers(array $schema, string $path): void
     {
         self::create($path, $schema, static fn(string $type): bool => $type !== 'table');
     }
 
     /**
-     * @param list<array<string, string>> $schema
+     * @param list<array{type: string, sql: string}> $schema
      * @param callable(string): bool $isWanted
      */
     private static function create(string $path, array $schema, callable $isWanted): void

@@ -60,7 +60,7 @@ final readonly class ObjectRetention
     private static function old(array $objects, string $name, int $seconds): array
     {
         $newestAt = max([0, ...array_column($objects, 'modifiedAt')]);
-        $generations = [];
+        $generations = $match = [];
         foreach ($objects as $object) {
             if (preg_match($name, $object->key, $match) === 1) {
                 $generations[(int) $match[1]][] = $object;
@@ -126,7 +126,7 @@ final readonly class PointerPacks
     /** Notes pointers in the store that this database does not know, as after a restore. */
     private function findOthers(): void
     {
-        $known = array_flip($this->publications->generations());
+        [$known, $match] = [array_flip($this->publications->generations()), []];
         foreach ($this->store->client->list('pointers/') as $object) {
             if (preg_match('~^pointers/([0-9]{1,15})\.json$~D', $object->key, $match) !== 1) {
                 continue;

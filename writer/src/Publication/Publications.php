@@ -89,10 +89,7 @@ final readonly class Publications
     /** @return list<int> of all pointers that are noted here */
     public function generations(): array
     {
-        return array_column(
-            $this->database->rows('SELECT generation FROM pointers WHERE store = ?', [$this->store]),
-            'generation',
-        );
+        return $this->database->integers('SELECT generation FROM pointers WHERE store = ?', [$this->store]);
     }
 
     /**
@@ -102,9 +99,9 @@ final readonly class Publications
      */
     public function oldestDayBefore(int $day): ?int
     {
-        $at = $this->database->value(self::OLDEST, [$this->store, $day]);
+        $at = $this->database->number(self::OLDEST, [$this->store, $day]);
 
-        return $at === null ? null : (int) $at - ($at % self::DAY_SECONDS);
+        return $at === null ? null : $at - ($at % self::DAY_SECONDS);
     }
 
     /**

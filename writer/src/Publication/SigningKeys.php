@@ -104,7 +104,7 @@ final readonly class PublicKeys
                 $described[] = [
                     'kty' => 'OKP',
                     'crv' => 'Ed25519',
-                    'kid' => (string) $kid,
+                    'kid' => "$kid",
                     'x' => Base64Url::encode($key),
                     'use' => 'sig',
                     'alg' => 'EdDSA',

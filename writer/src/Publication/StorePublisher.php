@@ -185,7 +185,7 @@ final readonly class Chain
     /** Without a current.json, and without a record of it here, the newest pointer of all is the one to follow. */
     private function adopt(CurrentPointer $current): CurrentPointer
     {
-        $generations = [];
+        $generations = $match = [];
         foreach ($this->store->client->list('pointers/') as $object) {
             if (preg_match('~^pointers/([0-9]{1,15})\.json$~D', $object->key, $match) === 1) {
                 $generations[] = (int) $match[1];
@@ -278,11 +278,13 @@ final readonly class CurrentPointer
         }
         $found = Pointer::read($object->content, $reader);
 
-        return match (true) {
-            $found instanceof Pointer => new self($store, $found, $object->etag),
-            self::isForeign($found) => throw self::notOurs(self::KEY, $found),
-            default => new self($store, null, $object->etag, $found),
-        };
+        if ($found instanceof Pointer) {
+            return new self($store, $found, $object->etag);
+        }
+
+        self::refuseForeign(self::KEY, $found);
+
+        return new self($store, null, $object->etag, $found);
     }
 
     /**
@@ -298,7 +300,11 @@ final readonly class CurrentPointer
     ): Pointer|PointerVerdict|null {
         $found = self::found($store, $generation, $reader);
 
-        return self::isForeign($found) ? throw self::notOurs(Pointer::keyOf($generation), $found) : $found;
+        if ($found instanceof PointerVerdict) {
+            self::refuseForeign(Pointer::keyOf($generation), $found);
+        }
+
+        return $found;
     }
 
     /**
@@ -345,13 +351,12 @@ final readonly class CurrentPointer
         );
     }
 
-    /** @phpstan-assert-if-true PointerVerdict $found */
-    private static function isForeign(Pointer|PointerVerdict|null $found): bool
+    /** @throws StoreFailure where somebody else has written it */
+    private static function refuseForeign(string $key, PointerVerdict $found): void
     {
-        return in_array(
-            $found,
-            [PointerVerdict::UnknownKey, PointerVerdict::OtherVersion, PointerVerdict::OtherStore],
-            true,
-        );
+        $foreign = [PointerVerdict::UnknownKey, PointerVerdict::OtherVersion, PointerVerdict::OtherStore];
+        if (in_array($found, $foreign, true)) {
+            throw self::notOurs($key, $found);
+        }
     }
 }

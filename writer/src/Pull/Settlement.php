@@ -58,8 +58,9 @@ final readonly class Settlement
     public function settle(int $now): SettledCounts
     {
         [$total, $started] = [new SettledCounts(), hrtime(true)];
-        foreach ($this->database->rows(self::REGIONS, [$now - ShardStore::KEPT_SECONDS]) as $row) {
-            ['region' => $region, 'settled_until' => $from, 'pulled_until' => $pulled] = $row;
+        /** @var list<array{region: string, settled_until: int, pulled_until: ?int}> $regions */
+        $regions = $this->database->rows(self::REGIONS, [$now - ShardStore::KEPT_SECONDS]);
+        foreach ($regions as ['region' => $region, 'settled_until' => $from, 'pulled_until' => $pulled]) {
             $gone = intdiv($now - ShardStore::KEPT_SECONDS, 60);
             $until = min(max((int) $pulled - self::FLUSH_MINUTES, $gone), intdiv($now, 60) - 1);
             while ($from < $until && (hrtime(true) - $started) / 1e9 < self::MOST_SECONDS) {
@@ -75,10 +76,12 @@ final readonly class Settlement
     /** @return int the minute up to which all is settled now */
     private function settleSome(string $region, int $from, int $until, SettledCounts $total): int
     {
-        $minutes = array_column(
-            $this->database->rows(self::MINUTES, [$region, $from, $until, self::MINUTES_PER_COMMIT]),
-            'minute',
-        );
+        $minutes = $this->database->integers(self::MINUTES, [
+            $region,
+            $from,
+            $until,
+            self::MINUTES_PER_COMMIT,
+        ]);
         $settled = count($minutes) < self::MINUTES_PER_COMMIT ? $until : $minutes[count($minutes) - 1];
         $some = new SettledCounts();
         foreach ($minutes as $minute) {
@@ -106,10 +109,10 @@ final readonly class Settlement
     private function count(string $region, int $minute, SettledCounts $sums): Generator
     {
         $sums->minutes++;
-        foreach (
-            $this->database->rows(self::LISTS, [$region, $minute])
-            as ['window' => $window, 'category' => $category]
-        ) {
+        /** @var list<array{window: string, category: string}> $lists */
+        $lists = $this->database->rows(self::LISTS, [$region, $minute]);
+        foreach ($lists as ['window' => $window, 'category' => $category]) {
+            /** @var list<array{rank: int, video_id: string, looks: int, views: int}> $rows */
             $rows = $this->database->rows(self::TOLD, [$region, $minute, $window, $category]);
             $shares = $this->shares([$region, $window, $category], $minute, self::toldByRank($rows));
             foreach (
@@ -126,7 +129,7 @@ final readonly class Settlement
     }
 
     /**
-     * @param list<array<string, mixed>> $rows of one list and minute
+     * @param list<array{rank: int, looks: int, views: int, ...}> $rows of one list and minute
      * @return array<int, int> looks or views, whichever are more, of all videos that had the rank in that minute
      */
     private static function toldByRank(array $rows): array
@@ -137,7 +140,10 @@ final readonly class Settlement
             $views[$rank] = ($views[$rank] ?? 0) + $rowViews;
         }
 
-        return array_combine(array_keys($looks), array_map(max(...), $looks, $views));
+        return array_combine(
+            array_keys($looks),
+            array_map(static fn(int $ofLooks, int $ofViews): int => max($ofLooks, $ofViews), $looks, $views),
+        );
     }
 
     /**
@@ -150,15 +156,11 @@ final readonly class Settlement
     private function shares(array $list, int $minute, array $told): array
     {
         $first = $minute - self::ACCEPTED_MINUTES;
-        $shares = $this->ceiling->shares(
-            $told,
-            $this->database->rows(self::SERVED, [...$list, $first, $minute + self::FLUSH_MINUTES]),
-            array_column(
-                $this->database->rows(self::USED, [...$list, $first, $minute - 1]),
-                'counted',
-                'rank',
-            ),
-        );
+        /** @var list<array{first_rank: int, last_rank: int, lists: int}> $served */
+        $served = $this->database->rows(self::SERVED, [...$list, $first, $minute + self::FLUSH_MINUTES]);
+        /** @var list<array{rank: int, counted: int}> $used */
+        $used = $this->database->rows(self::USED, [...$list, $first, $minute - 1]);
+        $shares = $this->ceiling->shares($told, $served, array_column($used, 'counted', 'rank'));
         foreach ($told as $rank => $count) {
             $this->database->run(self::ADD_USED, [
                 ...$list,

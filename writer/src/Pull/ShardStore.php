@@ -70,13 +70,10 @@ final readonly class ShardStore
      */
     public function toAsk(int $now): array
     {
-        $known = array_column(
-            $this->database->rows(self::ASK, [$now - self::KEPT_SECONDS]),
-            'after',
-            'shard',
-        );
+        /** @var list<array{shard: string, after: ?int}> $known */
+        $known = $this->database->rows(self::ASK, [$now - self::KEPT_SECONDS]);
 
-        return array_filter($known, $this->isOwn(...), ARRAY_FILTER_USE_KEY);
+        return array_filter(array_column($known, 'after', 'shard'), $this->isOwn(...), ARRAY_FILTER_USE_KEY);
     }
 
     /** Before a shard is asked, so that one that does not answer does not keep the others waiting in the next run. */

@@ -86,8 +86,8 @@ final readonly class Pruning
     /** One transaction each: a reader sees all of a generation or none of it. */
     private function dropGenerations(int $retentionSeconds): int
     {
-        $old = array_column($this->database->rows(self::OLD_GENERATIONS, [$retentionSeconds]), 'id');
-        $tables = array_column($this->database->rows(self::TABLES_OF_A_GENERATION), 'name');
+        $old = $this->database->integers(self::OLD_GENERATIONS, [$retentionSeconds]);
+        $tables = $this->database->texts(self::TABLES_OF_A_GENERATION);
         $this->database->withoutForeignKeys(function () use ($old, $tables): void {
             foreach ($old as $id) {
                 $this->database->transaction(fn() => $this->dropGeneration($id, $tables));
@@ -172,10 +172,10 @@ final readonly class Cutoff
     private function byData(int $retentionHours): ?int
     {
         $cutoff = null;
-        $newest = $this->database->value(self::NEWEST, [PHP_INT_MAX]);
+        $newest = $this->database->number(self::NEWEST, [PHP_INT_MAX]);
         for ($day = 0; 24 * $day < $retentionHours && $newest !== null; $day++) {
             $cutoff = $newest - self::DAY_SECONDS + 1;
-            $newest = $this->database->value(self::NEWEST, [$cutoff - 1]);
+            $newest = $this->database->number(self::NEWEST, [$cutoff - 1]);
         }
 
         return $newest === null ? null : $cutoff;

@@ -27,8 +27,8 @@ final readonly class StatusReport
     private const string LAST_CHECK = 'SELECT checked_at, result, detail FROM checks ORDER BY id DESC LIMIT 1';
 
     /**
-     * @param ?array<string, mixed> $lastRun
-     * @param ?array<string, mixed> $generation
+     * @param ?array{command: string, started_at: int, exit_code: ?int, error: ?string} $lastRun
+     * @param ?array{id: int, published_at: int, video_count: int, formula: string} $generation
      * @param array<string, int> $rejections by reason
      * @param array{videos: int, channels: int} $removals
      * @param ?array{checked_at: int, result: string, detail: ?string} $lastCheck
@@ -67,26 +67,31 @@ final readonly class StatusReport
         ?Pause $pause,
         ?RegionShare $share = null,
     ): self {
+        /** @var ?array{command: string, started_at: int, exit_code: ?int, error: ?string} $run */
+        $run = $database->row('SELECT * FROM runs ORDER BY id DESC LIMIT 1');
+        /** @var ?array{id: int, published_at: int, video_count: int, formula: string} $generation */
+        $generation = $database->row('SELECT * FROM generations ORDER BY id DESC LIMIT 1');
+        /** @var list<array{reason: string, lines: int}> $rejections */
+        $rejections = $database->rows(self::REJECTIONS, [$now - self::REJECTIONS_PERIOD_SECONDS]);
+        /** @var ?array{checked_at: int, result: string, detail: ?string} $check */
+        $check = $database->row(self::LAST_CHECK);
+
         return new self(
             $now,
             $path,
-            $database->rows('SELECT * FROM runs ORDER BY id DESC LIMIT 1')[0] ?? null,
-            $database->rows('SELECT * FROM generations ORDER BY id DESC LIMIT 1')[0] ?? null,
+            $run,
+            $generation,
             RegionReport::of($database, $now, $share),
-            array_column(
-                $database->rows(self::REJECTIONS, [$now - self::REJECTIONS_PERIOD_SECONDS]),
-                'lines',
-                'reason',
-            ),
+            array_column($rejections, 'lines', 'reason'),
             array_map(new Removals($database)->count(...), [
                 'videos' => RemovalKind::Video,
                 'channels' => RemovalKind::Channel,
             ]),
-            $database->rows(self::LAST_CHECK)[0] ?? null,
-            $database->value('SELECT min(observed_at) FROM observations'),
-            $database->value('SELECT count(*) FROM velocity WHERE last_observed_at > ?', [
+            $check,
+            $database->number('SELECT min(observed_at) FROM observations'),
+            $database->number('SELECT count(*) FROM velocity WHERE last_observed_at > ?', [
                 $now + self::FUTURE_SECONDS,
-            ]),
+            ]) ?? 0,
             $labels,
             $pause,
             InstanceReport::of($database, $now),
@@ -139,7 +144,7 @@ final readonly class StatusReport
     /** Lines for a terminal. */
     public function text(): string
     {
-        $size = sprintf('%.1f MB, WAL %.1f MB', filesize($this->path) / 1e6, $this->walBytes() / 1e6);
+        $size = sprintf('%.1f MB, WAL %.1f MB', (int) filesize($this->path) / 1e6, $this->walBytes() / 1e6);
         $lines = [
             "Database    $this->path ($size)",
             'Last run    ' . $this->runText(),
@@ -259,10 +264,17 @@ final readonly class RegionReport
     /** @param int $now UTC seconds */
     public static function of(Database $database, int $now, ?RegionShare $share): self
     {
+        /** @var list<array{region: string, videos: int, newest_observed_at: ?int}> $rows */
+        $rows = $database->rows(self::REGIONS);
         $known = $share?->ownership();
-        $isListed = static fn(array $row): bool => $known === null || isset($known[$row['region']]);
+        $listed = [];
+        foreach ($rows as $row) {
+            if ($known === null || isset($known[$row['region']])) {
+                $listed[] = $row;
+            }
+        }
 
-        return new self(array_values(array_filter($database->rows(self::REGIONS), $isListed)), $now, $share);
+        return new self($listed, $now, $share);
     }
 
     /** @return array<string, mixed> members of the status */
@@ -283,7 +295,9 @@ final readonly class RegionReport
     /** @return list<string> a line, or none when all regions are ranked */
     public function ranked(): array
     {
-        return $this->isWhole() ? [] : ['Ranks       ' . implode(', ', $this->share->codes) . ' only'];
+        return $this->share === null || $this->isWhole()
+            ? []
+            : ['Ranks       ' . implode(', ', $this->share->codes) . ' only'];
     }
 
     /** @return list<string> a table */
@@ -328,6 +342,7 @@ final readonly class InstanceReport
     /** @param int $now UTC seconds */
     public static function of(Database $database, int $now): self
     {
+        /** @var list<array{host: string, retry_at: int, failure: string}> $rows */
         $rows = $database->rows(self::FAILING, [strlen(InstanceUrl::PREFIX) + 1, InstanceUrl::PREFIX, $now]);
         $pauses = [];
         foreach ($rows as ['host' => $host, 'retry_at' => $retryAt, 'failure' => $failure]) {
@@ -358,7 +373,11 @@ final readonly class InstanceReport
     }
 }
 
-/** What was published into object storage, and how the last run ended there. */
+/**
+ * What was published into object storage, and how the last run ended there.
+ *
+ * @phpstan-type Row array{store: string, generation: ?int, published_at: ?int, seconds: ?float, file_bytes: ?int, bundle_generation: ?int, bundle_published_at: ?int, bundle_seconds: ?float, bundle_bytes: ?int, failed_at: ?int, failure: ?string}
+ */
 final readonly class PublicationReport
 {
     private const string STORES = <<<'SQL'
@@ -368,14 +387,17 @@ final readonly class PublicationReport
     SQL;
 
     /**
-     * @param list<array<string, mixed>> $stores the one that was used last is the first
+     * @param list<Row> $stores the one that was used last is the first
      * @param int $now UTC seconds
      */
     private function __construct(private array $stores, private int $now) {}
 
     public static function of(Database $database, int $now): self
     {
-        return new self($database->rows(self::STORES), $now);
+        /** @var list<Row> $stores */
+        $stores = $database->rows(self::STORES);
+
+        return new self($stores, $now);
     }
 
     /** @return list<array<string, mixed>> an object for each store */
@@ -397,7 +419,7 @@ final readonly class PublicationReport
     }
 
     /**
-     * @param array<string, mixed> $store
+     * @param Row $store
      * @return list<string>
      */
     private function linesOf(array $store): array
@@ -409,7 +431,7 @@ final readonly class PublicationReport
                 $store['bundle_generation'],
                 $this->age($store['bundle_published_at']),
                 $store['bundle_bytes'] / 1e6,
-                $store['bundle_seconds'],
+                $store['bundle_seconds'] ?? 0,
             );
         }
         if ($store['failure'] !== null) {
@@ -419,7 +441,7 @@ final readonly class PublicationReport
         return $lines;
     }
 
-    /** @param array<string, mixed> $store */
+    /** @param Row $store */
     private function publishedText(array $store): string
     {
         return $store['generation'] === null
@@ -428,14 +450,14 @@ final readonly class PublicationReport
                 'generation %d, %s ago, %.1f MB%s',
                 $store['generation'],
                 $this->age($store['published_at']),
-                $store['file_bytes'] / 1e6,
+                ($store['file_bytes'] ?? 0) / 1e6,
                 $store['seconds'] === null ? '' : sprintf(', in %.1f s', $store['seconds']),
             );
     }
 
-    private function age(int $at): string
+    private function age(?int $at): string
     {
-        return ReadableTime::age($this->now - $at);
+        return ReadableTime::age($this->now - ($at ?? 0));
     }
 }
 
@@ -450,7 +472,7 @@ final readonly class PullReport
     SQL;
 
     /**
-     * @param array<string, int|float> $sums
+     * @param array{lists: int, looks: int, views: int, late_looks: int, late_views: int, settled: int, counted_looks: float, counted_views: float} $sums
      * @param ?int $oldestUnsettled minute
      */
     private function __construct(
@@ -462,15 +484,17 @@ final readonly class PullReport
     /** Null when nothing was ever pulled. */
     public static function of(Database $database): ?self
     {
-        $sums = $database->rows(self::SUMS)[0];
+        if ($database->value('SELECT 1 FROM pull_regions') === null) {
+            return null;
+        }
+        /** @var array{lists: int, looks: int, views: int, late_looks: int, late_views: int, settled: int, counted_looks: float, counted_views: float} $sums */
+        $sums = $database->row(self::SUMS);
 
-        return $sums['looks'] === null
-            ? null
-            : new self(
-                $sums,
-                $database->value('SELECT min(minute) FROM pulled_counts'),
-                (int) $database->value('SELECT sum(lost_minutes) FROM pull_shards'),
-            );
+        return new self(
+            $sums,
+            $database->number('SELECT min(minute) FROM pulled_counts'),
+            $database->number('SELECT sum(lost_minutes) FROM pull_shards') ?? 0,
+        );
     }
 
     /** @return array<string, mixed> */
@@ -527,23 +551,21 @@ final readonly class BackupReport
     private const string LAST = 'SELECT store, began_at, failure FROM backups ORDER BY id DESC LIMIT 1';
 
     /**
-     * @param ?array<string, mixed> $made
-     * @param ?array<string, mixed> $failed the last one, unless it was made
+     * @param ?array{store: string, began_at: int, seconds: float, bytes: int} $made
+     * @param ?array{store: string, began_at: int, failure: ?string} $failed the last one, unless it was made
      */
     private function __construct(private ?array $made, private ?array $failed, private int $now) {}
 
     /** @return ?self null when none was ever begun */
     public static function of(Database $database, int $now): ?self
     {
-        $last = $database->rows(self::LAST)[0] ?? null;
+        /** @var ?array{store: string, began_at: int, failure: ?string} $last */
+        $last = $database->row(self::LAST);
+        /** @var ?array{store: string, began_at: int, seconds: float, bytes: int} $made */
+        $made = $database->row(self::MADE);
+        $failed = ($last['failure'] ?? null) === null ? null : $last;
 
-        return $last === null
-            ? null
-            : new self(
-                $database->rows(self::MADE)[0] ?? null,
-                $last['failure'] === null ? null : $last,
-                $now,
-            );
+        return $last === null ? null : new self($made, $failed, $now);
     }
 
     /** @return array<string, mixed> */
@@ -596,8 +618,8 @@ final readonly class ReadableTime
      */
     public static function inRow(array $row): array
     {
-        foreach ($row as $name => $value) {
-            $row[$name] = str_ends_with($name, '_at') && $value !== null ? Rfc3339::format($value) : $value;
+        foreach (array_filter($row, is_int(...)) as $name => $value) {
+            $row[$name] = str_ends_with($name, '_at') ? Rfc3339::format($value) : $value;
         }
 
         return $row;

@@ -34,7 +34,7 @@ final readonly class S3Client
         public Deadline $deadline,
         ?Closure $sleep = null,
     ) {
-        $this->sleep = $sleep ?? static fn(float $seconds) => usleep((int) (1e6 * $seconds));
+        $this->sleep = $sleep ?? static fn(float $seconds) => usleep(max(0, (int) (1e6 * $seconds)));
     }
 
     /**
@@ -160,21 +160,21 @@ final readonly class S3Client
     /** @throws StoreFailure */
     private function send(Request $request): Response
     {
-        for ($attempt = 1; ; $attempt++) {
+        $attempt = 0;
+        while (true) {
+            $attempt++;
             $seconds = $this->deadline->secondsLeft();
             if ($seconds <= 0) {
                 throw StoreFailure::late($request->key, $this->deadline->seconds);
             }
             try {
                 $response = $this->transport->send($request, $seconds);
-                $failure = in_array($response->status, self::TEMPORARY, true)
-                    ? $this->failure($response, $request->key)
-                    : null;
+                if (!in_array($response->status, self::TEMPORARY, true)) {
+                    return $response;
+                }
+                $failure = $this->failure($response, $request->key);
             } catch (TransportFailure $problem) {
                 $failure = $this->ofTransport($problem, $request);
-            }
-            if ($failure === null) {
-                return $response;
             }
             $delay = self::FIRST_DELAY_SECONDS * 2 ** $attempt * (mt_rand() / mt_getrandmax());
             if ($attempt === self::ATTEMPTS || $delay >= $this->deadline->secondsLeft()) {

@@ -57,6 +57,7 @@ final readonly class WorkFolder
     {
         [$from, $to] = [fopen($path, 'rb'), @fopen("$path.gz", 'xb')];
         $deflate = deflate_init(ZLIB_ENCODING_GZIP, ['level' => self::GZIP_LEVEL]);
+        assert($deflate !== false);
         do {
             $chunk = (string) fread($from, self::CHUNK_BYTES);
             $isEnd = $chunk === '';
