@@ -105,7 +105,8 @@ def _observe(
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        raise CannotMeasure(f"writer {command} failed ({process.returncode}): {log.read_text()[-500:]}")
+        last = log.read_text().strip().rpartition("\n")[2]
+        raise CannotMeasure(f"writer {command} failed ({process.returncode}): {last[:500]}")
     source.unlink()
     cpu_seconds = usage.ru_utime + usage.ru_stime
     return _Cost(time.perf_counter() - began, cpu_seconds, usage.ru_maxrss / 1024)
