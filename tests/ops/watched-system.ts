@@ -175,7 +175,7 @@ export class WatchedSystem {
   }
 
   get #followerMetrics(): string {
-    return join(this.#metrics, "follow.prom");
+    return `${this.writerMetrics}.reader.prom`; // as PublishingSystem names it
   }
 
   /** Where spool files of the writer come from. */
