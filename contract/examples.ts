@@ -1,5 +1,5 @@
 import { refusalDetails } from "./http.ts";
-import { defaultLimit } from "./lists.ts";
+import { defaultLimit, windowHours, windows } from "./lists.ts";
 import { describeProblem, type Problem, type ProblemKind } from "./problem.ts";
 import { generationGone, limitExpected, type TrendingQuery, trendingUrl } from "./queries.ts";
 import type {
@@ -150,11 +150,7 @@ export const aboutExample: About = {
   generation: 4711,
   generated_at: "2026-11-21T10:00:00Z",
   formula: "inverse-square-1",
-  windows: [
-    { name: "now", hours: 6 },
-    { name: "day", hours: 24 },
-    { name: "week", hours: 168 },
-  ],
+  windows: windows.map((name) => ({ name, hours: windowHours[name] })),
   channel_limit: { videos: 3, within_ranks: 24 },
   sources: [{ kind: "youtube", host: "www.googleapis.com" }],
   explore_share: 0.25,

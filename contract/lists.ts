@@ -1,8 +1,24 @@
-export const windows = ["now", "day", "week"] as const;
-export type Window = (typeof windows)[number];
+/**
+ * How far ahead each list looks, in hours. This is the one list of windows; pickers and exports have its order.
+ * facts.test.ts compares with it what is written in PHP, SQL and Python.
+ */
+export const windowHours = { now: 6, day: 24, week: 168 } as const;
+export type Window = keyof typeof windowHours;
+export const windows = Object.keys(windowHours) as Window[];
 
-/** How far ahead each list looks. A test compares it with the writer's. */
-export const windowHours: Record<Window, number> = { now: 6, day: 24, week: 168 };
+/** The window of a request that names none. */
+export const defaultWindow: Window = "day";
+
+/** Hours in English, as of a window: "24 hours", "7 days". */
+export function describeHours(hours: number): string {
+  return hours > 48 ? `${hours / 24} days` : `${hours} hours`;
+}
+
+/** What the windows mean, for the description of the API. */
+export function describeWindows(): string {
+  const meanings = windows.map((window) => `${window} = ${describeHours(windowHours[window])}`);
+  return `The time ahead that a score covers: ${meanings.join(", ")}`;
+}
 
 export const defaultLimit = 24;
 export const largestLimit = 50;

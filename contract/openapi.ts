@@ -415,7 +415,7 @@ const exportPaths: ZodOpenApiPathsObject = {
       operationId: "exportRanking",
       summary: "The whole ranking of a market, a JSON object a line",
       description:
-        "Every rank of the newest generation's lists over all categories, of all three windows or of one. The first line is an `ExportHead`, which says how many follow; each of those is an `ExportItem`, as in /api/trending and with its window.",
+        "Every rank of the newest generation's lists over all categories, of all windows or of one. The first line is an `ExportHead`, which says how many follow; each of those is an `ExportItem`, as in /api/trending and with its window.",
       requestParams: {
         path: z.object({ region: z.enum(regionCodes).meta({ examples: ["GB"] }) }),
         query: z.object({

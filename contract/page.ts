@@ -1,3 +1,4 @@
+import { defaultWindow } from "./lists.ts";
 import { pagePath } from "./paths.ts";
 import { findRegion } from "./regions.ts";
 
@@ -13,7 +14,7 @@ export type PageQuery = {
 /** The one URL of a page: fixed order, defaults left out except the region. It is a cache key. */
 export function pageUrl({ region, window, category, lang, cursor }: PageQuery): string {
   let url = `${pagePath}?region=${region}`;
-  if (window !== "day") url += `&window=${window}`;
+  if (window !== defaultWindow) url += `&window=${window}`;
   if (category !== undefined) url += `&category=${encodeQueryValue(category)}`;
   if (lang !== undefined && lang !== mainLanguage(region)) url += `&lang=${lang}`;
   if (cursor !== undefined) url += `&cursor=${cursor}`;
@@ -38,15 +39,27 @@ export function feedUrl({ region, form, window, category }: Feed): string {
   return `/feeds/${region}.${form}${search === "" ? "" : `?${search}`}`;
 }
 
-/** The languages of the page (BCP 47): those that web/client/src/view/words has. */
-export const pageLanguages: ReadonlySet<string> = new Set([
-  ...["en", "de", "fr", "es", "it", "nl", "pl", "sv", "pt", "da", "cs"],
-]);
+/** The languages of the page (BCP 47), as web/client/src/view/locales has them. */
+export const pageLanguages = ["en", "de", "fr", "es", "it", "nl", "pl", "sv", "pt", "da", "cs"] as const;
+export type PageLanguage = (typeof pageLanguages)[number];
+
+/** The language of the page with this tag, or undefined. */
+export function findPageLanguage(tag: string | undefined): PageLanguage | undefined {
+  return pageLanguages.find((language) => language === tag);
+}
 
 /** The language of a region's page that names none: the first of the region's that the page has, else English. */
-export function mainLanguage(region: string): string {
-  const primary = findRegion(region)?.languages.map((tag) => tag.split("-")[0]?.toLowerCase() ?? "");
-  return primary?.find((language) => pageLanguages.has(language)) ?? "en";
+export function mainLanguage(region: string): PageLanguage {
+  for (const tag of findRegion(region)?.languages ?? []) {
+    const language = findPageLanguage(tag.split("-")[0]?.toLowerCase());
+    if (language !== undefined) return language;
+  }
+  return "en";
+}
+
+/** The language that a page is written in. */
+export function pageLanguageOf({ lang, region }: Pick<PageQuery, "lang" | "region">): PageLanguage {
+  return findPageLanguage(lang ?? mainLanguage(region)) ?? "en";
 }
 
 /**

@@ -1,6 +1,15 @@
 import * as z from "zod/mini";
-import { choiceOf, defaultLimit, largestLimit, longestList, type Window, windows } from "./lists.ts";
-import { type FeedForm, type PageQuery, pageLanguages } from "./page.ts";
+import {
+  choiceOf,
+  defaultLimit,
+  defaultWindow,
+  describeWindows,
+  largestLimit,
+  longestList,
+  type Window,
+  windows,
+} from "./lists.ts";
+import { type FeedForm, findPageLanguage, type PageQuery, pageLanguages } from "./page.ts";
 import { explanationPath, pageParameters } from "./paths.ts";
 import type { ProblemExtras, ProblemKind } from "./problem.ts";
 import { defaultRegion, findRegion, regionCodes } from "./regions.ts";
@@ -25,7 +34,7 @@ export const sparklineHours = 24;
 /** The parameters of /api/trending. The OpenAPI document is made from this schema as well. */
 export const TrendingQuery = z.strictObject({
   region: z._default(z.string().check(z.refine(isRegion, { error: regionExpected })), () => defaultRegion),
-  window: z._default(z.enum(windows, { error: `expected one of ${windows.join(", ")}` }), "day"),
+  window: z._default(z.enum(windows, { error: `expected one of ${windows.join(", ")}` }), defaultWindow),
   category: z.optional(
     z.string().check(z.regex(/^.{1,60}$/su, { error: "expected a category of 1 to 60 characters" })),
   ),
@@ -75,7 +84,7 @@ export function parseTrendingQuery(search: string): ParsedTrendingQuery {
 /** The one URL of a query: fixed order, defaults left out except the region. It is a cache key. */
 export function trendingUrl(query: TrendingQuery): string {
   let url = `/api/trending?region=${query.region}`;
-  if (query.window !== "day") url += `&window=${query.window}`;
+  if (query.window !== defaultWindow) url += `&window=${query.window}`;
   if (query.category !== undefined) url += `&category=${encodeQueryValue(query.category)}`;
   if (query.language !== undefined) url += `&language=${query.language}`;
   if (query.fields !== undefined) url += `&fields=${query.fields}`;
@@ -151,7 +160,7 @@ const shape = described.def.shape;
 
 const descriptions: Record<keyof typeof shape, string> = {
   region: "The market, ISO 3166-1 alpha-2, in upper or lower case",
-  window: "The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days",
+  window: describeWindows(),
   category: "One of the categories that /api/regions lists; without it, the list over all categories",
   language:
     "The primary subtag of a language (BCP 47): videos in it, in all its regional variants (RFC 4647, basic filtering). One that /api/regions lists for the market; not beside `category`",
@@ -189,7 +198,7 @@ export function parsePageQuery(search: string): ParsedPageQuery {
   const [lang, ...more] = parameters.getAll("lang");
   parameters.delete("lang");
   for (const name of [...parameters.keys()]) if (!pageParameters.includes(name)) parameters.delete(name);
-  const isLanguage = lang === undefined || pageLanguages.has(lang);
+  const isLanguage = lang === undefined || findPageLanguage(lang) !== undefined;
   if (!isLanguage || more.length > 0) return { query: null, invalid: [unknownPageLanguage] };
   const parsed = parseTrendingQuery(parameters.toString());
   return parsed.query === null ? parsed : { query: { ...parsed.query, lang }, invalid: null };
@@ -197,7 +206,7 @@ export function parsePageQuery(search: string): ParsedPageQuery {
 
 const unknownPageLanguage: InvalidParameter = {
   name: "lang",
-  detail: `expected one of ${[...pageLanguages].join(", ")}`,
+  detail: `expected one of ${pageLanguages.join(", ")}`,
 };
 
 /** Which feed a path names. */
@@ -242,7 +251,7 @@ export function parseExplainQuery(search: string): ParsedTrendingQuery {
 
 /** The one URL of an explanation: the default window left out. It is a cache key. */
 export function explanationUrl(id: string, { region, window }: ExplainQuery): string {
-  return `${explanationPath(id)}?region=${region}${window === "day" ? "" : `&window=${window}`}`;
+  return `${explanationPath(id)}?region=${region}${window === defaultWindow ? "" : `&window=${window}`}`;
 }
 
 /** What is exported: a market's lists over all categories, of one window, or of all without it. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { largestLimit, windows } from "./lists.ts";
+import { describeWindows, largestLimit, windows } from "./lists.ts";
 import { videoIdPattern } from "./paths.ts";
 import { problemKinds, problemType } from "./problem.ts";
 import { sparklineHours, type TrendingQuery } from "./queries.ts";
@@ -7,7 +7,13 @@ import { regionCodes } from "./regions.ts";
 import { longestToken } from "./token.ts";
 
 /** Rows of the database carry plain strings; a foreign key makes sure that a region is one of ours. */
-type Widened<T> = T extends string ? string : T extends object ? { [K in keyof T]: Widened<T[K]> } : T;
+type Widened<T> = T extends Window
+  ? T
+  : T extends string
+    ? string
+    : T extends object
+      ? { [K in keyof T]: Widened<T[K]> }
+      : T;
 
 /** The answers of the API. The OpenAPI document is made from these; the origin's types are inferred from them. */
 
@@ -15,7 +21,7 @@ const videoId = z.string().regex(videoIdPattern);
 const region = z.enum(regionCodes).meta({ id: "Region", description: "A market, ISO 3166-1 alpha-2" });
 export const window = z.enum(windows).meta({
   id: "Window",
-  description: "The time ahead that a score covers: now = 6 hours, day = 24 hours, week = 7 days",
+  description: describeWindows(),
 });
 export type Region = z.infer<typeof region>;
 export type Window = z.infer<typeof window>;

@@ -91,7 +91,7 @@ def draw_endurance(result: dict[str, Any]) -> bytes:
         "Resident memory, MB": {name: of_samples(f"{name}Megabytes") for name in ("origin", "edge")},
         "Open handles": {name: of_samples(f"{name}Handles") for name in ("origin", "edge")},
         "Database, MB": {"file": of_samples("databaseMegabytes"), "log (WAL)": of_samples("walMegabytes")},
-        "p99 of each minute, ms": {name: of_minutes(name) for name in ("origin", "edge")},
+        "p99, ms": {name: of_minutes(name) for name in ("origin", "edge")},
     }
     events = [event["second"] / 60 for event in result["events"]]
     svg = Element("svg", xmlns="http://www.w3.org/2000/svg")
@@ -116,7 +116,7 @@ def _panel(title: str, lines: dict[str, _Line], events: Iterable[float]) -> Elem
         css=(f"inline:{_CSS}{_LINES_CSS}",),
         style=_STYLE,
         js=(),
-        title=title,
+        title=f"{title}, by minute",
         show_dots=False,
         show_y_guides=False,
         show_x_guides=False,
@@ -126,7 +126,7 @@ def _panel(title: str, lines: dict[str, _Line], events: Iterable[float]) -> Elem
         range=(0, top),
         y_labels_major_count=3,
         show_minor_y_labels=False,
-        x_value_formatter=lambda minute: f"{minute:.0f} min",
+        x_value_formatter=lambda minute: f"{minute:.0f}",
     )
     chart.add_xml_filter(_without_scripts)
     for name, line in lines.items():

@@ -1,5 +1,5 @@
-"""What contract/openapi.json says: facts that are not repeated here, and the schemas of the responses. How
-often each region and window is requested follows from it."""
+"""What contract/openapi.json says, which is not repeated here; the schemas of the responses; and how often
+each region and window is requested."""
 
 import json
 import os

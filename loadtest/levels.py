@@ -1,4 +1,4 @@
-"""A figure and the bound that it has to keep to: a service level of the load test, a goal of the bench."""
+"""Goals, each a figure and the bound that it has to keep to, and the service levels of the load test."""
 
 import tomllib
 from collections.abc import Iterable

@@ -3,7 +3,7 @@ import {
   closePublishedOrigin,
   openPublishedOrigin,
   type PublishedOrigin,
-} from "../test-support/published-origin.ts";
+} from "../test-support/test-origin.ts";
 
 let published: PublishedOrigin;
 

@@ -3,7 +3,9 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Window } from "@trendvault/contract/lists";
 import { regions } from "@trendvault/contract/regions";
+import type { GenerationMark } from "../src/database/inspector.ts";
 
 const migrations = join(import.meta.dir, "../../db/migrations");
 
@@ -30,7 +32,7 @@ export type VideoSeed = {
 
 export type ListSeed = {
   region: string;
-  window?: "now" | "day" | "week";
+  window?: Window;
   category?: string;
   videos: VideoSeed[];
 };
@@ -203,4 +205,15 @@ export class DatabaseBuilder {
 /** Seeds for `count` videos: prefix1, prefix2, … */
 export function videos(count: number, prefix = "video"): VideoSeed[] {
   return Array.from({ length: count }, (_, index) => ({ id: `${prefix}${index + 1}` }));
+}
+
+/** What is compared of a generation that one writer has published. */
+export function generationMark(id: number, publishedAt = 0): GenerationMark {
+  return { id, publishedAt, rankings: [{ id, publishedAt }] };
+}
+
+/** The same of several writers: `id` is the one that published last. */
+export function generationMarkOf(last: GenerationMark, ...others: GenerationMark[]): GenerationMark {
+  const rankings = [last, ...others].flatMap((one) => one.rankings);
+  return { ...last, rankings: rankings.toSorted((left, right) => left.id - right.id) };
 }

@@ -1,7 +1,10 @@
+import { afterEach, beforeEach } from "bun:test";
+import { brotliDecompressSync } from "node:zlib";
 import { toBase64url } from "@trendvault/contract/keys";
 import { tokenMinute } from "@trendvault/contract/token";
 import { assembleOrigin, Origin, type OriginParts } from "../src/origin.ts";
 import { readSettings } from "../src/settings.ts";
+import { DatabaseBuilder, videos } from "./database-builder.ts";
 
 /** Variables that an origin needs. The keys are for tests and worth nothing. */
 export const testEnvironment = {
@@ -40,4 +43,72 @@ export async function openTestOrigin(path: string, env: Record<string, string> =
     },
     ask: async (target, init) => origin.answer(new Request(`http://origin.test${target}`, init)),
   };
+}
+
+/** What the tests of a file share: an empty database for each of them, and an origin over it once it was opened. */
+export class OriginForEachTest {
+  #builder: DatabaseBuilder | null = null;
+  #origin: TestOrigin | null = null;
+
+  /** Call it once in a file, outside of its tests. */
+  constructor() {
+    beforeEach(() => {
+      this.#builder = new DatabaseBuilder();
+    });
+    afterEach(() => {
+      this.#origin?.watcher.close();
+      this.#origin = null;
+      this.#builder?.remove();
+    });
+  }
+
+  get builder(): DatabaseBuilder {
+    if (this.#builder === null) throw new Error("There is a database in a test only");
+    return this.#builder;
+  }
+
+  /** Opens an origin over the database, in the place of the one before. */
+  async open(env: Record<string, string> = {}): Promise<void> {
+    this.#origin?.watcher.close();
+    this.#origin = await openTestOrigin(this.builder.path, env);
+  }
+
+  ask(target: string, init?: RequestInit): Promise<Response> {
+    if (this.#origin === null) throw new Error("open() it first");
+    return this.#origin.ask(target, init);
+  }
+}
+
+/** An origin over a database with one generation. */
+export type PublishedOrigin = { builder: DatabaseBuilder; origin: TestOrigin };
+
+/** Publishes 30 videos in GB, three in DE's list of the next hours, and two in DE's list of a category. */
+export async function openPublishedOrigin(): Promise<PublishedOrigin> {
+  const builder = new DatabaseBuilder();
+  builder.publish([
+    { region: "GB", videos: videos(30) },
+    { region: "DE", window: "now", videos: videos(3) },
+    { region: "DE", category: "Music", videos: videos(2) },
+  ]);
+  return { builder, origin: await openTestOrigin(builder.path) };
+}
+
+export function closePublishedOrigin({ builder, origin }: PublishedOrigin): void {
+  origin.watcher.close();
+  builder.remove();
+}
+
+const decoders: Record<string, (bytes: Uint8Array<ArrayBuffer>) => Uint8Array> = {
+  identity: (bytes) => bytes,
+  br: brotliDecompressSync,
+  zstd: Bun.zstdDecompressSync,
+  gzip: Bun.gunzipSync,
+};
+
+/** Asks for a content coding; `coded` are the bytes that came, `body` is what they decode to. */
+export async function askIn(origin: TestOrigin, encoding: string, target = "/api/trending") {
+  const response = await origin.ask(target, { headers: { "accept-encoding": encoding } });
+  const coded = new Uint8Array(await response.arrayBuffer());
+  const body = new Uint8Array(decoders[encoding]?.(coded) ?? []);
+  return { ...response, status: response.status, headers: response.headers, coded, body };
 }

@@ -5,13 +5,12 @@ import { join } from "node:path";
 import { windowHours, windows } from "@trendvault/contract/lists";
 import { explanationUrl } from "@trendvault/contract/queries";
 import { About, Explanation } from "@trendvault/contract/responses";
-import { testSeed as seed } from "@trendvault/contract/test-support/random";
+import { Random, testSeed as seed } from "@trendvault/contract/test-support/random";
 import { DatabaseBuilder } from "../test-support/database-builder.ts";
-import { randomNumbers } from "../test-support/random-numbers.ts";
 import { openTestOrigin, type TestOrigin } from "../test-support/test-origin.ts";
 
 const writer = Bun.fileURLToPath(import.meta.resolve("../../writer/bin/writer"));
-const random = randomNumbers(seed);
+const random = new Random(seed);
 const regions = ["DE", "GB"] as const;
 const videoCount = 90;
 const commandSeconds = 1200; // up to a hundred processes, on a busy machine
@@ -41,10 +40,10 @@ beforeAll(async () => {
   run(["ingest", "-"], catalogueLine);
   const builder = new DatabaseBuilder(join(folder, "trendvault.db"));
   for (let video = 0; video < videoCount; video += 3) {
-    const looks = random.integer(1, 900);
+    const looks = 1 + random.below(900);
     builder.database.run("INSERT INTO looks VALUES ('DE', ?, ?, ?, ?, ?, ?)", [
-      ...[`v${video}`, random.pick([1, 3, 25]), looks, looks * random.fraction()],
-      ...[random.integer(0, 90), Math.floor(Date.now() / 1000) - 60],
+      ...[`v${video}`, random.pick([1, 3, 25]), looks, looks * random.next()],
+      ...[random.below(91), Math.floor(Date.now() / 1000) - 60],
     ]);
   }
   builder.takeDown("video", "v5");

@@ -4,7 +4,6 @@ import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-si
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
 import { RawClient } from "../test-support/raw-client.ts";
-import { recordReads } from "../test-support/recorded-request.ts";
 import { openTestOrigin, type TestOrigin, testTime } from "../test-support/test-origin.ts";
 import { until } from "../test-support/until.ts";
 
@@ -181,4 +180,48 @@ function fieldsOf({ address, agent, cookie }: Visitor): string {
 
 function minuteOf(body: string): string | undefined {
   return /"token":"[^.]+\.([^.]+)/.exec(body)?.[1];
+}
+
+/**
+ * A Request that records what is read of it: its members by name, its header fields one by one. Only `headers.get` gives
+ * the values of header fields; anything else finds none, also native code that looks behind a Proxy (Bun.inspect).
+ */
+function recordReads(request: Request): { request: Request; reads: Set<string> } {
+  const reads = new Set<string>();
+  const headers = record(new Headers(), {
+    read: (name) => reads.add(`headers.${name}`),
+    members: {
+      get: (field: string) => {
+        reads.add(`headers.get(${field.toLowerCase()})`);
+        return request.headers.get(field);
+      },
+    },
+  });
+  const bare = new Request(request.url, { method: request.method });
+  return { request: record(bare, { read: (name) => reads.add(name), members: { headers } }), reads };
+}
+
+/** A stand-in for an object, some of whose members are replaced. `read` is called for the names of all others, too. */
+function record<T extends object>(
+  target: T,
+  { read, members }: { read: (name: string) => void; members: Record<string, unknown> },
+): T {
+  return new Proxy(target, {
+    get(_, key) {
+      const name = String(key);
+      const replaced = members[name];
+      if (typeof replaced === "function") return replaced; // records its calls itself
+      read(name);
+      const value = replaced ?? Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+    has(_, key) {
+      read(`${String(key)} in`);
+      return Reflect.has(target, key);
+    },
+    ownKeys() {
+      read("all keys");
+      return Reflect.ownKeys(target);
+    },
+  });
 }

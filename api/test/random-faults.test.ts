@@ -1,12 +1,285 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
-import { drawsOf, testSeed } from "@trendvault/contract/test-support/random";
-import { FaultyDatabase } from "../test-support/faulty-database.ts";
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from "node:fs";
+import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
+import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { startLoad } from "../test-support/load.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
-import { randomNumbers } from "../test-support/random-numbers.ts";
 import type { RawResponse } from "../test-support/raw-client.ts";
-import { TruthMonitor } from "../test-support/truth-monitor.ts";
+
+const served = ["generations", "generation_regions", "trending", "videos"];
+const pageBytes = 4096;
+
+/** A database that faults are done to, and what is true of it. */
+class FaultyDatabase {
+  readonly folder: string;
+  readonly path: string;
+  readonly #regions: string[];
+  readonly #random: Random;
+  #publications = 0;
+
+  constructor(regions: string[], random: Random) {
+    const builder = new DatabaseBuilder();
+    ({ folder: this.folder, path: this.path } = builder);
+    builder.database.close();
+    this.#regions = regions;
+    this.#random = random;
+    this.publish();
+    this.checkpoint();
+    copyFileSync(this.path, this.good);
+  }
+
+  /** A copy of the file as it was first. */
+  get good(): string {
+    return `${this.folder}/good.db`;
+  }
+
+  get servedTable(): string {
+    return this.#random.pick(served);
+  }
+
+  /** Each generation has titles of its own, so that a list mixed from two would show. Gives its id. */
+  publish(): number {
+    const builder = new DatabaseBuilder(this.path);
+    try {
+      const lists = this.#regions.map((region) => ({ region, videos: videos(100, region) }));
+      const id = builder.publish(lists, 1_795_171_200 + 60 * this.#publications++);
+      if (this.#random.next() < 0.5) builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      return id;
+    } finally {
+      builder.database.close();
+    }
+  }
+
+  checkpoint(): void {
+    this.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+
+  run(sql: string): void {
+    this.#open((database) => database.run(sql));
+  }
+
+  /** As the documentation says how to replace a database. */
+  restore(): void {
+    this.removeLog();
+    this.replace();
+  }
+
+  /** Leaves -wal and -shm as they are, which nobody should do. */
+  replace(): void {
+    const next = `${this.folder}/next.db`;
+    copyFileSync(this.good, next);
+    if (statSync(this.path, { throwIfNoEntry: false })?.isFile() === false)
+      rmSync(this.path, { recursive: true });
+    renameSync(next, this.path);
+  }
+
+  removeLog(): void {
+    for (const suffix of ["-wal", "-shm"]) rmSync(this.path + suffix, { recursive: true, force: true });
+  }
+
+  overwritePage(): void {
+    this.checkpoint();
+    const pages = this.#open((database) =>
+      database
+        .query<{ pageno: number }, [string]>("SELECT pageno FROM dbstat WHERE name = ?")
+        .all(this.servedTable),
+    );
+    overwrite(this.path, (this.#random.pick(pages).pageno - 1) * pageBytes, pageBytes);
+  }
+
+  /** Writes over a part of a file that belongs to it. */
+  overwritePart(suffix: "-wal" | "-shm"): void {
+    const path = this.path + suffix;
+    const bytes = 1 + this.#random.below(pageBytes);
+    const last = Math.max(0, statSync(path).size - bytes);
+    overwrite(path, this.#random.below(last + 1), bytes);
+  }
+
+  /** The newest generation as a process that has nothing else open finds it; null when not all can be read. */
+  findNewest(): number | null {
+    try {
+      if (!statSync(this.path).isFile()) return null;
+      return this.#open((database) => (isWhole(database) ? readNewest(database) : null));
+    } catch {
+      return null;
+    }
+  }
+
+  #open<T>(action: (database: Database) => T): T {
+    const database = new Database(this.path, { readwrite: true });
+    try {
+      database.run("PRAGMA busy_timeout = 2000");
+      database.run("PRAGMA synchronous = OFF"); // as in DatabaseBuilder
+      return action(database);
+    } finally {
+      database.close();
+    }
+  }
+}
+
+function overwrite(path: string, from: number, bytes: number): void {
+  const file = openSync(path, "r+");
+  writeSync(file, new Uint8Array(bytes).fill(0x5a), 0, bytes, from);
+  closeSync(file);
+}
+
+function isWhole(database: Database): boolean {
+  const gaps =
+    "SELECT 1 FROM trending GROUP BY generation, region, window, category HAVING count(*) < max(rank)";
+  const newer = "SELECT 1 FROM schema_migrations WHERE version = 99";
+  if (database.query(newer).get() !== null || database.query(gaps).get() !== null) return false;
+  return served.every((table) => {
+    database.query(`SELECT 1 FROM ${table}`).get(); // quick_check has nothing against a table that is missing
+    const [row] = database.query<{ quick_check: string }, []>(`PRAGMA quick_check(${table})`).all();
+    return row?.quick_check === "ok";
+  });
+}
+
+function readNewest(database: Database): number | null {
+  return database.query<{ id: number | null }, []>("SELECT max(id) AS id FROM generations").get()?.id ?? null;
+}
+
+const truthMs = 5000;
+const recoveryMs = 240_000; // from anything that was done, while other programs take the processor
+const pauseMs = 50;
+
+/** What is true, and whether that is said. */
+type Look = { isTrue: boolean; newest: number | null; isRunning: boolean; said: object };
+
+/** Of a process, in milliseconds: on a processor, and in a queue for one. */
+type Times = { ran: number; waited: number };
+
+type Wrong = { truth: string; since: number; times: Map<number, Times> };
+
+type Options = { workers: number; findNewest: () => number | null };
+
+/**
+ * Compares what /readyz says with what is true: with the file, as a process that has nothing else open reads it, and with
+ * the processes that run. It may be wrong for five seconds, for the time that the origin's processes and this one were
+ * ready to run and had no processor, and for what a new process computes to start: each step from a fault to the answer is
+ * done by one of them.
+ */
+class TruthMonitor {
+  readonly #origin: OriginProcess;
+  readonly #options: Options;
+
+  constructor(origin: OriginProcess, options: Options) {
+    this.#origin = origin;
+    this.#options = options;
+  }
+
+  /** Resolves when what is said is true. @throws Error when it is not in time */
+  async expectTruth(): Promise<void> {
+    await this.#follow(({ isTrue }) => isTrue);
+  }
+
+  /** Resolves when all is well and said to be. @throws Error when something else is said than is true, or after four minutes */
+  async expectReady(): Promise<void> {
+    await this.#follow(({ isTrue, newest, isRunning }) => isTrue && newest !== null && isRunning);
+  }
+
+  async #follow(isEnough: (look: Look) => boolean): Promise<void> {
+    const startedAt = performance.now();
+    let wrong: Wrong | null = null;
+    for (;;) {
+      const at = performance.now();
+      const look = await this.#look();
+      if (isEnough(look)) return;
+      wrong = this.#judge(look, wrong, at);
+      if (performance.now() - startedAt > recoveryMs)
+        throw new Error(`not ready after ${recoveryMs} ms: ${JSON.stringify(look)}`);
+      await Bun.sleep(pauseMs);
+    }
+  }
+
+  // What changes meanwhile may be said anew as late.
+  #judge(look: Look, last: Wrong | null, at: number): Wrong | null {
+    if (look.isTrue) return null;
+    const truth = `${look.newest} ${look.isRunning}`;
+    if (last?.truth !== truth) return { truth, since: at, times: this.#times() };
+    const wrongMs = performance.now() - last.since;
+    if (wrongMs > truthMs + this.#spentSince(last.times))
+      throw new Error(`wrong for ${Math.round(wrongMs)} ms: ${JSON.stringify(look)}`);
+    return last;
+  }
+
+  async #look(): Promise<Look> {
+    const said = await this.#origin.readiness();
+    const newest = this.#options.findNewest();
+    const isRunning = this.#isRunning();
+    const isTrue =
+      newest !== null && isRunning
+        ? said.status === "ok" && said.generation === newest
+        : said.status !== "ok";
+    return { isTrue, newest, isRunning, said };
+  }
+
+  // A process that was stopped by a signal has the state T.
+  #isRunning(): boolean {
+    const workers = this.#origin.workerPids();
+    const inspectors = this.#origin.inspectorPids();
+    const isStopped = (pid: number) => / \(.*\) [TZX] /.test(read(`/proc/${pid}/stat`));
+    if (workers.length !== this.#options.workers || inspectors.length !== 1) return false;
+    return ![...workers, ...inspectors].some(isStopped);
+  }
+
+  #times(): Map<number, Times> {
+    const { pid } = this.#origin;
+    const pids = [process.pid, pid, ...this.#origin.workerPids(), ...this.#origin.inspectorPids()];
+    return new Map(pids.map((one) => [one, timesOf(one)]));
+  }
+
+  // A process that was started since needs the processor to start.
+  #spentSince(before: Map<number, Times>): number {
+    let sum = 0;
+    for (const [pid, { ran, waited }] of this.#times()) {
+      const known = before.get(pid);
+      sum += known === undefined ? ran + waited : Math.max(0, waited - known.waited); // a thread may have ended
+    }
+    return sum;
+  }
+}
+
+// The first two numbers of each thread's schedstat (Linux, sched-stats.rst): the threads of a start wait for each other.
+function timesOf(pid: number): Times {
+  const times = { ran: 0, waited: 0 };
+  for (const thread of list(`/proc/${pid}/task`)) {
+    const [ran = "0", waited = "0"] = read(`/proc/${pid}/task/${thread}/schedstat`).split(" ");
+    times.ran += Number(ran) / 1e6;
+    times.waited += Number(waited) / 1e6;
+  }
+  return times;
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // the process has ended
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // the process has ended
+  }
+}
 
 const rounds = drawsOf({ usual: 12, long: 120 });
 const workers = 2;
@@ -16,7 +289,7 @@ const targets = regions.flatMap((region) =>
 );
 const newerSchema = "INSERT INTO schema_migrations VALUES (99, 'x', 'x', 0)";
 
-const random = randomNumbers(testSeed);
+const random = new Random();
 let database: FaultyDatabase;
 let path: string;
 let origin: OriginProcess;
@@ -90,7 +363,7 @@ test(`whatever happens, readiness tells the truth and no list is torn (SEED=${te
   const monitor = new TruthMonitor(origin, { workers, findNewest: () => database.findNewest() });
   try {
     for (let round = 0; round < rounds; round++) {
-      for (let left = random.integer(1, 2); left > 0; left--) done.push(await cause());
+      for (let left = 1 + random.below(2); left > 0; left--) done.push(await cause());
       await monitor.expectTruth();
       database.restore();
       done.push("restore");
@@ -110,7 +383,7 @@ async function cause(): Promise<string> {
   const name = random.pick(Object.keys(faults));
   try {
     await faults[name]?.();
-    if (random.fraction() < 0.3) database.publish();
+    if (random.next() < 0.3) database.publish();
     return name;
   } catch (error) {
     return `${name}: ${error}`; // not possible after what was done before
@@ -118,7 +391,7 @@ async function cause(): Promise<string> {
 }
 
 function truncate(file: string): void {
-  truncateSync(file, Math.floor(statSync(file).size * random.fraction()));
+  truncateSync(file, Math.floor(statSync(file).size * random.next()));
 }
 
 /** 200 with a whole list, or 503. */

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../test-support/load.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
-import { exchange, exchangeHalfClosed, statusesIn } from "../test-support/raw-exchange.ts";
+import { exchange, exchangeHalfClosed, statusesIn } from "../test-support/raw-client.ts";
 import { until } from "../test-support/until.ts";
 
 let builder: DatabaseBuilder;

@@ -5,7 +5,6 @@ import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-si
 import { Random } from "@trendvault/contract/test-support/random";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
-import { attributeOf, type ReceivedSpan, TraceCollector } from "../test-support/trace-collector.ts";
 
 let builder: DatabaseBuilder;
 let collector: TraceCollector;
@@ -119,3 +118,51 @@ test("without a collector nothing of it is loaded", async () => {
   );
   expect([(await stdout.text()).trim(), await exited]).toEqual(["0", 0]);
 });
+
+/** A span as a collector gets it (OTLP/HTTP, JSON). */
+type ReceivedSpan = {
+  traceId: string;
+  name: string;
+  kind: number;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  status: { code: number };
+  attributes: { key: string; value: Record<string, unknown> }[];
+};
+
+type ExportRequest = {
+  resourceSpans: { resource: { attributes: unknown[] }; scopeSpans: { spans: ReceivedSpan[] }[] }[];
+};
+
+/** A collector for traces that keeps what it gets. */
+class TraceCollector {
+  readonly spans: ReceivedSpan[] = [];
+  /** Everything that came: paths, header fields, bodies. */
+  received = "";
+  readonly #server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: async (request) => {
+      const body = await request.text();
+      this.received += `${request.url}\n${JSON.stringify([...request.headers])}\n${body}\n`;
+      for (const { scopeSpans } of (JSON.parse(body) as ExportRequest).resourceSpans) {
+        for (const { spans } of scopeSpans) this.spans.push(...spans);
+      }
+      return Response.json({});
+    },
+  });
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.port}`;
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop(true);
+  }
+}
+
+/** An attribute of a span, as text; undefined without it. */
+function attributeOf({ attributes }: ReceivedSpan, name: string): string | undefined {
+  const value = attributes.find(({ key }) => key === name)?.value;
+  return value === undefined ? undefined : String(Object.values(value)[0]);
+}

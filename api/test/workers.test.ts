@@ -1,10 +1,10 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { freePort } from "../../edge-worker/test/free-port.ts";
 import { engineOptions } from "../src/process/worker-pool.ts";
 import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
 import { checkWholeList, startLoad } from "../test-support/load.ts";
-import { lockableCopy } from "../test-support/lockable-copy.ts";
 import { OriginProcess } from "../test-support/origin-process.ts";
 import { until } from "../test-support/until.ts";
 
@@ -231,5 +231,21 @@ function bind(running: OriginProcess) {
     lines,
     workerPids: () => running.workerPids(),
     kill: (signal: NodeJS.Signals) => running.kill(signal),
+  };
+}
+
+/** A copy of a database that has a journal instead of a write-ahead log, and so a lock that keeps readers out. */
+function lockableCopy(builder: DatabaseBuilder) {
+  const path = `${builder.path}-copy`;
+  builder.database.run("VACUUM INTO ?", [path]);
+  const writer = new Database(path);
+  writer.run("PRAGMA busy_timeout = 60000"); // the inspector may be reading
+  return {
+    path,
+    lock: () => writer.run("BEGIN EXCLUSIVE"),
+    unlock() {
+      writer.run("COMMIT");
+      writer.close();
+    },
   };
 }

@@ -5,6 +5,7 @@ import {
   defaultLimit,
   isFromFuture,
   longestList,
+  defaultWindow,
 } from "@trendvault/contract/lists";
 import { feedUrl, type PageQuery, pageUrl } from "@trendvault/contract/page";
 import {
@@ -129,7 +130,7 @@ function canonicalizeFeed(address: FeedAddress, search: string): Canonicalized {
 function canonicalizeExport(region: ExportQuery["region"], search: string): Canonicalized {
   const { query, invalid } = parseExportQuery(region, search);
   if (query === null) return { canonical: null, invalid };
-  const list = { region, window: query.window ?? "day", limit: longestList.all } as const;
+  const list = { region, window: query.window ?? defaultWindow, limit: longestList.all } as const;
   return { canonical: { query: list, target: exportUrl(query), regionFromCountry: false }, invalid: null };
 }
 

@@ -1,4 +1,4 @@
-"""Progress messages, on standard error: standard output is for the result."""
+"""The machine of a run: its cores, its tools and its load, and what cannot be measured on it."""
 
 import json
 import os
@@ -37,6 +37,7 @@ FAILURES = (
 )
 
 
+# On standard error: standard output is for the result.
 progress = Console(stderr=True, log_path=False, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -1,4 +1,5 @@
-"""Drives a server with wrk: as many requests as it can answer, over a number of connections."""
+"""Starts and stops a server, drives it with wrk over a number of connections, and reads CPU time and memory
+of all its processes."""
 
 import contextlib
 import json

@@ -84,7 +84,7 @@ function exploring({ explore_share: share, looks_counted }: About): ViewElement[
 
 function facts(making: About): ViewElement {
   const { windows, sources, removed_videos: removed } = making;
-  const ahead = windows.map(({ name, hours }) => `${name}: ${describeHours(hours)}`).join(", ");
+  const ahead = windows.map(({ name, hours }) => `${name}: ${formats.duration(hours)}`).join(", ");
   return h(
     "table",
     {},
@@ -101,10 +101,6 @@ function facts(making: About): ViewElement {
       fact("This list was made", formats.time(making.generated_at)),
     ),
   );
-}
-
-function describeHours(hours: number): string {
-  return hours > 48 ? `${formats.whole(hours / 24)} days` : `${formats.whole(hours)} hours`;
 }
 
 function describeSources(sources: readonly { kind: string; host: string | null }[]): string {

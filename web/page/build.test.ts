@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
-import { languages } from "../client/src/view/locales/locale.ts";
+import { pageLanguages } from "@trendvault/contract/page";
 import { readManifest } from "./manifest.ts";
 
 const largest = 25 * 1024; // bytes of JavaScript and CSS that a visitor loads
@@ -27,7 +27,7 @@ test("what a visitor loads is at most 25 KB compressed, with the messages of one
     ...new Set([...script.matchAll(/import\("(\.\/[\w-]+\.js)"\)/g)].map(([, path]) => path ?? "")),
   ];
   const ofLanguages = lazy.filter((path) => read(path).includes("allCategories:"));
-  expect(ofLanguages.length).toBe(languages.length);
+  expect(ofLanguages.length).toBe(pageLanguages.length);
   const messages = Math.max(...ofLanguages.map(compressed));
   const once = [assets.pageCss, assets.listCss, ...importsOf(assets.pageJs)].map(compressed);
   const bytes = once.reduce((sum, size) => sum + size, messages);

@@ -1,28 +1,25 @@
+import { defaultLimit, defaultWindow, windowHours, windows } from "@trendvault/contract/lists";
 import {
   type FeedForm,
   feedUrl,
   mainLanguage,
   type PageHead,
+  type PageLanguage,
   type PageQuery,
+  pageLanguages,
   pageUrl,
 } from "@trendvault/contract/page";
 import { aboutPath, docsPath } from "@trendvault/contract/paths";
 import { ownRegions, type Region, regions } from "@trendvault/contract/regions";
 import { type List, listView } from "../client/src/view/list-view.ts";
-import {
-  type Formats,
-  fill,
-  type Language,
-  languages,
-  type Messages,
-} from "../client/src/view/locales/locale.ts";
+import { type Formats, fill, type Messages, nameWindow } from "../client/src/view/locales/locale.ts";
 import { dataBlock, h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import type { Assets } from "./manifest.ts";
 
 /** What the head and the foot of a page are made from, at the origin and in the browser. */
 export type Shell = {
   query: PageQuery;
-  language: Language;
+  language: PageLanguage;
   messages: Messages;
   formats: Formats;
   /** Those that there are lists of. */
@@ -96,7 +93,15 @@ function mainView(page: Page): ViewElement {
     h(
       "trendvault-list",
       {
-        ...{ region, window, category, lang: page.language, limit: 24, fields: "chart", manual: true },
+        ...{
+          region,
+          window,
+          category,
+          lang: page.language,
+          limit: defaultLimit,
+          fields: "chart",
+          manual: true,
+        },
         ...{ "thumb-hosts": thumbHosts.join(" ") || null, views: sendsViews },
       },
       h(
@@ -118,8 +123,6 @@ function ownLanguages(): Pick<PageData, "languages"> {
   if (ownRegions === null) return {};
   return { languages: Object.fromEntries(ownRegions.regions.map(({ code }) => [code, mainLanguage(code)])) };
 }
-
-const windows = ["now", "day", "week"] as const;
 
 /** What is shown, and the pickers: links and a form that work without scripts. Each link is a canonical URL. */
 export function headerView(shell: Shell): ViewElement {
@@ -175,7 +178,7 @@ function regionForm(shell: Shell): ViewElement {
       h("select", { name: "region", autocomplete: "off" }, options),
     ),
     kept.map(([name, value]) =>
-      value === undefined || value === "day" ? null : h("input", { type: "hidden", name, value }),
+      value === undefined || value === defaultWindow ? null : h("input", { type: "hidden", name, value }),
     ),
     h("button", { type: "submit" }, messages.show),
   );
@@ -184,7 +187,7 @@ function regionForm(shell: Shell): ViewElement {
 function windowLinks(shell: Shell): ViewElement {
   const { query, messages } = shell;
   const links = windows.map((window) =>
-    pickLink(messages.windows[window], linkTo(shell, { window }), window === query.window),
+    pickLink(nameWindow(windowHours[window], shell), linkTo(shell, { window }), window === query.window),
   );
   return h("nav", { class: "windows", "aria-label": messages.window }, links);
 }
@@ -269,7 +272,7 @@ function ownName(language: string): string {
 }
 
 function languageLinks({ query, language, messages }: Shell): ViewElement {
-  const links = languages.map((lang) => {
+  const links = pageLanguages.map((lang) => {
     const href = pageUrl({
       ...query,
       cursor: undefined,

@@ -1,10 +1,11 @@
-import { mainLanguage, type PageQuery, pageUrl } from "@trendvault/contract/page";
+import { defaultWindow } from "@trendvault/contract/lists";
+import { type PageQuery, pageLanguageOf, pageUrl } from "@trendvault/contract/page";
 import { useRegions } from "@trendvault/contract/regions";
 import { defineList } from "../client/src/element/trendvault-list.ts";
 import type { TrendvaultList } from "../client/src/element.ts"; // also the type of its tag and events
 import { toDom } from "../client/src/view/dom.ts";
 import { loadMessages } from "../client/src/view/locales/load.ts";
-import { fill, formatsOf, languages } from "../client/src/view/locales/locale.ts";
+import { fill, formatsOf } from "../client/src/view/locales/locale.ts";
 import { h, type ViewElement } from "../client/src/view/nodes.ts";
 import { keepOffline } from "./offline.ts";
 import { asOfView, footView, headerView, moreLink, type PageData, type Shell, titleOf } from "./page-view.ts";
@@ -188,7 +189,7 @@ function readQuery({ searchParams }: URL, region: string): PageQuery {
   const value = (name: string) => searchParams.get(name) ?? undefined;
   return {
     region: value("region")?.toUpperCase() ?? region,
-    window: value("window") ?? "day",
+    window: value("window") ?? defaultWindow,
     category: value("category"),
     lang: value("lang"),
   };
@@ -196,8 +197,7 @@ function readQuery({ searchParams }: URL, region: string): PageQuery {
 
 /** What the pickers and the foot of a page are made from. Loads the messages of its language. */
 async function readShell(query: PageQuery, data: PageData): Promise<Shell> {
-  const wanted = query.lang ?? mainLanguage(query.region);
-  const language = languages.find((known) => known === wanted) ?? "en";
+  const language = pageLanguageOf(query);
   return { ...data, query, language, messages: await loadMessages(language), formats: formatsOf(language) };
 }
 

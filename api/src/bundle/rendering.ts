@@ -169,7 +169,7 @@ function cursorOf({ next }: Rendered): string | undefined {
 /** In the main language of the region; a list's first page over all categories in the others, too. */
 function pagesOf(query: TrendingQuery): string[] {
   const isFirst = query.category === undefined && query.cursor === undefined;
-  const others = [...pageLanguages].filter((lang) => isFirst && lang !== mainLanguage(query.region));
+  const others = pageLanguages.filter((lang) => isFirst && lang !== mainLanguage(query.region));
   return [pageUrl(query), ...others.map((lang) => pageUrl({ ...query, lang }))];
 }
 

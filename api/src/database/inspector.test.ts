@@ -2,8 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { closeSync, copyFileSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { generationMark } from "../../test-support/generation-mark.ts";
+import { DatabaseBuilder, generationMark, videos } from "../../test-support/database-builder.ts";
 import { Inspector } from "./inspector.ts";
 
 const pageBytes = 4096;

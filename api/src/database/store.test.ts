@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { DatabaseBuilder, listMigrations, videos } from "../../test-support/database-builder.ts";
 import { DatabaseUnusable } from "./database-files.ts";
-import { supportedSchemaVersion } from "./schema-version.ts";
+import { canRead, oldestReadableVersion, supportedSchemaVersion } from "./schema-version.ts";
 import { Store } from "./store.ts";
 
 let builder: DatabaseBuilder;
@@ -51,4 +51,16 @@ test("a list whose ranks have a gap is not served", () => {
   const query = { region: "GB", window: "day", limit: 24 } as const;
   expect(() => store.readListPage(query, { generation: 1, afterRank: 0 })).toThrow("gaps");
   store.close();
+});
+
+test.each([
+  [supportedSchemaVersion, 0, true],
+  [oldestReadableVersion, 0, true],
+  [oldestReadableVersion - 1, 0, false],
+  [supportedSchemaVersion + 1, 0, false],
+  [supportedSchemaVersion + 5, supportedSchemaVersion, true],
+  [supportedSchemaVersion + 5, 1, true],
+  [supportedSchemaVersion + 5, supportedSchemaVersion + 1, false],
+])("a schema of version %p whose writer says %p can be read: %p", (version, oldestReader, expected) => {
+  expect(canRead(version, oldestReader)).toBe(expected);
 });

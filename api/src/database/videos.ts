@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { Window } from "@trendvault/contract/lists";
 import historySql from "../../../db/queries/video-history.sql" with { type: "text" };
 import type { Generation } from "./generation.ts";
 
@@ -23,7 +24,7 @@ type VideoRow = {
 };
 
 /** A rank in a list, whose name (contract/lists.ts) is in `category`. */
-export type ListPlace = { region: string; window: string; category: string; rank: number; score: number };
+export type ListPlace = { region: string; window: Window; category: string; rank: number; score: number };
 
 type Observation = { region: string; observed_at: number; views: number };
 

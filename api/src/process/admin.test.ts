@@ -1,90 +1,167 @@
-import { expect, test } from "bun:test";
-import { generationMark } from "../../test-support/generation-mark.ts";
+import { describe, expect, test } from "bun:test";
+import { generationMark, generationMarkOf } from "../../test-support/database-builder.ts";
 import { Counters } from "../serving/counters.ts";
-import { adminHandler, readiness } from "./admin.ts";
+import { adminHandler, readiness, sumExited, writeMetrics } from "./admin.ts";
 import type { WorkerReport } from "./messages.ts";
 
-function report(changes: Partial<WorkerReport> = {}): WorkerReport {
-  const counters = new Counters().read();
-  return {
-    counters,
-    generation: generationMark(7),
-    degradedReason: null,
-    eventLoopLagSeconds: 0,
-    residentBytes: 1,
-    ...changes,
+describe("/readyz", () => {
+  function report(changes: Partial<WorkerReport> = {}): WorkerReport {
+    const counters = new Counters().read();
+    return {
+      counters,
+      generation: generationMark(7),
+      degradedReason: null,
+      eventLoopLagSeconds: 0,
+      residentBytes: 1,
+      ...changes,
+    };
+  }
+
+  const statistics = {
+    reports: [],
+    exitedCounters: [],
+    exits: { crashed: 0, hung: 0 },
+    reasons: [],
+    hasRejectedKeys: false,
   };
-}
 
-const statistics = {
-  reports: [],
-  exitedCounters: [],
-  exits: { crashed: 0, hung: 0 },
-  reasons: [],
-  hasRejectedKeys: false,
-};
+  const gone = "Cannot open x.db: there is no such file";
 
-const gone = "Cannot open x.db: there is no such file";
+  test.each([
+    ["all workers serve the newest", [report(), report()], 200, { status: "ok", reasons: [], generation: 7 }],
+    [
+      "one is behind and cannot read",
+      [report(), report({ degradedReason: gone, generation: generationMark(5) })],
+      200,
+      { status: "degraded", reasons: [gone], generation: 5 },
+    ],
+    [
+      "all are degraded for the same reason",
+      [report({ degradedReason: gone }), report({ degradedReason: gone })],
+      200,
+      { reasons: [gone] },
+    ],
+    [
+      "nothing was published yet",
+      [report({ generation: null })],
+      503,
+      { status: "unavailable", reasons: ["No worker has a published generation yet"], generation: null },
+    ],
+    ["no worker reports", [], 503, { status: "unavailable", workers: 0 }],
+  ])("when %s, /readyz says so", async (_name, reports, status, body) => {
+    const response = readiness({ reports, reasons: [] });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject(body);
+  });
 
-test.each([
-  ["all workers serve the newest", [report(), report()], 200, { status: "ok", reasons: [], generation: 7 }],
-  [
-    "one is behind and cannot read",
-    [report(), report({ degradedReason: gone, generation: generationMark(5) })],
-    200,
-    { status: "degraded", reasons: [gone], generation: 5 },
-  ],
-  [
-    "all are degraded for the same reason",
-    [report({ degradedReason: gone }), report({ degradedReason: gone })],
-    200,
-    { reasons: [gone] },
-  ],
-  [
-    "nothing was published yet",
-    [report({ generation: null })],
-    503,
-    { status: "unavailable", reasons: ["No worker has a published generation yet"], generation: null },
-  ],
-  ["no worker reports", [], 503, { status: "unavailable", workers: 0 }],
-])("when %s, /readyz says so", async (_name, reports, status, body) => {
-  const response = readiness({ reports, reasons: [] });
-  expect(response.status).toBe(status);
-  expect(await response.json()).toMatchObject(body);
+  test("what no worker says of itself is a reason, too", async () => {
+    const response = readiness({ reports: [report()], reasons: ["Worker 5 does not report"] });
+    expect(await response.json()).toMatchObject({
+      status: "degraded",
+      reasons: ["Worker 5 does not report"],
+    });
+  });
+
+  test.each(["http://admin/readyz?x", "/readyz", "http://[::1/readyz"])(
+    "/readyz is found by %s, with any Host",
+    async (url) => {
+      const pages = adminHandler(() => ({ ...statistics, reports: [report()] }));
+      expect((await pages({ url } as Request)).status).toBe(200);
+    },
+  );
+
+  test.each([
+    ["all is well", { reports: [report()] }, 0, 0],
+    [
+      "two workers give the same reason, and the supervisor another",
+      { reports: [report({ degradedReason: gone }), report({ degradedReason: gone })], reasons: ["x"] },
+      2,
+      0,
+    ],
+    ["nothing was published", { reports: [report({ generation: null })] }, 1, 0],
+    [
+      "a key file was bad",
+      { reports: [report()], reasons: ["A key file cannot be used"], hasRejectedKeys: true },
+      1,
+      1,
+    ],
+  ])("when %s, /metrics counts the reasons of /readyz", async (_name, changes, reasons, keysRejected) => {
+    const pages = adminHandler(() => ({ ...statistics, ...changes }));
+    const text = await (await pages(new Request("http://admin/metrics"))).text();
+    const lines = text.split("\n");
+    expect(lines).toContain(`trendvault_degraded_reasons ${reasons}`);
+    expect(lines).toContain(`trendvault_keys_rejected ${keysRejected}`);
+  });
 });
 
-test("what no worker says of itself is a reason, too", async () => {
-  const response = readiness({ reports: [report()], reasons: ["Worker 5 does not report"] });
-  expect(await response.json()).toMatchObject({ status: "degraded", reasons: ["Worker 5 does not report"] });
-});
+describe("/metrics", () => {
+  function report(requests: number, changes: Partial<WorkerReport> = {}): WorkerReport {
+    const counters = new Counters();
+    counters.byRoute.trending.ok = requests;
+    counters.observe(0.00002);
+    const generation = generationMark(7, 1000);
+    return {
+      counters: counters.read(),
+      generation,
+      degradedReason: null,
+      eventLoopLagSeconds: 0.5,
+      residentBytes: 9,
+      ...changes,
+    };
+  }
 
-test.each(["http://admin/readyz?x", "/readyz", "http://[::1/readyz"])(
-  "/readyz is found by %s, with any Host",
-  async (url) => {
-    const pages = adminHandler(() => ({ ...statistics, reports: [report()] }));
-    expect((await pages({ url } as Request)).status).toBe(200);
-  },
-);
+  const supervision = { exits: { crashed: 0, hung: 0 }, hasRejectedKeys: false, degradedReasons: 0 };
 
-test.each([
-  ["all is well", { reports: [report()] }, 0, 0],
-  [
-    "two workers give the same reason, and the supervisor another",
-    { reports: [report({ degradedReason: gone }), report({ degradedReason: gone })], reasons: ["x"] },
-    2,
-    0,
-  ],
-  ["nothing was published", { reports: [report({ generation: null })] }, 1, 0],
-  [
-    "a key file was bad",
-    { reports: [report()], reasons: ["A key file cannot be used"], hasRejectedKeys: true },
-    1,
-    1,
-  ],
-])("when %s, /metrics counts the reasons of /readyz", async (_name, changes, reasons, keysRejected) => {
-  const pages = adminHandler(() => ({ ...statistics, ...changes }));
-  const text = await (await pages(new Request("http://admin/metrics"))).text();
-  const lines = text.split("\n");
-  expect(lines).toContain(`trendvault_degraded_reasons ${reasons}`);
-  expect(lines).toContain(`trendvault_keys_rejected ${keysRejected}`);
+  function writeAll(
+    reports: WorkerReport[],
+    now: number,
+    others: Partial<Parameters<typeof writeMetrics>[0]> = {},
+  ) {
+    return writeMetrics({ reports, exitedCounters: [], supervision, ...others }, now);
+  }
+
+  test("counters add up over the workers that run and those that have exited", async () => {
+    const exited = sumExited(sumExited([], report(1)), report(2));
+    const { text } = await writeAll([report(10), report(20)], 1060, { exitedCounters: exited });
+    const lines = text.split("\n");
+    expect(lines).toContain('trendvault_requests_total{route="trending",status="200"} 33');
+    expect(lines).toContain("trendvault_cache_hits_total 33");
+    expect(lines).toContain('trendvault_sampled_request_duration_seconds_bucket{le="0.00001"} 0');
+    expect(lines).toContain('trendvault_sampled_request_duration_seconds_bucket{le="0.00005"} 4');
+    expect(lines).toContain('trendvault_sampled_request_duration_seconds_bucket{le="+Inf"} 4');
+    expect(lines).toContain("trendvault_sampled_request_duration_seconds_count 4");
+  });
+
+  test("gauges say the oldest generation, how many workers are degraded, and each worker's memory", async () => {
+    const degraded = { degradedReason: "gone", generation: generationMark(5, 900) };
+    const { text } = await writeAll([report(1), report(1, degraded)], 1060);
+    const lines = text.split("\n");
+    expect(lines).toContain("trendvault_generation 5");
+    expect(lines).toContain("trendvault_generation_age_seconds 160");
+    expect(lines).toContain("trendvault_workers 2");
+    expect(lines).toContain("trendvault_degraded_workers 1");
+    expect(lines).toContain('trendvault_event_loop_lag_seconds{worker="1"} 0.5');
+    expect(lines).toContain('trendvault_resident_memory_bytes{worker="1"} 9');
+  });
+
+  test("the age is that of the writer that has not published for longest", async () => {
+    const generation = generationMarkOf(generationMark(7, 1000), generationMark(257, 400));
+    const { text } = await writeAll([report(0, { generation })], 1060);
+    expect(text.split("\n")).toContain("trendvault_generation_age_seconds 660");
+  });
+
+  test("without a worker or a generation there is no generation, and the number of workers is 0", async () => {
+    const { text } = await writeAll([], 0);
+    expect(text).toContain("trendvault_workers 0");
+    const unpublished = await writeAll([report(0, { generation: null })], 0);
+    expect(unpublished.text).not.toMatch(/^trendvault_generation/m);
+  });
+
+  test("workers that crashed and that hung are counted apart, from 0 on", async () => {
+    const { text } = await writeAll([], 0, {
+      supervision: { ...supervision, exits: { crashed: 3, hung: 0 } },
+    });
+    expect(text).toContain('trendvault_worker_exits_total{reason="crashed"} 3\n');
+    expect(text).toContain('trendvault_worker_exits_total{reason="hung"} 0\n');
+  });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { generationMark, generationMarkOf } from "../../test-support/generation-mark.ts";
+import { generationMark, generationMarkOf } from "../../test-support/database-builder.ts";
 import { until } from "../../test-support/until.ts";
 import type { GenerationMark, Inspection } from "../database/inspector.ts";
 import { Counters } from "../serving/counters.ts";

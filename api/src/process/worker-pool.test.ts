@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { until } from "../../test-support/until.ts";
 import { Counters } from "../serving/counters.ts";
 import type { WorkerReport } from "./messages.ts";
-import { WorkerPool } from "./worker-pool.ts";
+import { engineOptions, restartDelay, schedulingDelayMs, WorkerPool } from "./worker-pool.ts";
 
 /** A worker without a process: the test decides when it listens and when it ends. */
 class FakeWorker {
@@ -250,4 +252,59 @@ test("nothing is started once all are being stopped", async () => {
   await made.pool.grow(3);
   await made.pool.replace();
   expect(made.workers.length).toBe(1);
+});
+
+test.each([
+  [1, 100],
+  [2, 200],
+  [3, 400],
+  [5, 1600],
+  [6, 3000],
+  [1000, 3000],
+])("after %d crashes in a row a worker is started again in %d ms", (crashes, delay) => {
+  expect(restartDelay(crashes)).toBe(delay);
+});
+
+const spin = [process.execPath, "-e", "for (;;);"];
+const isCounted = schedulingDelayMs(process.pid) > 0;
+
+test.skipIf(!isCounted)(
+  "of more busy processes than processors one waits, and a stopped one does not (where the system counts it)",
+  async () => {
+    const children = Array.from({ length: availableParallelism() + 1 }, () => Bun.spawn(spin));
+    try {
+      await until(() => children.some(({ pid }) => schedulingDelayMs(pid) > 50));
+      const [waiting = 0, other = 0] = children
+        .map(({ pid }) => pid)
+        .sort((a, b) => schedulingDelayMs(b) - schedulingDelayMs(a));
+      process.kill(waiting, "SIGSTOP");
+      const isStopped = async () => / T /.test(await Bun.file(`/proc/${waiting}/stat`).text());
+      await until(isStopped);
+      const [before, computed] = [schedulingDelayMs(waiting), cpuTimeMs(other)];
+      await until(() => cpuTimeMs(other) > computed + 300);
+      expect(schedulingDelayMs(waiting)).toBe(before);
+    } finally {
+      for (const child of children) child.kill("SIGKILL");
+    }
+  },
+);
+
+test("a process that is gone did not wait", () => {
+  expect(schedulingDelayMs(2 ** 30)).toBe(0);
+});
+
+/** What the main thread of a process has computed: the first field. */
+function cpuTimeMs(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[0]) / 1e6;
+}
+
+test("the Bun that is installed starts with the options", () => {
+  const options = engineOptions(Bun.version);
+  expect(Object.keys(options)).not.toEqual([]);
+  const { success } = Bun.spawnSync([process.execPath, "-e", "0"], { env: { ...process.env, ...options } });
+  expect(success).toBe(true);
+});
+
+test("another release of Bun, which may not know them, gets none", () => {
+  expect(engineOptions("1.4.6")).toEqual({});
 });

@@ -1,4 +1,4 @@
-import { windowHours } from "@trendvault/contract/lists";
+import { describeHours, windowHours } from "@trendvault/contract/lists";
 import { explanationUrl, missing, parseExplainQuery } from "@trendvault/contract/queries";
 import { regions } from "@trendvault/contract/regions";
 import type { Explanation } from "@trendvault/contract/responses";
@@ -121,7 +121,7 @@ export function explanationSentences(facts: Facts): string[] {
 
 function placeSentence(facts: Facts): string {
   const { title, place, region, window } = facts;
-  const list = `the list of ${nameOf(region)} for the next ${periods[window]}, over all categories`;
+  const list = `the list of ${nameOf(region)} for the next ${describeHours(windowHours[window])}, over all categories`;
   if (place === null) return `“${title}” is not in ${list}.`;
   const { rank, total, score } = place;
   return `“${title}” is at rank ${rank} of ${total} in ${list}: ${scoreText(score, facts)}.`;
@@ -167,8 +167,6 @@ function looksSentence({ looks, place }: Facts): string | null {
     ? `${appeal}; it is above the rank that it has earned, so that something is learned of it.`
     : `${appeal}.`;
 }
-
-const periods: Record<string, string> = { now: "6 hours", day: "24 hours", week: "7 days" };
 
 function nameOf(region: string): string {
   return regions.find(({ code }) => code === region)?.name ?? region;

@@ -1,4 +1,4 @@
-import { windows } from "@trendvault/contract/lists";
+import { type Window, windows } from "@trendvault/contract/lists";
 import { type ExportQuery, exportType, exportUrl, parseExportQuery } from "@trendvault/contract/queries";
 import type { ExportHead, ExportItem } from "@trendvault/contract/responses";
 import { DatabaseUnreadable } from "../database/database-files.ts";
@@ -58,7 +58,7 @@ function* readRanking(
 
 // A title may change between two steps: each line is of one moment, the whole need not be.
 function* readList(
-  list: { region: ExportQuery["region"]; window: (typeof windows)[number] },
+  list: { region: ExportQuery["region"]; window: Window },
   generation: number,
   { lists, linkOf }: PageSources,
 ): Generator<void, ExportedList> {
@@ -85,12 +85,12 @@ function* readList(
 type PackedLines = { bytes: Uint8Array<ArrayBuffer>; length: number };
 
 /** A list of an export. `page`: any part of it, for what all have in common. */
-type ExportedList = { window: string; page: ListPage; count: number; packed: PackedLines };
+type ExportedList = { window: Window; page: ListPage; count: number; packed: PackedLines };
 
 const fastest = 1;
 
 /** The lines of some ranks, each with its end. */
-function writeLines(window: string, rows: readonly ListRow[], linkOf: VideoLinks): string {
+function writeLines(window: Window, rows: readonly ListRow[], linkOf: VideoLinks): string {
   return rows.map((row) => lineOf({ window, ...describeItem(row, linkOf) })).join("");
 }
 

@@ -1,16 +1,18 @@
-import { feedTypes, feedUrl, mainLanguage, type PageQuery, pageUrl } from "@trendvault/contract/page";
+import {
+  feedTypes,
+  feedUrl,
+  mainLanguage,
+  type PageQuery,
+  pageLanguageOf,
+  pageUrl,
+} from "@trendvault/contract/page";
 import type { FeedQuery } from "@trendvault/contract/queries";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import type { Assets } from "@trendvault/page/manifest";
 import { titleOf, writePage } from "@trendvault/page/page-view";
 import Builder from "fast-xml-builder";
 import { allMessages } from "../../../web/client/src/view/locales/all.ts";
-import {
-  type Formats,
-  formatsOf,
-  languages,
-  type Messages,
-} from "../../../web/client/src/view/locales/locale.ts";
+import { type Formats, formatsOf, type Messages } from "../../../web/client/src/view/locales/locale.ts";
 import { type Body, type TextAroundToken, textBody } from "./resource.ts";
 
 /** What only pages and feeds need: words of eleven languages, templates, the XML writer. Loaded with the first of them. */
@@ -31,8 +33,7 @@ type Input = {
 
 /** Writes a page as HTML, but for the token in its data. */
 export function writeHtmlPage({ query, json, ...others }: Input): TextAroundToken {
-  const wanted = query.lang ?? mainLanguage(query.region);
-  const language = languages.find((known) => known === wanted) ?? "en";
+  const language = pageLanguageOf(query);
   const text = writePage({
     ...{ query, language, messages: allMessages[language], formats: formatsOf(language) },
     ...{ json, list: JSON.parse(json) },
@@ -46,7 +47,7 @@ const dataStart = '<script type="application/json" id="list-data">';
 
 /** Writes the feed of a list, in the main language of its region. */
 export function writeFeed(query: FeedQuery, list: TrendingPage): Body {
-  const language = languages.find((known) => known === mainLanguage(query.region)) ?? "en";
+  const language = mainLanguage(query.region);
   const messages = allMessages[language];
   const formats = formatsOf(language);
   const title = titleOf({ messages, formats, query });

@@ -2,6 +2,7 @@ import { type PublicKeySet, toBase64url } from "@trendvault/contract/keys";
 import {
   clockSkewSeconds,
   defaultLimit,
+  defaultWindow,
   freshSeconds,
   isFromFuture,
   lifetimesField,
@@ -142,7 +143,7 @@ async function readKeys(answer: Promise<Response>): Promise<PublicKeySet> {
 }
 
 const defaults = new Map([
-  ["window", "day"],
+  ["window", defaultWindow],
   ["limit", String(defaultLimit)],
 ]);
 

@@ -21,6 +21,7 @@ use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Retention\Cutoff;
 use TrendVault\Writer\Time\Rfc3339;
+use TrendVault\Writer\Time\SystemClock;
 
 #[AsCommand('rank', 'Ranks the videos and publishes all lists as a new generation')]
 final class Rank extends WriterCommand
@@ -69,7 +70,7 @@ final class Rank extends WriterCommand
     /** Or `cron` would publish nothing until that time. */
     private static function confirm(?int $at, Context $context): void
     {
-        if ($at === null || $at <= $context->now() + RankingPublisher::CLOCK_TOLERANCE_SECONDS) {
+        if ($at === null || $at <= $context->now() + SystemClock::TOLERANCE_SECONDS) {
             return;
         }
         $future = Rfc3339::format($at) . ' is in the future: nothing newer is published until then.';

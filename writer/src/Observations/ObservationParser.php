@@ -7,12 +7,11 @@ namespace TrendVault\Writer\Observations;
 use Exception;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Time\Rfc3339;
+use TrendVault\Writer\Time\SystemClock;
 
 /** Parses a line of NDJSON. Every rule about what may be stored is here, or a CHECK in db/migrations. */
 final readonly class ObservationParser
 {
-    /** How far a producer's clock may be ahead of ours. */
-    private const int FUTURE_SECONDS = 300;
     private const int MAX_NESTING = 16;
     /** The lists of languages are called like this, so that no category may be. */
     public const string LANGUAGE_LISTS = '#language:';
@@ -227,7 +226,7 @@ final readonly class ObservationParser
         $observedAt =
             $this->time($fields, 'observed_at') ?? throw self::missing('observed_at', 'the time of counting');
 
-        return $observedAt <= $this->now + self::FUTURE_SECONDS
+        return $observedAt <= $this->now + SystemClock::TOLERANCE_SECONDS
             ? $observedAt
             : throw new RejectedLine(
                 RejectionReason::InTheFuture,

@@ -9,14 +9,12 @@ use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Time\Rfc3339;
+use TrendVault\Writer\Time\SystemClock;
 use TrendVault\Writer\WriterException;
 
 /** Makes a generation from all velocities and publishes it in one transaction. */
 final readonly class RankingPublisher
 {
-    /** A clock that was set back by less is no failure; an observation that is ahead by more is of the future. */
-    public const int CLOCK_TOLERANCE_SECONDS = 300;
-
     /** A video leaves when its region was observed for more hours without it. */
     private const int MAX_UNOBSERVED_HOURS = 48;
     private const string NEWEST_BY_REGION = <<<'SQL'
@@ -56,7 +54,7 @@ final readonly class RankingPublisher
         $newest = (int) $this->database->value(
             'SELECT published_at FROM generations ORDER BY id DESC LIMIT 1',
         );
-        if ($now < $newest - self::CLOCK_TOLERANCE_SECONDS) {
+        if ($now < $newest - SystemClock::TOLERANCE_SECONDS) {
             throw ClockBackwards::before($now, $newest);
         }
 
@@ -73,7 +71,7 @@ final readonly class RankingPublisher
      */
     public function publishAt(int $now, ?int $clock = null, ?int $fullSince = null): Generation
     {
-        $latest = $clock === null ? PHP_INT_MAX : $clock + self::CLOCK_TOLERANCE_SECONDS;
+        $latest = $clock === null ? PHP_INT_MAX : $clock + SystemClock::TOLERANCE_SECONDS;
         $newestByRegion = $this->own(
             array_column($this->database->rows(self::NEWEST_BY_REGION, [$latest]), 'newest', 'code'),
         );

@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Ranking;
 use Closure;
 use Generator;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Time\SystemClock;
 
 /**
  * Puts the velocities in order after a wrong clock: takes out observations of the future, and rebuilds each one
@@ -51,7 +52,7 @@ final class VelocityRepair
      */
     public function repair(int $now, Closure $keep): RepairResult
     {
-        $latest = $now + RankingPublisher::CLOCK_TOLERANCE_SECONDS;
+        $latest = $now + SystemClock::TOLERANCE_SECONDS;
         $oldest = $this->database->value('SELECT min(observed_at) FROM observations');
         if ($oldest !== null && $oldest > $latest) {
             throw ClockBackwards::beforeAllObservations($now, $oldest);

@@ -8,10 +8,10 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
-use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Sources\Pause;
 use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
 use TrendVault\Writer\Time\Rfc3339;
+use TrendVault\Writer\Time\SystemClock;
 
 /** The state of a database, as text and as JSON. Only reads. */
 final readonly class StatusReport
@@ -23,7 +23,6 @@ final readonly class StatusReport
     WHERE started_at >= ? GROUP BY reason ORDER BY lines DESC, reason
     SQL;
 
-    private const int FUTURE_SECONDS = RankingPublisher::CLOCK_TOLERANCE_SECONDS;
     private const string LAST_CHECK = 'SELECT checked_at, result, detail FROM checks ORDER BY id DESC LIMIT 1';
 
     /**
@@ -90,7 +89,7 @@ final readonly class StatusReport
             $check,
             $database->number('SELECT min(observed_at) FROM observations'),
             $database->number('SELECT count(*) FROM velocity WHERE last_observed_at > ?', [
-                $now + self::FUTURE_SECONDS,
+                $now + SystemClock::TOLERANCE_SECONDS,
             ]) ?? 0,
             $labels,
             $pause,

@@ -12,6 +12,9 @@ use Psr\Clock\ClockInterface;
 /** The system's time, in UTC. */
 final readonly class SystemClock implements ClockInterface
 {
+    /** How far another clock may be ahead of ours: a source's, the edge's, or this one's before it was set back. */
+    public const int TOLERANCE_SECONDS = 300;
+
     #[Override]
     public function now(): DateTimeImmutable
     {

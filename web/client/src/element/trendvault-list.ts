@@ -1,3 +1,4 @@
+import { defaultWindow } from "@trendvault/contract/lists";
 import type { Explanation, TrendingParameters } from "@trendvault/contract/responses";
 import type { Connection } from "../connection.ts";
 import { ProblemError, restartOf } from "../problem-error.ts";
@@ -379,7 +380,7 @@ async function explain(
   const id = details.getAttribute("data-id");
   if (!details.hasAttribute("open") || id === null || text === null || text.hasAttribute("lang")) return;
   try {
-    const query = `region=${region}${window === "day" ? "" : `&window=${window}`}`;
+    const query = `region=${region}${window === defaultWindow ? "" : `&window=${window}`}`;
     const { sentences } = (await readJson(`/api/videos/${id}/explain?${query}`)) as Explanation;
     text.replaceChildren(...sentences.map((sentence) => toDom(h("p", {}, sentence), text.ownerDocument)));
     text.setAttribute("lang", "en");

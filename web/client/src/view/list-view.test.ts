@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { pageLanguages } from "@trendvault/contract/page";
 import { Random } from "@trendvault/contract/test-support/random";
 import { Window } from "happy-dom";
 import { itemWith, listOf, optionsInEnglish } from "../../test-support/example-list.ts";
@@ -6,7 +7,7 @@ import { hostileText } from "../../test-support/hostile-text.ts";
 import { toDom } from "./dom.ts";
 import { type List, listView } from "./list-view.ts";
 import { allMessages } from "./locales/all.ts";
-import { formatsOf, languages } from "./locales/locale.ts";
+import { formatsOf } from "./locales/locale.ts";
 import { toHtml } from "./nodes.ts";
 
 const { document } = new Window() as unknown as globalThis.Window;
@@ -96,10 +97,10 @@ test(`titles and channels of every kind stay text, and find their own direction 
 });
 
 test("every language has its own messages and numbers", () => {
-  const texts = languages.map((language) => {
+  const texts = pageLanguages.map((language) => {
     const options = { ...optionsInEnglish, messages: allMessages[language], formats: formatsOf(language) };
     return toHtml(listView(listOf([itemWith({ score: 1234567 })]), options));
   });
-  expect(new Set(texts).size).toBe(languages.length);
-  expect(texts[languages.indexOf("de")]).toContain("1.234.567");
+  expect(new Set(texts).size).toBe(pageLanguages.length);
+  expect(texts[pageLanguages.indexOf("de")]).toContain("1.234.567");
 });

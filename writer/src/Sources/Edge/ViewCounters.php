@@ -6,6 +6,8 @@ namespace TrendVault\Writer\Sources\Edge;
 
 use Psr\Clock\ClockInterface;
 use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\Ranking\Window;
+use TrendVault\Writer\Time\SystemClock;
 
 /** What the edge can be asked about its counters. Asking changes nothing there. */
 final readonly class ViewCounters
@@ -67,15 +69,12 @@ final readonly class ViewCounters
  */
 final readonly class ClosedMinutes
 {
-    /** How far the edge's clock may be ahead of ours. */
-    private const int FUTURE_SECONDS = 300;
     /** The edge keeps minutes for 48 hours: one that is far older is a fault. */
     private const int OLDEST_SECONDS = 7 * 86_400;
     /** More of anything in one minute is a fault: a platform's largest sites serve less. */
     private const int MOST_OF_A_MINUTE = 1_000_000_000;
     private const int LAST_RANK = 10_000;
     private const int LONGEST_CATEGORY_BYTES = 400;
-    private const array WINDOWS = ['now', 'day', 'week'];
 
     /**
      * @param int $until every minute after $after and up to this one is here
@@ -107,7 +106,7 @@ final readonly class ClosedMinutes
         [$until, $lastClosed] = [$members['until'] ?? null, $members['last_closed'] ?? null];
         self::expect(is_int($until) && is_int($lastClosed), $shard, 'until and last_closed, minutes');
         self::expect(
-            ($lastClosed + 1) * 60 <= $now + self::FUTURE_SECONDS,
+            ($lastClosed + 1) * 60 <= $now + SystemClock::TOLERANCE_SECONDS,
             $shard,
             'no minute of the future, and the clock of the edge says so: compare the clocks',
         );
@@ -129,7 +128,7 @@ final readonly class ClosedMinutes
         $oldest = max(($after ?? 0) + 1, intdiv($now - self::OLDEST_SECONDS, 60));
         $lost = $members['lost_until'] ?? null;
         self::expect(
-            $lost === null || (is_int($lost) && $lost * 60 <= $now + self::FUTURE_SECONDS),
+            $lost === null || (is_int($lost) && $lost * 60 <= $now + SystemClock::TOLERANCE_SECONDS),
             $shard,
             'lost_until, a minute that is over, or null',
         );
@@ -172,7 +171,8 @@ final readonly class ClosedMinutes
                 $row['minute'] <= $until;
             self::expect($isRow, $shard, "minutes from $oldest to $until in $name");
             $isList =
-                in_array($row['window'] ?? null, self::WINDOWS, true) &&
+                is_string($row['window'] ?? null) &&
+                Window::tryFrom($row['window']) !== null &&
                 is_string($row['category'] ?? null) &&
                 strlen($row['category']) <= self::LONGEST_CATEGORY_BYTES;
             self::expect($isList, $shard, "a window and a category in $name");

@@ -1,11 +1,12 @@
-import type { Language, Messages } from "./locale.ts";
+import type { PageLanguage } from "@trendvault/contract/page";
+import type { Messages } from "./locale.ts";
 
 /** Loads the messages of one language. */
-export async function loadMessages(language: Language): Promise<Messages> {
+export async function loadMessages(language: PageLanguage): Promise<Messages> {
   return (await loaders[language]()).messages;
 }
 
-const loaders: Record<Language, () => Promise<{ messages: Messages }>> = {
+const loaders: Record<PageLanguage, () => Promise<{ messages: Messages }>> = {
   en: () => import("./en.ts"),
   de: () => import("./de.ts"),
   fr: () => import("./fr.ts"),

@@ -1,3 +1,5 @@
+import { findPageLanguage, type PageLanguage } from "@trendvault/contract/page";
+
 /**
  * The messages of one language. {n}, {time}, {age} and {hosts} are replaced. A language that lacks one does not compile.
  */
@@ -7,7 +9,10 @@ export type Messages = {
   language: string;
   toList: string;
   window: string;
-  windows: Readonly<Record<"now" | "day" | "week", string>>;
+  /** A window: {time} is "6 hours". */
+  nextHours: string;
+  /** The same of "7 days". */
+  nextDays: string;
   category: string;
   allCategories: string;
   show: string;
@@ -40,9 +45,17 @@ export type Messages = {
   foreignThumbs: string;
 };
 
-/** The languages of the messages: the first of each region. */
-export const languages = ["en", "de", "fr", "es", "it", "nl", "pl", "sv", "pt", "da", "cs"] as const;
-export type Language = (typeof languages)[number];
+/** What a window of so many hours is called. */
+export function nameWindow(
+  hours: number,
+  { messages, formats }: { messages: Messages; formats: Formats },
+): string {
+  return fill(isInDays(hours) ? messages.nextDays : messages.nextHours, { time: formats.duration(hours) });
+}
+
+function isInDays(hours: number): boolean {
+  return hours > 48;
+}
 
 /** Replaces {name} by what `values` has. */
 export function fill(text: string, values: Record<string, string>): string {
@@ -58,6 +71,8 @@ export type Formats = {
   localTime(time: string): string;
   /** How long ago, of seconds: "2 minutes ago". */
   ago(seconds: number): string;
+  /** How long, of hours: "24 hours", "7 days". */
+  duration(hours: number): string;
   regionName(code: string): string;
 };
 
@@ -73,8 +88,8 @@ export function formatsOf(language: string): Formats {
 }
 
 /** A language (BCP 47), if there are messages in it; else English. */
-export function languageOf(wanted: string): Language {
-  return languages.find((language) => language === wanted) ?? "en";
+export function languageOf(wanted: string): PageLanguage {
+  return findPageLanguage(wanted) ?? "en";
 }
 
 /** The language that most people of a country are likely to read (CLDR): the element does not know a site's own markets. */
@@ -103,6 +118,7 @@ function makeFormats(tag: string): Formats {
       return (isToday ? clock() : localTime()).format(date);
     },
     ago: (seconds) => formatAgo(relative(), seconds),
+    duration: (hours) => formatDuration(language, hours),
     regionName: (code) => region.of(code) ?? code,
   };
 }
@@ -115,6 +131,12 @@ function lazy<T>(make: () => T): () => T {
     made ??= make();
     return made;
   };
+}
+
+function formatDuration(language: string, hours: number): string {
+  const unit = isInDays(hours) ? "day" : "hour";
+  const options = { style: "unit", unit, unitDisplay: "long" } as const;
+  return new Intl.NumberFormat(language, options).format(unit === "day" ? hours / 24 : hours);
 }
 
 function formatAgo(relative: Intl.RelativeTimeFormat, seconds: number): string {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ListRow } from "../database/lists.ts";
-import { sparklineOf } from "./trending.ts";
+import { sparklineOf, thumbsOf } from "./trending.ts";
 
 const hour = 500_000;
 const at = hour * 3600 + 90; // a minute and a half later
@@ -33,4 +33,21 @@ test("what is not counted yet is null, and what came after the list was made is 
   expect(sparkline([1, 2, 4], { last: hour - 30 })).toEqual(nulls(24));
   expect(sparkline([1, 2, 4], { publishedAt: hour * 3600 }).at(-1)).toBe(2);
   expect(sparkline([1, 2, 4], { publishedAt: hour * 3600 - 1 }).at(-1)).toBe(1);
+});
+
+test("a base has two sizes below it, and a picture is taken as it is", () => {
+  expect(thumbsOf("https://thumbs.example/a")).toEqual([
+    "https://thumbs.example/a/hq.webp",
+    "https://thumbs.example/a/sd.webp",
+  ]);
+  for (const address of [
+    "https://tube.example/lazy-static/thumbnails/a.jpg",
+    "https://tube.example/a.WEBP",
+    "https://i.ytimg.com/vi/a/hqdefault.jpg",
+  ]) {
+    expect(thumbsOf(address)).toEqual([address, address]);
+  }
+  for (const base of ["https://thumbs.jpg/a", "https://thumbs.jpg"]) {
+    expect(thumbsOf(base)[0]).toBe(`${base}/hq.webp`);
+  }
 });

@@ -3,12 +3,157 @@
 declare(strict_types=1);
 
 /**
- * Prints, for each PHP file named on the command line, one line of JSON: the file, the classes that it declares, the
- * classes that it names (with their namespaces; `use`, also grouped, qualified names, names of its own namespace, and
- * strings that are a class of the writer), those of them that need no guess (`explicit`), what cannot be followed
- * (`unreadable`), and the lines with property hooks or asymmetric visibility. PHP's own tokenizer reads the files;
- * comments do not count.
+ * Checks which folder of the writer imports which, and that no PHP file has what prettier deletes. PHP's own tokenizer
+ * reads the files of the project in the current folder. An import is every class that a file names: by `use`, also
+ * grouped, by a qualified name, by a name of its own namespace, in a string that is a class of the writer.
+ *
+ * The layers go from top to bottom: a file imports its own entry and those of the layers below. Two entries of one
+ * layer do not import each other. A folder covers what is in it, except what has an entry of its own.
  */
+const LAYERS = [
+    ['main.php'],
+    ['Application.php'],
+    ['Commands'],
+    ['Cli'],
+    ['Backtest', 'Explain', 'Retention', 'Simulation', 'Status'],
+    ['Backup'],
+    ['Ingest', 'Publication', 'Pull'],
+    ['Demo', 'Sources/Edge', 'Sources/PeerTube', 'Sources/YouTube'],
+    ['Ranking'],
+    ['Sources', 'Store'],
+    ['Observations'],
+    ['Cli/Context.php'], // a kind of source reads its own settings
+    ['Cli/RegionSettings.php'],
+    ['Cli/Settings.php'],
+    ['Database'],
+    ['Time', 'WriterException.php', 'libraries.php'],
+];
+/** They load others by a path that is known only when they run: the autoloaders. */
+const MAY_LOAD = ['main.php', 'libraries.php'];
+
+/** @return Generator<string> a sentence for each violation */
+function violations(): Generator
+{
+    [$imports, $declaring] = [[], []];
+    foreach (phpFiles() as $file) {
+        $tokens = significantTokens((string) file_get_contents($file));
+        foreach (linesPrettierBreaks($tokens) as $line) {
+            yield "$file:$line: prettier deletes property hooks and asymmetric visibility: do without";
+        }
+        if (!str_starts_with($file, 'writer/src/')) {
+            continue;
+        }
+        $file = substr($file, strlen('writer/src/'));
+        if (entryOf($file) === null) {
+            yield "$file is in no layer: give it an entry in tools/check/layers/writer.php";
+        }
+        foreach (declaredClasses($tokens) as $class) {
+            $declaring[strtolower($class)] = $file; // PHP's names are in any case
+        }
+        [$names, $explicit] = namedClasses($tokens);
+        $imports[$file] = in_array($file, MAY_LOAD, true)
+            ? [$names, [], []]
+            : [$names, $explicit, unreadableImports($tokens)];
+    }
+    foreach (array_diff(array_merge(...LAYERS), array_map(entryOf(...), array_keys($imports))) as $entry) {
+        yield "$entry has an entry in tools/check/layers/writer.php, but there is no such file";
+    }
+    $graph = [];
+    foreach ($imports as $file => [$names, $explicit, $unreadable]) {
+        foreach ($unreadable as $what) {
+            yield "$file imports $what";
+        }
+        foreach ($explicit as $name) {
+            if (isWriters($name) && !isDeclared($name, $declaring)) {
+                yield "$file imports $name, which has no file";
+            }
+        }
+        $targets = array_map(static fn(string $name) => $declaring[strtolower($name)] ?? $file, $names);
+        $graph[$file] = array_diff(array_unique($targets), [$file]);
+        foreach ($graph[$file] as $target) {
+            yield from describeImport($file, $target);
+        }
+    }
+    foreach (array_keys($graph) as $file) {
+        yield from cyclesFrom($file, $graph);
+    }
+}
+
+/** @return list<string> tracked ones and new ones that git does not ignore */
+function phpFiles(): array
+{
+    exec("git ls-files --cached --others --exclude-standard -- '*.php'", $files, $exitCode);
+    return $exitCode === 0
+        ? array_values(array_filter($files, is_file(...)))
+        : throw new RuntimeException('git failed');
+}
+
+/** @return iterable<string> */
+function describeImport(string $file, string $target): iterable
+{
+    [$from, $to] = [entryOf($file), entryOf($target)];
+    if ($from === null || $to === null || $from === $to || layerOf($from) < layerOf($to)) {
+        return;
+    }
+    yield "$file imports $target: " .
+        (layerOf($from) === layerOf($to)
+            ? "$from and $to are side by side and do not import each other"
+            : "$from is below $to");
+}
+
+/** The entry that covers a file: the longest, so that a folder's own entry wins over that of the folder around it. */
+function entryOf(string $file): ?string
+{
+    $covering = array_filter(
+        array_merge(...LAYERS),
+        static fn(string $name) => $file === $name || str_starts_with($file, "$name/"),
+    );
+    usort($covering, static fn(string $left, string $right) => strlen($right) <=> strlen($left));
+    return $covering[0] ?? null;
+}
+
+function layerOf(string $entry): int
+{
+    return array_find_key(LAYERS, static fn(array $layer) => in_array($entry, $layer, true));
+}
+
+function isWriters(string $name): bool
+{
+    return str_starts_with(strtolower($name), 'trendvault\\writer\\');
+}
+
+/** @param array<string, string> $declaring files by class */
+function isDeclared(string $name, array $declaring): bool
+{
+    return array_any(
+        array_keys($declaring),
+        static fn(string $class) => str_starts_with("$class\\", strtolower($name) . '\\'),
+    );
+}
+
+/**
+ * @param array<string, array<string>> $graph
+ * @return iterable<string> the shortest cycle of which a file is the first, if there is one
+ */
+function cyclesFrom(string $file, array $graph): iterable
+{
+    $paths = [[$file]];
+    $seen = [];
+    while (($path = array_shift($paths)) !== null) {
+        foreach ($graph[$path[array_key_last($path)]] ?? [] as $next) {
+            if ($next === $file) {
+                yield from min($path) === $file
+                    ? ['an import cycle: ' . implode(' imports ', [...$path, $file])]
+                    : [];
+                return;
+            }
+            if (!isset($seen[$next])) {
+                $paths[] = [...$path, $next];
+            }
+            $seen[$next] = true;
+        }
+    }
+}
 
 /** @return list<PhpToken> */
 function significantTokens(string $code): array
@@ -198,16 +343,6 @@ function isHook(array $tokens, int $i): bool
         ($tokens[$i + 1] ?? null)?->is(['{', '(', ';', T_DOUBLE_ARROW]) === true;
 }
 
-foreach (array_slice($argv, 1) as $file) {
-    $tokens = significantTokens((string) file_get_contents($file));
-    [$names, $explicit] = namedClasses($tokens);
-    $found = [
-        'file' => $file,
-        'declares' => declaredClasses($tokens),
-        'names' => $names,
-        'explicit' => $explicit,
-        'unreadable' => unreadableImports($tokens),
-        'unformattable' => linesPrettierBreaks($tokens),
-    ];
-    echo json_encode($found, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES), "\n";
-}
+$violations = iterator_to_array(violations(), false);
+echo implode("\n", [...$violations, 'writer/src: ' . count($violations) . ' violations']), "\n";
+exit($violations === [] ? 0 : 1);

@@ -4,9 +4,8 @@ import { verifyResponse } from "@trendvault/contract/response-signature";
 import { ExportHead, ExportItem, type TrendingPage } from "@trendvault/contract/responses";
 import { Random } from "@trendvault/contract/test-support/random";
 import { hostileText } from "../../../web/client/test-support/hostile-text.ts";
-import { askIn } from "../../test-support/ask-in.ts";
 import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
+import { askIn, openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
 import { until } from "../../test-support/until.ts";
 
 const whole = "/api/export/DE.ndjson";

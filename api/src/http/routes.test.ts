@@ -1,0 +1,214 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { parseKeyRing } from "@trendvault/contract/keys";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
+import {
+  PublicKeys,
+  RegionList,
+  TrendingChartPage,
+  TrendingPage,
+  TrendingSnippetPage,
+  Video,
+} from "@trendvault/contract/responses";
+import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import {
+  closePublishedOrigin,
+  openPublishedOrigin,
+  openTestOrigin,
+  type TestOrigin,
+  testTime,
+} from "../../test-support/test-origin.ts";
+import { until } from "../../test-support/until.ts";
+
+describe("paths", () => {
+  let builder: DatabaseBuilder;
+  let origin: TestOrigin;
+
+  beforeEach(async () => {
+    ({ builder, origin } = await openPublishedOrigin());
+  });
+  afterEach(() => closePublishedOrigin({ builder, origin }));
+
+  test("the regions say which generations are kept", async () => {
+    const expectKept = (kept: { generation: number; oldest_generation: number }) =>
+      until(async () => {
+        origin.pass(50);
+        return Bun.deepMatch(kept, await (await origin.ask("/api/regions")).json());
+      });
+    await expectKept({ generation: 1, oldest_generation: 1 });
+    builder.publish([]);
+    await expectKept({ generation: 2, oldest_generation: 1 });
+    builder.prune(1);
+    await expectKept({ generation: 2, oldest_generation: 2 });
+  });
+
+  test("answers are what the schemas of the description say", async () => {
+    const json = async (target: string) => (await origin.ask(target)).json();
+    TrendingPage.parse(await json("/api/trending"));
+    TrendingPage.parse(await json("/api/trending?region=DE&category=Music"));
+    TrendingPage.parse(await json("/api/trending?region=CZ"));
+    Video.parse(await json("/api/videos/video1"));
+    RegionList.parse(await json("/api/regions"));
+    PublicKeys.parse(await json("/.well-known/jwks.json"));
+    expect(await json("/openapi.json")).toHaveProperty("openapi", "3.1.0");
+  });
+
+  test("videos that a catalogue announces, without a view count, are listed as the description says", async () => {
+    builder.publish([{ region: "GB", videos: videos(30, "announced") }]);
+    builder.database.run("UPDATE trending SET views = 0, views_per_hour = 0, previous_views_per_hour = NULL");
+    builder.database.run("UPDATE generation_regions SET newest_observed_at = NULL");
+    const announced = await openTestOrigin(builder.path);
+    const json = async (target: string) => (await announced.ask(target)).json();
+    const page = TrendingPage.parse(await json("/api/trending"));
+    expect(page).toMatchObject({ count: 24, newest_observed_at: null });
+    expect(page.items[0]?.velocity).toEqual({ views_per_hour: 0, previous_views_per_hour: null, views: 0 });
+    expect(Video.parse(await json("/api/videos/announced1")).history).toEqual([]);
+    RegionList.parse(await json("/api/regions"));
+    announced.watcher.close();
+  });
+
+  test("a video says where it trends and how its views grew, newest first", async () => {
+    builder.observe("video2", "GB", [
+      [1000, 10],
+      [2000, 25],
+    ]);
+    // Came late: it is not in the chain.
+    builder.database.run(
+      "INSERT INTO observations (observed_at, region, video_id, views) VALUES (1500, 'GB', 'video2', 99)",
+    );
+    const video = (await (await origin.ask("/api/videos/video2")).json()) as Record<string, unknown>;
+    expect(video.trending).toEqual([
+      { region: "DE", window: "day", category: "Music", rank: 2, score: 1000 },
+      { region: "DE", window: "now", category: null, rank: 2, score: 2000.1 },
+      { region: "GB", window: "day", category: null, rank: 2, score: 29001.2 },
+    ]);
+    expect(video.history).toEqual([
+      {
+        region: "GB",
+        observations: [
+          { observed_at: "1970-01-01T00:33:20Z", views: 25 },
+          { observed_at: "1970-01-01T00:16:40Z", views: 10 },
+        ],
+      },
+    ]);
+  });
+
+  test.each([
+    "/api/videos/none",
+    "/api/videos/",
+    "/api/videos/%zz",
+    "/api/videos/%00",
+    `/api/videos/${"x".repeat(65)}`,
+    "/api/videos/a/b",
+  ])("%s is 404", async (target) => {
+    expect((await origin.ask(target)).status).toBe(404);
+  });
+
+  test("parameters where there are none are refused", async () => {
+    for (const target of ["/api/regions?x=1", "/api/videos/video1?a", "/openapi.json?v=2"]) {
+      expect((await origin.ask(target)).status).toBe(400);
+    }
+  });
+
+  test("a path and query of more than 2048 characters are 414", async () => {
+    expect((await origin.ask(`/api/trending?region=${"G".repeat(2100)}`)).status).toBe(414);
+  });
+
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const keys = `e1:${"B".repeat(43)}`;
+
+  test.each([
+    ["the edge", { EDGE_KEYS: keys }, "4bf92f3577b34da6a3ce929d0e0e4736"],
+    ["anybody, whose trace may name a visitor", {}, null],
+  ])("a failure is 500 with an id that leads to the log; asked by %s", async (_by, env, traceId) => {
+    origin.watcher.close();
+    origin = await openTestOrigin(builder.path, env);
+    origin.lists.readVideo = () => {
+      throw new Error("readVideo is broken");
+    };
+    const signature = await new EdgeSigner(parseKeyRing(keys)).sign(testTime / 1000);
+    const headers = { traceparent, [edgeSignatureHeader]: signature };
+    const request = new Request("http://origin.test/api/videos/video1?", { headers });
+    const response = await origin.handler.answer(request);
+    const problem = (await response.json()) as { instance: string };
+    expect(response.status).toBe(500);
+    expect(JSON.stringify(problem)).not.toContain("readVideo");
+    const [logged] = origin.logged;
+    expect(logged?.facts.trace_id).toBe(traceId);
+    expect(`urn:uuid:${logged?.facts.request_id}`).toBe(problem.instance);
+  });
+});
+
+describe("shapes of a page", () => {
+  let builder: DatabaseBuilder;
+  let close: () => void = () => {};
+
+  beforeEach(() => {
+    builder = new DatabaseBuilder();
+  });
+  afterEach(() => {
+    close();
+    builder.remove();
+  });
+
+  async function open(env: Record<string, string> = {}) {
+    const origin = await openTestOrigin(builder.path, env);
+    close = () => origin.watcher.close();
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON of any shape
+    return async (target: string): Promise<any> => (await origin.ask(target)).json();
+  }
+
+  test("each of the named shapes is what its schema says, and has the same videos", async () => {
+    builder.publish([{ region: "DE", videos: videos(30) }]);
+    const ask = await open();
+    const whole = TrendingPage.parse(await ask("/api/trending?region=DE"));
+    const chart = TrendingChartPage.parse(await ask("/api/trending?region=DE&fields=chart"));
+    const snippet = TrendingSnippetPage.parse(await ask("/api/trending?region=DE&fields=snippet"));
+    expect(chart.items.map(({ sparkline, ...item }) => item)).toEqual(whole.items);
+    const { id, rank, title, channel, thumbs, url } = whole.items[0] ?? expect.unreachable();
+    expect(snippet.items[0]).toEqual({ id, rank, title, channel, thumbs, url });
+    expect(snippet.items.map((item) => item.id)).toEqual(whole.items.map((item) => item.id));
+  });
+
+  test("the next page has the same shape", async () => {
+    builder.publish([{ region: "DE", videos: videos(30) }]);
+    const ask = await open();
+    const { next } = await ask("/api/trending?limit=10&fields=snippet&region=DE");
+    expect(next).toBe("/api/trending?region=DE&fields=snippet&limit=10&cursor=1-10");
+    expect(TrendingSnippetPage.parse(await ask(next)).items[0]?.rank).toBe(11);
+  });
+
+  test("a page says where its videos were, and when that was", async () => {
+    const hour = 3600;
+    const seeds = [{ id: "up", previousRank: 4 }, { id: "new" }];
+    builder.publish([{ region: "DE", videos: seeds }], 1_795_171_200, 1_795_171_200 - hour);
+    const page = await (await open())("/api/trending?region=DE");
+    expect(page.previous_generated_at).toBe("2026-11-20T09:40:00Z");
+    expect(page.items.map((item: { previous_rank: number | null }) => item.previous_rank)).toEqual([4, null]);
+  });
+
+  test("a video links to the URL that came with it, else to one made of VIDEO_URL", async () => {
+    const own = "https://videos.example/own";
+    builder.publish([{ region: "DE", videos: [{ id: "own", url: own }, { id: "a:b" }] }]);
+    const ask = await open({ VIDEO_URL: "https://site.example/watch/{id}?from=list" });
+    const made = "https://site.example/watch/a%3Ab?from=list";
+    const { items } = await ask("/api/trending?region=DE");
+    expect(items.map(({ url }: { url: string }) => url)).toEqual([own, made]);
+    const snippet = await ask("/api/trending?region=DE&fields=snippet");
+    expect(snippet.items.map(({ url }: { url: string }) => url)).toEqual([own, made]);
+    expect(Video.parse(await ask("/api/videos/own")).url).toBe(own);
+  });
+
+  test("a chart has the views gained in the hours before, of each video and market", async () => {
+    const hour = 1_795_171_200 / 3600; // when the list was made: 40 minutes later
+    builder.publish([{ region: "DE", videos: videos(2) }]);
+    builder.database.run("INSERT INTO hourly_views VALUES ('DE', 'video1', ?, '[null,7,10]')", [
+      Math.floor(hour),
+    ]);
+    builder.database.run("INSERT INTO hourly_views VALUES ('GB', 'video2', ?, '[1,2]')", [Math.floor(hour)]);
+    const ask = await open();
+    const first = TrendingChartPage.parse(await ask("/api/trending?region=DE&fields=chart&limit=1"));
+    expect(first.items[0]?.sparkline).toEqual([...Array(23).fill(null), 3]);
+    const next = TrendingChartPage.parse(await ask(first.next ?? ""));
+    expect(next.items[0]?.sparkline).toEqual(Array(24).fill(null));
+  });
+});

@@ -1,0 +1,312 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, mock, spyOn, test } from "bun:test";
+import { windows } from "@trendvault/contract/lists";
+import { regionCodes } from "@trendvault/contract/regions";
+import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
+import { until } from "../../test-support/until.ts";
+import { TwoGenerationCache } from "./response-cache.ts";
+
+function cacheOf(capacity: number) {
+  let evictions = 0;
+  const cache = new TwoGenerationCache<{ weight: number }>(capacity, {
+    weigh: ({ weight }) => weight,
+    onEvict: () => evictions++,
+  });
+  const total = () => [...cache.values()].reduce((sum, { weight }) => sum + weight, 0);
+  return { cache, total, evictions: () => evictions };
+}
+
+test("its weight stays bounded under a flood", () => {
+  const { cache, total } = cacheOf(100);
+  for (let i = 0; i < 10_000; i++) {
+    cache.set(`key ${i}`, { weight: 1 + (i % 7) });
+    expect(total()).toBeLessThanOrEqual(100 + 7);
+  }
+});
+
+test("what is looked up again and again survives the flood", () => {
+  const { cache } = cacheOf(100);
+  const hot = { weight: 1 };
+  cache.set("hot", hot);
+  for (let i = 0; i < 1000; i++) {
+    cache.set(`cold ${i}`, { weight: 5 });
+    expect(cache.get("hot")).toBe(hot);
+  }
+  expect(cache.get("cold 0")).toBeUndefined();
+});
+
+test("a value that became heavier counts with its new weight, and an eviction is reported", () => {
+  const { cache, total, evictions } = cacheOf(100);
+  const value = { weight: 1 };
+  cache.set("key", value);
+  value.weight = 40;
+  cache.set("key", value);
+  cache.set("key", value);
+  expect([total(), evictions()]).toEqual([40, 0]);
+  cache.set("other", { weight: 20 });
+  expect(evictions()).toBe(1);
+});
+
+describe("a flood", () => {
+  let builder: DatabaseBuilder;
+  let origin: TestOrigin;
+
+  beforeEach(async () => {
+    builder = new DatabaseBuilder();
+    builder.publish([{ region: "GB", videos: videos(500) }]);
+    origin = await openTestOrigin(builder.path);
+  });
+  afterEach(() => {
+    mock.restore();
+    origin.watcher.close();
+    builder.remove();
+  });
+
+  function keptBytes(): number {
+    return origin.cache.size.weight;
+  }
+
+  test("a flood of different valid queries keeps memory bounded and the ordinary page in it", async () => {
+    let largest = 0;
+    for (let limit = 1; limit <= 50; limit += 3) {
+      const starts = Array.from({ length: Math.floor(499 / limit) }, (_, page) => (page + 1) * limit);
+      const pages = starts.map((rank) => origin.ask(`/api/trending?limit=${limit}&cursor=1-${rank}`));
+      for (const { status } of await Promise.all(pages)) expect(status).toBe(200);
+      await origin.ask("/api/trending");
+      largest = Math.max(largest, keptBytes());
+    }
+    expect(largest).toBeGreaterThan(4_000_000); // else nothing was kept, and this tests nothing
+    expect(largest).toBeLessThan(10_000_000);
+    const { urls, entries } = origin.cache.size;
+    expect(urls).toBeLessThanOrEqual(entries); // else a URL would keep an evicted entry in memory
+    expect((await origin.ask("/api/trending")).headers.get("server-timing")).toBeNull();
+  });
+
+  test("a flood of spellings of one query keeps the number of known URLs bounded", async () => {
+    for (let i = 0; i < 5000; i++) {
+      const response = await origin.ask(
+        `/api/trending?limit=24${"&".repeat(i % 300)}&region=${i % 2 ? "gb" : "GB"}`,
+        {
+          headers: { "accept-encoding": `br;q=0.${i % 1000}` },
+        },
+      );
+      if (response.status !== 200) throw new Error(await response.text());
+    }
+    for (let i = 0; i < 5000; i++) {
+      await origin.handler.answer(new Request(`http://host${i}.test/api/trending`));
+    }
+    expect(origin.cache.size.urls).toBeGreaterThan(100);
+    expect(origin.cache.size.urls).toBeLessThanOrEqual(4096);
+  });
+
+  test("what is refused is not kept", async () => {
+    for (let i = 0; i < 300; i++) {
+      for (const target of [
+        `/api/videos/none${i}`,
+        `/api/trending?limit=${100 + i}`,
+        `/api/trending?limit=1&cursor=${i + 9}-1`,
+        `/api/trending?region=CZ&limit=${1 + (i % 50)}&cursor=1-${1 + (i % 50)}`,
+      ]) {
+        expect((await origin.ask(target)).status).toBeGreaterThanOrEqual(400);
+      }
+    }
+    expect(origin.cache.size.entries).toBe(0);
+    expect(origin.cache.size.urls).toBe(0);
+  });
+
+  /** Takes the builds that are done at once, of which there are no more while the clock stands still. */
+  async function spendBudget(): Promise<void> {
+    await until(() => origin.cache.canBuildNow);
+    spyOn(performance, "now").mockReturnValue(performance.now());
+    const starts = Array.from({ length: 128 }, (_, page) => 3 * (page + 1));
+    await Promise.all(starts.map((rank) => origin.ask(`/api/trending?limit=3&cursor=1-${rank}`)));
+  }
+
+  test("in a flood of different pages, what is in the cache is answered after every step of a build", async () => {
+    await origin.ask("/api/trending");
+    await spendBudget();
+    let waiting = 0;
+    for (let rank = 1; rank <= 40; rank++) {
+      waiting++;
+      void origin.ask(`/api/trending?limit=1&cursor=1-${rank}`).then(() => waiting--);
+    }
+    let turns = 0;
+    let last = waiting;
+    while (waiting > 0) {
+      await new Promise(setImmediate); // here an event loop would answer
+      turns++;
+      expect((await origin.ask("/api/trending")).headers.get("server-timing")).toBeNull();
+      expect(last - waiting).toBeLessThanOrEqual(1); // no two builds end in one turn
+      last = waiting;
+    }
+    expect(turns).toBeGreaterThan(2 * 40); // reading, writing, coding
+  });
+
+  test("a page of a flood is compressed fast, and better when it is asked for again", async () => {
+    const target = "/api/trending?limit=50&cursor=1-50";
+    const ask = async () => {
+      const response = await origin.ask(target, { headers: { "accept-encoding": "br" } });
+      return { etag: response.headers.get("etag") ?? "", bytes: (await response.arrayBuffer()).byteLength };
+    };
+    const fast = await ask();
+    expect(fast.etag).toEndWith('-br-fast"');
+    await ask();
+    origin.pass(20_000); // second 50 of the minute
+    const entry = origin.cache.lookUp(`http://origin.test${target}`);
+    await until(() => typeof entry?.prewarmedFor?.minute === "number");
+    origin.pass(10_000);
+    const small = await ask();
+    expect(small.etag).toEndWith('-br"');
+    expect(small.bytes).toBeLessThan(fast.bytes);
+  });
+
+  test("of a flood of ids that do not exist, a hundred answers a second are signed: the rest cost what they did", async () => {
+    const ask = async (count: number) => {
+      const asked = Array.from({ length: count }, (_, index) => origin.ask(`/api/videos/none${index}`));
+      const responses = await Promise.all(asked);
+      for (const { status } of responses) expect(status).toBe(404);
+      return responses.filter(({ headers }) => headers.has("signature")).length;
+    };
+    expect(await ask(300)).toBe(100);
+    origin.pass(1000);
+    expect(await ask(50)).toBe(50);
+  });
+
+  test("more different answers than can wait at once are 503 with Retry-After, and then all is well again", async () => {
+    await spendBudget();
+    const responses = await Promise.all(
+      Array.from({ length: 700 }, (_, index) =>
+        origin.ask(
+          index < 499
+            ? `/api/trending?limit=1&cursor=1-${index + 1}`
+            : `/api/trending?limit=2&cursor=1-${(index - 498) * 2}`,
+        ),
+      ),
+    );
+    const busy = responses.filter(({ status }) => status === 503);
+    expect(busy.length).toBe(700 - 512);
+    expect(busy[0]?.headers.get("retry-after")).toBe("1");
+    expect((await origin.ask("/api/trending?cursor=1-498&limit=2")).status).toBe(200);
+  });
+});
+
+describe("large answers", () => {
+  // An export is half a MB: what is small must not notice how many are asked for.
+
+  let builder: DatabaseBuilder;
+  let origin: TestOrigin;
+
+  const ranks = 500;
+  const codings = ["identity", "br", "zstd", "gzip"];
+  const targets = regionCodes.flatMap((region) => [
+    `/api/export/${region}.ndjson`,
+    ...windows.map((window) => `/api/export/${region}.ndjson?window=${window}`),
+  ]);
+
+  beforeAll(() => {
+    builder = new DatabaseBuilder();
+    const title = "A title that is as long as those that people write, and then some more ".repeat(2);
+    const seeds = videos(ranks).map((seed) => ({ ...seed, title: `${title}${seed.id}` }));
+    builder.publish(
+      regionCodes.flatMap((region) => windows.map((window) => ({ region, window, videos: seeds }))),
+    );
+  });
+  beforeEach(async () => {
+    origin = await openTestOrigin(builder.path);
+  });
+  afterEach(() => {
+    mock.restore();
+    origin.watcher.close();
+  });
+  afterAll(() => builder.remove());
+
+  function ask(target: string, coding = "identity"): Promise<Response> {
+    return origin.ask(target, { headers: { "accept-encoding": coding } });
+  }
+
+  /** Asks again when it is refused: eight wait at most. */
+  async function askUntilBuilt(target: string, coding?: string): Promise<Response> {
+    let response = await ask(target, coding);
+    while (response.status === 503) {
+      await new Promise(setImmediate);
+      response = await ask(target, coding);
+    }
+    return response;
+  }
+
+  test("what all exports keep is bounded, and the ordinary page stays in the cache", async () => {
+    await ask("/api/trending");
+    let [largest, first] = [0, 0];
+    for (const target of targets) {
+      for (const coding of codings) {
+        const response = await askUntilBuilt(target, coding);
+        expect(response.status).toBe(200);
+        largest = Math.max(largest, origin.cache.size.weight);
+      }
+      first ||= largest;
+    }
+    expect(largest).toBeGreaterThan(3 * first); // else nothing was kept, and this tests nothing
+    expect(largest).toBeLessThan(6_000_000);
+    const again = await ask("/api/trending");
+    expect(again.headers.get("server-timing")).toBeNull();
+  }, 1_200_000);
+
+  test("an export is built once for all that wait, and served to the next without a build", async () => {
+    const [target = ""] = targets;
+    const responses = await Promise.all(Array.from({ length: 100 }, () => ask(target)));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(origin.counters.builds).toBe(1);
+    expect((await ask(target)).headers.get("server-timing")).toBeNull();
+  });
+
+  test("more than eight different exports at once are 503 with Retry-After, and then all is well again", async () => {
+    const responses = await Promise.all(targets.map((target) => ask(target)));
+    const refused = responses.filter(({ status }) => status === 503);
+    expect(refused.length).toBe(targets.length - 8);
+    expect(refused[0]?.headers.get("retry-after")).toBe("1");
+    expect((await ask(targets.at(-1) ?? "")).status).toBe(200);
+  });
+
+  /** Takes the builds of ordinary answers that are done at once: the next waits in its queue. */
+  async function spendBudget(): Promise<void> {
+    await until(() => origin.cache.canBuildNow);
+    spyOn(performance, "now").mockReturnValue(performance.now());
+    const starts = Array.from({ length: 128 }, (_, page) => 2 * (page + 1));
+    await Promise.all(starts.map((rank) => origin.ask(`/api/trending?limit=2&cursor=1-${rank}`)));
+  }
+
+  test("while exports are built, what is in the cache is answered after every step", async () => {
+    await ask("/api/trending");
+    let waiting = 8;
+    for (const target of targets.slice(0, 8)) void ask(target, "gzip").then(() => waiting--);
+    let turns = 0;
+    for (; waiting > 0; turns++) {
+      await new Promise(setImmediate); // here an event loop would answer
+      expect((await ask("/api/trending")).headers.get("server-timing")).toBeNull();
+    }
+    expect(turns).toBeGreaterThan(8 * 18); // eight times three windows: five times a hundred ranks, then packed
+  });
+
+  test("what is small is built while exports wait", async () => {
+    await spendBudget();
+    let waiting = 8;
+    for (const target of targets.slice(0, 8)) void ask(target).then(() => waiting--);
+    const small = await ask("/api/trending?limit=7");
+    expect([small.status, waiting >= 7]).toEqual([200, true]);
+  });
+
+  test("with a new minute, an export is neither read, written nor compressed again", async () => {
+    const [target = ""] = targets;
+    const before = await ask(target, "br");
+    const read = origin.lists.readListPage;
+    origin.lists.readListPage = () => {
+      throw new Error("the database is read");
+    };
+    origin.pass(60_000);
+    const after = await ask(target, "br");
+    origin.lists.readListPage = read;
+    expect(after.status).toBe(200);
+    expect(after.headers.get("etag")).toBe(before.headers.get("etag"));
+    expect(await after.bytes()).toEqual(await before.bytes());
+  });
+});
