@@ -110,12 +110,7 @@ export class Origin {
   }
 }
 
-/** Opens the database and begins to serve it. `clock` gives milliseconds. @throws DatabaseUnusable */
-export async function openOrigin(settings: Settings, environment: Environment): Promise<Origin> {
-  return new Origin(await assembleOrigin(settings, environment));
-}
-
-/** The parts of an origin, for tests that look into them. @throws DatabaseUnusable */
+/** Opens the database and puts an origin together. `clock` gives milliseconds. @throws DatabaseUnusable */
 export async function assembleOrigin(
   settings: Settings,
   { log, clock = Date.now }: Environment,

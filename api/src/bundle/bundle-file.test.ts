@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Random } from "@trendvault/contract/test-support/random";
-import { type Block, encodeBlock, readBlocks } from "./bundle-file.ts";
+import type { Block } from "./rendering.ts";
+import { encodeBlock, readBlocks } from "./run-render.ts";
 
 const random = new Random();
 

@@ -1,4 +1,4 @@
-import type { BundleDocument, BundleFacts } from "@trendvault/contract/bundle-file";
+import { type BundleDocument, type BundleFacts, encodeDocuments } from "@trendvault/contract/bundle-file";
 import { defaultLimit, largestLimit, listName, windows } from "@trendvault/contract/lists";
 import {
   type FeedForm,
@@ -32,14 +32,13 @@ import { tokenMinute } from "@trendvault/contract/token";
 import { DatabaseUnusable } from "../database/database-files.ts";
 import { GenerationWatcher } from "../database/generation-watcher.ts";
 import { type ListedChoices, ListReader } from "../database/list-reader.ts";
-import type { ListedVideo, ListPage } from "../database/lists.ts";
+import type { ListedVideo, ListPage } from "../database/store.ts";
 import { splitTarget } from "../http/request-target.ts";
 import type { FindRoute } from "../http/routes.ts";
 import { assembleAnswers } from "../origin.ts";
 import { formatTime, Refusal } from "../resources/resource.ts";
 import type { Builder, Snapshot } from "../serving/builder.ts";
 import type { Settings } from "../settings.ts";
-import { type Block, packBlocks } from "./bundle-file.ts";
 
 /** What is rendered: the newest generation of a database, as it is answered at `now` (Unix time in milliseconds). */
 export type RenderInput = { settings: Settings; now: number };
@@ -247,4 +246,33 @@ class SharedLists extends ListReader {
     }
     return this.#last.page;
   }
+}
+
+/** A compressed block, and the targets of its documents in their order. */
+export type Block = { targets: string[]; bytes: Uint8Array<ArrayBuffer> };
+
+const blockBytes = 65_536; // inflated: a reader of one document inflates and keeps the others, too
+const compressionLevel = 6;
+
+/** Packs documents into blocks in their order; one that is larger than a block has its own. */
+function* packBlocks(documents: Iterable<BundleDocument>): Generator<Block> {
+  let waiting: BundleDocument[] = [];
+  let bytes = 0;
+  for (const document of documents) {
+    if (waiting.length > 0 && bytes + document.body.length > blockBytes) {
+      yield pack(waiting);
+      [waiting, bytes] = [[], 0];
+    }
+    waiting.push(document);
+    bytes += document.body.length;
+  }
+  if (waiting.length > 0) yield pack(waiting);
+}
+
+function pack(documents: BundleDocument[]): Block {
+  const bytes = Bun.deflateSync(encodeDocuments(documents), {
+    level: compressionLevel,
+    library: "libdeflate",
+  });
+  return { targets: documents.map(({ target }) => target), bytes: new Uint8Array(bytes) };
 }

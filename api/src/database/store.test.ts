@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { DatabaseBuilder, listMigrations, videos } from "../../test-support/database-builder.ts";
 import { DatabaseUnusable } from "./database-files.ts";
 import { canRead, oldestReadableVersion, supportedSchemaVersion } from "./schema-version.ts";
-import { Store } from "./store.ts";
+import { placesSql, Store } from "./store.ts";
 
 let builder: DatabaseBuilder;
 beforeEach(() => {
@@ -63,4 +63,13 @@ test.each([
   [supportedSchemaVersion + 5, supportedSchemaVersion + 1, false],
 ])("a schema of version %p whose writer says %p can be read: %p", (version, oldestReader, expected) => {
   expect(canRead(version, oldestReader)).toBe(expected);
+});
+
+test("the places of a video are looked up by its id, not by reading the generation", () => {
+  const builder = new DatabaseBuilder();
+  const plan = builder.database.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${placesSql}`).all();
+  builder.remove();
+  expect(plan.map(({ detail }) => detail)).toEqual([
+    "SEARCH trending USING INDEX trending_by_video (generation=? AND video_id=?)",
+  ]);
 });

@@ -1,16 +1,9 @@
 import { Database } from "bun:sqlite";
+import { listName, type Window } from "@trendvault/contract/lists";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/queries";
+import type { Explanation } from "@trendvault/contract/responses";
+import historySql from "../../../db/queries/video-history.sql" with { type: "text" };
 import { DatabaseUnusable, explainSqliteError, requireFile } from "./database-files.ts";
-import {
-  type ExplanationKey,
-  type ExplanationRecord,
-  extractParts,
-  keepParts,
-  type RankingMetadata,
-  type ReadParts,
-  readExplanation,
-  readMetadata,
-} from "./explanations.ts";
 import {
   countRanks,
   type Generation,
@@ -20,9 +13,7 @@ import {
   readGeneration,
   readLists,
 } from "./generation.ts";
-import { type ListedVideo, type ListPage, prepareListPageQuery, readListedVideos } from "./lists.ts";
 import { canRead, oldestReadableVersion, supportedSchemaVersion } from "./schema-version.ts";
-import { prepareVideoQuery, type VideoRecord } from "./videos.ts";
 
 const pageCacheKilobytes = 1024; // a page of 50 is read in half of the time that it takes with 256
 const startBusyTimeoutMs = 2000; // the writer may be recovering the log
@@ -212,7 +203,7 @@ function readSlice(
 }
 
 // A count alone is read from the heads of pages; with a sum SQLite has to read the rows.
-const rowsSql = `SELECT
+const comparedRowsSql = `SELECT
   (SELECT count(*) + 0 * total(views) FROM trending NOT INDEXED WHERE generation = ?1) AS listed,
   (SELECT count(*) + 0 * total(length(video_id)) FROM trending INDEXED BY trending_by_video WHERE generation = ?1) AS indexed`;
 
@@ -221,9 +212,382 @@ const rowsSql = `SELECT
  * shorter list and no error. Reads all of both. @throws Error when one has more rows than the other
  */
 function requireSameRows(database: Database, generation: number): void {
-  const rows = database.query<{ listed: number; indexed: number }, [number]>(rowsSql).get(generation);
+  const rows = database.query<{ listed: number; indexed: number }, [number]>(comparedRowsSql).get(generation);
   if (rows === null || rows.listed === rows.indexed) return;
   throw new Error(
     `the lists of generation ${generation} have ${rows.listed} rows, their index ${rows.indexed}`,
   );
+}
+
+/**
+ * Whether the row of `videos` was taken down, by itself or with its channel: two looks into an index. The first EXISTS is
+ * the same for all rows, so that SQLite evaluates it once: without removals a page takes a third less.
+ */
+const isRemovedSql = `EXISTS (SELECT 1 FROM removals)
+    AND (EXISTS (SELECT 1 FROM removals WHERE kind = 'video' AND name = videos.id)
+    OR EXISTS (SELECT 1 FROM removals WHERE kind = 'channel' AND name = videos.channel))`;
+
+type VideoRow = {
+  id: string;
+  title: string;
+  channel: string;
+  category: string | null;
+  language: string | null;
+  published_at: number | null;
+  duration_seconds: number | null;
+  thumb_base: string;
+  url: string | null;
+};
+
+/** A rank in a list, whose name (contract/lists.ts) is in `category`. */
+export type ListPlace = { region: string; window: Window; category: string; rank: number; score: number };
+
+type Observation = { region: string; observed_at: number; views: number };
+
+/** A video, its ranks in a generation, and its newest observations per region, newest first. */
+export type VideoRecord = { video: VideoRow; places: ListPlace[]; observations: Observation[] };
+
+const observationsPerRegion = 48;
+
+const videoSql = `SELECT id, title, channel, category, language, published_at, duration_seconds, thumb_base, url
+  FROM videos WHERE id = ?1 AND NOT (${isRemovedSql})`;
+
+// Left to itself, SQLite reads the whole generation, because the primary key has the order that is asked for, too.
+export const placesSql = `SELECT region, window, category, rank, round(score, 1) AS score
+  FROM trending INDEXED BY trending_by_video
+  WHERE generation = ?1 AND video_id = ?2 ORDER BY region, window, category`;
+
+/** Prepares the statements once; the returned function reads one video, inside a transaction. */
+function prepareVideoQuery(database: Database) {
+  const video = database.query<VideoRow, [string]>(videoSql);
+  const places = database.query<ListPlace, [number, string]>(placesSql);
+  const observations = database.query<Observation, [string, number, null]>(historySql);
+  return (id: string, generation: Generation): VideoRecord | null => {
+    const found = video.get(id);
+    if (found === null) return null;
+    return {
+      video: found,
+      places: joinPlaces(generation, (ranking) => places.all(ranking, id)),
+      observations: observations.all(id, observationsPerRegion, null),
+    };
+  };
+}
+
+/** The ranks in the newest ranking of each region, in the order of one ranking's. */
+function joinPlaces({ rankings, regions }: Generation, read: (ranking: number) => ListPlace[]): ListPlace[] {
+  const [only, ...others] = rankings;
+  if (only !== undefined && others.length === 0) return read(only.id);
+  return rankings
+    .flatMap(({ id }) => read(id).filter(({ region }) => regions.get(region)?.id === id))
+    .sort((left, right) => Number(left.region > right.region) - Number(left.region < right.region));
+}
+
+/** One rank of a list, joined with its video. Times are Unix seconds. */
+export type ListRow = {
+  rank: number;
+  video_id: string;
+  score: number;
+  views: number;
+  views_per_hour: number;
+  previous_views_per_hour: number | null;
+  title: string;
+  channel: string;
+  category: string | null;
+  published_at: number | null;
+  thumb_base: string;
+  url: string | null;
+  previous_rank: number | null;
+  /** Of `fields=chart` only: the last hour, since 1970, of `hourly_views`. */
+  hour?: number | null;
+  /** JSON: cumulative counts at full hours, oldest first; null where nobody counted. */
+  hourly_views?: string | null;
+};
+
+/** `total` is the last rank of the whole list, `rows` are the page without the videos that were taken down. */
+export type ListPage = {
+  generation: {
+    id: number;
+    publishedAt: number;
+    previousAt: number | null;
+    maxPerChannel: number;
+    maxPerChannelRanks: number;
+  };
+  newestObservedAt: number | null;
+  total: number;
+  rows: ListRow[];
+};
+
+const listWhere = "generation = ?1 AND trending.region = ?2 AND window = ?3 AND trending.category = ?4";
+
+const headSql = `SELECT published_at, previous_at, max_per_channel, max_per_channel_ranks, newest_observed_at FROM generations
+  JOIN generation_regions ON generation = id AND region = ?2 WHERE id = ?1`;
+
+const totalSql = `SELECT rank AS total FROM trending WHERE ${listWhere} ORDER BY rank DESC LIMIT 1`;
+
+const rowsSql = rowsQuery("", "");
+const chartRowsSql = rowsQuery(
+  ", hour, hourly_views.views AS hourly_views",
+  "LEFT JOIN hourly_views ON hourly_views.region = trending.region AND hourly_views.video_id = trending.video_id",
+);
+
+function rowsQuery(columns: string, join: string): string {
+  return `SELECT rank, trending.video_id, score, trending.views, views_per_hour, previous_views_per_hour,
+    title, channel, videos.category AS category, published_at, thumb_base, url, previous_rank, (${isRemovedSql}) AS removed${columns}
+  FROM trending JOIN videos ON videos.id = trending.video_id ${join}
+  WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
+}
+
+type List = [number, string, string, string];
+type Head = {
+  published_at: number;
+  previous_at: number | null;
+  max_per_channel: number;
+  max_per_channel_ranks: number;
+  newest_observed_at: number | null;
+};
+
+/** Prepares the statements once; the returned function reads one page, inside a transaction. */
+function prepareListPageQuery(database: Database) {
+  const head = database.query<Head, [number, string]>(headSql);
+  const total = database.query<{ total: number }, List>(totalSql);
+  const rows = prepareRows(database, rowsSql);
+  let chartRows: typeof rows | null = null;
+  const rowsOf = ({ fields }: TrendingQuery) => {
+    if (fields !== "chart") return rows;
+    chartRows ??= prepareRows(database, chartRowsSql);
+    return chartRows;
+  };
+  return (query: TrendingQuery, start: PageStart): ListPage | null => {
+    const found = head.get(start.generation, query.region);
+    if (found === null) return null;
+    const list: List = [start.generation, query.region, query.window, listName(query)];
+    const page = {
+      generation: describeGeneration(start.generation, found),
+      newestObservedAt: found.newest_observed_at,
+      total: total.get(...list)?.total ?? 0,
+      rows: rowsOf(query).all(...list, start.afterRank, query.limit),
+    };
+    requireWhole(page, start.afterRank, query.limit);
+    return { ...page, rows: page.rows.filter(({ removed }) => removed === 0) };
+  };
+}
+
+function prepareRows(database: Database, sql: string) {
+  return database.query<ListRow & { removed: 0 | 1 }, [...List, number, number]>(sql);
+}
+
+function describeGeneration(id: number, head: Head): ListPage["generation"] {
+  return {
+    id,
+    publishedAt: head.published_at,
+    previousAt: head.previous_at,
+    maxPerChannel: head.max_per_channel,
+    maxPerChannelRanks: head.max_per_channel_ranks,
+  };
+}
+
+// Ranks run without gaps by the writer's promise; those of removed videos are counted. A torn list is a damaged
+// database: better the last good answer.
+function requireWhole(page: ListPage, afterRank: number, limit: number): void {
+  const expected = Math.max(0, Math.min(limit, page.total - afterRank));
+  const whole = page.rows.length === expected && page.rows.every((row, i) => row.rank === afterRank + 1 + i);
+  if (!whole) throw new Error(`Cannot use a list whose ranks after ${afterRank} have gaps`);
+}
+
+/** A video that is in a list of a region and window, over all categories or of one. */
+export type ListedVideo = { id: string; region: string; window: string };
+
+const listedSql = `SELECT DISTINCT video_id AS id, region, window FROM trending INDEXED BY trending_by_video
+  WHERE generation = ? ORDER BY video_id, region, window`;
+
+/** The videos of all lists of a generation, in order. */
+function readListedVideos(database: Database, generation: number): ListedVideo[] {
+  return database.query<ListedVideo, [number]>(listedSql).all(generation);
+}
+
+/** Why a video is where it is, as the writer stored it. Times are Unix seconds. */
+export type ExplanationRecord = {
+  video: { id: string; title: string; channel: string; category: string | null; published_at: number | null };
+  made: {
+    formula: string;
+    taper_hours: number | null;
+    max_per_channel: number;
+    max_per_channel_ranks: number;
+  };
+  place: PlaceRow | null;
+  counts: CountsRow | null;
+  /** Null for a video that is in none of the lists over all categories. */
+  parts: Parts | null;
+};
+
+type PlaceRow = {
+  rank: number;
+  score: number;
+  total: number;
+  is_explored: 0 | 1;
+};
+
+type CountsRow = {
+  views: number;
+  counted_at: number;
+  views_per_hour: number;
+  rated_at: number;
+  previous_views_per_hour: number | null;
+};
+
+type Parts = {
+  ageStartsAt: number;
+  /** By rank, where the limit by channel changed it: the rank without it, null beyond the list's end. */
+  limited: Record<number, number | null>;
+  /** Null where looks do not take part. */
+  looks: Looks | null;
+};
+
+type Looks = NonNullable<Explanation["looks"]>;
+
+type RankedRow = {
+  look_weight: number | null;
+  views: number;
+  views_per_hour: number;
+  previous_views_per_hour: number | null;
+};
+
+/** How lists were made: null where an older writer did not store it. */
+export type RankingMetadata = {
+  formula: string;
+  sources: string | null;
+  explore_share: number | null;
+  removed_videos: number | null;
+  looks_counted: 0 | 1 | null;
+};
+
+/** What is asked for: a video's place in the list of a region and window over all categories. */
+export type ExplanationKey = { id: string; region: string; window: Window };
+
+const explainedVideoSql = `SELECT id, title, channel, category, published_at FROM videos
+  WHERE id = ?1 AND NOT (${isRemovedSql})
+    AND (EXISTS (SELECT 1 FROM velocity WHERE video_id = ?1 AND region = ?2)
+      OR EXISTS (SELECT 1 FROM catalogue WHERE video_id = ?1 AND region = ?2)
+      OR EXISTS (SELECT 1 FROM trending WHERE generation = ?3 AND video_id = ?1 AND region = ?2))`;
+
+const madeSql = `SELECT formula, taper_hours, max_per_channel, max_per_channel_ranks FROM generations WHERE id = ?1`;
+
+const placeSql = `SELECT t.rank, round(t.score, 1) AS score,
+    (SELECT max(rank) FROM trending WHERE generation = ?1 AND region = ?2 AND window = ?4 AND category = '') AS total,
+    e.rank IS NOT NULL AS is_explored
+  FROM trending AS t INDEXED BY trending_by_video
+  LEFT JOIN explored_ranks AS e USING (generation, region, window, category, rank)
+  WHERE t.generation = ?1 AND t.region = ?2 AND t.video_id = ?3 AND t.window = ?4 AND t.category = ''`;
+
+const rankedSql = `SELECT look_weight, t.views, t.views_per_hour, t.previous_views_per_hour
+  FROM trending AS t INDEXED BY trending_by_video
+  JOIN generation_regions USING (generation, region)
+  WHERE generation = ?1 AND region = ?2 AND t.video_id = ?3 AND t.category = '' LIMIT 1`;
+
+const velocitySql = `SELECT views, last_observed_at AS counted_at, views_per_hour, rated_at, previous_views_per_hour
+  FROM velocity WHERE video_id = ?1 AND region = ?2`;
+
+/** What is stored about a video's place; null when nothing is known of it in that region. Call it in a transaction. */
+function readExplanation(
+  database: Database,
+  generation: number,
+  { id, region, window, readParts }: ExplanationKey & { readParts: ReadParts },
+): ExplanationRecord | null {
+  const video = database
+    .query<ExplanationRecord["video"], [string, string, number]>(explainedVideoSql)
+    .get(id, region, generation);
+  const made = database.query<ExplanationRecord["made"], [number]>(madeSql).get(generation);
+  if (video === null || made === null) return null;
+  const key: [number, string, string] = [generation, region, id];
+  const place = database.query<PlaceRow, [...typeof key, string]>(placeSql).get(...key, window);
+  const ranked = database.query<RankedRow, typeof key>(rankedSql).get(...key);
+  const stored = ranked === null ? null : readParts(generation, { id, region, window });
+  if (ranked === null || stored === null) {
+    const counts = database.query<CountsRow, [string, string]>(velocitySql).get(id, region);
+    return { video, made, place, counts, parts: null };
+  }
+  return { video, made, place, ...describeParts(ranked, stored) };
+}
+
+// The order is that of the writer's ExplainedVideo.php.
+type PartValues = [
+  counted_at: number | null,
+  count: number,
+  rated_at: number,
+  age: number,
+  ...looks: LookValues,
+];
+type LookValues = [] | [number, number, number, number, number, boolean];
+
+function describeParts(
+  { views, views_per_hour, previous_views_per_hour, look_weight }: RankedRow,
+  { parts, limited }: StoredParts,
+): Pick<ExplanationRecord, "counts" | "parts"> {
+  const [counted_at, , rated_at, ageStartsAt, ...looks]: PartValues = JSON.parse(parts);
+  const counts =
+    counted_at === null ? null : { views, counted_at, views_per_hour, rated_at, previous_views_per_hour };
+  const places = JSON.parse(limited ?? "{}");
+  return { counts, parts: { ageStartsAt, limited: places, looks: readLooks(looks, look_weight) } };
+}
+
+function readLooks([looks, ...more]: LookValues, weight: number | null): Looks | null {
+  if (looks === undefined || weight === null) return null;
+  const [views = 0, expected_appeal = 0, appeal = 0, tried_appeal = 0, is_held = false] = more;
+  return { looks, views, weight, appeal, expected_appeal, tried_appeal, is_held };
+}
+
+/** How the lists of a generation were made, or null when it is gone. */
+function readMetadata(database: Database, generation: number): RankingMetadata | null {
+  const sql = `SELECT formula, sources, explore_share, removed_videos, looks_counted FROM generations WHERE id = ?`;
+  return database.query<RankingMetadata, [number]>(sql).get(generation);
+}
+
+/**
+ * What the writer stored of a video's place, each as JSON: its parts, and where the limit by channel changed a window's
+ * ranks.
+ */
+type StoredParts = { parts: string; limited: string | null };
+
+type Key = { id: string; region: string; window: string };
+
+/** Gives null where nothing is stored. Call it in a transaction. */
+type ReadParts = (generation: number, key: Key) => StoredParts | null;
+
+// The characters of an id need no escaping within the quotes of a path.
+const partsSql = `SELECT json_extract(parts, '$."' || ?3 || '"') AS parts, json_extract(limited, '$.' || ?4) AS limited
+  FROM explanations WHERE generation = ?1 AND region = ?2`;
+
+/** Reads a video's parts alone: as long as the parts of a whole region are parsed for it, some 0.3 milliseconds. */
+function extractParts(database: Database): ReadParts {
+  type Row = { parts: string | null; limited: string | null };
+  return (generation, { id, region, window }) => {
+    const query = database.query<Row, [number, string, string, string]>(partsSql);
+    const row = query.get(generation, region, id, window);
+    return row?.parts == null ? null : { parts: row.parts, limited: row.limited };
+  };
+}
+
+const membersOf = (column: string) =>
+  `SELECT key, value FROM explanations, json_each(${column}) WHERE generation = ?1 AND region = ?2`;
+
+/** The same from memory, for who asks for many videos of a region one after another: it keeps those of the last one. */
+function keepParts(database: Database): ReadParts {
+  const read = (column: string, key: [number, string]) => {
+    type Member = { key: string; value: string };
+    const members = database.query<Member, typeof key>(membersOf(column)).all(...key);
+    return new Map(members.map((member) => [member.key, member.value]));
+  };
+  let kept = { of: "", parts: new Map<string, string>(), limited: new Map<string, string>() };
+  return (generation, { id, region, window }) => {
+    const of = `${generation} ${region}`;
+    if (kept.of !== of) {
+      kept = {
+        of,
+        parts: read("parts", [generation, region]),
+        limited: read("limited", [generation, region]),
+      };
+    }
+    const parts = kept.parts.get(id);
+    return parts === undefined ? null : { parts, limited: kept.limited.get(window) ?? null };
+  };
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import type { Logger } from "../log.ts";
-import { listen, type Origin, openOrigin } from "../origin.ts";
+import { assembleOrigin, listen, Origin } from "../origin.ts";
 import { readSettings, type Settings } from "../settings.ts";
 import { explainBindError, findFreePort } from "./free-port.ts";
 import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
@@ -24,7 +24,7 @@ export async function runWorker(
   process.on("disconnect", () => process.exit(0));
   process.on("SIGHUP", () => {}); // for the supervisor; a terminal sends it to all
   const settings = readSettings(env);
-  const origin = await openOrigin(settings, { log });
+  const origin = new Origin(await assembleOrigin(settings, { log }));
   process.on("message", ({ type }: SupervisorMessage) => {
     if (type === "reopen") origin.reopen();
   });

@@ -2,8 +2,8 @@ import { describeHours, windowHours } from "@trendvault/contract/lists";
 import { explanationUrl, missing, parseExplainQuery } from "@trendvault/contract/queries";
 import { regions } from "@trendvault/contract/regions";
 import type { Explanation } from "@trendvault/contract/responses";
-import type { ExplanationKey, ExplanationRecord } from "../database/explanations.ts";
 import type { Ranking } from "../database/generation.ts";
+import type { ExplanationKey, ExplanationRecord } from "../database/store.ts";
 import { fixedContent, formatTime, jsonBody, Refusal, type Resource, unpublishedRegion } from "./resource.ts";
 
 type ExplanationReader = {

@@ -3,7 +3,7 @@ import { type ExportQuery, exportType, exportUrl, parseExportQuery } from "@tren
 import type { ExportHead, ExportItem } from "@trendvault/contract/responses";
 import { DatabaseUnreadable } from "../database/database-files.ts";
 import type { Generation } from "../database/generation.ts";
-import type { ListPage, ListRow } from "../database/lists.ts";
+import type { ListPage, ListRow } from "../database/store.ts";
 import {
   type Body,
   type Content,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ListRow } from "../database/lists.ts";
+import type { ListRow } from "../database/store.ts";
 import { sparklineOf, thumbsOf } from "./trending.ts";
 
 const hour = 500_000;

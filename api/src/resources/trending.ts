@@ -15,7 +15,7 @@ import type { TrendingChartPage, TrendingPage, TrendingSnippetPage } from "@tren
 import { tokenListName } from "@trendvault/contract/token";
 import type { Generation, RegionGeneration } from "../database/generation.ts";
 import type { ListedChoices, ListReader } from "../database/list-reader.ts";
-import type { ListPage, ListRow } from "../database/lists.ts";
+import type { ListPage, ListRow } from "../database/store.ts";
 import { idPlace } from "../settings.ts";
 import {
   type Content,

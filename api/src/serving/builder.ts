@@ -5,12 +5,13 @@ import type { Generation } from "../database/generation.ts";
 import { type Body, type Content, digestOf, Refusal, type Resource } from "../resources/resource.ts";
 import type { SigningKeys } from "../signing.ts";
 import { type EventLoopYield, yieldToEventLoop } from "./build-queue.ts";
-import { type Compression, identity } from "./content-coding.ts";
 import type { RouteCounters } from "./counters.ts";
 import {
+  type Compression,
   endOfStep,
   finish,
   finishNow,
+  identity,
   type Representation,
   type RepresentationFactory,
   type SignedBuild,

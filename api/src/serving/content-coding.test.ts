@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chooseEncoding, encodings, memoizedChooseEncoding } from "./content-coding.ts";
+import { chooseEncoding, encodings, memoizedChooseEncoding } from "./representation.ts";
 
 test.each([
   [null, "identity"],
