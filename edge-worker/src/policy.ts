@@ -3,9 +3,9 @@ import {
   browserFreshSeconds,
   browserStaleSeconds,
   defaultLimit,
+  defaultWindow,
   isFromFuture,
   longestList,
-  defaultWindow,
 } from "@trendvault/contract/lists";
 import { feedUrl, type PageQuery, pageUrl } from "@trendvault/contract/page";
 import {
