@@ -2,9 +2,22 @@
 
 declare(strict_types=1);
 
+use PhpParser\Modifiers;
+use PhpParser\Node;
+use PhpParser\Node\Expr;
+use PhpParser\Node\Stmt;
+use PhpParser\NodeTraverser;
+use PhpParser\NodeVisitor\NameResolver;
+use PhpParser\NodeVisitorAbstract;
+use PhpParser\ParserFactory;
+
+$root = dirname(__DIR__, 3);
+$parsers = ["$root/.tools/php/usr/share/php/PhpParser", '/usr/share/php/PhpParser', "$root/writer/vendor"];
+require array_find($parsers, static fn(string $folder) => is_file("$folder/autoload.php")) . '/autoload.php';
+
 /**
- * Checks which folder of the writer imports which, and that no PHP file has what prettier deletes. PHP's own tokenizer
- * reads the files of the project in the current folder. An import is every class that a file names: by `use`, also
+ * Checks which folder of the writer imports which, and that no PHP file has what prettier deletes. The parser
+ * that PHPUnit brings reads the files of the project in the current folder. An import is every class that a file names: by `use`, also
  * grouped, by a qualified name, by a name of its own namespace, in a string that is a class of the writer.
  *
  * The layers go from top to bottom: a file imports its own entry and those of the layers below. Two entries of one
@@ -34,42 +47,42 @@ const MAY_LOAD = ['main.php', 'libraries.php'];
 /** @return Generator<string> a sentence for each violation */
 function violations(): Generator
 {
-    [$imports, $declaring] = [[], []];
-    foreach (phpFiles() as $file) {
-        $tokens = significantTokens((string) file_get_contents($file));
-        foreach (linesPrettierBreaks($tokens) as $line) {
-            yield "$file:$line: prettier deletes property hooks and asymmetric visibility: do without";
+    [$read, $declaring] = [[], []];
+    foreach (phpFiles() as $path) {
+        $names = read($path);
+        foreach ($names->unformattable as $line) {
+            yield "$path:$line: prettier deletes property hooks and asymmetric visibility: do without";
         }
-        if (!str_starts_with($file, 'writer/src/')) {
-            continue;
+        if (str_starts_with($path, 'writer/src/')) {
+            $file = substr($path, strlen('writer/src/'));
+            $read[$file] = $names;
+            $declaring += array_fill_keys(array_map(strtolower(...), $names->declared), $file); // names are in any case
         }
-        $file = substr($file, strlen('writer/src/'));
-        if (entryOf($file) === null) {
-            yield "$file is in no layer: give it an entry in tools/check/layers/writer.php";
-        }
-        foreach (declaredClasses($tokens) as $class) {
-            $declaring[strtolower($class)] = $file; // PHP's names are in any case
-        }
-        [$names, $explicit] = namedClasses($tokens);
-        $imports[$file] = in_array($file, MAY_LOAD, true)
-            ? [$names, [], []]
-            : [$names, $explicit, unreadableImports($tokens)];
     }
-    foreach (array_diff(array_merge(...LAYERS), array_map(entryOf(...), array_keys($imports))) as $entry) {
+    foreach (array_diff(array_merge(...LAYERS), array_map(entryOf(...), array_keys($read))) as $entry) {
         yield "$entry has an entry in tools/check/layers/writer.php, but there is no such file";
     }
     $graph = [];
-    foreach ($imports as $file => [$names, $explicit, $unreadable]) {
-        foreach ($unreadable as $what) {
-            yield "$file imports $what";
+    foreach ($read as $file => $names) {
+        if (entryOf($file) === null) {
+            yield "$file is in no layer: give it an entry in tools/check/layers/writer.php";
         }
-        foreach ($explicit as $name) {
-            if (isWriters($name) && !isDeclared($name, $declaring)) {
-                yield "$file imports $name, which has no file";
+        $graph[$file] = [];
+        foreach (array_unique(array_map(strtolower(...), $names->named)) as $at => $name) {
+            if (isset($declaring[$name])) {
+                $graph[$file][] = $declaring[$name];
+            } elseif (
+                str_starts_with($name, 'trendvault\\writer\\') &&
+                !isNamespace($name, $declaring) &&
+                !in_array($file, MAY_LOAD, true)
+            ) {
+                yield "$file imports {$names->named[$at]}, which has no file";
             }
         }
-        $targets = array_map(static fn(string $name) => $declaring[strtolower($name)] ?? $file, $names);
-        $graph[$file] = array_diff(array_unique($targets), [$file]);
+        foreach (in_array($file, MAY_LOAD, true) ? [] : $names->unreadable as $what) {
+            yield "$file imports $what";
+        }
+        $graph[$file] = array_diff(array_unique($graph[$file]), [$file]);
         foreach ($graph[$file] as $target) {
             yield from describeImport($file, $target);
         }
@@ -117,18 +130,10 @@ function layerOf(string $entry): int
     return array_find_key(LAYERS, static fn(array $layer) => in_array($entry, $layer, true));
 }
 
-function isWriters(string $name): bool
-{
-    return str_starts_with(strtolower($name), 'trendvault\\writer\\');
-}
-
 /** @param array<string, string> $declaring files by class */
-function isDeclared(string $name, array $declaring): bool
+function isNamespace(string $name, array $declaring): bool
 {
-    return array_any(
-        array_keys($declaring),
-        static fn(string $class) => str_starts_with("$class\\", strtolower($name) . '\\'),
-    );
+    return array_any(array_keys($declaring), static fn(string $class) => str_starts_with($class, "$name\\"));
 }
 
 /**
@@ -155,192 +160,72 @@ function cyclesFrom(string $file, array $graph): iterable
     }
 }
 
-/** @return list<PhpToken> */
-function significantTokens(string $code): array
+/** What a file declares and names, with namespaces, and what cannot be followed. */
+final class Names extends NodeVisitorAbstract
 {
-    return array_values(
-        array_filter(PhpToken::tokenize($code), static fn(PhpToken $token) => !$token->isIgnorable()),
-    );
-}
+    /** @var list<string> classes */
+    public array $declared = [];
+    /** @var list<string> */
+    public array $named = [];
+    /** @var list<string> */
+    public array $unreadable = [];
+    /** @var list<int> lines with syntax that prettier's plugin deletes */
+    public array $unformattable = [];
 
-/**
- * @param list<PhpToken> $tokens
- * @return array{list<string>, list<string>} all names, and those that are explicit
- */
-function namedClasses(array $tokens): array
-{
-    $namespace = '';
-    $aliases = [];
-    $names = [];
-    $explicit = [];
-    $depth = 0;
-    for ($i = 0; isset($tokens[$i]); $i++) {
-        $token = $tokens[$i];
-        $depth += match (true) {
-            $token->is(['{', T_CURLY_OPEN, T_DOLLAR_OPEN_CURLY_BRACES]) => 1,
-            $token->is('}') => -1,
-            default => 0,
+    #[Override]
+    public function enterNode(Node $node): null
+    {
+        match (true) {
+            $node instanceof Stmt\ClassLike && $node->namespacedName !== null
+                => ($this->declared[] = $node->namespacedName->toString()),
+            $node instanceof Stmt\Use_, $node instanceof Stmt\GroupUse => $this->enterUse($node),
+            $node instanceof Node\Name\FullyQualified => ($this->named[] = $node->toString()),
+            $node instanceof Node\Scalar\String_,
+            $node instanceof Node\InterpolatedStringPart
+                => $this->enterString($node->value),
+            $node instanceof Expr\Include_, $node instanceof Expr\Eval_ => ($this->unreadable[] =
+                'by include, require or eval: name a class instead'),
+            $node instanceof Node\Scalar\MagicConst\Namespace_ => ($this->unreadable[] =
+                'by __NAMESPACE__: name a class instead'),
+            ($node instanceof Stmt\Property || $node instanceof Node\Param) &&
+                ($node->hooks !== [] || ($node->flags & Modifiers::VISIBILITY_SET_MASK) !== 0)
+                => ($this->unformattable[] = $node->getStartLine()),
+            default => null,
         };
-        if ($token->is(T_NAMESPACE)) {
-            $namespace = $tokens[++$i]->text;
-        } elseif ($token->is(T_USE) && $depth === 0 && !$tokens[$i + 1]->is('(')) {
-            [$imported, $i] = importedNames($tokens, $i + 1);
-            $aliases += array_change_key_case($imported);
-            array_push($names, ...array_values($imported));
-            array_push($explicit, ...array_values($imported));
-        } elseif (classInString($token) !== null) {
-            $explicit[] = rtrim(classInString($token), '\\');
-        } elseif ($token->is([T_STRING, T_NAME_QUALIFIED, T_NAME_FULLY_QUALIFIED, T_NAME_RELATIVE])) {
-            if (!isMember($tokens[$i - 1] ?? null, $tokens[$i + 1] ?? null)) {
-                $name = resolve($token, $namespace, $aliases);
-                $names[] = $name;
-                $isCall = ($tokens[$i + 1] ?? null)?->is('(') && !$tokens[$i - 1]->is(T_NEW);
-                array_push($explicit, ...$token->is(T_STRING) || $isCall ? [] : [$name]);
-            }
-        }
-    }
-    return [array_values(array_unique([...$names, ...$explicit])), array_values(array_unique($explicit))];
-}
-
-/**
- * @param list<PhpToken> $tokens
- * @return list<string> with their namespaces
- */
-function declaredClasses(array $tokens): array
-{
-    $namespace = '';
-    $declared = [];
-    foreach ($tokens as $i => $token) {
-        $next = $tokens[$i + 1] ?? null;
-        if ($token->is(T_NAMESPACE)) {
-            $namespace = "$next?->text\\";
-        } elseif ($token->is([T_CLASS, T_INTERFACE, T_TRAIT, T_ENUM]) && $next?->is(T_STRING)) {
-            $declared[] = $namespace . $next->text;
-        }
-    }
-
-    return $declared;
-}
-
-/** The class of the writer that a string is or begins, as in class_exists('TrendVault\Writer\X'), else null. */
-function classInString(PhpToken $token): ?string
-{
-    if (!$token->is([T_CONSTANT_ENCAPSED_STRING, T_ENCAPSED_AND_WHITESPACE])) {
         return null;
     }
-    $name = ltrim(str_replace('\\\\', '\\', trim($token->text, "'\" \n")), '\\');
-    return preg_match('/^TrendVault\\\\Writer(\\\\\w+)*\\\\?$/i', $name) === 1 ? $name : null;
-}
 
-/**
- * @param list<PhpToken> $tokens
- * @return list<string>
- */
-function unreadableImports(array $tokens): array
-{
-    $found = [];
-    foreach ($tokens as $i => $token) {
-        if ($token->is([T_REQUIRE, T_REQUIRE_ONCE, T_INCLUDE, T_INCLUDE_ONCE, T_EVAL])) {
-            $found[] = "by $token->text: name a class instead";
-        } elseif (str_ends_with(classInString($token) ?? '', '\\')) {
-            $found[] = "by a part of a class's name: name the class";
-        } elseif ($token->is(T_NS_C)) {
-            $found[] = 'by __NAMESPACE__: name a class instead';
-        } elseif ($token->is(T_NAMESPACE) && !($tokens[$i + 2] ?? null)?->is(';')) {
-            $found[] = 'in a namespace with braces: write `namespace X;`';
+    private function enterUse(Stmt\Use_|Stmt\GroupUse $use): void
+    {
+        $prefix = $use instanceof Stmt\GroupUse ? $use->prefix->toString() . '\\' : '';
+        foreach ($use->uses as $item) {
+            $this->named[] = $prefix . $item->name->toString();
         }
     }
-    return $found;
-}
 
-/**
- * Reads a `use` statement from the token after `use` to its semicolon.
- *
- * @param list<PhpToken> $tokens
- * @return array{array<string, string>, int} the names by alias, and where the semicolon is
- */
-function importedNames(array $tokens, int $i): array
-{
-    $group = '';
-    $name = '';
-    $names = [];
-    for (; !$tokens[$i]->is(';'); $i++) {
-        $token = $tokens[$i];
-        if ($token->is('{')) {
-            $group = $name . '\\';
-        } elseif ($token->is(T_AS)) {
-            unset($names[lastPart($name)]);
-            $names[$tokens[++$i]->text] = $name;
-        } elseif ($token->is([T_STRING, T_NAME_QUALIFIED, T_NAME_FULLY_QUALIFIED])) {
-            $name = $group . ltrim($token->text, '\\');
-            $names[lastPart($name)] = $name;
-        } elseif ($token->is(T_NS_SEPARATOR)) {
-            unset($names[lastPart($name)]); // it is the group's beginning, not a class
+    /** A string may be a class of the writer, as in class_exists('TrendVault\Writer\X'), or the beginning of one. */
+    private function enterString(string $text): void
+    {
+        if (preg_match('/^\\\\?(TrendVault\\\\Writer(?:\\\\\w+)*)(\\\\?)$/i', $text, $found) === 1) {
+            $this->named[] = $found[1];
+            array_push(
+                $this->unreadable,
+                ...$found[2] === '' ? [] : ["by a part of a class's name: name the class"],
+            );
         }
     }
-    return [$names, $i];
 }
 
-/** @param array<string, string> $aliases */
-function resolve(PhpToken $token, string $namespace, array $aliases): string
+function read(string $file): Names
 {
-    if ($token->is(T_NAME_FULLY_QUALIFIED)) {
-        return ltrim($token->text, '\\');
-    }
-    if ($token->is(T_NAME_RELATIVE)) {
-        return $namespace . substr($token->text, strlen('namespace'));
-    }
-    [$first, $rest] = [...explode('\\', $token->text, 2), ''];
-    $full = $aliases[strtolower($first)] ?? $namespace . '\\' . $first;
-    return $rest === '' ? $full : $full . '\\' . $rest;
-}
-
-/** Whether a name between these two tokens is that of a member or of something declared here, not of a class. */
-function isMember(?PhpToken $before, ?PhpToken $after): bool
-{
-    $isCase = $before?->is(T_CASE) === true && $after?->is(';') === true;
-    $declares = [T_FUNCTION, T_CLASS, T_INTERFACE, T_TRAIT, T_ENUM];
-    return $isCase ||
-        $after?->is('=') === true ||
-        $before?->is([T_OBJECT_OPERATOR, T_NULLSAFE_OBJECT_OPERATOR, T_DOUBLE_COLON, ...$declares]) === true;
-}
-
-function lastPart(string $name): string
-{
-    return substr('\\' . $name, strrpos('\\' . $name, '\\') + 1);
-}
-
-/**
- * A hook begins with `get` or `set` after a brace or another hook, and `=>`, a body or set's parameter after it.
- *
- * @param list<PhpToken> $tokens
- * @return list<int>
- */
-function linesPrettierBreaks(array $tokens): array
-{
-    $lines = [];
-    foreach ($tokens as $i => $token) {
-        $asymmetric = preg_match('/^(public|protected|private)\(set\)$/i', $token->text) === 1;
-        if ($asymmetric || isHook($tokens, $i)) {
-            $lines[] = $token->line;
-        }
-    }
-    return $lines;
-}
-
-/** @param list<PhpToken> $tokens */
-function isHook(array $tokens, int $i): bool
-{
-    $start = $i - 1;
-    while (
-        ($tokens[$start] ?? null)?->is(['&', T_FINAL, T_AMPERSAND_NOT_FOLLOWED_BY_VAR_OR_VARARG]) === true
-    ) {
-        $start--;
-    }
-    return $tokens[$i]->is(T_STRING) &&
-        in_array(strtolower($tokens[$i]->text), ['get', 'set'], true) &&
-        ($tokens[$start] ?? null)?->is(['{', '}', ';', ']']) === true &&
-        ($tokens[$i + 1] ?? null)?->is(['{', '(', ';', T_DOUBLE_ARROW]) === true;
+    static $parser = new ParserFactory()->createForHostVersion();
+    $names = new Names();
+    // In two steps: a name is resolved when its parent is left.
+    $resolved = new NodeTraverser(new NameResolver())->traverse(
+        $parser->parse((string) file_get_contents($file)) ?? [],
+    );
+    new NodeTraverser($names)->traverse($resolved);
+    return $names;
 }
 
 $violations = iterator_to_array(violations(), false);
