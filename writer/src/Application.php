@@ -22,7 +22,6 @@ use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
 use Throwable;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\ExitCodes;
 
 /** The commands, and the only place where failures become messages and exit codes. */
 final class Application extends ConsoleApplication
@@ -135,7 +134,7 @@ final class Application extends ConsoleApplication
 
     private function fail(Throwable $error): ExitCode
     {
-        $exitCode = ExitCodes::of($error);
+        $exitCode = ExitCode::of($error);
         if ($error instanceof WriterException || $error instanceof ExceptionInterface) {
             $sentence = $error instanceof ExceptionInterface ? self::sentence($error) : $error->getMessage();
             $this->log->error($sentence, ['event' => 'failed', 'exit_code' => $exitCode->value]);

@@ -9,6 +9,10 @@ use Psr\Log\LoggerInterface;
 use Symfony\Component\Console\Helper\ProgressBar;
 use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\Migrator;
+use TrendVault\Writer\Database\SchemaMismatch;
 
 /** What every command and every kind of source is given. */
 final readonly class Context
@@ -19,6 +23,24 @@ final readonly class Context
         public LoggerInterface $log,
         private OutputInterface $output,
     ) {}
+
+    /**
+     * The database for a command that only looks: it has to be there, with this writer's schema.
+     *
+     * @throws DatabaseFailure when there is no such file
+     * @throws SchemaMismatch
+     */
+    public function openForReading(): Database
+    {
+        $path = $this->settings->databasePath;
+        if (!is_file($path)) {
+            throw DatabaseFailure::missing($path);
+        }
+        $database = Database::openForReading($path);
+        Migrator::of($database, $this->settings->migrationsFolder(), $this->clock)->expectCurrent();
+
+        return $database;
+    }
 
     /** UTC seconds since 1970. */
     public function now(): int

@@ -60,11 +60,8 @@ enum ExitCode: int
 
         return $labels;
     }
-}
 
-/** The one map from an exception to an exit code. What is not in it is a bug. */
-final readonly class ExitCodes
-{
+    /** The one map from an exception to an exit code. What is not in it is a bug. */
     public static function of(Throwable $error): ExitCode
     {
         return match (true) {
@@ -72,29 +69,29 @@ final readonly class ExitCodes
             $error instanceof UnknownWorld,
             $error instanceof BadRegionTable,
             $error instanceof ExceptionInterface
-                => ExitCode::Usage,
-            $error instanceof AlreadyRunning => ExitCode::AlreadyRunning,
+                => self::Usage,
+            $error instanceof AlreadyRunning => self::AlreadyRunning,
             $error instanceof SourceFailure,
             $error instanceof RejectStoreFailure,
             $error instanceof StoreFailure
-                => ExitCode::SourceFailed,
+                => self::SourceFailed,
             $error instanceof DatabaseFailure => self::ofDatabase($error->fault),
-            $error instanceof SchemaMismatch => ExitCode::SchemaMismatch,
-            $error instanceof ClockBackwards => ExitCode::ClockBackwards,
-            $error instanceof EmptyPublication => ExitCode::EmptyPublication,
-            $error instanceof OutputFailure => ExitCode::OutputFailed,
-            $error instanceof Stopped => ExitCode::Stopped,
-            default => ExitCode::Internal,
+            $error instanceof SchemaMismatch => self::SchemaMismatch,
+            $error instanceof ClockBackwards => self::ClockBackwards,
+            $error instanceof EmptyPublication => self::EmptyPublication,
+            $error instanceof OutputFailure => self::OutputFailed,
+            $error instanceof Stopped => self::Stopped,
+            default => self::Internal,
         };
     }
 
     private static function ofDatabase(DatabaseFault $fault): ExitCode
     {
         return match ($fault) {
-            DatabaseFault::Unavailable => ExitCode::DatabaseUnavailable,
-            DatabaseFault::Busy => ExitCode::DatabaseBusy,
-            DatabaseFault::DiskFull => ExitCode::DiskFull,
-            DatabaseFault::Unknown => ExitCode::Internal,
+            DatabaseFault::Unavailable => self::DatabaseUnavailable,
+            DatabaseFault::Busy => self::DatabaseBusy,
+            DatabaseFault::DiskFull => self::DiskFull,
+            DatabaseFault::Unknown => self::Internal,
         };
     }
 }

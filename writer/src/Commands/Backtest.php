@@ -19,7 +19,6 @@ use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Migrator;
-use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
@@ -61,7 +60,7 @@ final class Backtest extends WriterCommand
         $database = Database::inMemory();
         Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate();
         $table = RegionSettings::table($context->settings);
-        Regions::seed($database, $table);
+        $table->seed($database);
 
         $observations = self::read(
             self::arguments($input, 'files'),

@@ -29,7 +29,7 @@ final class Check extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $problems = new IntegrityCheck(ReadSession::open($context))->problems();
+        $problems = new IntegrityCheck($context->openForReading())->problems();
         $context->write($problems === [] ? "The database is whole.\n" : implode("\n", $problems) . "\n");
 
         return $problems === [] ? ExitCode::Ok : ExitCode::DatabaseUnavailable;

@@ -33,7 +33,7 @@ final class Explain extends WriterCommand
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
         [$region, $videoId] = [strtoupper(self::argument($input, 'region')), self::argument($input, 'video')];
-        $database = ReadSession::open($context);
+        $database = $context->openForReading();
         $known = array_keys(RegionSettings::of($context->settings)->ownership());
         if (!in_array($region, $known, true)) {
             throw UsageError::because(

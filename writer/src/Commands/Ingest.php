@@ -11,7 +11,6 @@ use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\ExitCodes;
 use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
@@ -275,6 +274,6 @@ final readonly class IngestStep
     {
         $this->context->log->error($failure->getMessage(), ['event' => 'source_failed', 'source' => $source]);
 
-        return ExitCodes::of($failure);
+        return ExitCode::of($failure);
     }
 }

@@ -17,7 +17,6 @@ use TrendVault\Writer\Cli\PublishSettings;
 use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\DatabaseFile;
 use TrendVault\Writer\Database\WriterLock;
 use TrendVault\Writer\Publication\CurrentPointer;
 use TrendVault\Writer\Store\StoreFailure;
@@ -59,7 +58,7 @@ final class Restore extends WriterCommand
     {
         $settings = BackupSettings::of($context->settings);
         $publishes = PublishSettings::isSet($context->settings) && !self::isGiven($input, 'no-publish');
-        $path = DatabaseFile::resolve($context->settings->databasePath);
+        $path = WriterLock::resolve($context->settings->databasePath);
         $lock = WriterLock::acquire($path, 'restore', 0);
         try {
             self::requireEmpty($path);
@@ -106,7 +105,7 @@ final class Restore extends WriterCommand
         BackupSettings $settings,
         int $published,
     ): void {
-        $path = DatabaseFile::resolve($context->settings->databasePath);
+        $path = WriterLock::resolve($context->settings->databasePath);
         $folder = WorkFolder::beside($path);
         try {
             $restoration = new Restoration(

@@ -44,7 +44,7 @@ final class Status extends WriterCommand
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
         $maxAge = self::seconds(self::option($input, 'max-age'));
-        $database = ReadSession::open($context);
+        $database = $context->openForReading();
         $path = $context->settings->databasePath;
         $schedule = new Schedule(
             $database,
@@ -115,7 +115,7 @@ final readonly class MetricsStep
     /** @throws WriterException|SQLite3Exception */
     private static function text(Context $context): string
     {
-        $database = ReadSession::open($context);
+        $database = $context->openForReading();
         try {
             return MetricsReport::text(
                 $database,

@@ -9,16 +9,12 @@ use SQLite3Exception;
 use Throwable;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\ExitCodes;
 use TrendVault\Writer\Cli\PublishSettings;
 use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
-use TrendVault\Writer\Database\DatabaseFile;
 use TrendVault\Writer\Database\Migrator;
-use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\Run;
-use TrendVault\Writer\Database\SchemaMismatch;
 use TrendVault\Writer\Database\WriterLock;
 use TrendVault\Writer\WriterException;
 
@@ -51,7 +47,7 @@ final readonly class WriteSession
 
         return $this->underLock(function (Database $database) use ($work): ExitCode {
             $this->migrator($database)->expectCurrent();
-            Regions::expectSeeded($database, RegionSettings::table($this->context->settings));
+            RegionSettings::table($this->context->settings)->expectSeeded($database);
 
             return $this->record($database, $work);
         });
@@ -74,7 +70,7 @@ final readonly class WriteSession
                     'version' => $migration->version,
                 ]);
             }
-            Regions::seed($database, RegionSettings::table($this->context->settings));
+            RegionSettings::table($this->context->settings)->seed($database);
 
             return $this->record($database, $work);
         });
@@ -92,11 +88,15 @@ final readonly class WriteSession
         if (!is_dir(dirname($settings->databasePath))) {
             throw DatabaseFailure::cannotOpen($settings->databasePath);
         }
-        $path = DatabaseFile::resolve($settings->databasePath);
+        $path = WriterLock::resolve($settings->databasePath);
         $lock = WriterLock::acquire(
             $path,
             $this->command,
-            $this->lockTimeoutSeconds ?? self::LOCK_TIMEOUT_SECONDS + PublishSettings::mostSeconds($settings),
+            $this->lockTimeoutSeconds ??
+                self::LOCK_TIMEOUT_SECONDS +
+                    ($settings->sourceText('PUBLISH_URL') === null
+                        ? 0
+                        : PublishSettings::mostSeconds($settings)),
         );
         try {
             $database = Database::openForWriting($path);
@@ -124,28 +124,8 @@ final readonly class WriteSession
                 $error instanceof SQLite3Exception
                     ? DatabaseFailure::from($error, $this->context->settings->databasePath)
                     : $error;
-            $run->tryToFinish(ExitCodes::of($failure)->value, $failure->getMessage());
+            $run->tryToFinish(ExitCode::of($failure)->value, $failure->getMessage());
             throw $failure;
         }
-    }
-}
-
-/** What a command needs that only looks: the database, there already and of this writer's schema. */
-final readonly class ReadSession
-{
-    /**
-     * @throws DatabaseFailure when there is no such file
-     * @throws SchemaMismatch
-     */
-    public static function open(Context $context): Database
-    {
-        $path = $context->settings->databasePath;
-        if (!is_file($path)) {
-            throw DatabaseFailure::missing($path);
-        }
-        $database = Database::openForReading($path);
-        Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->expectCurrent();
-
-        return $database;
     }
 }

@@ -16,6 +16,12 @@ final readonly class RegionTable
     private const string LANGUAGE = '/^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/D';
     private const string NAME = '/^[^\x{0}-\x{1f}\x{7f}-\x{9f}]{1,100}$/Du';
 
+    private const string SEED = <<<'SQL'
+    INSERT INTO regions (code, name, languages) VALUES (?, ?, ?)
+    ON CONFLICT (code) DO UPDATE SET name = excluded.name, languages = excluded.languages
+      WHERE name IS NOT excluded.name OR languages IS NOT excluded.languages
+    SQL;
+
     /** @param non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}> $regions in the order of the file */
     private function __construct(public array $regions) {}
 
@@ -46,6 +52,40 @@ final readonly class RegionTable
     public function languages(): array
     {
         return array_column($this->regions, 'languages', 'code');
+    }
+
+    /**
+     * Adds and renames; a region that is no longer listed stays, because its history refers to it. Nothing of it is
+     * stored or ranked any more.
+     *
+     * @return int rows changed
+     */
+    public function seed(Database $database): int
+    {
+        return $database->transaction(function () use ($database): int {
+            $changed = 0;
+            foreach ($this->regions as $region) {
+                $changed += $database->run(self::SEED, [
+                    $region['code'],
+                    $region['name'],
+                    json_encode($region['languages'], JSON_THROW_ON_ERROR),
+                ]);
+            }
+
+            return $changed;
+        });
+    }
+
+    /** @throws SchemaMismatch when the database does not have all of them */
+    public function expectSeeded(Database $database): void
+    {
+        $known = $database->texts('SELECT code FROM regions');
+        $missing = array_diff($this->codes(), $known);
+        if ($missing !== []) {
+            throw SchemaMismatch::of(
+                'it does not have the regions ' . implode(', ', $missing) . ' yet. Run `writer migrate`.',
+            );
+        }
     }
 
     /**
@@ -241,49 +281,5 @@ final readonly class RegionShare
         $distance = ($this->index - $last) % self::NUMBER_STEP;
 
         return $last + ($distance > 0 ? $distance : $distance + self::NUMBER_STEP);
-    }
-}
-
-/** The regions in the database: those of the deployment's table, and those that were in it before. */
-final readonly class Regions
-{
-    private const string SEED = <<<'SQL'
-    INSERT INTO regions (code, name, languages) VALUES (?, ?, ?)
-    ON CONFLICT (code) DO UPDATE SET name = excluded.name, languages = excluded.languages
-      WHERE name IS NOT excluded.name OR languages IS NOT excluded.languages
-    SQL;
-
-    /**
-     * Adds and renames; a region that is no longer listed stays, because its history refers to it. Nothing of it is
-     * stored or ranked any more.
-     *
-     * @return int rows changed
-     */
-    public static function seed(Database $database, RegionTable $table): int
-    {
-        return $database->transaction(static function () use ($database, $table): int {
-            $changed = 0;
-            foreach ($table->regions as $region) {
-                $changed += $database->run(self::SEED, [
-                    $region['code'],
-                    $region['name'],
-                    json_encode($region['languages'], JSON_THROW_ON_ERROR),
-                ]);
-            }
-
-            return $changed;
-        });
-    }
-
-    /** @throws SchemaMismatch when the table has regions that were not seeded */
-    public static function expectSeeded(Database $database, RegionTable $table): void
-    {
-        $known = $database->texts('SELECT code FROM regions');
-        $missing = array_diff($table->codes(), $known);
-        if ($missing !== []) {
-            throw SchemaMismatch::of(
-                'it does not have the regions ' . implode(', ', $missing) . ' yet. Run `writer migrate`.',
-            );
-        }
     }
 }

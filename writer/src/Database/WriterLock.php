@@ -11,13 +11,16 @@ use TrendVault\Writer\WriterException;
  * One writing process per database: flock(2) on a file beside it, which the kernel releases
  * when the process ends, however it ends. SQLite before 3.51.3 may damage a WAL that two
  * connections write or checkpoint at once, so SQLite's own locks are not enough.
- * Give it DatabaseFile::resolve(): a link has another name, so that its lock would be another file.
+ * Give it resolve(): a link has another name, so that its lock would be another file.
  */
 final class WriterLock
 {
     private const int POLL_MICROSECONDS = 50_000;
     /** The holder writes its name right after it has the lock. */
     private const int POLLS_FOR_HOLDER = 20;
+
+    /** As many as Linux follows, path_resolution(7). */
+    private const int MAX_LINKS = 40;
 
     /** @param resource $file kept open: closing it releases the lock */
     private function __construct(private mixed $file) {}
@@ -50,6 +53,22 @@ final class WriterLock
         self::writeHolder($file, $command, $databasePath);
 
         return new self($file);
+    }
+
+    /**
+     * The one name of a database file, which may have many: the lock and the log are beside that one. Follows symbolic
+     * links, in the folder and of the file, as SQLite does. The file need not exist yet.
+     *
+     * @return string an absolute path; the path itself when its folder does not exist
+     * @throws DatabaseFailure when the file has hard links
+     */
+    public static function resolve(string $path): string
+    {
+        $resolved = self::followLinks($path);
+        $stat = is_file($resolved) ? @stat($resolved) : false;
+        $links = $stat === false ? 1 : $stat['nlink'];
+
+        return $links > 1 ? throw DatabaseFailure::hardLinked($path, $links) : $resolved;
     }
 
     /** Empties the file first, so that the next holder is not taken for this one. */
@@ -110,39 +129,6 @@ final class WriterLock
 
         return $text;
     }
-}
-
-final class AlreadyRunning extends WriterException
-{
-    /** @param string $holder what the lock file says about the process that has the lock; may be empty */
-    public static function heldBy(string $holder, string $databasePath): self
-    {
-        $process = $holder === '' ? 'another writer' : $holder;
-
-        return new self("Already running on $databasePath: $process. This run stops without writing.");
-    }
-}
-
-/** The one name of a database file, which may have many: the lock and the log are beside that one. */
-final readonly class DatabaseFile
-{
-    /** As many as Linux follows, path_resolution(7). */
-    private const int MAX_LINKS = 40;
-
-    /**
-     * Follows symbolic links, in the folder and of the file, as SQLite does. The file need not exist yet.
-     *
-     * @return string an absolute path; the path itself when its folder does not exist
-     * @throws DatabaseFailure when the file has hard links
-     */
-    public static function resolve(string $path): string
-    {
-        $resolved = self::followLinks($path);
-        $stat = is_file($resolved) ? @stat($resolved) : false;
-        $links = $stat === false ? 1 : $stat['nlink'];
-
-        return $links > 1 ? throw DatabaseFailure::hardLinked($path, $links) : $resolved;
-    }
 
     private static function followLinks(string $path): string
     {
@@ -153,5 +139,16 @@ final readonly class DatabaseFile
         $folder = realpath(dirname($path));
 
         return $folder === false ? $path : rtrim($folder, '/') . '/' . basename($path);
+    }
+}
+
+final class AlreadyRunning extends WriterException
+{
+    /** @param string $holder what the lock file says about the process that has the lock; may be empty */
+    public static function heldBy(string $holder, string $databasePath): self
+    {
+        $process = $holder === '' ? 'another writer' : $holder;
+
+        return new self("Already running on $databasePath: $process. This run stops without writing.");
     }
 }

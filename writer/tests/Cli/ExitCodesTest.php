@@ -14,7 +14,6 @@ use ReflectionClass;
 use RuntimeException;
 use SQLite3Exception;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\ExitCodes;
 use TrendVault\Writer\Cli\Settings;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\DatabaseFault;
@@ -31,7 +30,7 @@ final class ExitCodesTest extends TestCase
         self::assertContains(SourceFailure::class, $classes);
         foreach (array_diff($classes, [DatabaseFailure::class]) as $class) {
             $failure = new ReflectionClass($class)->newInstanceWithoutConstructor();
-            self::assertNotSame(ExitCode::Internal, ExitCodes::of($failure), "$class has no entry");
+            self::assertNotSame(ExitCode::Internal, ExitCode::of($failure), "$class has no entry");
         }
     }
 
@@ -44,7 +43,7 @@ final class ExitCodesTest extends TestCase
     ): void {
         $failure = DatabaseFailure::from(new SQLite3Exception('why', $resultCode), '/no/such.db');
 
-        self::assertSame([$fault, $expected], [$failure->fault, ExitCodes::of($failure)]);
+        self::assertSame([$fault, $expected], [$failure->fault, ExitCode::of($failure)]);
     }
 
     /** @return iterable<string, array{DatabaseFault, int, ExitCode}> a result code of SQLite for each fault */
@@ -66,7 +65,7 @@ final class ExitCodesTest extends TestCase
     #[Test]
     public function an_exception_that_is_not_the_writers_own_is_a_bug(): void
     {
-        self::assertSame(ExitCode::Internal, ExitCodes::of(new RuntimeException('a bug')));
+        self::assertSame(ExitCode::Internal, ExitCode::of(new RuntimeException('a bug')));
     }
 
     /** @return list<class-string<WriterException>> every class in src that extends WriterException */

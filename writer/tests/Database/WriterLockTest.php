@@ -9,7 +9,6 @@ use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Database\AlreadyRunning;
 use TrendVault\Writer\Database\DatabaseFailure;
-use TrendVault\Writer\Database\DatabaseFile;
 use TrendVault\Writer\Database\WriterLock;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\TemporaryFolder;
@@ -81,7 +80,7 @@ final class WriterLockTest extends TestCase
         foreach (['before', 'after'] as $time) {
             // The first run makes the file.
             foreach ($names as $name) {
-                self::assertSame(realpath($path) . '/test.db', DatabaseFile::resolve($name), "$name, $time");
+                self::assertSame(realpath($path) . '/test.db', WriterLock::resolve($name), "$name, $time");
             }
             touch($this->database);
         }
@@ -101,6 +100,6 @@ final class WriterLockTest extends TestCase
 
         $this->expectException(DatabaseFailure::class);
         $this->expectExceptionMessage('has 2 names (hard links)');
-        DatabaseFile::resolve($this->database);
+        WriterLock::resolve($this->database);
     }
 }

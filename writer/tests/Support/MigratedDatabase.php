@@ -7,7 +7,6 @@ namespace TrendVault\Writer\Tests\Support;
 use TrendVault\Writer\Cli\Settings;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Migrator;
-use TrendVault\Writer\Database\Regions;
 use TrendVault\Writer\Database\RegionTable;
 
 /** A real database with the project's schema and regions, without a file. */
@@ -18,7 +17,7 @@ final class MigratedDatabase
         $root = Settings::projectRoot();
         $database = Database::inMemory();
         Migrator::of($database, "$root/db/migrations", new FixedClock())->migrate();
-        Regions::seed($database, RegionTable::read((string) file_get_contents("$root/db/regions.json")));
+        RegionTable::read((string) file_get_contents("$root/db/regions.json"))->seed($database);
 
         return $database;
     }
