@@ -12,6 +12,8 @@ use SensitiveParameter;
 /**
  * Sends requests that curl signs (AWS Signature Version 4, CURLOPT_AWS_SIGV4), over a connection that stays open. The
  * payload's hash is in x-amz-content-sha256, so that the store refuses a body that was changed on its way.
+ * Symfony's client, which the sources use, signs nothing and knows no least speed: with it, the signature would have to
+ * be made here.
  */
 final class Transport
 {
