@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultLimit, defaultWindow, describeHours, largestLimit, windowHours, windows } from "./lists.ts";
 import { pageLanguages } from "./page.ts";
+import { sourceKinds } from "./responses.ts";
 
 // Facts of the contract that other languages, the database and documents write down once more.
 
@@ -76,6 +77,13 @@ test("the documents name the values and defaults of a list's parameters (docs/ht
 
 test("the client's README names the languages of the page", () => {
   expect(read("web/client/README.md")).toContain(`(${pageLanguages.join(", ")})`);
+});
+
+test("the writer's kinds of sources are those that /api/about names (writer/src/Commands/SourceKinds.php)", () => {
+  const [, registry = ""] =
+    /REGISTRY = \[\n([\s\S]*?)\n {4}\];/.exec(read("writer/src/Commands/SourceKinds.php")) ?? [];
+  const kinds = [...registry.matchAll(/^ *'(\w+)/gm)].map(([, kind]) => (kind === "spool" ? "ndjson" : kind));
+  expect(kinds.sort()).toEqual([...sourceKinds].sort());
 });
 
 test("how far another clock may be ahead stands once in the writer (writer/src/Time/SystemClock.php)", () => {

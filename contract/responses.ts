@@ -7,7 +7,7 @@ import { regionCodes } from "./regions.ts";
 import { longestToken } from "./token.ts";
 
 /** Rows of the database carry plain strings; a foreign key makes sure that a region is one of ours. */
-type Widened<T> = T extends Window
+type Widened<T> = T extends Window | SourceKind
   ? T
   : T extends string
     ? string
@@ -336,6 +336,10 @@ export const Explanation = z
   .meta({ id: "Explanation" });
 export type Explanation = Widened<z.infer<typeof Explanation>>;
 
+/** What counts of views may come from, as /api/about names it. facts.test.ts compares it with the writer's registry. */
+export const sourceKinds = ["ndjson", "http", "youtube", "peertube", "edge", "demo"] as const;
+export type SourceKind = (typeof sourceKinds)[number];
+
 export const About = z
   .strictObject({
     generation,
@@ -346,7 +350,7 @@ export const About = z
     sources: z
       .array(
         z.strictObject({
-          kind: z.enum(["ndjson", "http", "youtube", "peertube", "edge", "demo"]),
+          kind: z.enum(sourceKinds),
           host: z.string().nullable().meta({ description: "Null when it is no other host's" }),
         }),
       )

@@ -1,5 +1,5 @@
 import { pagePath } from "@trendvault/contract/paths";
-import type { About } from "@trendvault/contract/responses";
+import type { About, SourceKind } from "@trendvault/contract/responses";
 import { formatsOf } from "../client/src/view/locales/locale.ts";
 import { h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import type { Assets } from "./manifest.ts";
@@ -103,12 +103,12 @@ function facts(making: About): ViewElement {
   );
 }
 
-function describeSources(sources: readonly { kind: string; host: string | null }[]): string {
-  const names = sources.map(({ kind, host }) => `${kinds[kind] ?? kind}${host === null ? "" : ` (${host})`}`);
+function describeSources(sources: readonly { kind: SourceKind; host: string | null }[]): string {
+  const names = sources.map(({ kind, host }) => `${kinds[kind]}${host === null ? "" : ` (${host})`}`);
   return names.length === 0 ? "none" : names.join(", ");
 }
 
-const kinds: Record<string, string> = {
+const kinds: Record<SourceKind, string> = {
   ndjson: "the operator's own counts",
   http: "the operator's own counts, from another server",
   youtube: "YouTube's charts",

@@ -30,16 +30,12 @@ function describe(
   generation: Generation,
   linkOf: VideoLinks,
 ): Video {
+  const { thumb_base, url, ...fields } = video;
   return {
-    id: video.id,
-    title: video.title,
-    channel: video.channel,
-    category: video.category,
-    language: video.language,
+    ...fields,
     published_at: formatTimeOrNull(video.published_at),
-    duration_seconds: video.duration_seconds,
-    thumbs: thumbsOf(video.thumb_base),
-    url: linkOf(video.id, video.url),
+    thumbs: thumbsOf(thumb_base),
+    url: linkOf(video.id, url),
     generation: generation.id,
     generated_at: formatTime(generation.publishedAt),
     trending: places.flatMap(describePlace),
