@@ -40,16 +40,6 @@ final class ObservationStore
     SQL;
 
     private const array NEEDED_OF_VIDEO = ['title', 'channel', 'thumb_base'];
-    private const string FIND_VIDEO = <<<'SQL'
-    SELECT title, channel, thumb_base, category, language, published_at, duration_seconds, url FROM videos WHERE id = ?
-    SQL;
-    private const string SAVE_VIDEO = <<<'SQL'
-    INSERT INTO videos (id, title, channel, thumb_base, category, language, published_at, duration_seconds, url, first_seen_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET title = excluded.title, channel = excluded.channel, thumb_base = excluded.thumb_base,
-      category = excluded.category, language = excluded.language, published_at = excluded.published_at,
-      duration_seconds = excluded.duration_seconds, url = excluded.url
-    SQL;
     private const string SAVE_CATALOGUE = <<<'SQL'
     INSERT INTO catalogue (region, video_id, announced_at) VALUES (?, ?, ?)
     ON CONFLICT DO UPDATE SET announced_at = max(announced_at, excluded.announced_at)
@@ -105,16 +95,7 @@ final class ObservationStore
         $publishedAt =
             $descriptionHash === ($this->descriptionHashes[$key] ?? null)
                 ? null
-                : $this->saveVideo($observation->videoId, [
-                    'title' => $observation->title,
-                    'channel' => $observation->channel,
-                    'thumb_base' => $observation->thumbBase,
-                    'category' => $observation->category,
-                    'language' => $observation->language,
-                    'published_at' => $observation->publishedAt,
-                    'duration_seconds' => $observation->durationSeconds,
-                    'url' => $observation->url,
-                ]);
+                : $this->saveVideo($observation->videoId, $observation->description());
         $this->insert($observation, $before?->lastObservedAt);
         $velocity =
             $before === null
@@ -161,13 +142,15 @@ final class ObservationStore
     /**
      * A field that is null keeps its stored value.
      *
-     * @param array<string, string|int|null> $description all columns of FIND_VIDEO, in their order
+     * @param array<string, string|int|null> $description columns of videos
      * @return ?int when the video was published, in UTC seconds; null when that is not known
      * @throws RejectedLine when the video is new and a needed field is null
      */
     private function saveVideo(string $id, array $description): ?int
     {
-        $known = $this->database->rows(self::FIND_VIDEO, [$id])[0] ?? null;
+        $columns = array_keys($description);
+        $listed = implode(', ', $columns);
+        $known = $this->database->rows("SELECT $listed FROM videos WHERE id = ?", [$id])[0] ?? null;
         $new = [];
         foreach ($description as $name => $value) {
             $new[$name] = $value ?? ($known[$name] ?? null);
@@ -181,7 +164,12 @@ final class ObservationStore
             }
         }
         if ($new !== $known) {
-            $this->database->run(self::SAVE_VIDEO, [$id, ...array_values($new), $this->now]);
+            $marks = implode(', ', array_fill(0, count($columns) + 2, '?'));
+            $changes = implode(', ', array_map(fn(string $name) => "$name = excluded.$name", $columns));
+            $this->database->run(
+                "INSERT INTO videos (id, $listed, first_seen_at) VALUES ($marks) ON CONFLICT (id) DO UPDATE SET $changes",
+                [$id, ...array_values($new), $this->now],
+            );
         }
 
         return $new['published_at'];

@@ -397,6 +397,21 @@ final readonly class Observation
         return $this->title !== null && $this->channel !== null && $this->thumbBase !== null;
     }
 
+    /** @return array<string, string|int|null> the fields that describe the video, as columns of videos */
+    public function description(): array
+    {
+        return [
+            'title' => $this->title,
+            'channel' => $this->channel,
+            'thumb_base' => $this->thumbBase,
+            'category' => $this->category,
+            'language' => $this->language,
+            'published_at' => $this->publishedAt,
+            'duration_seconds' => $this->durationSeconds,
+            'url' => $this->url,
+        ];
+    }
+
     /** A 64-bit hash of the fields that describe the video, not of its counts. */
     public function descriptionHash(): int
     {
