@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { windows } from "@trendvault/contract/lists";
 import { regionCodes } from "@trendvault/contract/regions";
 import { Random } from "@trendvault/contract/test-support/random";
 import { openTestOrigin, type TestOrigin } from "../../api/test-support/test-origin.ts";
@@ -105,7 +106,7 @@ async function read(origin: TestOrigin | undefined, target: string): Promise<str
 
 test("the lists of every market are the same, whether one writer ranks all or three share them", async () => {
   for (const region of regionCodes) {
-    const lists = ["now", "day", "week"].flatMap((window) =>
+    const lists = windows.flatMap((window) =>
       [null, ...categories].map((category) => {
         const query = new URLSearchParams({ region, window, ...(category === null ? {} : { category }) });
         return `/api/trending?${query}&limit=50`;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { windows } from "@trendvault/contract/lists";
 import { OriginProcess } from "../../api/test-support/origin-process.ts";
 import { until } from "../../api/test-support/until.ts";
 import { RegionWriter, videosOfRegion } from "./test-support/region-writer.ts";
@@ -82,7 +83,7 @@ test.skipIf(reason !== null)(
       [german, newest.german],
     ] as const) {
       for (const region of writer.codes) {
-        for (const window of ["now", "day", "week"]) {
+        for (const window of windows) {
           const list = await read(`/api/trending?region=${region}&window=${window}&limit=50`);
           expect(list).toMatchObject({ region, generation, total: videosOfRegion, count: 50 });
           expect(await read(list.next)).toMatchObject({

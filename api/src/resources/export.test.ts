@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { PublicKeySet } from "@trendvault/contract/keys";
+import { windows } from "@trendvault/contract/lists";
 import { verifyResponse } from "@trendvault/contract/response-signature";
 import { ExportHead, ExportItem, type TrendingPage } from "@trendvault/contract/responses";
 import { Random } from "@trendvault/contract/test-support/random";
@@ -64,7 +65,7 @@ describe("an export", () => {
     await withOrigin(publishRanking, async (origin) => {
       const { head, items } = await read(origin, whole);
       const expected: unknown[] = [];
-      for (const window of ["now", "day", "week"]) {
+      for (const window of windows) {
         const pages = await readPages(origin, window);
         const [first] = pages;
         expected.push(...pages.flatMap((page) => page.items.map((item) => ({ window, ...item }))));

@@ -1,4 +1,5 @@
 import type { PublicKeySet } from "@trendvault/contract/keys";
+import { windows } from "@trendvault/contract/lists";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { Random } from "@trendvault/contract/test-support/random";
 import { createVerifier } from "../../../web/client/src/verify.ts";
@@ -136,7 +137,7 @@ export function startLoad(judge: Judge, { regions, limits, connections, pauseMs,
   const connect = async (number: number) => {
     const random = new Random(seed + number);
     while (isRunning) {
-      const window = random.pick(["now", "day", "week"]);
+      const window = random.pick(windows);
       const page = await judge.ask(
         `/api/trending?region=${random.pick(regions)}&window=${window}&limit=${random.pick(limits)}`,
       );

@@ -48,7 +48,9 @@ final class ObservationParserTest extends TestCase
                 63,
                 'https://videos.example/watch?v=video-1',
             ],
-            array_values(array_filter((array) $observation, static fn(mixed $value): bool => $value !== null)),
+            array_values(
+                array_filter((array) $observation, static fn(mixed $value): bool => $value !== null),
+            ),
         );
     }
 
