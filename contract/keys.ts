@@ -49,7 +49,7 @@ export type PublicKey = {
   /** The origin names a key that is not its own: an edge signs with it what it makes of the origin's documents. */
   delegated_to?: "edge";
 };
-export type KeyPurpose = AnswerKeyPurpose | "publications";
+type KeyPurpose = AnswerKeyPurpose | "publications";
 /** What an origin has keys for. A writer has those for publications. */
 export type AnswerKeyPurpose = "responses" | "tokens";
 export type PublicKeySet = { keys: PublicKey[] };

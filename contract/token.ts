@@ -82,7 +82,7 @@ export type TokenClaims = {
 export type TokenVerdict = "valid" | "malformed" | "unknown-key" | "tampered" | "not-yet-valid" | "expired";
 
 /** What a valid token says. */
-export type VerifiedToken = { verdict: "valid"; claims: TokenClaims };
+type VerifiedToken = { verdict: "valid"; claims: TokenClaims };
 
 export const tokenType = "tv+jwt"; // explicit, so that no other JWT of the same key is taken for one (RFC 8725, 3.11)
 export const tokenLifetimeSeconds = 900;

@@ -1,7 +1,7 @@
 /** Of a page of a list, what a message about it needs: any answer of /api/trending. */
-export type LookedAt = { token: string; items: readonly { rank: number }[] };
+type LookedAt = { token: string; items: readonly { rank: number }[] };
 
-export type LookOptions = {
+type LookOptions = {
   /** Where messages are sent. Default: /api/views of the page's own site. */
   url?: string;
   /** The visitor has looked at an earlier list in this place: only what is opened is told, no further look. */

@@ -44,7 +44,7 @@ export class VerificationError extends Error {
   }
 }
 
-export type VerifierOptions = {
+type VerifierOptions = {
   /** The address of the edge or the origin. Default: the site of the page. */
   baseUrl?: string;
   /** The keys, where they are known beforehand. Default: those at /.well-known/jwks.json of `baseUrl`. */
