@@ -321,11 +321,12 @@ export const Explanation = z
         views: z.number().min(0).meta({ description: "Of it, from the lists" }),
         weight: share.meta({ description: "How much looks weigh against the forecast in this market" }),
         appeal: appeal.meta({
-          description:
-            "Of those who look at it when new, the share that opens it; an estimate, which may be more than 1 from few looks",
+          description: "Of those who look at it at the first rank, the share that opens it; an estimate",
         }),
         expected_appeal: appeal.meta({ description: "The same before any look was counted" }),
-        tried_appeal: appeal.meta({ description: "An upper bound, by which it may be tried" }),
+        tried_appeal: appeal.meta({
+          description: "What it is if it is one standard deviation better than estimated",
+        }),
         is_held: z.boolean().meta({
           description: "Whether looks say more than views elsewhere let them, so that not all of it counts",
         }),

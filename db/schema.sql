@@ -144,19 +144,6 @@ CREATE TRIGGER removal_added AFTER INSERT ON removals BEGIN UPDATE removals_vers
 
 CREATE TRIGGER removal_undone AFTER DELETE ON removals BEGIN UPDATE removals_version SET version = version + 1; END;
 
-CREATE TABLE looks (
-  region TEXT NOT NULL REFERENCES regions (code),
-  video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
-  rank_group INTEGER NOT NULL CHECK (rank_group >= 1), -- the first rank of the group of ranks
-  looks REAL NOT NULL CHECK (looks >= 0),
-  aged_looks REAL NOT NULL CHECK (aged_looks BETWEEN 0 AND looks), -- each look times how much of its appeal the video had left
-  views REAL NOT NULL CHECK (views >= 0),
-  counted_at INTEGER NOT NULL, -- the end of the newest minute in the sums
-  PRIMARY KEY (region, video_id, rank_group)
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX looks_by_video ON looks (video_id);
-
 CREATE TABLE catalogue (
   region TEXT NOT NULL REFERENCES regions (code),
   video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
@@ -364,3 +351,26 @@ CREATE TABLE backups (
   bytes INTEGER, -- as stored
   failure TEXT
 ) STRICT;
+
+CREATE TABLE impressions (
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
+  rank_group INTEGER NOT NULL CHECK (rank_group >= 1), -- the first rank of the group of ranks
+  age_group INTEGER NOT NULL CHECK (age_group >= 0), -- 0 up to half an hour, then one for each doubling
+  impressions REAL NOT NULL CHECK (impressions >= 0),
+  clicks REAL NOT NULL CHECK (clicks >= 0),
+  age_hours REAL NOT NULL CHECK (age_hours >= 0), -- the mean age at the impressions
+  counted_at INTEGER NOT NULL, -- the end of the newest minute in the sums
+  PRIMARY KEY (region, video_id, rank_group, age_group)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX impressions_by_video ON impressions (video_id);
+
+CREATE TABLE rank_traffic (
+  region TEXT NOT NULL REFERENCES regions (code),
+  rank_group INTEGER NOT NULL CHECK (rank_group >= 1),
+  impressions REAL NOT NULL CHECK (impressions >= 0),
+  counted_since INTEGER NOT NULL,
+  counted_at INTEGER NOT NULL,
+  PRIMARY KEY (region, rank_group)
+) STRICT, WITHOUT ROWID;

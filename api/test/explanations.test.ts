@@ -40,9 +40,8 @@ beforeAll(async () => {
   run(["ingest", "-"], catalogueLine);
   const builder = new DatabaseBuilder(join(folder, "trendvault.db"));
   for (let video = 0; video < videoCount; video += 3) {
-    const looks = 1 + random.below(900);
-    builder.database.run("INSERT INTO looks VALUES ('DE', ?, ?, ?, ?, ?, ?)", [
-      ...[`v${video}`, random.pick([1, 3, 25]), looks, looks * random.next()],
+    builder.database.run("INSERT INTO impressions VALUES ('DE', ?, ?, 2, ?, ?, 2, ?)", [
+      ...[`v${video}`, random.pick([1, 3, 25]), 1 + random.below(900)],
       ...[random.below(91), Math.floor(Date.now() / 1000) - 60],
     ]);
   }
@@ -103,7 +102,7 @@ function wordsFor({ window, place, counts, channel_limit, looks }: Explanation):
   const written = rate.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   words.push(`  rate      ${written} views an hour`);
   if (looks === null) return words;
-  words.push(`when new: `, looks.is_held ? "  held " : /\n {2}explored/);
+  words.push(`open it: `, looks.is_held ? "  held " : /\n {2}explored/);
   words.push(place.is_explored ? new RegExp(`earned, to learn about it: .*${window}`) : "explored");
   return words;
 }
@@ -148,7 +147,7 @@ test("what a visitor did is said in sums only, as they were stored", async () =>
   // Both are rounded, and not to the same digits: what is between two of them may be written as either.
   const weight = numberAfter("weight against the forecast ", text);
   expect(Math.abs(weight - (looks?.weight ?? Number.NaN))).toBeLessThan(0.0056);
-  const appeal = numberAfter("open it when new: ", text);
+  const appeal = numberAfter("open it: ", text);
   expect(Math.abs(appeal - 100 * (looks?.expected_appeal ?? Number.NaN))).toBeLessThan(0.0056);
 });
 
@@ -179,7 +178,7 @@ test.each(["limit=5", "region=XX", "region=DE&region=DE", "window=hour", "catego
 test("how the lists are made is said without keys and paths", async () => {
   const about = About.parse(await (await origin.ask("/api/about")).json());
   expect(about).toMatchObject({
-    formula: "inverse-square-1+looks-1",
+    formula: "inverse-square-1+clicks-1",
     sources: [{ kind: "edge", host: "lists.example" }],
     explore_share: 0.25,
     removed_videos: 1,

@@ -162,7 +162,7 @@ function limitSentence({ place, channel_limit: { videos, within_ranks } }: Facts
 
 function looksSentence({ looks, place }: Facts): string | null {
   if (looks === null) return null;
-  const appeal = `Of those who look at it here when it is new, ${number(100 * looks.appeal)} % are expected to open it`;
+  const appeal = `Of those who look at it here, ${number(100 * looks.appeal)} % are expected to open it`;
   return place?.is_explored === true
     ? `${appeal}; it is above the rank that it has earned, so that something is learned of it.`
     : `${appeal}.`;

@@ -30,9 +30,11 @@ use TrendVault\Writer\Simulation\World;
 final class Simulate extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
-    Visitors look at the list, open what they like, and the list is ranked by that, every five minutes, by the
+    Visitors see the list, open what they like, and the list is ranked by that, from list to list, by the
     code that ranks in production. value: views that the list gave, in parts of those of the best order;
-    recall@24: how much of the best 24 is in the first 24 ranks; naive: the value of ranking by all views.
+    recall@24: how much of the best 24 is in the first 24 ranks; naive: the value of ranking by all views; plain: that of
+    a plain Bayesian rate by age; law: that of one that knows how rates are spread and fall, but no video's.
+    A null in taper_hours or life_hours stands for never.
     Nine cells, or the one of --world: a JSON object such as {"loads_per_hour": 20000, "steepness": 1.2};
     --attack prints two lines: with the ceiling of messages for each list served, and without it.
     An unknown name is answered with all that there are. EXPLORE_SHARE counts here too.
@@ -89,7 +91,7 @@ final class Simulate extends WriterCommand
         foreach ($worlds as $index => $one) {
             $cell = Cells::run(
                 $one,
-                $rankers,
+                $isAttacked ? $rankers : [...$rankers, ...Cells::references($one)],
                 $seeds,
                 static fn(float $share) => $bar?->setProgress(
                     (int) ((100 * ($index + $share)) / count($worlds)),
@@ -99,7 +101,10 @@ final class Simulate extends WriterCommand
             $context->write(Cells::line($one, $cell));
             $picture =
                 $index === intdiv(count($worlds), 2)
-                    ? array_map(SimulationResult::meanOf(...), $cell)
+                    ? array_map(
+                        SimulationResult::meanOf(...),
+                        array_intersect_key($cell, ['ours' => 0, 'naive' => 0]),
+                    )
                     : $picture;
         }
         $path = self::option($input, 'svg');

@@ -6,11 +6,11 @@ namespace TrendVault\Writer\Explain;
 
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Removals;
-use TrendVault\Writer\Ranking\AppealModel;
+use TrendVault\Writer\Ranking\ClickModel;
 use TrendVault\Writer\Ranking\Contender;
-use TrendVault\Writer\Ranking\Evidence;
 use TrendVault\Writer\Ranking\ExplainedVideo;
 use TrendVault\Writer\Ranking\Forecast;
+use TrendVault\Writer\Ranking\ImpressionStore;
 use TrendVault\Writer\Ranking\LookParts;
 use TrendVault\Writer\Ranking\Velocity;
 
@@ -112,7 +112,6 @@ final readonly class Explanation
 /** What visitors of a region's lists did with a video, and what the ranking makes of it. */
 final readonly class LookFacts
 {
-    private const string LOOKS = 'SELECT video_id, rank_group, looks, aged_looks, views, counted_at FROM looks WHERE region = ?';
     private const string CONTENDERS =
         'SELECT v.id, v.channel, v.category, v.published_at, v.first_seen_at, ' .
         Velocity::COLUMNS .
@@ -148,17 +147,10 @@ final readonly class LookFacts
 
     private static function compute(Database $database, string $region, string $videoId, int $at): ?LookParts
     {
-        $evidence = [];
-        foreach ($database->rows(self::LOOKS, [$region]) as $row) {
-            $evidence["#{$row['video_id']}"][$row['rank_group']] = new Evidence(
-                $row['looks'],
-                $row['aged_looks'],
-                $row['views'],
-                $row['counted_at'],
-            );
-        }
+        $store = new ImpressionStore($database);
+        $counts = $store->counts($region);
         $contenders = [];
-        foreach ($evidence === [] ? [] : $database->rows(self::CONTENDERS, [$region]) as $row) {
+        foreach ($counts === [] ? [] : $database->rows(self::CONTENDERS, [$region]) as $row) {
             $contenders["#{$row['id']}"] = new Contender(
                 $row['id'],
                 $row['channel'],
@@ -167,7 +159,7 @@ final readonly class LookFacts
                 $row['first_observed_at'] === null
                     ? Velocity::none($row['first_seen_at'])
                     : Velocity::fromRow($row),
-                $evidence["#{$row['id']}"] ?? [],
+                $counts["#{$row['id']}"] ?? [],
             );
         }
         $place = array_search("#$videoId", array_keys($contenders), true);
@@ -175,10 +167,9 @@ final readonly class LookFacts
             return null;
         }
         $contenders = array_values($contenders);
-        $model = new AppealModel($contenders, $at);
-        $looks = $contenders[$place]->looks($at);
+        $model = new ClickModel($contenders, $at, $store->traffic($region, $at));
 
-        return new LookParts($looks->looks, $looks->views, $model->weight(), $model->estimate($place));
+        return LookParts::of($contenders[$place], $model, $model->rate($place), $at);
     }
 }
 

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Explain;
 
 use TrendVault\Writer\Ranking\ChannelLimit;
-use TrendVault\Writer\Ranking\Evidence;
+use TrendVault\Writer\Ranking\ClickCounts;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Time\Rfc3339;
@@ -77,21 +77,21 @@ final readonly class ExplanationReport
 
         return [
             sprintf(
-                '  looks     %s at it in the lists, and %s views of it from them (half-life %.0f h); weight against the forecast %.2f',
-                number_format($facts->parts->looks, 1),
-                number_format($facts->parts->views, 1),
-                Evidence::HALF_LIFE_HOURS,
+                '  seen      %s impressions in the lists, and %s clicks (half-life %.0f h); weight against the forecast %.2f',
+                number_format($facts->parts->impressions, 1),
+                number_format($facts->parts->clicks, 1),
+                ClickCounts::HALF_LIFE_HOURS,
                 $facts->parts->weight,
             ),
             sprintf(
-                '  appeal    of those who look, %.2f %% open it when new: %.2f %% expected before the looks, at most %.2f %% to be tried',
-                100 * $facts->parts->appeal->mean,
-                100 * $facts->parts->appeal->prior,
-                100 * $facts->parts->appeal->upper,
+                '  clicks    of those who see it, %.2f %% open it: %.2f %% expected before any impression, %.2f %% if it is one deviation better',
+                100 * $facts->parts->mean,
+                100 * $facts->parts->prior,
+                100 * $facts->parts->upper,
             ),
-            ...$facts->parts->appeal->isHeld
+            ...$facts->parts->isHeld
                 ? [
-                    '  held      looks say more than views elsewhere let them: no more than this multiple counts',
+                    '  held      impressions say more than views elsewhere let them: no more than this multiple counts',
                 ]
                 : [],
             '  explored  ' .

@@ -6,8 +6,8 @@ namespace TrendVault\Writer\Pull;
 
 use Generator;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Ranking\CountedLooks;
-use TrendVault\Writer\Ranking\LookStore;
+use TrendVault\Writer\Ranking\CountedImpressions;
+use TrendVault\Writer\Ranking\ImpressionStore;
 
 /**
  * Counts the looks of a minute once, when every shard of its region has told it, or cannot tell it any more. The ceiling,
@@ -85,7 +85,9 @@ final readonly class Settlement
         $settled = count($minutes) < self::MINUTES_PER_COMMIT ? $until : $minutes[count($minutes) - 1];
         $some = new SettledCounts();
         foreach ($minutes as $minute) {
-            $some->unknown += new LookStore($this->database)->add($this->count($region, $minute, $some));
+            $some->unknown += new ImpressionStore($this->database)->add(
+                $this->count($region, $minute, $some),
+            );
         }
         $this->database->run(self::SETTLE, [
             $region,
@@ -104,7 +106,7 @@ final readonly class Settlement
     /**
      * One list after the other: a minute of a large site does not fit into memory.
      *
-     * @return Generator<CountedLooks> of one minute, below the ceiling
+     * @return Generator<CountedImpressions> of one minute, below the ceiling
      */
     private function count(string $region, int $minute, SettledCounts $sums): Generator
     {
@@ -122,7 +124,7 @@ final readonly class Settlement
                 [$looks, $views] = [$shares[$rank] * $toldLooks, $shares[$rank] * $toldViews];
                 $sums->add($toldLooks, $toldViews, $looks, $views);
                 if ($looks + $views > 0) {
-                    yield new CountedLooks(60 * ($minute + 1), $region, $video, $rank, $looks, $views);
+                    yield new CountedImpressions(60 * ($minute + 1), $region, $video, $rank, $looks, $views);
                 }
             }
         }

@@ -67,7 +67,7 @@ final readonly class ExplainedVideo
         public int $observationCount,
         public float $ratedAt,
         public int $ageStartsAt,
-        /** Null where looks do not take part. */
+        /** Null where impressions do not take part. */
         public ?LookParts $looks,
     ) {}
 
@@ -86,7 +86,7 @@ final readonly class ExplainedVideo
 
     /**
      * The form that is stored, and that the origin reads: counted_at, observation_count, rated_at, age_starts_at, and,
-     * where looks take part, looks, views, expected_appeal, appeal, tried_appeal, is_held.
+     * where impressions take part, impressions, clicks, expected_appeal, appeal, tried_appeal, is_held.
      *
      * @return list<int|float|bool|null>
      */
@@ -99,32 +99,32 @@ final readonly class ExplainedVideo
             ? $values
             : [
                 ...$values,
-                $looks->looks,
-                $looks->views,
-                $looks->appeal->prior,
-                $looks->appeal->mean,
-                $looks->appeal->upper,
-                $looks->appeal->isHeld,
+                $looks->impressions,
+                $looks->clicks,
+                $looks->prior,
+                $looks->mean,
+                $looks->upper,
+                $looks->isHeld,
             ];
     }
 
     /**
      * @param list<int|float|bool|null> $values see values()
-     * @param ?float $weight of looks in the region
+     * @param ?float $weight of impressions in the region
      */
     public static function fromValues(array $values, ?float $weight): self
     {
         [$countedAt, $observationCount, $ratedAt, $ageStartsAt] = $values;
-        [$looks, $views, $prior, $mean, $upper, $isHeld] = array_slice($values, 4) + array_fill(0, 6, null);
+        $looks = array_slice($values, 4);
 
         return new self(
             $countedAt,
             $observationCount,
             $ratedAt,
             $ageStartsAt,
-            $looks === null || $weight === null
+            $looks === [] || $weight === null
                 ? null
-                : new LookParts($looks, $views, $weight, new AppealEstimate($prior, $mean, $upper, $isHeld)),
+                : new LookParts($looks[0], $looks[1], $weight, ...array_slice($looks, 2)),
         );
     }
 }

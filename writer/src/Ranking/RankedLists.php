@@ -21,12 +21,12 @@ final class RankedLists
     private array $regionsWithRemovals = [];
     /** @var array<true> by video */
     private array $removedVideos = [];
-    /** @var array<string, AppealModel> by region */
+    /** @var array<string, ClickModel> by region */
     private array $models = [];
     /** @var array<string, array<string, array{int, Contender}>> the places in the model, by region, "#" and video */
     private array $contenders = [];
-    /** @var array<string, Exploration> by region */
-    private array $explorations = [];
+    /** @var array<string, Trials> by region */
+    private array $trials = [];
 
     /**
      * @param int $now UTC seconds
@@ -70,37 +70,40 @@ final class RankedLists
      * Adds all videos of a region where the list learns from looks.
      *
      * @param list<Contender> $contenders
-     * @param float $exploreShare of the looks, see Exploration
-     * @param float $surprise see AppealModel::SURPRISE
+     * @param float $exploreShare of the impressions, see Trials
+     * @param float $surprise see ClickModel::SURPRISE
      */
     public function offerAll(
         string $region,
         array $contenders,
+        Traffic $traffic,
         float $exploreShare,
-        float $surprise = AppealModel::SURPRISE,
-    ): AppealModel {
-        $model = new AppealModel($contenders, $this->now, $surprise);
-        if (array_any($contenders, static fn(Contender $contender): bool => $contender->evidence !== [])) {
+        float $surprise = ClickModel::SURPRISE,
+    ): ClickModel {
+        $model = new ClickModel($contenders, $this->now, $traffic, $surprise);
+        if (array_any($contenders, static fn(Contender $contender): bool => $contender->counts !== [])) {
             $this->models[$region] = $model;
         }
-        $this->explorations[$region] = new Exploration($exploreShare, $model->looksByRank());
+        $share = $exploreShare * $model->weight();
+        if ($share > 0.0) {
+            $this->trials[$region] = new Trials($share, $traffic, $model->bias());
+        }
         foreach ($contenders as $index => $contender) {
             $this->contenders[$region]["#$contender->videoId"] = [$index, $contender];
-            $estimate = $model->estimate($index);
+            $rate = $model->rate($index);
             $targets = $this->lists->targetsFor($region, $contender->category, $contender->language);
             foreach ($targets->byWindow as [$window, $targetLists]) {
-                $earned = $model->score($index, $estimate->mean, $window);
-                $score = $exploreShare > 0.0 ? $model->score($index, $estimate->upper, $window) : $earned;
                 $candidate = new Candidate(
                     $contender->videoId,
                     $contender->channel,
-                    $score,
+                    $model->score($index, $rate, $window),
                     $contender->velocity,
-                    $earned,
                     publishedAt: $contender->publishedAt,
+                    rate: $rate,
                 );
                 foreach ($targetLists as $list) {
-                    $list->admits($score) && $list->add($candidate);
+                    $list->admits($candidate->score) && $list->add($candidate);
+                    $share > 0.0 && $list->addTrial($candidate);
                 }
             }
         }
@@ -116,7 +119,7 @@ final class RankedLists
                 $region,
                 $window,
                 $name,
-                $list->ranked($this->explorations[$region] ?? null),
+                $list->ranked($window, $this->trials[$region] ?? null),
                 $list->size,
             );
         }
@@ -166,9 +169,8 @@ final class RankedLists
         if ($model === null || $contender === null) {
             return null;
         }
-        $looks = $contender->looks($this->now);
 
-        return new LookParts($looks->looks, $looks->views, $model->weight(), $model->estimate($index));
+        return LookParts::of($contender, $model, $model->rate($index), $this->now);
     }
 
     /** Whether a region has no video, and not because all were taken down. */
@@ -221,17 +223,17 @@ final readonly class RankedList
     }
 }
 
-/** The regions that rank by more than the forecast: those with looks, and those with videos that nobody counts. */
+/** The regions that rank by more than the forecast: those with impressions, and those with videos that nobody counts. */
 final class LookedRegions
 {
-    private const string LOOKS = 'SELECT region, video_id, rank_group, looks, aged_looks, views, counted_at FROM looks';
     private const string CATALOGUE = <<<'SQL'
     SELECT c.region, c.video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at
     FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id
     SQL;
 
-    /** @var array<string, array<string, array<int, Evidence>>> by region, "#" and video, rank group */
-    private array $evidence = [];
+    private readonly ImpressionStore $impressions;
+    /** @var array<string, array<string, list<ClickCounts>>> by region, "#" and video */
+    private array $counts = [];
     /** @var array<string, array<string, array<string, mixed>>> rows of CATALOGUE by region, "#" and video */
     private array $catalogue = [];
     /** @var array<string, array<string, Contender>> by region, "#" and video */
@@ -241,23 +243,23 @@ final class LookedRegions
     /** @param ?RegionShare $share whose regions are read; null for all */
     public function __construct(Database $database, ?RegionShare $share = null)
     {
-        $isOwn = static fn(array $row): bool => $share === null || $share->has($row['region']);
-        foreach (array_filter($database->rows(self::LOOKS), $isOwn) as $row) {
-            $this->evidence[$row['region']]["#{$row['video_id']}"][$row['rank_group']] = new Evidence(
-                $row['looks'],
-                $row['aged_looks'],
-                $row['views'],
-                $row['counted_at'],
-            );
+        $isOwn = static fn(string $region): bool => $share === null || $share->has($region);
+        $this->impressions = new ImpressionStore($database);
+        foreach ($this->impressions->regions() as $region) {
+            if ($isOwn($region)) {
+                $this->counts[$region] = $this->impressions->counts($region);
+            }
         }
-        foreach (array_filter($database->rows(self::CATALOGUE), $isOwn) as $row) {
-            $this->catalogue[$row['region']]["#{$row['video_id']}"] = $row;
+        foreach ($database->rows(self::CATALOGUE) as $row) {
+            if ($isOwn($row['region'])) {
+                $this->catalogue[$row['region']]["#{$row['video_id']}"] = $row;
+            }
         }
     }
 
     public function has(string $region): bool
     {
-        return isset($this->evidence[$region]) || isset($this->catalogue[$region]);
+        return isset($this->counts[$region]) || isset($this->catalogue[$region]);
     }
 
     public function add(
@@ -275,7 +277,7 @@ final class LookedRegions
             $category,
             $publishedAt,
             $velocity,
-            $this->evidence[$region]["#$videoId"] ?? [],
+            $this->counts[$region]["#$videoId"] ?? [],
             $language,
         );
     }
@@ -285,9 +287,15 @@ final class LookedRegions
      *
      * @param array<string, mixed> $videos removed, by id
      * @param array<string, mixed> $channels removed, by name
+     * @param int $now UTC seconds
      */
-    public function offerTo(RankedLists $lists, array $videos, array $channels, float $exploreShare): void
-    {
+    public function offerTo(
+        RankedLists $lists,
+        array $videos,
+        array $channels,
+        int $now,
+        float $exploreShare,
+    ): void {
         foreach ($this->catalogue as $region => $rows) {
             foreach (array_diff_key($rows, $this->contenders[$region] ?? []) as $row) {
                 isset($videos[$row['video_id']]) || isset($channels[$row['channel']])
@@ -304,7 +312,8 @@ final class LookedRegions
             }
         }
         foreach ($this->contenders as $region => $contenders) {
-            $model = $lists->offerAll($region, array_values($contenders), $exploreShare);
+            $traffic = $this->impressions->traffic($region, $now);
+            $model = $lists->offerAll($region, array_values($contenders), $traffic, $exploreShare);
             $this->useLooks = $this->useLooks || $model->weight() > 0.0;
         }
         $lists->usesLooks = $this->useLooks;
@@ -313,7 +322,7 @@ final class LookedRegions
     /** What generations.formula says. */
     public function formula(): string
     {
-        return Forecast::VERSION . ($this->useLooks ? '+' . AppealModel::VERSION : '');
+        return Forecast::VERSION . ($this->useLooks ? '+' . ClickModel::VERSION : '');
     }
 }
 
@@ -322,11 +331,31 @@ final readonly class LookParts
 {
     public function __construct(
         /** At the video, older ones counted less. */
-        public float $looks,
-        /** Of the video, from the lists. */
-        public float $views,
-        /** How much looks weigh against the forecast in this region, from 0 to 1. */
+        public float $impressions,
+        /** On the video, in the lists. */
+        public float $clicks,
+        /** How much impressions weigh against the forecast in this region, from 0 to 1. */
         public float $weight,
-        public AppealEstimate $appeal,
+        /** See ClickRate. */
+        public float $prior,
+        public float $mean,
+        public float $upper,
+        public bool $isHeld,
     ) {}
+
+    /** @param int $now UTC seconds */
+    public static function of(Contender $contender, ClickModel $model, ClickRate $rate, int $now): self
+    {
+        [$impressions, $clicks] = $contender->sums($now);
+
+        return new self(
+            $impressions,
+            $clicks,
+            $model->weight(),
+            $rate->prior,
+            $rate->mean,
+            min(1.0, $rate->mean + $rate->deviation),
+            $rate->isHeld,
+        );
+    }
 }

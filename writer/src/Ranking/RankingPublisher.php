@@ -31,7 +31,7 @@ final readonly class RankingPublisher
     SQL;
 
     /**
-     * @param float $exploreShare of the looks may go to ranks that were not earned, see Exploration
+     * @param float $exploreShare of the impressions may go to ranks that were not earned, see Trials
      * @param list<array{kind: string, host: ?string}> $sources where counts come from, to be stored with the lists
      * @param ?RegionShare $share nothing is ranked of other regions, also where videos of them are stored; null for all
      */
@@ -155,7 +155,7 @@ final readonly class RankingPublisher
             }
         }
         $velocities->finalize();
-        $looked->offerTo($lists, $videos, $channels, $this->exploreShare);
+        $looked->offerTo($lists, $videos, $channels, $now, $this->exploreShare);
         $lists->formula = $looked->formula();
 
         return $lists;

@@ -116,10 +116,19 @@ final class TopLists
  */
 final class TopList
 {
+    /** So many are kept of those that may be tried: all ranks that visitors see, twice, and those that have earned one. */
+    private const int TRIALS = 150;
+    private const float TRIAL_DEVIATIONS = 3.0;
+
     /** @var list<Candidate> */
     private array $candidates = [];
     /** A candidate with a lower score cannot get into the list. */
     private float $threshold = 0.0;
+    /** @var list<Candidate> those that may turn out best */
+    private array $trials = [];
+    /** @var list<float> what they may turn out to be */
+    private array $trialUppers = [];
+    private float $trialThreshold = 0.0;
 
     public function __construct(public readonly int $size) {}
 
@@ -138,15 +147,52 @@ final class TopList
         }
     }
 
-    /** @return array<int, Candidate> by rank, at most `size`; the keys are the places without a limit by channel, exact below `size` */
-    public function ranked(?Exploration $exploration = null): array
+    /** Adds a video that may get a place which it has not earned. */
+    public function addTrial(Candidate $candidate): void
     {
-        if ($exploration !== null) {
-            return $exploration->ranked($this->candidates, $this->size);
+        $upper = $candidate->rate->mean + self::TRIAL_DEVIATIONS * $candidate->rate->deviation;
+        if ($upper < $this->trialThreshold) {
+            return;
         }
-        $this->candidates = Candidate::sorted($this->candidates);
+        $this->trials[] = $candidate;
+        $this->trialUppers[] = $upper;
+        if (count($this->trials) >= 2 * self::TRIALS) {
+            $this->sortTrials();
+            $this->trialThreshold = end($this->trialUppers);
+        }
+    }
 
-        return array_slice(ChannelLimit::apply($this->candidates), 0, $this->size, true);
+    /** @return array<int, Candidate> by rank, at most `size`; the keys are the places without a limit by channel, exact below `size` */
+    public function ranked(Window $window, ?Trials $trials = null): array
+    {
+        $this->candidates = Candidate::sorted($this->candidates);
+        $limited = ChannelLimit::apply($this->candidates);
+        if ($trials !== null) {
+            $this->sortTrials();
+            $limited = $trials->placed($window, $this->candidates, $limited, $this->trials);
+        }
+
+        return array_slice($limited, 0, $this->size, true);
+    }
+
+    private function sortTrials(): void
+    {
+        $ids = array_column($this->trials, 'videoId');
+        $ages = array_map(static fn(Candidate $one): int => $one->publishedAt ?? 0, $this->trials);
+        array_multisort(
+            $this->trialUppers,
+            SORT_DESC,
+            SORT_NUMERIC,
+            $ages,
+            SORT_DESC,
+            SORT_NUMERIC,
+            $ids,
+            SORT_ASC,
+            SORT_STRING,
+            $this->trials,
+        );
+        $this->trials = array_slice($this->trials, 0, self::TRIALS);
+        $this->trialUppers = array_slice($this->trialUppers, 0, self::TRIALS);
     }
 
     /**
@@ -213,199 +259,5 @@ final readonly class ListLanguage
         arsort($enough, SORT_NUMERIC); // stable
 
         return array_slice(array_keys($enough), 0, self::MOST_IN_REGION);
-    }
-}
-
-/**
- * Decides how much a list of a region tries: candidates rank by a mixture of what they have earned and of the upper
- * bound of what they may be worth. Ranks that were not earned get at most a share of all looks.
- * Nothing is drawn at random: the same counts give the same list, and it changes gradually with them.
- */
-final readonly class Exploration
-{
-    private const int HALVINGS = 6;
-
-    /**
-     * @param float $share of the looks that may go to ranks which were not earned, from 0 to 1
-     * @param array<int, float> $looksByRank how many look at a rank, by rank group
-     */
-    public function __construct(private float $share, private array $looksByRank) {}
-
-    /**
-     * @param list<Candidate> $candidates
-     * @return array<int, Candidate> by rank, at most `size`, under the channel limit; the keys are the places without it
-     */
-    public function ranked(array $candidates, int $size): array
-    {
-        $earned = self::order($candidates, 0.0, $size);
-        $places = [];
-        foreach (array_values($earned) as $index => $candidate) {
-            $places["#$candidate->videoId"] = $index;
-        }
-        $marked = fn(float $degree): array => self::mark(self::order($candidates, $degree, $size), $places);
-        if ($this->share <= 0.0 || array_sum($this->looksByRank) <= 0.0) {
-            return $earned;
-        }
-        $list = $marked(1.0);
-        if ($this->isWithinShare($list)) {
-            return $list;
-        }
-        [$list, $low, $step] = [$earned, 0.0, 0.5];
-        for ($halving = 0; $halving < self::HALVINGS; $halving++, $step /= 2) {
-            $tried = $marked($low + $step);
-            if ($this->isWithinShare($tried)) {
-                [$list, $low] = [$tried, $low + $step];
-            }
-        }
-
-        return $list;
-    }
-
-    /** @param array<int, Candidate> $list by rank */
-    private function isWithinShare(array $list): bool
-    {
-        $all = $explored = 0.0;
-        foreach (array_values($list) as $index => $candidate) {
-            $looks = $this->looksByRank[RankGroup::of($index + 1)];
-            $all += $looks;
-            $explored += $candidate->isExplored ? $looks : 0.0;
-        }
-
-        return $explored <= $this->share * $all;
-    }
-
-    /**
-     * @param list<Candidate> $candidates
-     * @param float $degree 0 for what is earned, 1 for the upper bounds
-     * @return array<int, Candidate> by rank
-     */
-    private static function order(array $candidates, float $degree, int $size): array
-    {
-        $scored = array_map(
-            static fn(Candidate $candidate): Candidate => $candidate->explored($degree),
-            $candidates,
-        );
-
-        return array_slice(ChannelLimit::apply(Candidate::sorted($scored)), 0, $size, true);
-    }
-
-    /**
-     * @param array<int, Candidate> $list by rank
-     * @param array<string, int> $places from 0, that were earned
-     * @return array<int, Candidate>
-     */
-    private static function mark(array $list, array $places): array
-    {
-        foreach (array_keys($list) as $index => $key) {
-            if ($index < ($places["#{$list[$key]->videoId}"] ?? PHP_INT_MAX)) {
-                $list[$key] = $list[$key]->marked();
-            }
-        }
-
-        return $list;
-    }
-}
-
-/** Limits how many videos of one channel are on the first page. */
-final readonly class ChannelLimit
-{
-    public const int MAX_VIDEOS = 3;
-    public const int WITHIN_RANKS = 24;
-
-    /**
-     * Moves the videos above a channel's limit behind the first ranks, where they keep their order.
-     * When there are not enough other channels to fill the first ranks, the list ends early:
-     * any further video would get one of these ranks and break the limit.
-     *
-     * @param list<Candidate> $candidates in order
-     * @return array<int, Candidate> by rank; the keys are their places before, from 0
-     */
-    public static function apply(array $candidates): array
-    {
-        $first = self::first($candidates);
-
-        return count($first) < self::WITHIN_RANKS ? $first : $first + $candidates;
-    }
-
-    /**
-     * @param list<Candidate> $candidates in order
-     * @return array<int, Candidate> those in the first ranks, by index in the list
-     */
-    public static function first(array $candidates): array
-    {
-        $first = $counts = [];
-        foreach ($candidates as $index => $candidate) {
-            $channel = "#$candidate->channel";
-            $counts[$channel] = ($counts[$channel] ?? 0) + 1;
-            if ($counts[$channel] <= self::MAX_VIDEOS) {
-                $first[$index] = $candidate;
-            }
-            if (count($first) === self::WITHIN_RANKS) {
-                break;
-            }
-        }
-
-        return $first;
-    }
-}
-
-/** A video that may get into a list. */
-final readonly class Candidate
-{
-    public function __construct(
-        public string $videoId,
-        public string $channel,
-        public float $score,
-        public Velocity $velocity,
-        /** What the score is without exploration; null where nothing is explored. */
-        public ?float $earned = null,
-        /** Whether it stands above the rank that it has earned. */
-        public bool $isExplored = false,
-        /** UTC seconds; null when that is not known. */
-        public ?int $publishedAt = null,
-    ) {}
-
-    /**
-     * The total order of every list: score, highest first, then id. PHP sorts columns ten times as fast as objects.
-     *
-     * @param list<self> $candidates
-     * @return list<self>
-     */
-    public static function sorted(array $candidates): array
-    {
-        $scores = array_column($candidates, 'score');
-        $ids = array_column($candidates, 'videoId');
-        array_multisort($scores, SORT_DESC, SORT_NUMERIC, $ids, SORT_ASC, SORT_STRING, $candidates);
-
-        return $candidates;
-    }
-
-    /** @param float $degree 0 for the score that is earned, 1 for this one */
-    public function explored(float $degree): self
-    {
-        $earned = $this->earned ?? $this->score;
-        $score = $earned <= 0.0 ? $earned : $earned * ($this->score / $earned) ** $degree;
-
-        return new self(
-            $this->videoId,
-            $this->channel,
-            $score,
-            $this->velocity,
-            $earned,
-            publishedAt: $this->publishedAt,
-        );
-    }
-
-    public function marked(): self
-    {
-        return new self(
-            $this->videoId,
-            $this->channel,
-            $this->score,
-            $this->velocity,
-            $this->earned,
-            true,
-            $this->publishedAt,
-        );
     }
 }

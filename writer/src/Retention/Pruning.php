@@ -34,9 +34,9 @@ final readonly class Pruning
     private const string CATALOGUE = <<<'SQL'
     DELETE FROM catalogue WHERE (region, video_id) IN (SELECT region, video_id FROM catalogue WHERE announced_at < ?1 LIMIT ?2)
     SQL;
-    private const string LOOKS = <<<'SQL'
-    DELETE FROM looks WHERE (region, video_id, rank_group) IN (
-      SELECT region, video_id, rank_group FROM looks WHERE counted_at < ?1 LIMIT ?2
+    private const string IMPRESSIONS = <<<'SQL'
+    DELETE FROM impressions WHERE (region, video_id, rank_group, age_group) IN (
+      SELECT region, video_id, rank_group, age_group FROM impressions WHERE counted_at < ?1 LIMIT ?2
     )
     SQL;
     private const string PULLED = <<<'SQL'
@@ -74,7 +74,7 @@ final readonly class Pruning
             $observations = $this->deleteAll(self::OBSERVATIONS, [$cutoff]);
             $this->deleteAll(self::VELOCITY, [$cutoff]);
             $this->deleteAll(self::CATALOGUE, [$cutoff]);
-            $this->deleteAll(self::LOOKS, [$cutoff]);
+            $this->deleteAll(self::IMPRESSIONS, [$cutoff]);
             $this->deleteAll(self::PULLED, [$cutoff]);
             $this->deleteAll(self::RUNS, [$cutoff]);
         }

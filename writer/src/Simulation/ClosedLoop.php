@@ -5,14 +5,16 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Simulation;
 
 use Closure;
+use TrendVault\Writer\Ranking\CountedImpressions;
+use TrendVault\Writer\Ranking\RankGroup;
+use TrendVault\Writer\Ranking\Traffic;
 
-/** Runs a world in steps of five minutes: visitors look at the list, open videos, and the list is ranked by that. */
+/** Runs a world from list to list: visitors look at the list, open videos, and the list is ranked by that. */
 final class ClosedLoop
 {
     private const float NAIVE_HALF_LIFE_HOURS = 3.0;
     private const int RECALL_RANKS = 24;
     private const int PAGE_RANKS = 24;
-    private const float STEP_HOURS = World::STEP_SECONDS / 3600;
 
     /** @var list<SimulatedVideo> alive, by age, oldest first */
     private array $videos = [];
@@ -21,15 +23,20 @@ final class ClosedLoop
     private int $born = 0;
     private float $nextBirth;
     private ?SimulatedVideo $pushed = null;
+    private readonly float $stepHours;
+    /** @var array<int, array{float, int, int}> see Traffic */
+    private array $traffic = [];
 
     public function __construct(private readonly World $world, private readonly Ranker $ranker, int $seed)
     {
         $this->draws = new Draws($seed);
-        $this->nextBirth = -$world->lifeHours;
+        $this->stepHours = $world->listMinutes / 60;
+        $this->nextBirth = $world->oldVideos === null ? -($world->lifeHours ?? $world->oldHours) : 0.0;
+        $this->bearOld();
         $this->bear(0.0);
         $this->elsewherePerChance = $this->elsewherePerChance();
         foreach ($this->videos as $video) {
-            for ($hour = $video->bornAt; $hour < 0; $hour++) {
+            for ($hour = $this->elsewherePerChance > 0.0 ? $video->bornAt : 0.0; $hour < 0; $hour++) {
                 $this->viewElsewhere($video, $hour, 1.0);
             }
         }
@@ -39,18 +46,34 @@ final class ClosedLoop
     public function run(callable $progress): SimulationResult
     {
         $result = new SimulationResult();
-        $steps = (int) round(($this->world->days * 24) / self::STEP_HOURS);
+        $steps = (int) round(($this->world->days * 24) / $this->stepHours);
         for ($step = 0; $step < $steps; $step++) {
-            $hour = $step * self::STEP_HOURS;
+            $hour = $step * $this->stepHours;
             $this->bear($hour);
             $this->observe($hour);
-            $list = $this->ranker->ranked($this->videos, World::START + (int) round($hour * 3600));
+            $now = World::START + (int) round($hour * 3600);
+            $list = $this->ranker->ranked($this->videos, new Traffic($this->traffic, $now), $now);
+            foreach ($this->videos as $video) {
+                $video->newImpressions = $video->newClicks = 0.0;
+            }
             $this->measure($result, $list, $hour);
             $this->visit($list, $hour);
             $progress(($step + 1) / $steps);
         }
 
         return $result;
+    }
+
+    private function bearOld(): void
+    {
+        $ages = [];
+        for ($number = 0; $number < ($this->world->oldVideos ?? 0); $number++) {
+            $ages[] = $this->world->oldHours * $this->draws->share();
+        }
+        rsort($ages);
+        foreach ($ages as $age) {
+            $this->videos[] = SimulatedVideo::draw($this->world, $this->draws, $this->born++, -$age);
+        }
     }
 
     private function bear(float $hour): void
@@ -63,7 +86,8 @@ final class ClosedLoop
                 $this->nextBirth,
             );
         }
-        while ($this->videos !== [] && $this->videos[0]->bornAt < $hour - $this->world->lifeHours) {
+        $life = $this->world->lifeHours ?? INF;
+        while ($this->videos !== [] && $this->videos[0]->bornAt < $hour - $life) {
             array_shift($this->videos);
         }
     }
@@ -74,7 +98,7 @@ final class ClosedLoop
         $share = $this->world->elsewhereShare;
         $all = 0.0;
         foreach ($this->videos as $video) {
-            $all += $video->chance($this->world, 0.0) * $video->elsewhereFactor;
+            $all += $video->elsewhere($this->world, 0.0);
         }
         $best = $this->given($this->best(0.0), 0.0) * $this->world->loadsPerHour;
 
@@ -84,11 +108,7 @@ final class ClosedLoop
     private function viewElsewhere(SimulatedVideo $video, float $hour, float $hours): void
     {
         if ($this->elsewherePerChance > 0.0) {
-            $mean =
-                $this->elsewherePerChance *
-                $hours *
-                $video->elsewhereFactor *
-                $video->chance($this->world, $hour);
+            $mean = $this->elsewherePerChance * $hours * $video->elsewhere($this->world, $hour);
             $views = $this->draws->count($mean);
             $video->elsewhereViews += $views;
             $video->recentViews += $views;
@@ -97,10 +117,10 @@ final class ClosedLoop
 
     private function observe(float $hour): void
     {
-        $kept = 2.0 ** (-self::STEP_HOURS / self::NAIVE_HALF_LIFE_HOURS);
+        $kept = 2.0 ** (-$this->stepHours / self::NAIVE_HALF_LIFE_HOURS);
         foreach ($this->videos as $video) {
             $video->recentViews *= $kept;
-            $this->viewElsewhere($video, $hour, self::STEP_HOURS);
+            $this->viewElsewhere($video, $hour, $this->stepHours);
             if ($this->elsewherePerChance > 0.0) {
                 $video->observe(World::START + (int) round($hour * 3600));
             }
@@ -110,19 +130,27 @@ final class ClosedLoop
     /** @param list<SimulatedVideo> $list */
     private function visit(array $list, float $hour): void
     {
-        $loads = $this->world->isQuiet($hour) ? 0.0 : $this->world->loadsPerHour * self::STEP_HOURS;
+        $loads = $this->world->isQuiet($hour) ? 0.0 : $this->world->loadsPerHour * $this->stepHours;
         if ($loads <= 0.0) {
             return;
         }
-        $at = World::START + (int) round(($hour + self::STEP_HOURS) * 3600);
+        $at = World::START + (int) round(($hour + $this->stepHours) * 3600);
         [$page, $kept] = $this->attack($list, $loads, $hour, $at);
         foreach (array_slice($list, 0, $this->world->lastRank) as $index => $video) {
             $looks = min($loads, $this->draws->count($loads * $this->world->lookShare($index + 1)));
             $views = min($looks, $this->draws->count($looks * $video->chance($this->world, $hour)));
             $told = $this->world->saysDepth ? $looks : $loads;
             $share = intdiv($index, self::PAGE_RANKS) === $page ? $kept : 1.0;
-            $video->count($index + 1, $share * $told, $share * $views, $at);
+            $this->count($video, $index + 1, $share * $told, $share * $views, $at);
         }
+    }
+
+    private function count(SimulatedVideo $video, int $rank, float $impressions, float $clicks, int $at): void
+    {
+        $counted = new CountedImpressions($at, '', $video->id, $rank, $impressions, $clicks);
+        $video->count($counted);
+        $since = $at - (int) round(3600 * $this->stepHours);
+        $this->traffic = Traffic::plus($this->traffic, RankGroup::of($rank), $impressions, $since, $at);
     }
 
     /**
@@ -145,7 +173,7 @@ final class ClosedLoop
         $kept = $this->world->kept($loads * $this->world->lookShare($first + 1), $messages);
         foreach (array_slice($list, $first, $place - $first + 1) as $index => $video) {
             $views = $video === $this->pushed ? $kept * $messages : 0.0;
-            $video->count($first + $index + 1, $kept * $messages, $views, $at);
+            $this->count($video, $first + $index + 1, $kept * $messages, $views, $at);
         }
 
         return [$page, $kept];
@@ -204,7 +232,7 @@ final class ClosedLoop
 /** The worlds of the table, and its lines. */
 final class Cells
 {
-    public const string HEAD = " elsewhere  loads/h   value (least)  recall@24  naive\n";
+    public const string HEAD = " elsewhere  loads/h   value (least)  recall@24  naive  plain    law\n";
 
     private const array ELSEWHERE_SHARES = [0.0, 0.2, 0.8];
     private const array LOADS_PER_HOUR = [2000.0, 20_000.0, 200_000.0];
@@ -222,8 +250,19 @@ final class Cells
         return $worlds;
     }
 
+    /** @return array<string, Closure(): Ranker> what a list is measured against, by label */
+    public static function references(World $world): array
+    {
+        $rankers = ['plain' => static fn(): Ranker => new PlainBayes()];
+        foreach ([0.5, 2.0, 4.0] as $width) {
+            $rankers["law $width"] = static fn(): Ranker => new KnowsTheLaw($world, $width);
+        }
+
+        return $rankers;
+    }
+
     /**
-     * @param array<string, Ranker> $rankers by label
+     * @param array<string, Ranker|Closure(): Ranker> $rankers by label; a closure makes one for each seed
      * @param list<int> $seeds
      * @param Closure(float): mixed $progress
      * @return array<string, list<SimulationResult>> by label, one a seed
@@ -235,9 +274,11 @@ final class Cells
         $all = count($seeds) * count($rankers);
         foreach ($rankers as $label => $ranker) {
             foreach ($seeds as $seed) {
-                $results[$label][] = new ClosedLoop($world, $ranker, $seed)->run(
-                    static fn(float $share) => $progress(($done + $share) / $all),
-                );
+                $results[$label][] = new ClosedLoop(
+                    $world,
+                    $ranker instanceof Closure ? $ranker() : $ranker,
+                    $seed,
+                )->run(static fn(float $share) => $progress(($done + $share) / $all));
                 $done++;
             }
         }
@@ -252,15 +293,39 @@ final class Cells
         $pushed = $cell['ours'][0]->pushedTo;
 
         return sprintf(
-            "%9.0f%% %8s   %.3f (%.3f)  %9.3f  %.3f%s\n",
+            "%9.0f%% %8s   %.3f (%.3f)  %9.3f  %.3f%s%s\n",
             100 * $world->elsewhereShare,
             number_format($world->loadsPerHour),
             array_sum($values) / count($values),
             min($values),
             self::mean($cell['ours'], static fn(SimulationResult $one): float => $one->recall()),
             self::mean($cell['naive'], static fn(SimulationResult $one): float => $one->value()),
+            self::referenceValues($cell),
             $pushed === null ? '' : '  pushed to rank (best, mean): ' . self::pushes($cell),
         );
+    }
+
+    /**
+     * Of several that know the law, the best: how widely to explore depends on the world.
+     *
+     * @param array<string, list<SimulationResult>> $cell by label
+     */
+    private static function referenceValues(array $cell): string
+    {
+        $value = static fn(SimulationResult $one): float => $one->value();
+        $law = array_filter(
+            $cell,
+            static fn(string $label): bool => str_starts_with($label, 'law'),
+            ARRAY_FILTER_USE_KEY,
+        );
+
+        return $law === []
+            ? ''
+            : sprintf(
+                '  %.3f  %.3f',
+                self::mean($cell['plain'], $value),
+                max(array_map(static fn(array $results): float => self::mean($results, $value), $law)),
+            );
     }
 
     /** @param array<string, list<SimulationResult>> $cell by label */

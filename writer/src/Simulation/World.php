@@ -6,10 +6,10 @@ namespace TrendVault\Writer\Simulation;
 
 use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;
-use TrendVault\Writer\Ranking\Appeal;
+use TrendVault\Writer\Ranking\ClickCounts;
 use TrendVault\Writer\Ranking\Contender;
-use TrendVault\Writer\Ranking\Evidence;
-use TrendVault\Writer\Ranking\RankGroup;
+use TrendVault\Writer\Ranking\CountedImpressions;
+use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\VelocityModel;
 use TrendVault\Writer\WriterException;
@@ -17,9 +17,9 @@ use TrendVault\Writer\WriterException;
 /** A made-up video site and its visitors. Every field may be set by a file of JSON, under its name in snake_case. */
 final readonly class World
 {
-    public const int STEP_SECONDS = 300;
     /** When the simulation starts, UTC seconds. */
     public const int START = 1_700_000_000;
+    private const array NULLABLE = ['oldVideos', 'lifeHours', 'taperHours'];
 
     public function __construct(
         public float $loadsPerHour = 20_000.0,
@@ -29,16 +29,26 @@ final readonly class World
         /** Days that are not measured. */
         public float $warmUpDays = 1.0,
         public float $birthsPerHour = 12.0,
-        public float $lifeHours = 75.0,
+        /** Videos that are there at the start, of ages up to oldHours; null for those that births would have left. */
+        public ?int $oldVideos = null,
+        public float $oldHours = 1000.0,
+        /** Null for videos that never leave. */
+        public ?float $lifeHours = 75.0,
         /** The mean chance that somebody who looks at a new video opens it; lognormal with appealSigma. */
         public float $appealMean = 0.04,
         public float $appealSigma = 1.0,
-        /** Appeal falls as taper / (age + taper). */
-        public float $taperHours = 7.0,
+        /** Appeal falls as taper / (age + taper); null for one that never falls. */
+        public ?float $taperHours = 7.0,
         public float $burstShare = 0.05,
         /** How much a burst adds, in parts of the appeal at birth. */
         public float $burstSize = 1.0,
         public float $elsewhereSigma = 0.7,
+        /** Whether elsewhere likes other videos, which says nothing of what is wanted here. */
+        public bool $elsewhereIsOther = false,
+        /** Whether the ranking is told when a video was published. */
+        public bool $isDated = true,
+        /** From one list to the next. */
+        public float $listMinutes = 5.0,
         /** A visitor looks at rank k with chance 1 / k^steepness. */
         public float $steepness = 0.9,
         public int $lastRank = 48,
@@ -70,18 +80,28 @@ final readonly class World
             $isKnown = array_key_exists($property, $known);
             $fits =
                 $isKnown &&
-                (is_bool($known[$property]) ? is_bool($value) : is_int($value) || is_float($value));
+                (is_bool($known[$property])
+                    ? is_bool($value)
+                    : is_int($value) ||
+                        is_float($value) ||
+                        ($value === null && in_array($property, self::NULLABLE, true)));
             if (!$fits) {
                 throw UnknownWorld::field((string) $name, $known);
             }
             $known[$property] = match (true) {
-                is_int($known[$property]) => (int) $value,
-                is_float($known[$property]) => (float) $value,
+                $value === null => null,
+                is_int($known[$property]) || $property === 'oldVideos' => (int) $value,
+                !is_bool($value) => (float) $value,
                 default => $value,
             };
         }
 
         return new self(...$known)->checked();
+    }
+
+    public function left(float $age): float
+    {
+        return $this->taperHours === null ? 1.0 : $this->taperHours / (max(0.0, $age) + $this->taperHours);
     }
 
     public function isQuiet(float $hour): bool
@@ -117,7 +137,14 @@ final readonly class World
     {
         $isPossible =
             $this->loadsPerHour >= 0 &&
-            min($this->birthsPerHour, $this->lifeHours, $this->appealMean, $this->taperHours) > 0 &&
+            min(
+                $this->birthsPerHour,
+                $this->lifeHours ?? 1.0,
+                $this->appealMean,
+                $this->taperHours ?? 1.0,
+                $this->oldVideos ?? 1,
+                $this->listMinutes,
+            ) > 0 &&
             min($this->elsewhereShare, $this->attackShare, $this->ceilingFactor) >= 0 &&
             max($this->elsewhereShare, $this->attackShare) < 1 &&
             $this->days > $this->warmUpDays &&
@@ -171,8 +198,11 @@ final class SimulatedVideo
 
     public int $elsewhereViews = 0;
     public ?Velocity $velocity = null;
-    /** @var array<int, Evidence> by rank group */
-    public array $evidence = [];
+    /** @var array<int, ClickCounts> by rank and age group */
+    private array $counts = [];
+    /** Since the last list. */
+    public float $newImpressions = 0.0;
+    public float $newClicks = 0.0;
     /** What naive feedback ranks by: all views, with a half-life of 3 hours. */
     public float $recentViews = 0.0;
 
@@ -183,6 +213,7 @@ final class SimulatedVideo
         public readonly float $elsewhereFactor,
         /** The age at which it bursts; null when it does not. */
         private readonly ?float $burstsAtAge,
+        private readonly bool $isDated = true,
     ) {}
 
     public static function draw(World $world, Draws $draws, int $number, float $bornAt): self
@@ -191,8 +222,9 @@ final class SimulatedVideo
             sprintf('v%06d', $number),
             $bornAt,
             $world->appealMean * $draws->factor($world->appealSigma),
-            $draws->factor($world->elsewhereSigma),
+            $draws->factor($world->elsewhereIsOther ? $world->appealSigma : $world->elsewhereSigma),
             $draws->share() < $world->burstShare ? 6 + 54 * $draws->share() : null,
+            $world->isDated,
         );
     }
 
@@ -200,36 +232,62 @@ final class SimulatedVideo
     public function chance(World $world, float $hour): float
     {
         $age = max(0.0, $hour - $this->bornAt);
-        $left = $world->taperHours / ($age + $world->taperHours);
+        $left = $world->left($age);
         if ($this->burstsAtAge !== null && $age > $this->burstsAtAge) {
-            $left +=
-                ($world->burstSize * $world->taperHours) / ($age - $this->burstsAtAge + $world->taperHours);
+            $left += $world->burstSize * $world->left($age - $this->burstsAtAge);
         }
 
         return min(self::LARGEST_CHANCE, $this->appeal * $left);
+    }
+
+    /** In parts of what elsewhere brings to the mean video. */
+    public function elsewhere(World $world, float $hour): float
+    {
+        return $world->elsewhereIsOther
+            ? $world->appealMean * $this->elsewhereFactor * $world->left($hour - $this->bornAt)
+            : $this->elsewhereFactor * $this->chance($world, $hour);
     }
 
     public function observe(int $at): void
     {
         $this->velocity =
             $this->velocity === null
-                ? VelocityModel::first($at, $this->elsewhereViews, $this->publishedAt())
+                ? VelocityModel::first($at, $this->elsewhereViews, $this->toldPublishedAt())
                 : VelocityModel::next($this->velocity, $at, $this->elsewhereViews);
     }
 
     /** @param int $at UTC seconds */
-    public function count(int $rank, float $looks, float $views, int $at): void
+    public function count(CountedImpressions $counted): void
     {
-        $group = RankGroup::of($rank);
-        $left = Appeal::left($at - $this->publishedAt());
-        $new = new Evidence($looks, $left * $looks, $views, $at);
-        $this->evidence[$group] = isset($this->evidence[$group]) ? $this->evidence[$group]->plus($new) : $new;
-        $this->recentViews += $views;
+        $new = $counted->at(Forecast::ageStartsAt($this->firstSeenAt(), $this->toldPublishedAt()));
+        $key = 100 * $new->rankGroup + $new->ageGroup;
+        $this->counts[$key] = isset($this->counts[$key]) ? $this->counts[$key]->plus($new) : $new;
+        $this->recentViews += $counted->clicks;
+        $this->newImpressions += $counted->impressions;
+        $this->newClicks += $counted->clicks;
+    }
+
+    /** @return array{float, float} impressions and clicks */
+    public function sums(): array
+    {
+        return $this->contender()->sums(0);
     }
 
     public function publishedAt(): int
     {
         return World::START + (int) round($this->bornAt * 3600);
+    }
+
+    private function toldPublishedAt(): ?int
+    {
+        return $this->isDated ? $this->publishedAt() : null;
+    }
+
+    /** A video without a date is seen first when it is published, or when the simulation starts. */
+    private function firstSeenAt(): int
+    {
+        return $this->velocity->firstObservedAt ??
+            ($this->isDated ? $this->publishedAt() : max(World::START, $this->publishedAt()));
     }
 
     public function contender(): Contender
@@ -238,9 +296,9 @@ final class SimulatedVideo
             $this->id,
             $this->id,
             null,
-            $this->publishedAt(),
-            $this->velocity ?? Velocity::none($this->publishedAt()),
-            $this->evidence,
+            $this->toldPublishedAt(),
+            $this->velocity ?? Velocity::none($this->firstSeenAt()),
+            array_values($this->counts),
         );
     }
 }

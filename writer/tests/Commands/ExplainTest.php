@@ -87,7 +87,7 @@ final class ExplainTest extends TestCase
     }
 
     #[Test]
-    public function looks_views_prior_and_appeal_are_shown_where_lists_learn_from_them(): void
+    public function impressions_clicks_and_rates_are_shown_where_lists_learn_from_them(): void
     {
         $installation = Installation::migrated();
         $now = time();
@@ -95,18 +95,18 @@ final class ExplainTest extends TestCase
         $installation->execute(
             "INSERT INTO videos (id, title, channel, published_at, thumb_base, first_seen_at) VALUES ('new', 'New', 'C', $now, 'https://t.example/', $now);
             INSERT INTO catalogue (region, video_id, announced_at) VALUES ('GB', 'new', $now);
-            INSERT INTO looks (region, video_id, rank_group, looks, aged_looks, views, counted_at) VALUES ('GB', 'new', 1, 4000, 4000, 800, $soon)",
+            INSERT INTO impressions (region, video_id, rank_group, age_group, impressions, clicks, age_hours, counted_at) VALUES ('GB', 'new', 1, 0, 4000, 800, 0, $soon)",
         );
         $installation->run(['rank']);
         $text = $installation->run(['explain', 'GB', 'new'])->output;
 
         foreach (
             [
-                'inverse-square-1+looks-1',
+                'inverse-square-1+clicks-1',
                 'rank 1 of 1',
-                '4,000.0 at it',
-                '800.0 views',
-                'of those who look',
+                '4,000.0 impressions',
+                '800.0 clicks',
+                'of those who see it',
                 'explored  no',
             ]
             as $expected

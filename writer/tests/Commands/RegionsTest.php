@@ -85,8 +85,8 @@ final class RegionsTest extends TestCase
         $installation = Installation::migrated();
         $installation->run(['ingest', '-'], self::lines(['GB', 'DE', 'FR']));
         $installation->execute(
-            "INSERT INTO looks (region, video_id, rank_group, looks, aged_looks, views, counted_at)
-             SELECT 'FR', id, 1, 5, 5, 1, 0 FROM videos; INSERT INTO catalogue SELECT 'DE', id, 0 FROM videos",
+            "INSERT INTO impressions (region, video_id, rank_group, age_group, impressions, clicks, age_hours, counted_at)
+             SELECT 'FR', id, 1, 0, 5, 1, 0, 0 FROM videos; INSERT INTO catalogue SELECT 'DE', id, 0 FROM videos",
         );
         self::rankTwice($installation);
         $installation->environment = ['REGIONS' => 'FR,DE'];

@@ -45,6 +45,25 @@ final class BaseTest extends PublicationTestCase
     27 count_source_failures 50bfee8d5d1921f60ab7782b8f96531d4fa52cf8c02395f567813c26263b6564
     TEXT;
 
+    /** What migration 28 replaces, with two groups of ranks of a video that is 7 hours old. */
+    private const string BEFORE_28 = <<<'SQL'
+    DROP TABLE impressions;
+    DROP TABLE rank_traffic;
+    CREATE TABLE looks (
+      region TEXT NOT NULL REFERENCES regions (code),
+      video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
+      rank_group INTEGER NOT NULL CHECK (rank_group >= 1), -- the first rank of the group of ranks
+      looks REAL NOT NULL CHECK (looks >= 0),
+      aged_looks REAL NOT NULL CHECK (aged_looks BETWEEN 0 AND looks), -- each look times how much of its appeal the video had left
+      views REAL NOT NULL CHECK (views >= 0),
+      counted_at INTEGER NOT NULL, -- the end of the newest minute in the sums
+      PRIMARY KEY (region, video_id, rank_group)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX looks_by_video ON looks (video_id);
+    INSERT INTO videos (id, title, channel, thumb_base, first_seen_at) VALUES ('seen', 'T', 'C', 'https://t.example/', 1795100000);
+    INSERT INTO looks VALUES ('GB', 'seen', 1, 100, 50, 8, 1795171200), ('GB', 'seen', 25, 10, 0, 0, 1795171100);
+    SQL;
+
     #[Test]
     public function a_backup_of_it_is_restored_and_its_stores_removals_and_numbers_go_on(): void
     {
@@ -68,7 +87,7 @@ final class BaseTest extends PublicationTestCase
         self::assertWholeChain($store);
         self::assertNeverBackwards($store);
         self::assertSame(
-            27,
+            28,
             self::file($store, $restored, self::current($store))->querySingle(
                 'SELECT count(*) FROM schema_migrations',
             ),
@@ -76,10 +95,11 @@ final class BaseTest extends PublicationTestCase
     }
 
     #[Test]
-    public function it_goes_on_unchanged(): void
+    public function it_goes_on_and_what_was_counted_of_visitors_is_kept(): void
     {
         $installation = self::asBeforeTheBase(new Installation());
         $before = $installation->rows('SELECT * FROM schema_migrations');
+        $installation->execute("UPDATE videos SET first_seen_at = unixepoch() WHERE id = 'seen'");
         $migrated = $installation->run(['migrate']);
         $ingested = $installation->run(
             ['ingest', '-'],
@@ -87,11 +107,25 @@ final class BaseTest extends PublicationTestCase
         );
 
         self::assertSame(ExitCode::Ok, $migrated->exitCode);
-        self::assertSame([], $migrated->events('migration_applied'));
+        self::assertCount(1, $migrated->events('migration_applied'));
         self::assertSame(ExitCode::Ok, $ingested->exitCode);
         self::assertSame(ExitCode::Ok, $installation->run(['rank'])->exitCode);
-        self::assertSame($before, $installation->rows('SELECT * FROM schema_migrations'));
-        self::assertSame(26, $installation->value('PRAGMA user_version'));
+        self::assertSame($before, $installation->rows('SELECT * FROM schema_migrations WHERE version < 28'));
+        self::assertSame(
+            [[1, 4, 100.0, 8.0, 7.0, 1_795_171_200], [25, 0, 10.0, 0.0, 0.0, 1_795_171_100]],
+            array_map(
+                static fn(array $row): array => array_slice(array_values($row), 2),
+                $installation->rows('SELECT * FROM impressions ORDER BY rank_group'),
+            ),
+        );
+        self::assertSame(
+            [['GB', 1, 300.0], ['GB', 25, 30.0]],
+            array_map(
+                static fn(array $row): array => array_slice(array_values($row), 0, 3),
+                $installation->rows('SELECT * FROM rank_traffic ORDER BY rank_group'),
+            ),
+        );
+        self::assertSame(27, $installation->value('PRAGMA user_version'));
     }
 
     #[Test]
@@ -138,6 +172,7 @@ final class BaseTest extends PublicationTestCase
     {
         $installation->run(['migrate']);
         $installation->execute('DELETE FROM schema_migrations; PRAGMA user_version = 26');
+        $installation->execute(self::BEFORE_28);
         foreach (explode("\n", self::HISTORY) as $line) {
             [$version, $name, $checksum] = explode(' ', $line);
             $installation->execute(

@@ -28,17 +28,17 @@ final class StoredPartsTest extends TestCase
     }
 
     #[Test]
-    public function what_is_stored_of_looks_is_what_follows_from_all_that_is_stored(): void
+    public function what_is_stored_of_impressions_is_what_follows_from_all_that_is_stored(): void
     {
         $random = Draws::randomizer();
         for ($video = 0; $video < 40; $video++) {
             $this->observe("v$video", $random->getInt(0, 5000));
         }
         for ($video = 0; $video < 40; $video += 2) {
-            $looks = $random->getInt(1, 2000);
-            $this->database->run('INSERT INTO looks VALUES (?, ?, ?, ?, ?, ?, ?)', [
-                ...['GB', "v$video", $random->getInt(0, 1) === 0 ? 1 : 25, $looks, $looks * 0.9],
-                ...[$random->getInt(0, 100), self::NOON - $random->getInt(0, 9999)],
+            $impressions = $random->getInt(1, 2000);
+            $this->database->run('INSERT INTO impressions VALUES (?, ?, ?, ?, ?, ?, ?, ?)', [
+                ...['GB', "v$video", $random->getInt(0, 1) === 0 ? 1 : 25, 3, $impressions],
+                ...[$random->getInt(0, 100), 3.0, self::NOON - $random->getInt(0, 9999)],
             ]);
         }
         $id = $this->publish();

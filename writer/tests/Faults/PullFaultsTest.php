@@ -195,13 +195,17 @@ final class PullFaultsTest extends PullTestCase
         do {
             $undisturbed->run(['cron']);
         } while ($undisturbed->value($settled) < $this->installation->value($settled));
-        $sql =
-            'SELECT region, video_id, rank_group, looks, views FROM looks ORDER BY region, video_id, rank_group';
+        $sql = 'SELECT * FROM impressions ORDER BY region, video_id, rank_group, age_group';
         [$expected, $looks] = [$undisturbed->rows($sql), $this->installation->rows($sql)];
         self::assertCount(count($expected), $looks, Draws::hint());
         foreach ($expected as $index => $row) {
-            self::assertEqualsWithDelta($row['looks'], $looks[$index]['looks'], 1e-6, Draws::hint());
-            self::assertEqualsWithDelta($row['views'], $looks[$index]['views'], 1e-6, Draws::hint());
+            self::assertEqualsWithDelta(
+                $row['impressions'],
+                $looks[$index]['impressions'],
+                1e-6,
+                Draws::hint(),
+            );
+            self::assertEqualsWithDelta($row['clicks'], $looks[$index]['clicks'], 1e-6, Draws::hint());
         }
     }
 

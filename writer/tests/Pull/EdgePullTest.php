@@ -25,10 +25,12 @@ final class EdgePullTest extends PullTestCase
         self::assertEquals(19, $run->events('looks_counted')[0]['looks']);
         self::assertSame(
             [
-                ['video_id' => 'a', 'looks' => 10.0, 'views' => 3.0],
-                ['video_id' => 'b', 'looks' => 9.0, 'views' => 1.0],
+                ['video_id' => 'a', 'impressions' => 10.0, 'clicks' => 3.0],
+                ['video_id' => 'b', 'impressions' => 9.0, 'clicks' => 1.0],
             ],
-            $this->installation->rows('SELECT video_id, looks, views FROM looks ORDER BY video_id'),
+            $this->installation->rows(
+                'SELECT video_id, impressions, clicks FROM impressions ORDER BY video_id',
+            ),
         );
         self::assertSame($this->now - 1, $this->region()['settled_until']);
         self::assertSame([], $this->installation->rows('SELECT * FROM pulled_counts'));
@@ -39,11 +41,11 @@ final class EdgePullTest extends PullTestCase
     {
         $this->holdOneMinute();
         $this->installation->run(['cron']);
-        $before = [$this->region(), $this->installation->rows('SELECT * FROM looks')];
+        $before = [$this->region(), $this->installation->rows('SELECT * FROM impressions')];
 
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
 
-        self::assertSame($before, [$this->region(), $this->installation->rows('SELECT * FROM looks')]);
+        self::assertSame($before, [$this->region(), $this->installation->rows('SELECT * FROM impressions')]);
         self::assertSame(
             [
                 '/api/views/shards',

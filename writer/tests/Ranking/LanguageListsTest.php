@@ -9,8 +9,8 @@ use PHPUnit\Framework\TestCase;
 use Random\Randomizer;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Observations\Observation;
-use TrendVault\Writer\Ranking\CountedLooks;
-use TrendVault\Writer\Ranking\LookStore;
+use TrendVault\Writer\Ranking\CountedImpressions;
+use TrendVault\Writer\Ranking\ImpressionStore;
 use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
@@ -137,7 +137,7 @@ final class LanguageListsTest extends TestCase
         $this->observe(60, 'en');
         $this->publish();
         $looks = array_map(
-            fn(int $index, string $id): CountedLooks => new CountedLooks(
+            fn(int $index, string $id): CountedImpressions => new CountedImpressions(
                 self::NOON,
                 'GB',
                 $id,
@@ -148,7 +148,7 @@ final class LanguageListsTest extends TestCase
             array_keys(array_slice($this->ranks(''), 0, 48)),
             array_slice($this->ranks(''), 0, 48),
         );
-        new LookStore($this->database)->add($looks);
+        new ImpressionStore($this->database)->add($looks);
         foreach ([0.0, 0.25] as $share) {
             $this->publish($share);
             $explored = array_column(

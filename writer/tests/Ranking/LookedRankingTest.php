@@ -7,10 +7,10 @@ namespace TrendVault\Writer\Tests\Ranking;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Ranking\AppealModel;
-use TrendVault\Writer\Ranking\CountedLooks;
+use TrendVault\Writer\Ranking\ClickModel;
+use TrendVault\Writer\Ranking\CountedImpressions;
 use TrendVault\Writer\Ranking\Forecast;
-use TrendVault\Writer\Ranking\LookStore;
+use TrendVault\Writer\Ranking\ImpressionStore;
 use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
@@ -130,7 +130,7 @@ final class LookedRankingTest extends TestCase
 
         self::assertSame($first, $this->publish());
         self::assertSame(
-            Forecast::VERSION . '+' . AppealModel::VERSION,
+            Forecast::VERSION . '+' . ClickModel::VERSION,
             $this->database->value('SELECT formula FROM generations ORDER BY id DESC LIMIT 1'),
         );
     }
@@ -170,8 +170,8 @@ final class LookedRankingTest extends TestCase
 
     private function look(string $region, string $id, int $rank, float $looks, float $views): void
     {
-        new LookStore($this->database)->add([
-            new CountedLooks(self::NOON, $region, $id, $rank, $looks, $views),
+        new ImpressionStore($this->database)->add([
+            new CountedImpressions(self::NOON, $region, $id, $rank, $looks, $views),
         ]);
     }
 

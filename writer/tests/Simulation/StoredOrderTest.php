@@ -7,9 +7,10 @@ namespace TrendVault\Writer\Tests\Simulation;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Ranking\CountedLooks;
-use TrendVault\Writer\Ranking\LookStore;
+use TrendVault\Writer\Ranking\CountedImpressions;
+use TrendVault\Writer\Ranking\ImpressionStore;
 use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Ranking\Traffic;
 use TrendVault\Writer\Simulation\OurRanker;
 use TrendVault\Writer\Simulation\SimulatedVideo;
 use TrendVault\Writer\Simulation\World;
@@ -28,6 +29,9 @@ final class StoredOrderTest extends TestCase
     WHERE generation = ? AND region = 'GB' AND window = 'now' AND category = '' ORDER BY rank
     SQL;
 
+    /** @var array<int, array{float, int, int}> see Traffic */
+    private array $traffic = [];
+
     #[Test]
     public function the_database_and_the_simulation_rank_the_same_counts_in_the_same_order(): void
     {
@@ -35,9 +39,14 @@ final class StoredOrderTest extends TestCase
         foreach ([0, 1, 20, 400] as $loads) {
             $database = MigratedDatabase::inMemory();
             $videos = self::videos();
+            $this->traffic = [];
             $this->visit($database, $videos, $loads);
             $now = World::START + 60 * self::MINUTES;
-            $simulated = new OurRanker(self::EXPLORE_SHARE)->ranked($videos, $now);
+            $simulated = new OurRanker(self::EXPLORE_SHARE)->ranked(
+                $videos,
+                new Traffic($this->traffic, $now),
+                $now,
+            );
             $generation = new RankingPublisher($database, self::EXPLORE_SHARE)->publish($now);
 
             self::assertSame(
@@ -74,10 +83,20 @@ final class StoredOrderTest extends TestCase
                 $video = $videos[$place];
                 $looks = $loads / ($index + 1);
                 $views = (mt_rand(0, 20) / 100) * $looks;
-                $counts[] = new CountedLooks($at, 'GB', $video->id, $index + 1, $looks, $views);
-                $loads > 0 && $video->count($index + 1, $looks, $views, $at);
+                $counts[] = $counted = new CountedImpressions(
+                    $at,
+                    'GB',
+                    $video->id,
+                    $index + 1,
+                    $looks,
+                    $views,
+                );
+                if ($loads > 0) {
+                    $video->count($counted);
+                    $this->traffic = $counted->addedTo($this->traffic);
+                }
             }
-            $loads > 0 && new LookStore($database)->add($counts);
+            $loads > 0 && new ImpressionStore($database)->add($counts);
         }
     }
 

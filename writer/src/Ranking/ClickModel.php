@@ -1,0 +1,711 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Ranking;
+
+/**
+ * What a market's impressions and clicks say of each video's click-through rate. Clicks on a video are Poisson:
+ *
+ *     clicks ~ Poisson(impressions · bias(rank) · rate · left(age)),   left(age) = T / (age + T),   rate ~ Gamma
+ *
+ * T, the course, is not assumed: each of a grid from half an hour to never gets a weight, by the marginal likelihood
+ * of the counts (a negative binomial). So are the prior's mean and shape, and the bias: the same videos stand at several
+ * ranks, which tells the bias apart from their rates (Agarwal et al., WSDM 2019). What a list shows depends only on what
+ * was counted, so that its choice does not distort the estimates (Rubin, Biometrika 1976).
+ */
+final class ClickModel
+{
+    /** Is added to generations.formula where impressions took part. */
+    public const string VERSION = 'clicks-1';
+    /** From so many impressions on, what is learned from them ranks alone; before, together with the forecast. */
+    public const float FULL_WEIGHT_IMPRESSIONS = 3000.0;
+    /** The rate of a new video before anything was counted, worth as many videos as PRIOR_VIDEOS. */
+    public const float PRIOR_RATE = 0.04;
+
+    /**
+     * By how many standard deviations impressions may exceed what elsewhere implies: the most that false messages can do
+     * for a video that is counted elsewhere.
+     */
+    public const float SURPRISE = 3.0;
+
+    /**
+     * The list of the next hours is made anew many times before they are over, and is worth most when it is ordered by
+     * what is wanted first.
+     */
+    private const float NOW_HOURS = 0.5;
+    /** For so many hours at most, knowledge of a video is thought to be useful. */
+    public const float HORIZON_HOURS = 200.0;
+
+    private const float PRIOR_VIDEOS = 5.0;
+    private const array SHAPES = [0.25, 0.5, 1.0, 2.0, 4.0];
+    /**
+     * The prior of a video is no narrower: rates have a heavier tail than a Gamma distribution of their bulk's shape, and
+     * what is looked for stands in the tail.
+     */
+    private const float LARGEST_SHAPE = 0.5;
+    private const float LEAST_TAPER_HOURS = 0.5;
+    private const int TAPERS = 24;
+    private const float NEVER = 1e6;
+    /** Bursts and drift make the likelihood too sure: its logarithm is divided by this. */
+    private const float TEMPER = 4.0;
+    private const float LEAST_WEIGHT = 0.001;
+    /** The course is learned from so many videos at most: those whose ids have the least checksums. */
+    private const int SAMPLE = 600;
+    private const int MEAN_STEPS = 3;
+    private const int BIAS_STEPS = 8;
+    private const float PRIOR_BIAS_CLICKS = 50.0;
+    private const float LEAST_BIAS = 0.01;
+    private const float LARGEST_RATE = 0.95;
+    /** Counts at an age of a fraction of today's weigh this power of it: memory grows with a video's age. */
+    private const float FORGETTING = 0.5;
+    private const float LEAST_AGE_HOURS = 0.5;
+
+    /** @var array<int, list<array{int, float, float, float}>> rank group, impressions, clicks, age in hours; by contender */
+    private array $counts = [];
+    /** @var array<int, float> from 1 down, by rank group */
+    private array $bias;
+    /** @var list<array{float, float, float, float}> weight, taper in hours, the prior's shape and mean */
+    private array $courses = [];
+    private float $impressions = 0.0;
+    /** @var list<float> */
+    private array $hints;
+    /** @var list<float> the most that a rate may be, in parts of its prior */
+    private readonly array $bounds;
+
+    /**
+     * @param list<Contender> $contenders
+     * @param int $now UTC seconds
+     * @param float $surprise see SURPRISE; INF for no bound
+     */
+    public function __construct(
+        private readonly array $contenders,
+        private readonly int $now,
+        private readonly Traffic $traffic,
+        float $surprise = self::SURPRISE,
+    ) {
+        $this->bias = array_fill_keys(RankGroup::FIRST_RANKS, 1.0);
+        $this->hints = array_fill(0, count($contenders), 1.0);
+        $this->bounds = array_map(
+            static fn(Contender $contender): float => ElsewhereHints::bound($contender, $surprise),
+            $contenders,
+        );
+        $this->readCounts();
+        $sample = $this->sample();
+        $this->learnCourse($sample);
+        $this->hints = ElsewhereHints::of($contenders, $this->taper());
+        if (
+            $this->learnBias($sample) ||
+            array_any($this->hints, static fn(float $hint): bool => $hint !== 1.0)
+        ) {
+            $this->learnCourse($sample);
+        }
+    }
+
+    /** How much impressions weigh against the forecast: 0 without any, 1 from FULL_WEIGHT_IMPRESSIONS on. */
+    public function weight(): float
+    {
+        return min(1.0, $this->impressions / self::FULL_WEIGHT_IMPRESSIONS);
+    }
+
+    /** @return array<int, float> by rank group, 1 for the first rank */
+    public function bias(): array
+    {
+        return $this->bias;
+    }
+
+    /** Hours in which the rate of a new video falls by half: the geometric mean of what is thought possible. */
+    public function taper(): float
+    {
+        $log = 0.0;
+        foreach ($this->courses as [$weight, $taper]) {
+            $log += $weight * log($taper);
+        }
+
+        return exp($log);
+    }
+
+    /** The mixture over all courses, as one Gamma distribution with its mean and variance. */
+    public function rate(int $index): ClickRate
+    {
+        $age = $this->contenders[$index]->ageHours($this->now);
+        $hint = $this->hints[$index];
+        $counts = $this->weighted($index, $age);
+        $clicks = 0.0;
+        foreach ($counts as [, $some]) {
+            $clicks += $some;
+        }
+        $prior = $mean = $square = $life = 0.0;
+        $ahead = [0.0, 0.0, 0.0];
+        foreach ($this->courses as [$weight, $taper, $shape, $priorMean]) {
+            $left = $taper / ($age + $taper);
+            $shape = min(self::LARGEST_SHAPE, $shape);
+            $expected = $priorMean * $hint;
+            $exposure = $shape / $expected;
+            $prior += $weight * $expected * $left;
+            foreach ($counts as [$impressions, , $countedAge]) {
+                $exposure += ($impressions * $taper) / ($countedAge + $taper);
+            }
+            $one = (($shape + $clicks) / $exposure) * $left;
+            $mean += $weight * $one;
+            $square += $weight * $one * ($one + $left / $exposure);
+            $life += $weight * log($age + $taper);
+            foreach (Window::cases() as $place => $window) {
+                $ahead[$place] +=
+                    $weight *
+                    $one *
+                    self::ahead($age + $taper, $window === Window::Now ? self::NOW_HOURS : $window->hours());
+            }
+        }
+        $largest = min(self::LARGEST_RATE, $this->bounds[$index] * $prior);
+        $held = min(1.0, $largest / $mean);
+
+        return new ClickRate(
+            min(self::LARGEST_RATE, $prior),
+            $held * $mean,
+            $held * sqrt(max(1e-14, $square - $mean * $mean)),
+            $mean > $this->bounds[$index] * $prior,
+            exp($life),
+            array_map(static fn(float $one): float => $held * $one, $ahead),
+        );
+    }
+
+    /** Views in the window ahead of a video with that rate; the unit is the one of docs/ranking.md. */
+    public function score(int $index, ClickRate $rate, Window $window): float
+    {
+        $contender = $this->contenders[$index];
+        $hours = $window->hours();
+        $weight = $this->weight();
+        $clicks = $hours * $rate->ahead($window);
+        $forecast = $contender->isCounted()
+            ? Forecast::expectedViews($contender->velocity, $contender->publishedAt, $window, $this->now)
+            : ($hours * $rate->ahead($window) * $rate->prior) / $rate->mean;
+
+        return $weight === 0.0
+            ? $forecast
+            : max(0.001, $forecast) ** (1 - $weight) *
+                    (max(1.0, $this->traffic->perHour(1)) * $clicks) ** $weight;
+    }
+
+    private function readCounts(): void
+    {
+        foreach ($this->contenders as $index => $contender) {
+            foreach ($contender->counts as $some) {
+                $kept = ClickCounts::kept($this->now - $some->countedAt);
+                $this->impressions += $kept * $some->impressions;
+                $this->counts[$index][] = [
+                    $some->rankGroup,
+                    $kept * $some->impressions,
+                    $kept * $some->clicks,
+                    $some->ageHours,
+                ];
+            }
+        }
+    }
+
+    /** @return list<int> contenders that were seen */
+    private function sample(): array
+    {
+        $sample = array_keys($this->counts);
+        if (count($sample) <= self::SAMPLE) {
+            return $sample;
+        }
+        $checksums = array_map(fn(int $index): int => crc32($this->contenders[$index]->videoId), $sample);
+        array_multisort($checksums, $sample);
+
+        return array_slice($sample, 0, self::SAMPLE);
+    }
+
+    /** @param list<int> $sample */
+    private function learnCourse(array $sample): void
+    {
+        $tapers = [];
+        for ($step = 0; $step < self::TAPERS; $step++) {
+            $tapers[] = self::LEAST_TAPER_HOURS * 2 ** ($step / 2);
+        }
+        $tapers[] = self::NEVER;
+        [$counts, $clicks] = $this->byAge($sample);
+        $shapeTerms = array_map(
+            static fn(float $shape): float => array_sum(
+                array_map(static fn(float $some): float => self::logRising($shape, $some), $clicks),
+            ),
+            self::SHAPES,
+        );
+        $likelihoods = $priors = [];
+        [$place, $mean] = [2, self::PRIOR_RATE];
+        foreach ($tapers as $taper) {
+            $split = 0.0;
+            $exposures = [];
+            foreach ($counts as $video => $ages) {
+                $exposure = 0.0;
+                foreach ($ages as [$impressions, $some, $age]) {
+                    $left = $taper / ($age + $taper);
+                    $exposure += $impressions * $left;
+                    $split += $some > 0.0 ? $some * log($left) : 0.0;
+                }
+                $exposures[] = $exposure * $this->hints[$video];
+            }
+            // The likelihood has one hill over the shapes: climb it from where it was for the last course.
+            $tried = [];
+            $at = function (int $place) use (&$tried, &$mean, $exposures, $clicks, $shapeTerms): float {
+                if (!isset($tried[$place])) {
+                    [$likelihood, $mean] = self::likelihood(self::SHAPES[$place], $mean, $exposures, $clicks);
+                    $tried[$place] = [$likelihood + $shapeTerms[$place], $mean];
+                }
+
+                return $tried[$place][0];
+            };
+            while ($place > 0 && $at($place - 1) > $at($place)) {
+                $place--;
+            }
+            while ($place < count(self::SHAPES) - 1 && $at($place + 1) > $at($place)) {
+                $place++;
+            }
+            $likelihoods[] = $at($place) + $split;
+            $priors[] = [self::SHAPES[$place], ($mean = $tried[$place][1])];
+        }
+        $best = max($likelihoods);
+        $weights = array_map(
+            static fn(float $one): float => exp(($one - $best) / self::TEMPER),
+            $likelihoods,
+        );
+        $least = self::LEAST_WEIGHT * array_sum($weights);
+        $weights = array_filter($weights, static fn(float $weight): bool => $weight >= $least);
+        $all = array_sum($weights);
+        $this->courses = [];
+        foreach ($weights as $index => $weight) {
+            $this->courses[] = [$weight / $all, $tapers[$index], ...$priors[$index]];
+        }
+    }
+
+    /**
+     * @param list<int> $sample
+     * @return array{array<int, list<array{float, float, float}>>, list<float>} impressions that count as such at the first
+     *   rank, clicks and age; all clicks; by video
+     */
+    private function byAge(array $sample): array
+    {
+        $counts = $clicks = [];
+        foreach ($sample as $index) {
+            $all = 0.0;
+            $counts[$index] = [];
+            foreach ($this->counts[$index] as [$group, $impressions, $some, $age]) {
+                $counts[$index][] = [$impressions * $this->bias[$group], $some, $age];
+                $all += $some;
+            }
+            $clicks[] = $all;
+        }
+
+        return [$counts, $clicks];
+    }
+
+    /**
+     * Of the clicks, for a shape of the prior; its mean is found by expectation maximisation.
+     *
+     * @param list<float> $exposures
+     * @param list<float> $clicks
+     * @return array{float, float} and the mean
+     */
+    private static function likelihood(float $shape, float $mean, array $exposures, array $clicks): array
+    {
+        $videos = count($clicks);
+        for ($step = 0; $step < self::MEAN_STEPS; $step++) {
+            $sum = self::PRIOR_VIDEOS * self::PRIOR_RATE;
+            $rate = $shape / $mean;
+            foreach ($exposures as $index => $exposure) {
+                $sum += ($shape + $clicks[$index]) / ($rate + $exposure);
+            }
+            $mean = $sum / (self::PRIOR_VIDEOS + $videos);
+        }
+        $rate = $shape / $mean;
+        $likelihood = $videos * $shape * log($rate);
+        foreach ($exposures as $index => $exposure) {
+            $likelihood -= ($shape + $clicks[$index]) * log($rate + $exposure);
+        }
+
+        return [$likelihood, $mean];
+    }
+
+    /** ln Γ(shape + count) − ln Γ(shape), by Stirling's series above 8. */
+    private static function logRising(float $shape, float $count): float
+    {
+        if ($count <= 0.0) {
+            return 0.0;
+        }
+        $of = static function (float $x): float {
+            $product = 1.0;
+            for (; $x < 8.0; $x++) {
+                $product *= $x;
+            }
+
+            return ($x - 0.5) * log($x) - $x + 1 / (12 * $x) - 1 / (360 * $x ** 3) - log($product);
+        };
+
+        return $of($shape + $count) - $of($shape);
+    }
+
+    /**
+     * Expectation maximisation under the learned course; the bias never rises with the rank (pool adjacent violators).
+     *
+     * @param list<int> $sample
+     * @return bool whether it differs from 1
+     */
+    private function learnBias(array $sample): bool
+    {
+        $clicks = array_fill_keys(RankGroup::FIRST_RANKS, 0.0);
+        $exposures = $all = [];
+        foreach ($sample as $index) {
+            $all[$index] = 0.0;
+            foreach ($this->counts[$index] as [$group, $impressions, $some, $age]) {
+                $left = 0.0;
+                foreach ($this->courses as [$weight, $taper]) {
+                    $left += ($weight * $taper) / ($age + $taper);
+                }
+                $exposures[$index][$group] =
+                    ($exposures[$index][$group] ?? 0.0) + $impressions * $left * $this->hints[$index];
+                $clicks[$group] += $some;
+                $all[$index] += $some;
+            }
+        }
+        [, , $shape, $mean] = $this->courses[0];
+        for ($step = 0; $step < self::BIAS_STEPS; $step++) {
+            $expected = array_fill_keys(RankGroup::FIRST_RANKS, self::PRIOR_BIAS_CLICKS);
+            foreach ($exposures as $index => $groups) {
+                $exposure = $shape / $mean;
+                foreach ($groups as $group => $some) {
+                    $exposure += $some * $this->bias[$group];
+                }
+                $rate = ($shape + $all[$index]) / $exposure;
+                foreach ($groups as $group => $some) {
+                    $expected[$group] += $some * $rate;
+                }
+            }
+            $this->bias = self::falling($clicks, $expected);
+        }
+
+        return min($this->bias) < 0.97;
+    }
+
+    /**
+     * @param array<int, float> $clicks by rank group
+     * @param array<int, float> $expected clicks without a bias
+     * @return array<int, float> their ratio, in parts of the first one's
+     */
+    private static function falling(array $clicks, array $expected): array
+    {
+        $pools = [];
+        foreach ($expected as $group => $some) {
+            $pool = [[$group], self::PRIOR_BIAS_CLICKS + $clicks[$group], $some];
+            while ($pools !== [] && end($pools)[1] * $pool[2] <= $pool[1] * end($pools)[2]) {
+                [$groups, $more, $without] = array_pop($pools);
+                $pool = [[...$groups, ...$pool[0]], $pool[1] + $more, $pool[2] + $without];
+            }
+            $pools[] = $pool;
+        }
+        $bias = [];
+        $first = $pools[0][1] / $pools[0][2];
+        foreach ($pools as [$groups, $some, $without]) {
+            $bias += array_fill_keys($groups, max(self::LEAST_BIAS, $some / $without / $first));
+        }
+
+        return $bias;
+    }
+
+    /** @return list<array{float, float, float}> impressions that count as such at the first rank, clicks, age */
+    private function weighted(int $index, float $age): array
+    {
+        $counts = [];
+        foreach ($this->counts[$index] ?? [] as [$group, $impressions, $clicks, $countedAge]) {
+            $weight = min(
+                1.0,
+                (($countedAge + self::LEAST_AGE_HOURS) / ($age + self::LEAST_AGE_HOURS)) ** self::FORGETTING,
+            );
+            $counts[] = [$weight * $this->bias[$group] * $impressions, $weight * $clicks, $countedAge];
+        }
+
+        return $counts;
+    }
+
+    /** The mean over the hours ahead, in parts of what is left now. */
+    private static function ahead(float $spent, float $hours): float
+    {
+        return ($spent / $hours) * log1p($hours / $spent);
+    }
+}
+
+/** The chance that a visitor to whom the video is shown at the first rank opens it, now. */
+final readonly class ClickRate
+{
+    /** @param list<float> $ahead its mean over each window */
+    public function __construct(
+        /** Before any impression was counted: from the market, its course, and the counts elsewhere. */
+        public float $prior,
+        /** With what was counted. */
+        public float $mean,
+        public float $deviation,
+        /** Whether impressions say more than elsewhere lets them: the mean is held at a multiple of the prior. */
+        public bool $isHeld,
+        /** Hours in which half of it is gone. */
+        public float $halfGoneHours,
+        private array $ahead,
+    ) {}
+
+    /** Its mean over the window ahead. */
+    public function ahead(Window $window): float
+    {
+        return $this->ahead[array_search($window, Window::cases(), true)];
+    }
+}
+
+/** A video of a market where a list learns from impressions, with all that is known of it. */
+final readonly class Contender
+{
+    /** @param list<ClickCounts> $counts */
+    public function __construct(
+        public string $videoId,
+        public string $channel,
+        public ?string $category,
+        public ?int $publishedAt,
+        /** Without an observation when only the catalogue names it. */
+        public Velocity $velocity,
+        public array $counts,
+        /** BCP 47. */
+        public ?string $language = null,
+    ) {}
+
+    public function isCounted(): bool
+    {
+        return $this->velocity->observationCount > 0;
+    }
+
+    /**
+     * Of all ranks and ages.
+     *
+     * @param int $at UTC seconds
+     * @return array{float, float} impressions and clicks
+     */
+    public function sums(int $at): array
+    {
+        $impressions = $clicks = 0.0;
+        foreach ($this->counts as $some) {
+            $kept = ClickCounts::kept($at - $some->countedAt);
+            $impressions += $kept * $some->impressions;
+            $clicks += $kept * $some->clicks;
+        }
+
+        return [$impressions, $clicks];
+    }
+
+    /** @param int $at UTC seconds */
+    public function ageHours(float $at): float
+    {
+        $since = Forecast::ageStartsAt($this->velocity->firstObservedAt, $this->publishedAt);
+
+        return max(0.0, ($at - $since) / 3600);
+    }
+}
+
+/** Impressions and clicks of a video at a group of ranks and about one age, in sums that fade. */
+final readonly class ClickCounts
+{
+    /** What is older by so much counts half. Long: what has changed with a video's age is kept apart. */
+    public const float HALF_LIFE_HOURS = 96.0;
+    /** The oldest age group has no upper end. */
+    private const int AGE_GROUPS = 12;
+
+    public function __construct(
+        public int $rankGroup,
+        /** See ageGroup(). */
+        public int $ageGroup,
+        public float $impressions,
+        public float $clicks,
+        /** The mean age at the impressions. */
+        public float $ageHours,
+        /** The time that the sums are of, UTC seconds. */
+        public int $countedAt,
+    ) {}
+
+    /** 0 up to half an hour, then one for each doubling. */
+    public static function ageGroup(float $hours): int
+    {
+        return $hours <= 0.5 ? 0 : min(self::AGE_GROUPS - 1, (int) ceil(log($hours / 0.5, 2)));
+    }
+
+    /** The share that is left of a sum after so many seconds; all of it when they are negative. */
+    public static function kept(int $seconds, float $halfLifeHours = self::HALF_LIFE_HOURS): float
+    {
+        return $seconds <= 0 ? 1.0 : 2.0 ** (-$seconds / (3600 * $halfLifeHours));
+    }
+
+    /** Both together, whichever is the older one: the order of additions does not matter. */
+    public function plus(self $other): self
+    {
+        $mine = self::kept($other->countedAt - $this->countedAt);
+        $others = self::kept($this->countedAt - $other->countedAt);
+        $impressions = $mine * $this->impressions + $others * $other->impressions;
+
+        return new self(
+            $this->rankGroup,
+            $this->ageGroup,
+            $impressions,
+            $mine * $this->clicks + $others * $other->clicks,
+            $impressions <= 0.0
+                ? $this->ageHours
+                : ($mine * $this->impressions * $this->ageHours +
+                        $others * $other->impressions * $other->ageHours) /
+                    $impressions,
+            max($this->countedAt, $other->countedAt),
+        );
+    }
+}
+
+/** How many impressions the lists of a market get, by rank group: of all videos, also those that are gone. */
+final readonly class Traffic
+{
+    /** As long as a day, so that it is a mean over day and night. */
+    public const float HALF_LIFE_HOURS = 24.0;
+
+    /**
+     * @param array<int, array{float, int, int}> $sums by rank group: impressions, in sums that fade, since and until when
+     *   they were counted, in UTC seconds
+     */
+    public function __construct(private array $sums, private int $now) {}
+
+    /** Of one rank of the group. */
+    public function perHour(int $group): float
+    {
+        if (!isset($this->sums[$group])) {
+            return 0.0;
+        }
+        [$impressions, , $until] = $this->sums[$group];
+        $since = min(array_column($this->sums, 1));
+        $life = self::HALF_LIFE_HOURS / M_LN2;
+        $seconds = max(900, $this->now - $since);
+        $hours = $life * (1 - ClickCounts::kept($seconds, self::HALF_LIFE_HOURS));
+        $impressions *= ClickCounts::kept($this->now - $until, self::HALF_LIFE_HOURS);
+
+        return $impressions / $hours / RankGroup::size($group);
+    }
+
+    /**
+     * @param array<int, array{float, int, int}> $sums by rank group
+     * @return array<int, array{float, int, int}> with so many impressions more
+     */
+    public static function plus(array $sums, int $group, float $impressions, int $since, int $until): array
+    {
+        [$before, $first, $last] = $sums[$group] ?? [0.0, $since, $until];
+        $sums[$group] = [
+            $before * ClickCounts::kept($until - $last, self::HALF_LIFE_HOURS) +
+            $impressions * ClickCounts::kept($last - $until, self::HALF_LIFE_HOURS),
+            min($first, $since),
+            max($last, $until),
+        ];
+
+        return $sums;
+    }
+}
+
+/** What counts from elsewhere say of a video's click-through rate here, compared with the other videos of the region. */
+final class ElsewhereHints
+{
+    /**
+     * How much of a difference elsewhere is one here: the slope of ln(rate here) on ln(views elsewhere). Below 1,
+     * because popular elsewhere is not the same as wanted here, and the extremes elsewhere are partly luck.
+     */
+    private const float SLOPE = 0.67;
+    /** The views by which the rate since publication holds against the recent one. */
+    private const float LIFE_VIEWS = 5.0;
+    private const float LARGEST = 20.0;
+    /** The variance of ln(rate here) among videos that are viewed as much elsewhere. */
+    private const float VARIANCE = 0.36;
+
+    /**
+     * A recent rate of few views is noise: it is a Poisson count over the mean time that the rate averages over, with the
+     * rate since publication as its Gamma prior, and that one has the region's mean as its own.
+     *
+     * @param list<Contender> $contenders
+     * @param float $taper hours in which the rate of a new video falls by half
+     * @return list<float> the factor on the prior chance, 1 for a video that nobody counts elsewhere
+     */
+    public static function of(array $contenders, float $taper): array
+    {
+        $views = $spent = 0.0;
+        $lives = [];
+        foreach ($contenders as $index => $contender) {
+            if ($contender->isCounted()) {
+                $lives[$index] =
+                    $taper * log1p($contender->ageHours($contender->velocity->lastObservedAt) / $taper);
+                $views += $contender->velocity->views;
+                $spent += $lives[$index];
+            }
+        }
+        $hints = array_fill(0, count($contenders), 1.0);
+        if ($views <= 0.0 || $spent <= 0.0) {
+            return $hints;
+        }
+        $logs = [];
+        foreach ($lives as $index => $life) {
+            $logs[$index] = log(self::rate($contenders[$index], $taper, $life, $views / $spent));
+        }
+        $mean = array_sum($logs) / count($logs);
+        foreach ($logs as $index => $log) {
+            $hints[$index] = min(self::LARGEST, max(1 / self::LARGEST, exp(self::SLOPE * ($log - $mean))));
+        }
+
+        return $hints;
+    }
+
+    /**
+     * Grows where few views are counted elsewhere: their Gamma distribution adds about 1 / (views + 1) to the variance
+     * of ln(views elsewhere).
+     *
+     * @param float $surprise standard deviations
+     * @return float the most that the rate may be, in parts of its prior; no bound for a video that nobody counts
+     */
+    public static function bound(Contender $contender, float $surprise): float
+    {
+        $variance = self::VARIANCE + self::SLOPE ** 2 / ($contender->velocity->views + 1);
+
+        return $contender->isCounted() ? exp($surprise * sqrt($variance)) : INF;
+    }
+
+    /** @return float views per hour as if the video were new */
+    private static function rate(Contender $contender, float $taper, float $life, float $mean): float
+    {
+        $velocity = $contender->velocity;
+        $sinceBirth = ($velocity->views + 1) / ($life + 1 / $mean);
+        $hours = VelocityModel::RATE_HALF_LIFE_HOURS / M_LN2;
+        $left = $taper / ($contender->ageHours($velocity->ratedAt) + $taper);
+
+        return (self::LIFE_VIEWS + $hours * $velocity->viewsPerHour) /
+            (self::LIFE_VIEWS / $sinceBirth + $hours * $left);
+    }
+}
+
+/** Ranks that are seen alike: the first ones alone, the lower ones together. A group's name is its first rank. */
+final class RankGroup
+{
+    public const array FIRST_RANKS = [1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 21, 25, 33, 49, 97];
+
+    /** @param int $rank from 1 */
+    public static function of(int $rank): int
+    {
+        $group = 1;
+        foreach (self::FIRST_RANKS as $first) {
+            if ($first > $rank) {
+                break;
+            }
+            $group = $first;
+        }
+
+        return $group;
+    }
+
+    /** How many ranks it has. */
+    public static function size(int $group): int
+    {
+        $index = array_search($group, self::FIRST_RANKS, true);
+
+        return (self::FIRST_RANKS[$index + 1] ?? 2 * $group) - $group;
+    }
+}
