@@ -25,7 +25,7 @@ import {
 } from "./bundle-store.ts";
 import { type DelegatedSigner, type DocumentSigner, listInTokens } from "./document-signer.ts";
 import {
-  type BackoffOptions,
+  type Backoff,
   type DocumentSource,
   type Held,
   type SourceAnswer,
@@ -43,14 +43,14 @@ type Options = {
   /** Whether there is no origin: what is in no bundle does not exist then. */
   isOnly: boolean;
   timeoutSeconds: number;
-  backoff: BackoffOptions;
+  backoff: Backoff;
   /** Unix seconds. */
   clock: () => number;
   log: Logger;
 };
 
 /** One request, and the bundle that answers it. `until`: for how long nothing else is known (Unix seconds). */
-type Question = Held & { request: CanonicalRequest; pointer: BundlePointer; until: number };
+type Question = Held & { canonical: CanonicalRequest; pointer: BundlePointer; until: number };
 
 type Newest = Awaited<ReturnType<BundlePointers["current"]>>;
 
@@ -64,39 +64,39 @@ export class BundleSource implements DocumentSource {
   constructor(options: Options) {
     this.#options = options;
     const { backoff, clock, timeoutSeconds } = options;
-    this.#breaker = new SourceBreaker({ ...backoff, probeSeconds: timeoutSeconds, clock });
+    this.#breaker = new SourceBreaker({ backoff, probeSeconds: timeoutSeconds, clock });
   }
 
   get waitsUntil(): number | null {
     return this.#breaker.waitsUntil;
   }
 
-  async read(request: CanonicalRequest, held: Held): Promise<SourceAnswer> {
+  async read(canonical: CanonicalRequest, held: Held): Promise<SourceAnswer> {
     if (this.waitsUntil !== null) return { kind: "waiting", until: this.waitsUntil };
     try {
       const end = endOf(this.#options.timeoutSeconds);
       const newest = await inTime(end, this.#options.pointers.current(held.waitUntil));
-      const generation = generationOf(request) ?? newest.pointer.generation;
+      const generation = generationOf(canonical) ?? newest.pointer.generation;
       if (held.stored?.bundle === generation) return { kind: "unchanged", until: newest.until };
       if (!(await held.mayRead())) return { kind: "rate-limited" };
       if (!this.#breaker.begin()) return { kind: "waiting", until: this.waitsUntil ?? 0 };
-      const answer = await inTime(end, this.#read(request, { ...held, generation, newest }));
+      const answer = await inTime(end, this.#read(canonical, { ...held, generation, newest }));
       this.#breaker.succeed();
       return answer;
     } catch (error) {
-      return this.#fail(request, error);
+      return this.#fail(canonical, error);
     }
   }
 
-  #fail(request: CanonicalRequest, error: unknown): SourceAnswer {
+  #fail(canonical: CanonicalRequest, error: unknown): SourceAnswer {
     if (error instanceof DocumentFailure) this.#breaker.succeed();
     // Whoever asks chooses the generation of a cursor, which may be too old, or signed with a key that has gone.
-    else this.#breaker.fail({ retryAfter: 0, isRefusal: generationOf(request) !== null });
-    return logFailure(this.#options.log, request, error);
+    else this.#breaker.fail({ retryAfter: 0, isRefusal: generationOf(canonical) !== null });
+    return logFailure(this.#options.log, canonical, error);
   }
 
   async #read(
-    request: CanonicalRequest,
+    canonical: CanonicalRequest,
     {
       generation,
       newest: { pointer: newest, until },
@@ -106,9 +106,9 @@ export class BundleSource implements DocumentSource {
     const { pointers, documents } = this.#options;
     const isNewest = generation === newest.generation;
     const pointer = isNewest ? newest : await pointers.ofGeneration(generation, held.waitUntil);
-    if (pointer === null) return this.#withoutBundle(request, newest, until);
-    const question = { ...held, request, pointer, until };
-    const answer = await documents.read(request, pointer, held.waitUntil);
+    if (pointer === null) return this.#withoutBundle(canonical, newest, until);
+    const question = { ...held, canonical, pointer, until };
+    const answer = await documents.read(canonical, pointer, held.waitUntil);
     if (answer === null) return this.#withoutDocument(question);
     return this.#take(answer, answer.created, question);
   }
@@ -126,23 +126,23 @@ export class BundleSource implements DocumentSource {
   #take(
     answer: SignedAnswer,
     fetchedAt: number,
-    { request, pointer, stored, until }: Question,
+    { canonical, pointer, stored, until }: Question,
   ): SourceAnswer {
     const { created, ...signed } = answer;
     const now = this.#options.clock();
     const generatedAt =
       signed.generatedAt ?? (signed.status === 404 ? (stored?.generatedAt ?? 0) : fetchedAt);
     const times = { generatedAt, fetchedAt, bundle: pointer.generation };
-    const response: StoredResponse = { ...signed, ...times, target: request.target };
+    const response: StoredResponse = { ...signed, ...times, target: canonical.target };
     if (freshnessAt(now, response) === "unusable") throw new DocumentFailure("it is too old to be served");
     if (stored !== null && !isNewer(response, stored)) return { kind: "unchanged", until };
     return { kind: "response", response };
   }
 
   async #withoutDocument(question: Question): Promise<SourceAnswer> {
-    const { request, until } = question;
-    const { query } = request;
-    const absence = explainAbsence(request);
+    const { canonical, until } = question;
+    const { query } = canonical;
+    const absence = explainAbsence(canonical);
     switch (absence.kind) {
       case "list":
         return query === null ? this.#unexplained() : this.#makeList(query, question);
@@ -165,7 +165,7 @@ export class BundleSource implements DocumentSource {
   /** A list of another length, or a cursor that no page has led to. */
   async #makeList(query: TrendingQuery, question: Question): Promise<SourceAnswer> {
     const { lists, documents, signer } = this.#options;
-    const { request, pointer, waitUntil, until } = question;
+    const { canonical, pointer, waitUntil, until } = question;
     const parts = await lists.readParts(query, question);
     if (parts === null && query.cursor === undefined) return this.#unexplained();
     if (parts === null || isPastTheEnd(query, parts.pages[0].total)) {
@@ -176,7 +176,7 @@ export class BundleSource implements DocumentSource {
       const limits = await documents.limitsOf(pointer, waitUntil);
       return { kind: "refused", refusal: otherLimit(limits), until };
     }
-    const answer = await lists.write({ request, query }, parts, key);
+    const answer = await lists.write({ canonical, query }, parts, key);
     return this.#take(answer, parts.signedAt, question);
   }
 
@@ -193,9 +193,9 @@ export class BundleSource implements DocumentSource {
   /** What does not exist, signed where there is a key. Of an old bundle nothing follows about now. */
   async #missing(detail: string, question: Question): Promise<SourceAnswer> {
     const { signer, clock } = this.#options;
-    const { request, pointer, waitUntil, until } = question;
+    const { canonical, pointer, waitUntil, until } = question;
     const now = clock();
-    if (request.query === null && publishedAt(pointer) < now - freshPointerSeconds) {
+    if (canonical.query === null && publishedAt(pointer) < now - freshPointerSeconds) {
       throw new DocumentFailure("it is not in the bundle, which is too old to say that it does not exist");
     }
     const refusal = notFound(detail);
@@ -204,7 +204,7 @@ export class BundleSource implements DocumentSource {
     const body = JSON.stringify(describeProblem(refusal.kind, detail));
     const lifetimes = missingLifetimes;
     const document = { status: 404, contentType: problemContentType, body, lifetimes } as const;
-    return this.#take(await key.signDocument(document, { request, now }), now, question);
+    return this.#take(await key.signDocument(document, { canonical, now }), now, question);
   }
 }
 
@@ -258,8 +258,8 @@ export class BundledLists {
     const start = writeCursor({ generation, afterRank: block * largestLimit });
     const cursor = block === 0 ? undefined : start; // as `next` leads there
     const target = trendingUrl({ ...query, limit: largestLimit, cursor });
-    const request: CanonicalRequest = { target, query, regionFromCountry: false };
-    const answer = await this.#documents.read(request, pointer, waitUntil);
+    const canonical: CanonicalRequest = { target, query, regionFromCountry: false };
+    const answer = await this.#documents.read(canonical, pointer, waitUntil);
     return answer === null ? null : { page: JSON.parse(answer.body) as ListPage, signedAt: answer.created };
   }
 
@@ -284,7 +284,7 @@ export class BundledLists {
    * it is made of: nobody must take an old list for one of now.
    */
   async write(
-    { request, query }: { request: CanonicalRequest; query: TrendingQuery },
+    { canonical, query }: { canonical: CanonicalRequest; query: TrendingQuery },
     { pages: [page, ...others], signedAt }: Parts,
     signer: DocumentSigner,
   ): Promise<SignedAnswer> {
@@ -301,7 +301,7 @@ export class BundledLists {
       body,
       lifetimes: answerLifetimes,
     } as const;
-    return signer.signDocument(document, { request, now: signedAt });
+    return signer.signDocument(document, { canonical, now: signedAt });
   }
 }
 
@@ -330,9 +330,8 @@ export class BundledRanks implements RankReader {
     { generation, block }: { generation: number; block: number },
     waitUntil: (work: Promise<unknown>) => void,
   ): Promise<ListPage | null> {
-    const entry = { event: "bundle_failed", message: "The ranks of a list could not be read from a bundle." };
     const page = this.#read(query, { generation, block }, waitUntil);
-    return nullOnError(page, this.#options.log, entry);
+    return nullOnError(page, this.#options.log, "bundle_failed");
   }
 
   async #read(
@@ -359,10 +358,10 @@ type Absence =
   | { kind: "elsewhere"; nearest: string }
   | { kind: "missing"; detail: string };
 
-function explainAbsence(request: CanonicalRequest): Absence {
-  const { target, query } = request;
+function explainAbsence(canonical: CanonicalRequest): Absence {
+  const { target, query } = canonical;
   const [path = ""] = target.split("?");
-  if (query !== null && isPage(request)) {
+  if (query !== null && isPage(canonical)) {
     if (query.lang === undefined) return { kind: query.cursor === undefined ? "unexplained" : "page" };
     return { kind: "elsewhere", nearest: pageUrl({ ...query, lang: undefined }) };
   }
@@ -374,9 +373,9 @@ function explainAbsence(request: CanonicalRequest): Absence {
 }
 
 /** Says why bundles have no answer to a request, and gives the answer that says so. */
-export function logFailure(log: Logger, request: CanonicalRequest, error: unknown): SourceAnswer {
+export function logFailure(log: Logger, canonical: CanonicalRequest, error: unknown): SourceAnswer {
   const message = "The bundles gave no response that can be served.";
   const reason = error instanceof Error ? error.message : String(error);
-  log({ level: "error", event: "bundle_failed", message, target: redactedTarget(request), reason });
+  log({ level: "error", event: "bundle_failed", message, target: redactedTarget(canonical), reason });
   return { kind: "failed", status: null, retryAfter: 0 };
 }

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { TestPublicationSigner, testStoreName } from "@trendvault/contract/test-support/signers";
 import { BundlePointers, type ReadPointer } from "./bundle-store.ts";
+import { Backoff } from "./document-source.ts";
 
 const begun = Date.parse("2026-11-22T03:40:00Z") / 1000;
 const signer = await TestPublicationSigner.create();
@@ -45,7 +46,7 @@ function newIsolate(shared = newDataCentre()) {
     return own === etag ? "unchanged" : { bytes, etag: own };
   };
   const log = ({ event, reason }: { event: string; reason?: unknown }) => events.push(`${event}: ${reason}`);
-  const backoff = { seconds: 5, random: () => 0.5 };
+  const backoff = new Backoff(5, () => 0.5);
   const clock = () => now;
   const bucket = { readPointer };
   const options = { bucket, shared, keys, store: testStoreName, timeoutSeconds: 60, backoff, clock, log };

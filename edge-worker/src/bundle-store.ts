@@ -19,11 +19,11 @@ import {
   verifyBundlePointer,
 } from "@trendvault/contract/pointer";
 import { LruMap } from "./cache.ts";
-import { type BackoffOptions, backoffSeconds, longestBackoffSeconds } from "./document-source.ts";
-import { cacheNotRead, type Logger, nullOnError } from "./log.ts";
+import type { Backoff } from "./document-source.ts";
+import { type Logger, nullOnError } from "./log.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import { parseJson, readAnswer, type SignedAnswer, utf8 } from "./signed-answer.ts";
-import { isStillAhead, nullAfter, SingleFlight } from "./single-flight.ts";
+import { isBeforeDeadline, nullAfter, SingleFlight } from "./single-flight.ts";
 
 /**
  * A document cannot be served: it is broken, too old, or not there. The bucket has given what it has, so that this says
@@ -66,15 +66,15 @@ export class BundleDocuments {
    * DocumentFailure when it is broken, another Error when it cannot be read, or the bundle's index is broken
    */
   async read(
-    request: CanonicalRequest,
+    canonical: CanonicalRequest,
     pointer: BundlePointer,
     waitUntil: WaitUntil,
   ): Promise<SignedAnswer | null> {
     const index = await this.#open(pointer, waitUntil);
-    const read = (range: ReadRange) => readDocument(request.target, index, range);
+    const read = (range: ReadRange) => readDocument(canonical.target, index, range);
     const document = await this.#checked(pointer, waitUntil, read).catch(asDocumentFailure);
     if (document === null) return null;
-    const reader = { request, keys: this.#keys, now: this.#clock() };
+    const reader = { canonical, keys: this.#keys, now: this.#clock() };
     const answer = await readAnswer(asReceived(document), reader);
     if (typeof answer === "string") throw new DocumentFailure(`a document cannot be served: ${answer}`);
     return answer;
@@ -131,7 +131,7 @@ type PointerOptions = {
   /** What its writer calls the store. */
   store: string;
   timeoutSeconds: number;
-  backoff: BackoffOptions;
+  backoff: Backoff;
   /** Unix seconds. */
   clock: () => number;
   log: Logger;
@@ -168,8 +168,8 @@ export class BundlePointers {
    * the one that is held stays it. @throws Error that says why there is none
    */
   async current(waitUntil: WaitUntil): Promise<{ pointer: BundlePointer; until: number }> {
-    const longest = pointerSeconds + longestBackoffSeconds(this.#options.backoff);
-    if (!isStillAhead(this.#checkAt, { now: this.#options.clock(), longest })) {
+    const longest = pointerSeconds + this.#options.backoff.longestSeconds;
+    if (!isBeforeDeadline(this.#checkAt, { now: this.#options.clock(), longest })) {
       await this.#flights.run("current", () => this.#check(waitUntil));
     }
     if (this.#held === null) throw new Error(this.#failure);
@@ -205,7 +205,7 @@ export class BundlePointers {
       this.#shareHeld(waitUntil);
     } catch (error) {
       this.#failures++;
-      this.#checkAt = clock() + pointerSeconds + backoffSeconds(this.#failures, 0, this.#options.backoff);
+      this.#checkAt = clock() + pointerSeconds + this.#options.backoff.secondsAfter(this.#failures);
       this.#failure = (error as Error).message;
       const message = "The newest bundle pointer could not be taken; the one that was read before is used.";
       if (this.#held !== null)
@@ -262,7 +262,7 @@ export class BundlePointers {
 
   async #readShared(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
     const { shared, log } = this.#options;
-    return nullAfter(Date.now() + 1000, nullOnError(shared.match(name), log, cacheNotRead));
+    return nullAfter(Date.now() + 1000, nullOnError(shared.match(name), log, "cache_not_read"));
   }
 
   #shareHeld(waitUntil: WaitUntil): void {
@@ -279,7 +279,7 @@ export class BundlePointers {
     { seconds, waitUntil }: { seconds: number; waitUntil: WaitUntil },
   ): void {
     const { shared, log } = this.#options;
-    waitUntil(nullOnError(shared.put(name, bytes, seconds), log, notShared));
+    waitUntil(nullOnError(shared.put(name, bytes, seconds), log, "bundle_not_stored"));
   }
 }
 
@@ -323,7 +323,7 @@ export class BundleRanges {
   async forget(name: string, range: BundleRange): Promise<void> {
     const key = keyOf(name, range);
     this.#memory.delete(key);
-    await nullOnError(this.#options.shared.delete(key), this.#options.log, cacheNotRead);
+    await nullOnError(this.#options.shared.delete(key), this.#options.log, "cache_not_read");
   }
 
   async #read(name: string, range: BundleRange, waitUntil: WaitUntil): Promise<Uint8Array<ArrayBuffer>> {
@@ -331,11 +331,12 @@ export class BundleRanges {
     const key = keyOf(name, range);
     const found = await nullAfter(
       Date.now() + sharedReadSeconds * 1000,
-      nullOnError(shared.match(key), log, cacheNotRead),
+      nullOnError(shared.match(key), log, "cache_not_read"),
     );
     const bytes = found ?? (await bucket.readRange(name, range));
     this.#memory.set(key, bytes);
-    if (found === null) waitUntil(nullOnError(shared.put(key, bytes, rangeSharedSeconds), log, notShared));
+    if (found === null)
+      waitUntil(nullOnError(shared.put(key, bytes, rangeSharedSeconds), log, "bundle_not_stored"));
     return bytes;
   }
 }
@@ -399,12 +400,6 @@ export class BundleBucket {
 }
 
 const cacheName = "bundles-1";
-
-/** What is logged when such bytes cannot be put there. */
-const notShared = {
-  event: "bundle_not_stored",
-  message: "A part of a bundle could not be cached.",
-};
 
 /** Bytes that the isolates of this data centre share (Cache API), by name. */
 export class SharedBytes {

@@ -24,7 +24,7 @@ import {
   SharedBytes,
 } from "./bundle-store.ts";
 import { DelegatedSigner, DocumentSigner } from "./document-signer.ts";
-import type { BackoffOptions, DocumentSource, Held, SourceAnswer } from "./document-source.ts";
+import type { Backoff, DocumentSource, Held, SourceAnswer } from "./document-source.ts";
 import type { Logger } from "./log.ts";
 import { type CanonicalRequest, freshnessAt } from "./policy.ts";
 import { isNewer, type SignedAnswer, type StoredResponse } from "./signed-answer.ts";
@@ -42,7 +42,7 @@ type Options = {
   keys: PublicKeySet;
   /** For a document, all reads of the bucket together. */
   timeoutSeconds: number;
-  backoff: BackoffOptions;
+  backoff: Backoff;
   /** Makes addresses of what the data centre caches. */
   base: URL;
   /** Whether there is no origin. */
@@ -132,77 +132,77 @@ class JoinedSource implements DocumentSource {
     return all.includes(null) ? null : Math.min(...all.map((until) => until ?? 0));
   }
 
-  async read(request: CanonicalRequest, held: Held): Promise<SourceAnswer> {
+  async read(canonical: CanonicalRequest, held: Held): Promise<SourceAnswer> {
     const { timeoutSeconds, log } = this.#options;
     try {
-      return await inTime(endOf(timeoutSeconds), this.#read(request, held));
+      return await inTime(endOf(timeoutSeconds), this.#read(canonical, held));
     } catch (error) {
-      return logFailure(log, request, error);
+      return logFailure(log, canonical, error);
     }
   }
 
-  async #read(request: CanonicalRequest, held: Held): Promise<SourceAnswer> {
+  async #read(canonical: CanonicalRequest, held: Held): Promise<SourceAnswer> {
     const { stores } = this.#options;
-    const region = regionOf(request);
+    const region = regionOf(canonical);
     if (region !== null) {
       const found = await stores.find(region, held.waitUntil);
-      return found === null ? this.#refuse(unpublishedRegion) : this.#readOfRegion(request, found, held);
+      return found === null ? this.#refuse(unpublishedRegion) : this.#readOfRegion(canonical, found, held);
     }
     const opened = await stores.open(held.waitUntil);
-    if (request.target in joins) return this.#join(request, opened, held);
+    if (canonical.target in joins) return this.#join(canonical, opened, held);
     const known = opened.find(({ pointer }) => pointer.generation === held.stored?.bundle);
-    if (known !== undefined) return known.store.source.read(request, held);
-    if (videoIdAt(request.target) === null) return opened[0].store.source.read(request, held);
-    return this.#readOfAny(request, opened, held);
+    if (known !== undefined) return known.store.source.read(canonical, held);
+    if (videoIdAt(canonical.target) === null) return opened[0].store.source.read(canonical, held);
+    return this.#readOfAny(canonical, opened, held);
   }
 
-  async #readOfRegion(request: CanonicalRequest, found: OpenStore, held: Held): Promise<SourceAnswer> {
+  async #readOfRegion(canonical: CanonicalRequest, found: OpenStore, held: Held): Promise<SourceAnswer> {
     const { store, pointer } = found;
     const isKnown = held.stored?.bundle === pointer.generation;
-    if (!isKnown && dependsOnCategory(request)) {
+    if (!isKnown && dependsOnCategory(canonical)) {
       if (!(await held.mayRead())) return { kind: "rate-limited" };
-      const refusal = await this.#refuseCategory(request, found, held);
+      const refusal = await this.#refuseCategory(canonical, found, held);
       if (refusal !== null) return this.#refuse(refusal);
     }
-    return store.source.read(request, held);
+    return store.source.read(canonical, held);
   }
 
   /** From a store that has the document; from the one that published last when none has it. */
-  async #readOfAny(request: CanonicalRequest, opened: Stores, held: Held): Promise<SourceAnswer> {
+  async #readOfAny(canonical: CanonicalRequest, opened: Stores, held: Held): Promise<SourceAnswer> {
     if (!(await held.mayRead())) return { kind: "rate-limited" };
     for (const { store, pointer } of opened) {
-      const answer = await store.documents.read(request, pointer, held.waitUntil);
-      if (answer !== null) return store.source.read(request, held);
+      const answer = await store.documents.read(canonical, pointer, held.waitUntil);
+      if (answer !== null) return store.source.read(canonical, held);
     }
-    return opened[0].store.source.read(request, held);
+    return opened[0].store.source.read(canonical, held);
   }
 
-  async #join(request: CanonicalRequest, opened: Stores, held: Held): Promise<SourceAnswer> {
+  async #join(canonical: CanonicalRequest, opened: Stores, held: Held): Promise<SourceAnswer> {
     const until = Math.min(...opened.map((open) => open.until));
     const mark = opened.reduce((sum, { pointer }) => sum + pointer.generation, 0); // rises with each of them
     if (held.stored?.bundle === mark) return { kind: "unchanged", until };
     if (!(await held.mayRead())) return { kind: "rate-limited" };
-    const answers = await this.#readAll(request, opened, held);
+    const answers = await this.#readAll(canonical, opened, held);
     const [first, ...others] = answers;
     if (first !== undefined && others.every(({ body }) => body === first.body)) {
-      return opened[0].store.source.read(request, held);
+      return opened[0].store.source.read(canonical, held);
     }
     const [{ store, pointer }] = opened;
     const signer = await store.signer.find(pointer, held.waitUntil);
     if (signer === null) return { kind: "refused", refusal: unsigned, until };
-    const { contentType, join } = joins[request.target] as (typeof joins)[string];
+    const { contentType, join } = joins[canonical.target] as (typeof joins)[string];
     const body = JSON.stringify(join(answers.map((answer) => JSON.parse(answer.body)) as never[]));
     const document = { status: 200, contentType, body, lifetimes: answerLifetimes } as const;
     const fetchedAt = Math.max(...answers.map((answer) => answer.created));
-    const { created, ...signed } = await signer.signDocument(document, { request, now: fetchedAt });
+    const { created, ...signed } = await signer.signDocument(document, { canonical, now: fetchedAt });
     const times = { generatedAt: signed.generatedAt ?? fetchedAt, fetchedAt, bundle: mark };
-    return this.#take({ ...signed, ...times, target: request.target }, held, until);
+    return this.#take({ ...signed, ...times, target: canonical.target }, held, until);
   }
 
-  #readAll(request: CanonicalRequest, opened: Stores, { waitUntil }: Held): Promise<SignedAnswer[]> {
+  #readAll(canonical: CanonicalRequest, opened: Stores, { waitUntil }: Held): Promise<SignedAnswer[]> {
     return Promise.all(
       opened.map(async ({ store, pointer }) => {
-        const answer = await store.documents.read(request, pointer, waitUntil);
+        const answer = await store.documents.read(canonical, pointer, waitUntil);
         if (answer === null) throw new Error(`${store.prefix}: it is not in the bundle`);
         return answer;
       }),

@@ -1,11 +1,14 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
 import type { PublicKeySet } from "@trendvault/contract/keys";
-import { cacheNotRead, type Logger, nullOnError } from "./log.ts";
+import { type Logger, nullOnError } from "./log.ts";
 import { type CanonicalRequest, frontPageName, usableSeconds } from "./policy.ts";
-import { isNewer, readAnswer, type StoredResponse, storageNamespace, utf8 } from "./signed-answer.ts";
-import { isStillAhead, SingleFlight } from "./single-flight.ts";
+import { isNewer, readAnswer, type StoredResponse, utf8 } from "./signed-answer.ts";
+import { isBeforeDeadline, SingleFlight } from "./single-flight.ts";
 
 type SharedCache = Pick<DataCentreCache, "match" | "put">;
+
+/** Where StoredResponses are in the Cache API and in KV. Another form needs another name: both outlive a deployment. */
+const storageNamespace = "stored-responses-3";
 
 const memoryCapacity = 40_000_000; // bytes; an isolate has 128 MB
 const readTimeoutSeconds = 1;
@@ -29,7 +32,7 @@ export class TieredCache {
 
   /** The newer of the responses in memory and in the data centre's cache. */
   async matchNewest(target: string): Promise<StoredResponse | null> {
-    const read = () => nullOnError(this.#dataCentre.match(target), this.#log, cacheNotRead);
+    const read = () => nullOnError(this.#dataCentre.match(target), this.#log, "cache_not_read");
     const { value: shared } = await this.#reads.run(target, read);
     const local = this.#memory.get(target);
     if (shared === null || (local !== null && !isNewer(shared, local))) return local;
@@ -66,7 +69,7 @@ export class DataCentreCache {
 
   /**
    * The Cache API ignores stale-while-revalidate and stale-if-error, so a response is put there for as long as it
-   * could be of any use; freshness.ts decides from the times inside.
+   * could be of any use; policy.ts decides from the times inside.
    */
   async put(response: StoredResponse): Promise<void> {
     const headers = { "cache-control": `max-age=${usableSeconds(response.lifetimes)}` };
@@ -106,31 +109,31 @@ export class KvFallback {
    * The page as the origin has signed it, or null when there is none. Throws when it is not the origin's: others than
    * this write to KV. It counts as fetched when it was signed, so that a copy of an old page stays old.
    */
-  async get(request: CanonicalRequest): Promise<StoredResponse | null> {
-    const key = keyOf(request);
+  async get(canonical: CanonicalRequest): Promise<StoredResponse | null> {
+    const key = keyOf(canonical);
     const stored = key === null ? null : await this.#store.get<StoredResponse>(key, "json");
     if (stored === null) return null;
     const body = utf8(stored.body);
     const message = { status: 200, headers: new Headers(stored.headers), body };
-    const answer = await readAnswer(message, { request, keys: this.#keys, now: this.#clock() });
+    const answer = await readAnswer(message, { canonical, keys: this.#keys, now: this.#clock() });
     if (typeof answer === "string") throw new Error(`${key} cannot be served: ${answer}`);
     const { created, ...signed } = answer;
     return {
       ...signed,
-      target: request.target,
+      target: canonical.target,
       generatedAt: signed.generatedAt ?? created,
       fetchedAt: created,
     };
   }
 
   /** Writes a front page when the interval of its key is over, and over what is not the origin's page at once. */
-  async putIfDue(request: CanonicalRequest, response: StoredResponse): Promise<void> {
-    const key = keyOf(request);
+  async putIfDue(canonical: CanonicalRequest, response: StoredResponse): Promise<void> {
+    const key = keyOf(canonical);
     if (key === null) return;
     const dueAt = (this.#lastChecked.get(key) ?? 0) + this.#intervalSeconds;
-    if (isStillAhead(dueAt, { now: response.fetchedAt, longest: this.#intervalSeconds })) return;
+    if (isBeforeDeadline(dueAt, { now: response.fetchedAt, longest: this.#intervalSeconds })) return;
     this.#lastChecked.set(key, response.fetchedAt); // at once, so that this isolate checks once
-    const stored = await this.get(request).catch(() => null);
+    const stored = await this.get(canonical).catch(() => null);
     if (stored !== null && !this.#isDue(response, stored)) return;
     const expirationTtl = Math.max(shortestExpirationTtl, usableSeconds(response.lifetimes));
     await this.#store.put(key, JSON.stringify(response), { expirationTtl });
@@ -144,8 +147,8 @@ export class KvFallback {
   }
 }
 
-function keyOf(request: CanonicalRequest): string | null {
-  const name = frontPageName(request);
+function keyOf(canonical: CanonicalRequest): string | null {
+  const name = frontPageName(canonical);
   return name && `${storageNamespace}/${name}`;
 }
 

@@ -3,10 +3,12 @@ import { drawsOf, Random } from "@trendvault/contract/test-support/random";
 import { TestTokenSigner } from "@trendvault/contract/test-support/signers";
 import { claimsOf, type TokenList } from "@trendvault/contract/token";
 import type { ViewMessage } from "@trendvault/contract/views";
+import { TieredCache } from "./cache.ts";
 import { countViews, ListBlocks, TokenVerifier } from "./count-views.ts";
 import { listInTokens } from "./document-signer.ts";
+import { Backoff } from "./document-source.ts";
 import type { Increments } from "./minute-counts.ts";
-import type { EdgeServices } from "./read-through.ts";
+import { ReadThroughCache } from "./read-through.ts";
 import type { StoredResponse } from "./signed-answer.ts";
 import { IncrementBatches } from "./view-shards.ts";
 
@@ -184,20 +186,28 @@ const body = JSON.stringify({
   ],
 });
 
-/** An edge whose caches hold these targets; the origin is not asked. */
+/** An edge whose caches hold these targets; the only source fails. */
 function edgeWith(stored: Record<string, Partial<StoredResponse>>): ListBlocks {
   const lifetimes = { maxAge: 120, staleWhileRevalidate: 600, staleIfError: 0 };
   const match = async (target: string) =>
     target in stored
-      ? { target, status: 200, generatedAt: now, fetchedAt: now, lifetimes, ...stored[target] }
+      ? ({
+          target,
+          status: 200,
+          generatedAt: now,
+          fetchedAt: now,
+          lifetimes,
+          ...stored[target],
+        } as StoredResponse)
       : null;
-  const fails = { kind: "failure", status: null, fallback: null };
-  const revalidator = {
-    recentFailure: () => null,
-    revalidate: async () => ({ result: fails, collapsed: false }),
-    revalidateInBackground: () => {},
+  const [log, clock] = [() => {}, () => now];
+  const failing = {
+    waitsUntil: null,
+    read: async () => ({ kind: "failed", status: null, retryAfter: 0 }) as const,
   };
-  return new ListBlocks({ cache: { match }, revalidator, clock: () => now } as unknown as EdgeServices);
+  const cache = new TieredCache({ match, put: async () => {} }, log);
+  const options = { sources: [failing], timeoutSeconds: 1, kvFallback: null, clock, log };
+  return new ListBlocks(new ReadThroughCache({ ...options, cache, backoff: new Backoff(5, () => 0.5) }));
 }
 
 const block = "/api/trending?region=GB&limit=50&cursor=7-50";

@@ -11,8 +11,8 @@ import { listInTokens } from "./document-signer.ts";
 import type { Logger } from "./log.ts";
 import type { BlockIncrement, CountedRank } from "./minute-counts.ts";
 import type { CanonicalRequest } from "./policy.ts";
-import { readPublished } from "./publication-index.ts";
-import { type EdgeServices, type RequestContext, readThrough } from "./read-through.ts";
+import { readPublicationIndex } from "./publication-index.ts";
+import type { ReadThroughCache, RequestContext } from "./read-through.ts";
 import { parseJson, type StoredResponse } from "./signed-answer.ts";
 import type { IncrementBatches, ServedLists, ViewShards } from "./view-shards.ts";
 
@@ -90,13 +90,13 @@ const rememberedBlocks = 1024; // blocks of some 5 KB each
  * visitor reads them, by the page of 50 ranks: one for all the lengths of pages that sites show.
  */
 export class ListBlocks {
-  readonly #services: EdgeServices;
+  readonly #cache: ReadThroughCache;
   readonly #bundled: RankReader | null;
   readonly #blocks = new LruMap<ListBlock>(rememberedBlocks);
 
   /** `bundled`: null where no bundles are read. */
-  constructor(services: EdgeServices, bundled: RankReader | null = null) {
-    this.#services = services;
+  constructor(cache: ReadThroughCache, bundled: RankReader | null = null) {
+    this.#cache = cache;
     this.#bundled = bundled;
   }
 
@@ -127,10 +127,10 @@ export class ListBlocks {
   }
 
   async #readPage(query: TrendingQuery, context: RequestContext): Promise<ListBlock | "gone" | null> {
-    const request = canonicalOf(trendingUrl(query), query);
-    const stored = await this.#services.cache.match(request.target);
+    const canonical = canonicalOf(trendingUrl(query), query);
+    const stored = await this.#cache.match(canonical.target);
     if (stored?.status === 200) return readRanks(stored); // of any age: a generation's ranks do not change
-    const result = await readThrough(request, context, this.#services);
+    const result = await this.#cache.read(canonical, context);
     if (result.kind === "refused") return "gone";
     return result.kind === "response" && result.response.status === 200 ? readRanks(result.response) : null;
   }
@@ -139,9 +139,9 @@ export class ListBlocks {
   async #choiceOf(name: string, context: RequestContext): Promise<ListChoice | null> {
     const choice = choiceOf(name);
     if (!choice.category?.startsWith("#")) return choice;
-    const result = await readThrough(canonicalOf(regionsPath, null), context, this.#services);
+    const result = await this.#cache.read(canonicalOf(regionsPath, null), context);
     if (result.kind !== "response") return null;
-    for (const category of readPublished(result.response.body).categories) {
+    for (const category of readPublicationIndex(result.response.body).categories) {
       if ((await listInTokens({ category })) === name) return { category };
     }
     return null;

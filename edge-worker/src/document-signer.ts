@@ -76,14 +76,14 @@ export class DocumentSigner {
   /** A document as the answer to a request, signed at a time (Unix seconds), and read as the origin's are. */
   async signDocument(
     { status, contentType, body, lifetimes }: UnsignedDocument,
-    { request, now }: { request: CanonicalRequest; now: number },
+    { canonical, now }: { canonical: CanonicalRequest; now: number },
   ): Promise<SignedAnswer> {
     const bytes = utf8(body);
     const fields = {
       "content-type": contentType,
       "unencoded-digest": await unencodedDigest(bytes),
       etag: entityTag(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))),
-      "content-location": request.target,
+      "content-location": canonical.target,
       [lifetimesField]: lifetimes,
     };
     const created = Math.floor(now);
@@ -92,7 +92,7 @@ export class DocumentSigner {
     const headers = new Headers({ ...fields, ...signatureFields(parameters, signature) });
     // As the origin's own: a joined key set is served, too, though nobody takes it as the origin's word.
     const { delegated_to: _, ...key } = this.responseKey;
-    const reader = { request, keys: { keys: [key] }, now };
+    const reader = { canonical, keys: { keys: [key] }, now };
     const answer = await readAnswer({ status, headers, body: bytes }, reader);
     if (typeof answer === "string") throw new Error(`Cannot sign a document: ${answer}`);
     return answer;

@@ -2,14 +2,14 @@ import type { ListRefusal } from "@trendvault/contract/queries";
 import { LruMap } from "./cache.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import type { StoredResponse } from "./signed-answer.ts";
-import { isStillAhead } from "./single-flight.ts";
+import { isBeforeDeadline } from "./single-flight.ts";
 
 /** Where documents come from: the origin, or a bundle. */
 export interface DocumentSource {
   /** Until when it is not to be asked, because it fails, in Unix seconds; null when it may be. */
   readonly waitsUntil: number | null;
   /** Asks it, when the client may cause that. Logs why it failed, if it did; never throws. */
-  read(request: CanonicalRequest, held: Held): Promise<SourceAnswer>;
+  read(canonical: CanonicalRequest, held: Held): Promise<SourceAnswer>;
 }
 
 /** What is known when a source is asked. */
@@ -39,7 +39,7 @@ export type SourceAnswer =
 export type SourceRefusal = { refusal: ListRefusal; nearest?: string };
 
 /** `probeSeconds`: after so long a probe counts as lost, its request having been cancelled. `clock`: Unix seconds. */
-type BreakerOptions = BackoffOptions & { probeSeconds: number; clock: () => number };
+type BreakerOptions = { backoff: Backoff; probeSeconds: number; clock: () => number };
 
 const failuresToOpen = 3; // in a row, of any targets
 
@@ -59,8 +59,8 @@ export class SourceBreaker {
 
   /** Until when the source is not to be asked, in Unix seconds; null when it may be. */
   get waitsUntil(): number | null {
-    const longest = Math.max(this.#options.probeSeconds, longestBackoffSeconds(this.#options));
-    const isWaiting = isStillAhead(this.#waitsUntil, { now: this.#options.clock(), longest });
+    const longest = Math.max(this.#options.probeSeconds, this.#options.backoff.longestSeconds);
+    const isWaiting = isBeforeDeadline(this.#waitsUntil, { now: this.#options.clock(), longest });
     return this.#isOpen && isWaiting ? this.#waitsUntil : null;
   }
 
@@ -87,7 +87,7 @@ export class SourceBreaker {
     if (!isRefusal) this.#failures++;
     if (!this.#isOpen) return;
     const count = isRefusal ? 1 : this.#failures - failuresToOpen + 1; // a refusal says nothing about the source
-    this.#waitsUntil = this.#options.clock() + backoffSeconds(count, retryAfter, this.#options);
+    this.#waitsUntil = this.#options.clock() + this.#options.backoff.secondsAfter(count, retryAfter);
   }
 
   get #isOpen(): boolean {
@@ -96,7 +96,7 @@ export class SourceBreaker {
 }
 
 /** A failure that is remembered. While `isBackingOff`, it is too early for another try. */
-export type RecentFailure<T> = { result: T; isBackingOff: boolean };
+type RecentFailure<T> = { result: T; isBackingOff: boolean };
 
 type Failure<T> = { result: T; count: number; endsAt: number };
 
@@ -107,19 +107,19 @@ const capacity = 1024;
 /** Remembers failures by key, so that a failing origin is asked once per back-off and not once per client. */
 export class FailureBackoff<T> {
   readonly #failures = new LruMap<Failure<T>>(capacity);
-  readonly #options: BackoffOptions;
+  readonly #backoff: Backoff;
   readonly #clock: () => number;
 
   /** `clock` gives Unix seconds. */
-  constructor(options: BackoffOptions, clock: () => number) {
-    this.#options = options;
+  constructor(backoff: Backoff, clock: () => number) {
+    this.#backoff = backoff;
     this.#clock = clock;
   }
 
   /** `retryAfter`: the shortest back-off, in seconds. With each failure in a row it becomes longer. */
   record(key: string, result: T, retryAfter: number): void {
     const count = (this.#remembered(key)?.count ?? 0) + 1;
-    const endsAt = this.#clock() + backoffSeconds(count, retryAfter, this.#options);
+    const endsAt = this.#clock() + this.#backoff.secondsAfter(count, retryAfter);
     this.#failures.set(key, { result, count, endsAt });
   }
 
@@ -142,36 +142,35 @@ export class FailureBackoff<T> {
     const failure = this.#failures.get(key);
     if (failure === null) return null;
     const forgottenAt = failure.endsAt + rememberedSeconds;
-    const held = longestHold.factor * longestBackoffSeconds(this.#options) + longestHold.slack;
+    const held = longestHold.factor * this.#backoff.longestSeconds + longestHold.slack;
     const longest = held + rememberedSeconds;
-    return isStillAhead(forgottenAt, { now: this.#clock(), longest }) ? failure : null;
+    return isBeforeDeadline(forgottenAt, { now: this.#clock(), longest }) ? failure : null;
   }
 }
 
-/** `seconds` is the mean wait after the first failure; `random` gives a number from 0 to below 1. */
-export type BackoffOptions = { seconds: number; random: () => number };
+/** How long to wait after failures. */
+export class Backoff {
+  /** No wait is longer, in seconds. */
+  readonly longestSeconds: number;
+  readonly #seconds: number;
+  readonly #random: () => number;
 
-const longestFactor = 24; // two minutes when `seconds` is 5
+  /** `seconds` is the mean wait after the first failure; `random` gives a number from 0 to below 1. */
+  constructor(seconds: number, random: () => number) {
+    this.#seconds = seconds;
+    this.#random = random;
+    this.longestSeconds = seconds * longestFactor;
+  }
 
-/** No wait is longer, in seconds. */
-export function longestBackoffSeconds({ seconds }: BackoffOptions): number {
-  return seconds * longestFactor;
+  /**
+   * How many seconds to wait after a number of failures in a row: at random, up to twice as long with each of them (full
+   * jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/). At least `retryAfter` seconds,
+   * but that is not signed, so it is bounded as well.
+   */
+  secondsAfter(failures: number, retryAfter = 0): number {
+    const jittered = this.#random() * Math.min(this.longestSeconds, this.#seconds * 2 ** failures);
+    return Math.max(jittered, Math.min(retryAfter, this.longestSeconds));
+  }
 }
 
-/**
- * How long to wait after a number of failures in a row: at random, up to twice as long with each of them (full jitter:
- * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/). At least `retryAfter` seconds, but that is
- * not signed, so it is bounded as well.
- */
-export function backoffSeconds(failures: number, retryAfter: number, options: BackoffOptions): number {
-  const longest = longestBackoffSeconds(options);
-  const jittered = options.random() * Math.min(longest, options.seconds * 2 ** failures);
-  return Math.max(jittered, Math.min(retryAfter, longest));
-}
-
-/** The seconds that Retry-After asks for, a number or a date (RFC 9110, section 10.2.3); 0 when it does not. */
-export function readRetryAfter(field: string | null, now: number): number {
-  if (field === null) return 0;
-  const seconds = /^\d+$/.test(field) ? Number(field) : Date.parse(field) / 1000 - now;
-  return Number.isNaN(seconds) ? 0 : Math.max(0, seconds);
-}
+const longestFactor = 24; // two minutes when the first wait is of 5 s

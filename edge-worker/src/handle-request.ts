@@ -26,13 +26,7 @@ import {
   isList,
   isPage,
 } from "./policy.ts";
-import {
-  type CachedResponse,
-  type CacheStatus,
-  type EdgeServices,
-  type RequestContext,
-  readThrough,
-} from "./read-through.ts";
+import type { CachedResponse, CacheStatus, ReadThroughCache, RequestContext } from "./read-through.ts";
 import type { StoredResponse } from "./signed-answer.ts";
 
 const missPeriodSeconds = 60; // of MISS_RATE_LIMITER in wrangler.toml, which does not say how much of it is left
@@ -41,7 +35,7 @@ const missPeriodSeconds = 60; // of MISS_RATE_LIMITER in wrangler.toml, which do
 export async function handleRequest(
   request: Request,
   url: URL,
-  { context, services }: { context: RequestContext; services: EdgeServices & { views: ViewServices | null } },
+  { context, cache, views }: { context: RequestContext; cache: ReadThroughCache; views: ViewServices | null },
 ): Promise<Response> {
   if (isTooLong(url)) return refuse("uri-too-long", refusalDetails["uri-too-long"]);
   const { canonical, invalid } = canonicalize(
@@ -55,12 +49,11 @@ export async function handleRequest(
     return refuse("method-not-allowed", refusalDetails["method-not-allowed"], { headers });
   }
   if (canonical === null) return refuseParameters(invalid ?? []);
-  const result = await readThrough(canonical, context, services);
-  const now = services.clock();
+  const result = await cache.read(canonical, context);
+  const now = cache.clock();
   switch (result.kind) {
     case "response":
-      if (isList(canonical) && isShown(result, request))
-        services.views?.served.count(canonical, now, context);
+      if (isList(canonical) && isShown(result, request)) views?.served.count(canonical, now, context);
       return respondFromCache(result, { canonical, request, now });
     case "refused":
       return describeRefusal(result, canonical);

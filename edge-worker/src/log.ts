@@ -11,22 +11,24 @@ export const logToConsole: Logger = ({ level, event, message, ...facts }) => {
   console.error(JSON.stringify({ time: new Date().toISOString(), level, event, message, ...facts }));
 };
 
-type Entry = Pick<LogEntry, "event" | "message">;
-
-/** What is logged of the data centre's cache, and of the rate limiters. */
-export const cacheNotRead: Entry = {
-  event: "cache_not_read",
-  message: "The data centre's cache could not be read.",
-};
-export const limiterFailed: Entry = {
-  event: "rate_limiter_failed",
-  message: "The rate limiter could not be asked.",
+/** What the edge can go without, by the event that is logged when it fails. */
+const warnings = {
+  cache_not_read: "The data centre's cache could not be read.",
+  rate_limiter_failed: "The rate limiter could not be asked.",
+  response_not_stored: "A response was served but not stored.",
+  fallback_not_read: "The KV fallback could not be used.",
+  bundle_not_stored: "A part of a bundle could not be cached.",
+  bundle_failed: "The ranks of a list could not be read from a bundle.",
 };
 
-/** The promise's value, or null when it fails: the edge goes on without that cache, and logs a warning. */
-export function nullOnError<T>(promise: Promise<T>, log: Logger, entry: Entry): Promise<T | null> {
+/** The promise's value, or null when it fails: the edge goes on without it, and logs a warning. */
+export function nullOnError<T>(
+  promise: Promise<T>,
+  log: Logger,
+  event: keyof typeof warnings,
+): Promise<T | null> {
   return promise.catch((error) => {
-    log({ level: "warning", ...entry, error: String(error) });
+    log({ level: "warning", event, message: warnings[event], error: String(error) });
     return null;
   });
 }

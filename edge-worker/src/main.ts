@@ -3,10 +3,11 @@ import { EdgeSigner } from "@trendvault/contract/request-signatures";
 import { type BundleReaders, createBundleReaders } from "./bundles.ts";
 import { DataCentreCache, KvFallback, TieredCache } from "./cache.ts";
 import { ListBlocks, TokenVerifier, type ViewServices } from "./count-views.ts";
+import { Backoff } from "./document-source.ts";
 import { handleRequest, rateLimitKey, refuse } from "./handle-request.ts";
 import { type Logger, logToConsole } from "./log.ts";
 import { OriginSource } from "./origin.ts";
-import { type EdgeServices, Revalidator } from "./read-through.ts";
+import { ReadThroughCache } from "./read-through.ts";
 import { type MessageContext, respondToViews } from "./respond-to-views.ts";
 import { readSettings, type ViewSettings } from "./settings.ts";
 import { IncrementBatches, ServedLists, ViewShards } from "./view-shards.ts";
@@ -33,12 +34,11 @@ export default {
   },
 } satisfies ExportedHandler<Env>;
 
-function route(request: Request, context: MessageContext, shared: Services): Promise<Response> {
+function route(request: Request, context: MessageContext, { cache, views }: Services): Promise<Response> {
   const url = new URL(request.url);
-  const { views } = shared;
   return views !== null && url.pathname.startsWith(viewsPath)
     ? respondToViews(request, url, { context, views })
-    : handleRequest(request, url, { context, services: shared });
+    : handleRequest(request, url, { context, cache, views });
 }
 
 /**
@@ -63,34 +63,32 @@ const clock = () => Date.now() / 1000;
 const noOrigin = new URL("https://trendvault.invalid");
 
 /** `views` is null where nothing is counted. */
-type Services = EdgeServices & { views: ViewServices | null };
+type Services = { cache: ReadThroughCache; views: ViewServices | null };
 
 /** Creates what the requests of one isolate share. Throws an Error that names every missing or bad setting. */
 function createServices(env: Env, log: Logger): Services {
   const settings = readSettings(env);
   const { origin, bundles, fallback, originKeys: keys, timeoutSeconds } = settings;
   const base = origin?.url ?? noOrigin;
-  const backoff = { seconds: settings.backoffSeconds, random: Math.random };
+  const backoff = new Backoff(settings.backoffSeconds, Math.random);
   const common = { keys, timeoutSeconds, backoff, clock, log };
   const readers = bundles && createBundleReaders({ ...common, ...bundles, base, isOnly: origin === null });
   const originSource =
     origin && new OriginSource({ ...common, ...origin, signer: new EdgeSigner(origin.edgeKeys) });
   const sources = [originSource, readers?.source ?? null].filter((source) => source !== null);
   const intervalSeconds = settings.fallbackIntervalSeconds;
-  const cache = new TieredCache(new DataCentreCache(base), log);
-  const revalidator = new Revalidator({
+  const cache = new ReadThroughCache({
     ...common,
-    cache,
+    cache: new TieredCache(new DataCentreCache(base), log),
     sources,
     timeoutSeconds: timeoutSeconds * sources.length,
     kvFallback: fallback && new KvFallback(fallback, { intervalSeconds, keys, clock }),
   });
-  const edge = { cache, revalidator, clock };
-  return { ...edge, views: settings.views && createViewServices(edge, settings.views, { readers, log }) };
+  return { cache, views: settings.views && createViewServices(cache, settings.views, { readers, log }) };
 }
 
 function createViewServices(
-  edge: EdgeServices,
+  cache: ReadThroughCache,
   settings: ViewSettings,
   { readers, log }: { readers: BundleReaders | null; log: Logger },
 ): ViewServices {
@@ -99,7 +97,7 @@ function createViewServices(
   const tokenKeys = ownKeys.then((own) => ({ keys: [...settings.tokenKeys.keys, ...own] }));
   const counting = {
     verifier: new TokenVerifier(tokenKeys, clock),
-    lists: new ListBlocks(edge, readers?.ranks ?? null),
+    lists: new ListBlocks(cache, readers?.ranks ?? null),
     batches: new IncrementBatches({ shards, batchSeconds: settings.batchSeconds, log }),
   };
   return {

@@ -5,7 +5,7 @@ import { beginTrace } from "@trendvault/contract/http";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { TestSigner } from "@trendvault/contract/test-support/signers";
-import { fetchFromOrigin, type ValidationContext, validateOriginResponse } from "./origin.ts";
+import { fetchFromOrigin, readRetryAfter, type ValidationContext, validateOriginResponse } from "./origin.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import type { ReceivedAnswer, StoredResponse } from "./signed-answer.ts";
 
@@ -135,11 +135,11 @@ describe("a valid response", () => {
 
   test("is stored with its times, its signed fields and lifetimes, and a link that comes from its body", async () => {
     const received = await responseWith();
-    const signed = await signer.sign(JSON.stringify(list), { created: now, location: request.target });
+    const signed = await signer.sign(JSON.stringify(list), { created: now, location: canonical.target });
     expect(await validate(received)).toEqual({
       kind: "response",
       response: {
-        target: request.target,
+        target: canonical.target,
         status: 200,
         body: JSON.stringify(list),
         headers: { ...signed, link: `<${next}>; rel="next"` },
@@ -188,12 +188,12 @@ describe("a valid response", () => {
     const target = "/.well-known/jwks.json";
     const signed = { contentType: "application/jwk-set+json", location: target };
     const document: CanonicalRequest = { target, query: null, regionFromCountry: false };
-    expect(await validate(await responseWith({ keys: [] }, { signed }), { request: document })).toMatchObject(
-      {
-        kind: "response",
-        response: { generatedAt: now },
-      },
-    );
+    expect(
+      await validate(await responseWith({ keys: [] }, { signed }), { canonical: document }),
+    ).toMatchObject({
+      kind: "response",
+      response: { generatedAt: now },
+    });
   });
 
   test("may be a page for people, whose date and policy are in its head; without a head it may run nothing", async () => {
@@ -241,7 +241,7 @@ describe("a valid response", () => {
 describe("that a video or a page does not exist", () => {
   const video: CanonicalRequest = { target: "/api/videos/a", query: null, regionFromCountry: false };
   const page: CanonicalRequest = {
-    target: `${request.target}&cursor=7-24`,
+    target: `${canonical.target}&cursor=7-24`,
     query: { region: "DE", window: "day", limit: 24, cursor: "7-24" },
     regionFromCountry: false,
   };
@@ -250,7 +250,7 @@ describe("that a video or a page does not exist", () => {
     for (const asked of [video, page]) {
       const stored = storedAt(now);
       const lifetimes = { maxAge: 60, staleWhileRevalidate: 0, staleIfError: 0 };
-      expect(await validate(await missing(asked.target), { request: asked, stored })).toMatchObject({
+      expect(await validate(await missing(asked.target), { canonical: asked, stored })).toMatchObject({
         kind: "response",
         response: { status: 404, generatedAt, fetchedAt: now, lifetimes },
       });
@@ -261,15 +261,15 @@ describe("that a video or a page does not exist", () => {
     for (const seconds of [1, 60, 899]) {
       const old = await missing(video.target, 404, now - seconds);
       const stored = storedAt(now - seconds + 1);
-      expect(await validate(old, { request: video, stored })).toMatchObject({ kind: "invalid" });
+      expect(await validate(old, { canonical: video, stored })).toMatchObject({ kind: "invalid" });
     }
   });
 
   test("is a failure when it is about something else, or was signed with another status", async () => {
     for (const received of [await missing("/api/videos/b"), await missing(video.target, 200)]) {
-      expect(await validate(received, { request: video })).toMatchObject({ kind: "invalid" });
+      expect(await validate(received, { canonical: video })).toMatchObject({ kind: "invalid" });
     }
-    expect(await validate(problemWith(404, "not-found"), { request: video })).toMatchObject({
+    expect(await validate(problemWith(404, "not-found"), { canonical: video })).toMatchObject({
       kind: "invalid",
     });
   });
@@ -318,7 +318,7 @@ describe("a failure of the origin:", () => {
     ["400 without a signature", async () => problemWith(400, "invalid-parameter"), /status 400/],
     ["404 without a signature", async () => problemWith(404, "not-found"), /status 404/],
     ["410 without a signature", async () => problemWith(410, "generation-gone"), /status 410/],
-    ["a signed 404 for a list that always exists", () => missing(request.target), /status 404/],
+    ["a signed 404 for a list that always exists", () => missing(canonical.target), /status 404/],
     ["a refused edge signature", async () => problemWith(403, "edge-signature"), /status 403/],
     ["nothing published yet", async () => problemWith(503, "not-ready"), /status 503/],
   ];
@@ -337,7 +337,7 @@ describe("a failure of the origin:", () => {
 });
 
 const now = 1_795_176_030;
-const request: CanonicalRequest = {
+const canonical: CanonicalRequest = {
   target: "/api/trending?region=DE",
   query: { region: "DE", window: "day", limit: 24 },
   regionFromCountry: true,
@@ -359,7 +359,7 @@ async function responseWith(
   return {
     status: 200,
     headers: new Headers({
-      ...(await signer.sign(text, { created: now, location: request.target, ...signed })),
+      ...(await signer.sign(text, { created: now, location: canonical.target, ...signed })),
       "cache-control": "public, max-age=999999999",
       "cdn-cache-control": "max-age=999999999",
       link: '<https://other.example/>; rel="next"',
@@ -393,10 +393,21 @@ function problemWith(status: number, kind: string): ReceivedAnswer {
 
 function validate(received: ReceivedAnswer, context: Partial<ValidationContext> = {}) {
   return validateOriginResponse(received, {
-    request,
+    canonical,
     stored: null,
     now,
     keys: signer.publicKeys,
     ...context,
   });
 }
+
+test.each([
+  ["7", 7],
+  ["Fri, 20 Nov 2026 12:00:30 GMT", 30],
+  ["Fri, 20 Nov 2026 11:00:00 GMT", 0],
+  ["soon", 0],
+  ["-5", 0],
+  [null, 0],
+])("Retry-After: %p is %p seconds", (field, seconds) => {
+  expect(readRetryAfter(field, Date.parse("2026-11-20T12:00:00Z") / 1000)).toBe(seconds);
+});

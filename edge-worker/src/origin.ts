@@ -2,10 +2,9 @@ import { beginTrace, longestBody, traceparentHeader } from "@trendvault/contract
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import { type EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import {
-  type BackoffOptions,
+  type Backoff,
   type DocumentSource,
   type Held,
-  readRetryAfter,
   type SourceAnswer,
   SourceBreaker,
 } from "./document-source.ts";
@@ -16,7 +15,7 @@ import { type ReceivedAnswer, readAnswer, type StoredResponse } from "./signed-a
 type Options = Omit<OriginOptions, "traceparent"> & {
   /** What its responses have to be signed with. */
   keys: PublicKeySet;
-  backoff: BackoffOptions;
+  backoff: Backoff;
   /** Unix seconds. */
   clock: () => number;
   log: Logger;
@@ -33,14 +32,14 @@ export class OriginSource implements DocumentSource {
   constructor(options: Options) {
     this.#options = options;
     const { backoff, clock, timeoutSeconds } = options;
-    this.#breaker = new SourceBreaker({ ...backoff, probeSeconds: timeoutSeconds + cacheSeconds, clock });
+    this.#breaker = new SourceBreaker({ backoff, probeSeconds: timeoutSeconds + cacheSeconds, clock });
   }
 
   get waitsUntil(): number | null {
     return this.#breaker.waitsUntil;
   }
 
-  async read(request: CanonicalRequest, { stored, mayRead }: Held): Promise<SourceAnswer> {
+  async read(canonical: CanonicalRequest, { stored, mayRead }: Held): Promise<SourceAnswer> {
     if (this.waitsUntil !== null) return { kind: "waiting", until: this.waitsUntil };
     if (!(await mayRead())) return { kind: "rate-limited" };
     if (!this.#breaker.begin()) return { kind: "waiting", until: this.waitsUntil ?? 0 };
@@ -48,21 +47,21 @@ export class OriginSource implements DocumentSource {
     const now = clock();
     // A trace of its own: what one visitor's request names must not reach the origin, and many share this one.
     const { traceId, traceparent } = beginTrace();
-    const received = await fetchFromOrigin(request.target, { ...this.#options, traceparent });
-    if (typeof received === "string") return this.#fail(request, { reason: received, traceId });
-    const validated = await validateOriginResponse(received, { request, stored, now, keys });
-    if (validated.kind === "invalid") return this.#fail(request, { received, traceId, ...validated });
+    const received = await fetchFromOrigin(canonical.target, { ...this.#options, traceparent });
+    if (typeof received === "string") return this.#fail(canonical, { reason: received, traceId });
+    const validated = await validateOriginResponse(received, { canonical, stored, now, keys });
+    if (validated.kind === "invalid") return this.#fail(canonical, { received, traceId, ...validated });
     this.#breaker.succeed();
     return validated;
   }
 
   #fail(
-    request: CanonicalRequest,
+    canonical: CanonicalRequest,
     { received, reason, traceId }: { received?: ReceivedAnswer; reason: string; traceId: string },
   ): SourceAnswer {
     const { log, clock } = this.#options;
     const message = "The origin gave no response that can be served.";
-    const facts = { target: redactedTarget(request), reason, trace_id: traceId };
+    const facts = { target: redactedTarget(canonical), reason, trace_id: traceId };
     log({ level: "error", event: "origin_failed", message, ...facts });
     const status = received?.status ?? null;
     const retryAfter = readRetryAfter(received?.headers.get("retry-after") ?? null, clock());
@@ -135,7 +134,7 @@ type ValidationResult = { kind: "response"; response: StoredResponse } | { kind:
 
 /** `now`: when the origin was asked, Unix seconds. `stored`: the response that is in the cache already. */
 export type ValidationContext = {
-  request: CanonicalRequest;
+  canonical: CanonicalRequest;
   stored: StoredResponse | null;
   now: number;
   keys: PublicKeySet;
@@ -146,9 +145,9 @@ const longestAgeSeconds = 15 * 60; // of a signature
 /** Validates that the origin has signed it, now, as the answer to this request, and that it is no older than the stored one. */
 export async function validateOriginResponse(
   received: ReceivedAnswer,
-  { request, stored, now, keys }: ValidationContext,
+  { canonical, stored, now, keys }: ValidationContext,
 ): Promise<ValidationResult> {
-  const answer = await readAnswer(received, { request, keys, now });
+  const answer = await readAnswer(received, { canonical, keys, now });
   if (typeof answer === "string") return invalid(answer);
   const { created, ...signed } = answer;
   if (created < now - longestAgeSeconds) return invalid("it was not signed now");
@@ -157,7 +156,7 @@ export async function validateOriginResponse(
   const isOlder =
     generatedAt < (stored?.generatedAt ?? 0) || (signed.status === 404 && created < createdOf(stored));
   if (isOlder) return invalid("it is older than the stored response");
-  const response = { ...signed, target: request.target, generatedAt, fetchedAt: now };
+  const response = { ...signed, target: canonical.target, generatedAt, fetchedAt: now };
   return { kind: "response", response };
 }
 
@@ -168,4 +167,11 @@ function createdOf(stored: StoredResponse | null): number {
 
 function invalid(reason: string): ValidationResult {
   return { kind: "invalid", reason };
+}
+
+/** The seconds that Retry-After asks for, a number or a date (RFC 9110, section 10.2.3); 0 when it does not. */
+export function readRetryAfter(field: string | null, now: number): number {
+  if (field === null) return 0;
+  const seconds = /^\d+$/.test(field) ? Number(field) : Date.parse(field) / 1000 - now;
+  return Number.isNaN(seconds) ? 0 : Math.max(0, seconds);
 }

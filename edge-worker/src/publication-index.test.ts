@@ -1,16 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import type { TrendingQuery } from "@trendvault/contract/queries";
-import { dependsOnPublished, isDeleted, mayBeNext, readPublished, refuseList } from "./publication-index.ts";
+import { dependsOnPublications, findRefusal, readPublicationIndex } from "./publication-index.ts";
 
-const published = readPublished('{"generation":20,"oldest_generation":11,"categories":["Gaming","Music"]}');
+const published = readPublicationIndex(
+  '{"generation":20,"oldest_generation":11,"categories":["Gaming","Music"]}',
+);
 const query: TrendingQuery = { region: "DE", window: "day", limit: 24 };
 
 test("a first page over all videos always exists", () => {
-  expect(dependsOnPublished(query)).toBe(false);
-  expect(dependsOnPublished(null)).toBe(false);
-  expect(dependsOnPublished({ ...query, category: "Music" })).toBe(true);
-  expect(dependsOnPublished({ ...query, language: "de" })).toBe(true);
-  expect(dependsOnPublished({ ...query, cursor: "20-24" })).toBe(true);
+  expect(dependsOnPublications(query)).toBe(false);
+  expect(dependsOnPublications(null)).toBe(false);
+  expect(dependsOnPublications({ ...query, category: "Music" })).toBe(true);
+  expect(dependsOnPublications({ ...query, language: "de" })).toBe(true);
+  expect(dependsOnPublications({ ...query, cursor: "20-24" })).toBe(true);
 });
 
 describe("what is published decides that", () => {
@@ -25,28 +27,29 @@ describe("what is published decides that", () => {
     ["an older generation may have had it", { category: "Sport", cursor: "19-24" }, null],
   ];
   test.each(cases)("%s", (_, changed, kind) => {
-    expect(refuseList({ ...query, ...changed }, published)?.kind ?? null).toBe(kind as never);
+    expect(findRefusal({ ...query, ...changed }, published)?.refusal.kind ?? null).toBe(kind as never);
   });
 });
 
 test("the refusals say what there is instead", () => {
-  expect(refuseList({ ...query, category: "Sport" }, published)).toMatchObject({
+  expect(findRefusal({ ...query, category: "Sport" }, published)?.refusal).toMatchObject({
     detail: "category: expected one of Gaming, Music",
     extras: { invalid: [{ name: "category", detail: "expected one of Gaming, Music" }] },
   });
-  expect(refuseList({ ...query, limit: 5, cursor: "1-5" }, published)).toMatchObject({
+  expect(findRefusal({ ...query, limit: 5, cursor: "1-5" }, published)?.refusal).toMatchObject({
     extras: { restart: "/api/trending?region=DE&limit=5" },
   });
 });
 
 test("a deleted generation stays deleted; the next one may be there at any time", () => {
-  const ofGeneration = (generation: number) => ({ ...query, cursor: `${generation}-24` });
-  expect([10, 11, 21].map((id) => isDeleted(ofGeneration(id), published))).toEqual([true, false, false]);
-  expect([20, 21, 22].map((id) => mayBeNext(ofGeneration(id), published))).toEqual([false, true, false]);
+  const holds = (generation: number) =>
+    findRefusal({ ...query, cursor: `${generation}-24` }, published)?.holds;
+  expect([10, 11, 20, 21, 22].map(holds)).toEqual(["always", undefined, undefined, "not for long", "now"]);
 });
 
 describe("where several writers share the regions, the list's own region decides", () => {
-  const shared = readPublished(`{"generation":512,"oldest_generation":256,"categories":["Music"],"regions":[
+  const shared =
+    readPublicationIndex(`{"generation":512,"oldest_generation":256,"categories":["Music"],"regions":[
     {"code":"GB","generation":512,"oldest_generation":256},{"code":"DE","generation":70257,"oldest_generation":70001},
     {"code":"FR","generation":null,"oldest_generation":null}]}`);
   const cases: [string, Partial<TrendingQuery>, string | null, boolean][] = [
@@ -67,13 +70,13 @@ describe("where several writers share the regions, the list's own region decides
   ];
   test.each(cases)("%s", (_, changed, kind, isNext) => {
     const list = { ...query, ...changed };
-    expect(refuseList(list, shared)?.kind ?? null).toBe(kind as never);
-    expect(mayBeNext(list, shared)).toBe(isNext);
+    expect(findRefusal(list, shared)?.refusal.kind ?? null).toBe(kind as never);
+    expect(findRefusal(list, shared)?.holds === "not for long").toBe(isNext);
   });
 });
 
 describe("of the list of a language, the list's own region decides", () => {
-  const stated = readPublished(`{"generation":20,"oldest_generation":11,"categories":[],"regions":[
+  const stated = readPublicationIndex(`{"generation":20,"oldest_generation":11,"categories":[],"regions":[
     {"code":"DE","language_lists":["de","en"]},{"code":"FR","language_lists":[]},{"code":"PL"}]}`);
   const cases: [string, Partial<TrendingQuery>, string | null][] = [
     ["one that has a list may be asked for", { language: "de" }, null],
@@ -88,6 +91,6 @@ describe("of the list of a language, the list's own region decides", () => {
     ],
   ];
   test.each(cases)("%s", (_, changed, detail) => {
-    expect(refuseList({ ...query, ...changed }, stated)?.detail ?? null).toBe(detail);
+    expect(findRefusal({ ...query, ...changed }, stated)?.refusal.detail ?? null).toBe(detail);
   });
 });

@@ -12,14 +12,14 @@ import { parseJson } from "./signed-answer.ts";
  * What the origin has published, as it says, signed, at /api/regions: which generations, and the categories now. Where
  * several writers share the regions, each region has generations of its own; null: none.
  */
-export type Published = {
+export type PublicationIndex = {
   generation: number;
   oldest_generation: number;
   categories: string[];
   /** An origin of an earlier release does not say it by region. */
   regions?: PublishedRegion[];
   /** It was said in a bundle, of its generation alone: there may be others, whatever their number. */
-  isOfOne?: boolean;
+  isOfOne: boolean;
 };
 
 /** `language_lists`: an origin of an earlier release has none. */
@@ -33,62 +33,58 @@ type PublishedRegion = {
 /** How much larger the next number of a region may be: of the only writer, or of one of several (docs/operations/scale.md). */
 const steps = [1, 256];
 
-export function readPublished(body: string): Published {
-  return parseJson(body) as Published;
+/** Reads the body of /api/regions. `isOfOne`: it comes from a bundle. */
+export function readPublicationIndex(body: string, isOfOne = false): PublicationIndex {
+  return { ...(parseJson(body) as PublicationIndex), isOfOne };
 }
 
 /** Whether a list exists may depend on what is published: only its first page over all videos always does. */
-export function dependsOnPublished(query: TrendingQuery | null): query is TrendingQuery {
+export function dependsOnPublications(query: TrendingQuery | null): query is TrendingQuery {
   return query !== null && (query.cursor ?? query.category ?? query.language) !== undefined;
 }
 
-/** Why there is no such list among the published ones, or null when there may be one. */
-export function refuseList(query: TrendingQuery, published: Published): ListRefusal | null {
-  const kept = keptOf(query, published);
+/**
+ * Why there is no such list among the published ones; null when there may be one. `holds`: a deleted generation stays
+ * deleted, but the next one may be published at any time.
+ */
+export function findRefusal(
+  query: TrendingQuery,
+  index: PublicationIndex,
+): { refusal: ListRefusal; holds: "always" | "now" | "not for long" } | null {
+  const kept = keptOf(query, index);
   if (kept === null) return null;
-  const generation = generationOf(query) ?? kept.newest;
-  if (generation < kept.oldest || generation > kept.newest) return generationGone(query);
+  const generation = query.cursor === undefined ? kept.newest : readCursor(query.cursor).generation;
+  if (generation < kept.oldest) return { refusal: generationGone(query), holds: "always" };
+  if (generation > kept.newest) {
+    const isNext = index.isOfOne || steps.includes(generation - kept.newest);
+    return { refusal: generationGone(query), holds: isNext ? "not for long" : "now" };
+  }
   if (generation < kept.newest) return null; // it may have had the list
-  return refuseCategory(query, published) ?? refuseLanguage(query, published);
+  const refusal = refuseCategory(query, index) ?? refuseLanguage(query, index);
+  return refusal && { refusal, holds: "now" };
 }
 
-function refuseCategory({ category }: TrendingQuery, { categories }: Published): ListRefusal | null {
+function refuseCategory({ category }: TrendingQuery, { categories }: PublicationIndex): ListRefusal | null {
   return category === undefined || categories.includes(category) ? null : unknownCategory(categories);
 }
 
-function refuseLanguage({ region, language }: TrendingQuery, published: Published): ListRefusal | null {
-  const languages = regionOf(region, published)?.language_lists ?? [];
+function refuseLanguage({ region, language }: TrendingQuery, index: PublicationIndex): ListRefusal | null {
+  const languages = regionOf(region, index)?.language_lists ?? [];
   return language === undefined || languages.includes(language) ? null : unknownLanguage(languages);
 }
 
-function regionOf(region: string, { regions }: Published): PublishedRegion | undefined {
+function regionOf(region: string, { regions }: PublicationIndex): PublishedRegion | undefined {
   return regions?.find(({ code }) => code === region);
 }
 
-/** Whether the generation of a cursor was deleted, which no later statement can change. */
-export function isDeleted(query: TrendingQuery, published: Published): boolean {
-  const kept = keptOf(query, published);
-  const generation = generationOf(query);
-  return kept !== null && generation !== null && generation < kept.oldest;
-}
-
-/** Whether a cursor may be of a generation that was published just now. */
-export function mayBeNext(query: TrendingQuery, published: Published): boolean {
-  const kept = keptOf(query, published);
-  const generation = generationOf(query);
-  if (kept === null || generation === null) return false;
-  return published.isOfOne ? generation > kept.newest : steps.includes(generation - kept.newest);
-}
-
 /** Which generations of a list's region there are; null without any. */
-function keptOf({ region }: TrendingQuery, published: Published): { newest: number; oldest: number } | null {
-  const own = regionOf(region, published);
-  const newest = own?.generation === undefined ? published.generation : own.generation;
-  const oldest = own?.oldest_generation === undefined ? published.oldest_generation : own.oldest_generation;
+function keptOf(
+  { region }: TrendingQuery,
+  index: PublicationIndex,
+): { newest: number; oldest: number } | null {
+  const own = regionOf(region, index);
+  const newest = own?.generation === undefined ? index.generation : own.generation;
+  const oldest = own?.oldest_generation === undefined ? index.oldest_generation : own.oldest_generation;
   if (newest === null || oldest === null) return null;
-  return { newest, oldest: published.isOfOne ? 1 : oldest }; // older ones have bundles of their own
-}
-
-function generationOf({ cursor }: TrendingQuery): number | null {
-  return cursor === undefined ? null : readCursor(cursor).generation;
+  return { newest, oldest: index.isOfOne ? 1 : oldest }; // older ones have bundles of their own
 }

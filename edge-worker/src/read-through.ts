@@ -2,25 +2,22 @@ import { regionsPath } from "@trendvault/contract/paths";
 import type { ListRefusal } from "@trendvault/contract/queries";
 import type { KvFallback, TieredCache } from "./cache.ts";
 import {
-  type BackoffOptions,
+  type Backoff,
   type DocumentSource,
   FailureBackoff,
-  type RecentFailure,
   type SourceAnswer,
   type SourceRefusal,
 } from "./document-source.ts";
-import { type Logger, limiterFailed, nullOnError } from "./log.ts";
+import { type Logger, nullOnError } from "./log.ts";
 import { type CanonicalRequest, freshnessAt, onlyMonotonic, onlyUsable } from "./policy.ts";
 import {
-  dependsOnPublished,
-  isDeleted,
-  mayBeNext,
-  type Published,
-  readPublished,
-  refuseList,
+  dependsOnPublications,
+  findRefusal,
+  type PublicationIndex,
+  readPublicationIndex,
 } from "./publication-index.ts";
 import type { StoredResponse } from "./signed-answer.ts";
-import { nullAfter, once, SingleFlight } from "./single-flight.ts";
+import { nullAfter, SingleFlight } from "./single-flight.ts";
 
 /** What a client gets: a response, why there is none, or why there is none for now. */
 type CacheResult =
@@ -49,40 +46,132 @@ export type CacheStatus = {
   detail?: "stale-while-revalidate" | "stale-if-error" | "bundle" | "bundle-fallback" | "kv-fallback";
 };
 
-const hit: CacheStatus = { fwd: null };
+/** What belongs to one request of a client. */
+export type RequestContext = {
+  /** Keeps the Worker running until the work is done, after the response was sent. */
+  waitUntil: (work: Promise<unknown>) => void;
+  /** Whether this client may cause one more request to the sources; counts it. */
+  allowOriginFetch: () => Promise<boolean>;
+};
 
-/**
- * Reads through the cache. A fresh response is served; a stale one is served and revalidated in the background;
- * without either the client waits for the sources, and gets the expired response when they fail. After a failure
- * the next clients do not wait for another.
- */
-export async function readThrough(
-  request: CanonicalRequest,
-  context: RequestContext,
-  services: EdgeServices,
-): Promise<CacheResult> {
-  const { cache, revalidator, clock } = services;
-  const response = await cache.match(request.target);
-  const freshness = response === null ? "unusable" : freshnessAt(clock(), response);
-  if (response !== null && freshness === "fresh") return { kind: "response", response, cacheStatus: hit };
-  if (response !== null && freshness === "stale") {
-    revalidator.revalidateInBackground(request, context);
-    return { kind: "response", response, cacheStatus: { ...hit, detail: "stale-while-revalidate" } };
+type Options = {
+  cache: TieredCache;
+  /** In the order in which they are asked, at least one. */
+  sources: readonly DocumentSource[];
+  /** What all of them together may take for one document, in seconds. */
+  timeoutSeconds: number;
+  /** Null: there is none. */
+  kvFallback: KvFallback | null;
+  /** How long no source is asked for a target after they have failed at it. */
+  backoff: Backoff;
+  /** Unix seconds. */
+  clock: () => number;
+  log: Logger;
+};
+
+/** The caches in front of the sources. What the requests of one isolate share. */
+export class ReadThroughCache {
+  /** Unix seconds. */
+  readonly clock: () => number;
+  readonly #cache: TieredCache;
+  readonly #revalidator: Revalidator;
+
+  constructor(options: Options) {
+    this.clock = options.clock;
+    this.#cache = options.cache;
+    this.#revalidator = new Revalidator(options);
   }
-  const failure = revalidator.recentFailure(request.target);
-  const refuse = (last: RevalidationResult | undefined) =>
-    refuseUnpublished(request, { context, services, doubted: last !== undefined && isRefused(last) });
-  const refusal = await refuse(failure?.result);
-  if (refusal !== null) return { kind: "refused", refusal };
-  if (failure !== null && (failure.isBackingOff || hasFallback(failure.result))) {
-    revalidator.revalidateInBackground(request, context);
-    return toCacheResult(failure.result, hit, clock());
+
+  /** What is stored, of any age. */
+  match(target: string): Promise<StoredResponse | null> {
+    return this.#cache.match(target);
   }
-  const { result, collapsed } = await revalidator.revalidate(request, context);
-  const late = isRefused(result) ? await refuse(result) : null;
-  if (late !== null) return { kind: "refused", refusal: late };
-  return toCacheResult(result, { fwd: freshness === "unusable" ? "miss" : "stale", collapsed }, clock());
+
+  /**
+   * A fresh response is served; a stale one is served and revalidated in the background; without either the client
+   * waits for the sources, and gets the expired response when they fail. After a failure the next clients do not wait
+   * for another.
+   */
+  async read(canonical: CanonicalRequest, context: RequestContext): Promise<CacheResult> {
+    const response = await this.#cache.match(canonical.target);
+    const freshness = response === null ? "unusable" : freshnessAt(this.clock(), response);
+    if (response !== null && freshness === "fresh") return { kind: "response", response, cacheStatus: hit };
+    if (response !== null && freshness === "stale") {
+      this.#revalidator.revalidateInBackground(canonical, context);
+      return { kind: "response", response, cacheStatus: staleHit };
+    }
+    return this.#readNewer(canonical, context, freshness === "unusable" ? "miss" : "stale");
+  }
+
+  async #readNewer(
+    canonical: CanonicalRequest,
+    context: RequestContext,
+    fwd: "miss" | "stale",
+  ): Promise<CacheResult> {
+    const failure = this.#revalidator.recentFailure(canonical.target);
+    const refusal = await this.#refuse(canonical, context, failure?.result);
+    if (refusal !== null) return { kind: "refused", refusal };
+    if (failure !== null && (failure.isBackingOff || hasFallback(failure.result))) {
+      this.#revalidator.revalidateInBackground(canonical, context);
+      return toCacheResult(failure.result, hit, this.clock());
+    }
+    const { result, collapsed } = await this.#revalidator.revalidate(canonical, context);
+    const late = isRefused(result) ? await this.#refuse(canonical, context, result) : null;
+    if (late !== null) return { kind: "refused", refusal: late };
+    return toCacheResult(result, { fwd, collapsed }, this.clock());
+  }
+
+  /**
+   * Why there is no such list, decided from the origin's signed index of what it has published: the origin need not be
+   * asked for it. Null when there may be one, or when there is no index. `last`: how it was last asked for the list.
+   */
+  async #refuse(
+    { query }: CanonicalRequest,
+    context: RequestContext,
+    last: RevalidationResult | undefined,
+  ): Promise<ListRefusal | null> {
+    if (!dependsOnPublications(query)) return null;
+    const isDoubted = last !== undefined && isRefused(last);
+    const since = this.clock() - (isDoubted ? trustedSecondsInDoubt : trustedSeconds);
+    const known = await this.#readIndex(Number.NEGATIVE_INFINITY, context);
+    if (known === null) return null;
+    const found = findRefusal(query, known);
+    if (found?.holds === "always") return found.refusal;
+    if (!isDoubted && (found === null || found.holds === "not for long")) return null;
+    const newer = await this.#readIndex(since, context);
+    return newer && (findRefusal(query, newer)?.refusal ?? null);
+  }
+
+  /** An index that was fetched since a time (Unix seconds). One in a bundle knows of its own generation only. */
+  async #readIndex(since: number, context: RequestContext): Promise<PublicationIndex | null> {
+    const response = await this.#readIndexDocument(since, context);
+    return response && readPublicationIndex(response.body, response.bundle !== undefined);
+  }
+
+  async #readIndexDocument(since: number, context: RequestContext): Promise<StoredResponse | null> {
+    const stored = await this.#cache.match(indexRequest.target);
+    const freshness = stored === null ? "unusable" : freshnessAt(this.clock(), stored);
+    if (stored !== null && stored.fetchedAt >= since && (freshness === "fresh" || freshness === "stale")) {
+      if (freshness === "stale") this.#revalidator.revalidateInBackground(indexRequest, context);
+      return stored;
+    }
+    const recent = this.#revalidator.recentFailure(indexRequest.target);
+    const result = recent?.isBackingOff
+      ? recent.result
+      : (await this.#revalidator.revalidate(indexRequest, context, since)).result;
+    const { kind } = result;
+    return kind === "fetched" || kind === "already-fresh" || kind === "unchanged" ? result.response : null;
+  }
 }
+
+const indexRequest: CanonicalRequest = { target: regionsPath, query: null, regionFromCountry: false };
+/** An index of the last seconds needs no newer one to say that something does not exist. */
+const trustedSeconds = 10;
+/** The same after the origin has refused the list, but without a signature. */
+const trustedSecondsInDoubt = 1;
+
+const hit: CacheStatus = { fwd: null };
+const staleHit: CacheStatus = { ...hit, detail: "stale-while-revalidate" };
 
 function toCacheResult(result: RevalidationResult, cacheStatus: CacheStatus, now: number): CacheResult {
   switch (result.kind) {
@@ -127,7 +216,7 @@ function unchangedResult(response: StoredResponse, now: number): CacheResult {
     case "fresh":
       return { kind: "response", response, cacheStatus: hit };
     case "stale":
-      return { kind: "response", response, cacheStatus: { ...hit, detail: "stale-while-revalidate" } };
+      return { kind: "response", response, cacheStatus: staleHit };
     case "expired":
       return { kind: "response", response, cacheStatus: { ...hit, detail: "stale-if-error" } };
     case "unusable":
@@ -150,58 +239,6 @@ function fromFallback(fallback: FallbackResponse | null, cacheStatus: CacheStatu
   return { kind: "response", response, cacheStatus: { ...cacheStatus, detail: source } };
 }
 
-/** `doubted`: the origin has refused the list, but without a signature. */
-type Options = { context: RequestContext; services: EdgeServices; doubted: boolean };
-
-const statement: CanonicalRequest = { target: regionsPath, query: null, regionFromCountry: false };
-/** A statement of the last seconds needs no newer one to say that something does not exist. */
-const trustedSeconds = 10;
-const trustedSecondsInDoubt = 1;
-
-/**
- * Why there is no such list, decided from the origin's signed statement of what it has published: the origin need not
- * be asked for it. Null when there may be one, or when there is no statement.
- */
-async function refuseUnpublished({ query }: CanonicalRequest, options: Options): Promise<ListRefusal | null> {
-  if (!dependsOnPublished(query)) return null;
-  const since = options.services.clock() - (options.doubted ? trustedSecondsInDoubt : trustedSeconds);
-  const known = await readStatement(Number.NEGATIVE_INFINITY, options);
-  if (known === null) return null;
-  const published = readStated(known);
-  const refusal = refuseList(query, published);
-  if (refusal !== null && isDeleted(query, published)) return refusal;
-  if (!options.doubted && (refusal === null || mayBeNext(query, published))) return null;
-  const newer = await readStatement(since, options);
-  return newer === null ? null : refuseList(query, readStated(newer));
-}
-
-/** What a statement says. One in a bundle knows of its own generation only. */
-function readStated({ body, bundle }: StoredResponse): Published {
-  const published = readPublished(body);
-  return bundle === undefined ? published : { ...published, isOfOne: true };
-}
-
-/** A statement that was fetched since a time (Unix seconds). */
-async function readStatement(
-  since: number,
-  { context, services: { cache, revalidator, clock } }: Options,
-): Promise<StoredResponse | null> {
-  const stored = await cache.match(statement.target);
-  const freshness = stored === null ? "unusable" : freshnessAt(clock(), stored);
-  if (stored !== null && stored.fetchedAt >= since && (freshness === "fresh" || freshness === "stale")) {
-    if (freshness === "stale") revalidator.revalidateInBackground(statement, context);
-    return stored;
-  }
-  const recent = revalidator.recentFailure(statement.target);
-  if (recent?.isBackingOff) return statementOf(recent.result);
-  return statementOf((await revalidator.revalidate(statement, context, since)).result);
-}
-
-function statementOf(result: RevalidationResult): StoredResponse | null {
-  const { kind } = result;
-  return kind === "fetched" || kind === "already-fresh" || kind === "unchanged" ? result.response : null;
-}
-
 /** How a revalidation ended. */
 type RevalidationResult =
   /** `isFallback`: another source than the first had it. */
@@ -220,39 +257,16 @@ type FailedAnswer = Extract<SourceAnswer, { kind: "failed" }>;
 /** What is served when nothing better can be had. */
 type FallbackResponse = { response: StoredResponse; source: "stale-if-error" | "kv-fallback" };
 
-/** What belongs to one request of a client. */
-export type RequestContext = {
-  /** Keeps the Worker running until the work is done, after the response was sent. */
-  waitUntil: (work: Promise<unknown>) => void;
-  /** Whether this client may cause one more request to the sources; counts it. */
-  allowOriginFetch: () => Promise<boolean>;
-};
-
-type RevalidatorOptions = {
-  cache: TieredCache;
-  /** In the order in which they are asked, at least one. */
-  sources: readonly DocumentSource[];
-  /** What all of them together may take for one document, in seconds. */
-  timeoutSeconds: number;
-  /** Null: there is none. */
-  kvFallback: KvFallback | null;
-  /** How long no source is asked for a target after they have failed at it. */
-  backoff: BackoffOptions;
-  /** Unix seconds. */
-  clock: () => number;
-  log: Logger;
-};
-
 const kvReadSeconds = 1;
 const cacheAccessSeconds = 2; // what reading and writing caches may take beyond the sources' timeout
 
 /** Fetches newer responses: one request per target at a time, and none for a while after failures. */
-export class Revalidator {
-  readonly #options: RevalidatorOptions;
+class Revalidator {
+  readonly #options: Options;
   readonly #flights: SingleFlight<RevalidationResult>;
   readonly #backoff: FailureBackoff<RevalidationResult>;
 
-  constructor(options: RevalidatorOptions) {
+  constructor(options: Options) {
     this.#options = options;
     const { backoff, clock, timeoutSeconds } = options;
     this.#flights = new SingleFlight(timeoutSeconds + cacheAccessSeconds);
@@ -260,7 +274,7 @@ export class Revalidator {
   }
 
   /** How the last revalidation ended, if it gave no response and that was not long ago. */
-  recentFailure(target: string): RecentFailure<RevalidationResult> | null {
+  recentFailure(target: string) {
     return this.#backoff.recent(target);
   }
 
@@ -269,25 +283,26 @@ export class Revalidator {
    * time (Unix seconds) needs none.
    */
   async revalidate(
-    request: CanonicalRequest,
+    canonical: CanonicalRequest,
     context: RequestContext,
     since = 0,
   ): Promise<{ result: RevalidationResult; collapsed: boolean }> {
-    const first = await this.#share(request, context, since);
+    const first = await this.#share(canonical, context, since);
     const isOthersRefusal = first.shared && first.value?.kind === "rate-limited";
-    const { value, shared } = isOthersRefusal ? await this.#shareOwn(request, context, since) : first;
-    return { result: value ?? (await this.#resultAfterTimeout(request)), collapsed: shared };
+    const { value, shared } = isOthersRefusal ? await this.#shareOwn(canonical, context, since) : first;
+    return { result: value ?? (await this.#resultAfterTimeout(canonical)), collapsed: shared };
   }
 
   /** Revalidates after the response. It counts as one of the client's: else a client could keep any number alive. */
-  revalidateInBackground(request: CanonicalRequest, context: RequestContext): void {
-    if (this.recentFailure(request.target)?.isBackingOff || this.#flights.isInFlight(request.target)) return;
-    context.waitUntil(this.revalidate(request, context));
+  revalidateInBackground(canonical: CanonicalRequest, context: RequestContext): void {
+    if (this.recentFailure(canonical.target)?.isBackingOff || this.#flights.isInFlight(canonical.target))
+      return;
+    context.waitUntil(this.revalidate(canonical, context));
   }
 
-  #share(request: CanonicalRequest, context: RequestContext, since: number) {
-    return this.#flights.run(request.target, () => {
-      const work = this.#revalidate(request, context, since);
+  #share(canonical: CanonicalRequest, context: RequestContext, since: number) {
+    return this.#flights.run(canonical.target, () => {
+      const work = this.#revalidate(canonical, context, since);
       context.waitUntil(work);
       return work;
     });
@@ -297,40 +312,42 @@ export class Revalidator {
    * Another client was rate-limited; that must not become this one's refusal, however many such clients there are. So
    * this one is counted itself, before it waits for another's request again.
    */
-  async #shareOwn(request: CanonicalRequest, context: RequestContext, since: number) {
+  async #shareOwn(canonical: CanonicalRequest, context: RequestContext, since: number) {
     const isAllowed = await this.#allows(context);
     const counted = { ...context, allowOriginFetch: async () => isAllowed };
-    let flight = await this.#share(request, counted, since);
+    let flight = await this.#share(canonical, counted, since);
     while (isAllowed && flight.shared && flight.value?.kind === "rate-limited") {
-      flight = await this.#share(request, counted, since);
+      flight = await this.#share(canonical, counted, since);
     }
     return flight;
   }
 
   // Without a rate limiter, the breakers and the single flights protect the sources.
   async #allows(context: RequestContext): Promise<boolean> {
-    return (await nullOnError(context.allowOriginFetch(), this.#options.log, limiterFailed)) !== false;
+    return (
+      (await nullOnError(context.allowOriginFetch(), this.#options.log, "rate_limiter_failed")) !== false
+    );
   }
 
   // The request that began the work was cancelled, and the work with it.
-  async #resultAfterTimeout(request: CanonicalRequest): Promise<RevalidationResult> {
+  async #resultAfterTimeout(canonical: CanonicalRequest): Promise<RevalidationResult> {
     const { cache, clock } = this.#options;
-    const stored = onlyUsable(await cache.match(request.target), clock());
-    return { kind: "failure", status: null, fallback: await this.#fallbackFor(request, stored) };
+    const stored = onlyUsable(await cache.match(canonical.target), clock());
+    return { kind: "failure", status: null, fallback: await this.#fallbackFor(canonical, stored) };
   }
 
   async #revalidate(
-    request: CanonicalRequest,
+    canonical: CanonicalRequest,
     context: RequestContext,
     since: number,
   ): Promise<RevalidationResult> {
     const { cache, clock } = this.#options;
-    const stored = onlyUsable(await cache.matchNewest(request.target), clock());
+    const stored = onlyUsable(await cache.matchNewest(canonical.target), clock());
     if (stored !== null && freshnessAt(clock(), stored) === "fresh" && stored.fetchedAt >= since) {
       return { kind: "already-fresh", response: stored };
     }
-    if (this.#waitsUntil !== null) return this.#hold(request, stored);
-    return this.#ask(request, stored, context);
+    if (this.#waitsUntil !== null) return this.#hold(canonical, stored);
+    return this.#ask(canonical, stored, context);
   }
 
   /** Until when no source is to be asked; null when there is one that may be. */
@@ -339,56 +356,60 @@ export class Revalidator {
     return times.reduce((first, time) => (first === null || time === null ? null : Math.min(first, time)));
   }
 
-  async #hold(request: CanonicalRequest, stored: StoredResponse | null): Promise<RevalidationResult> {
-    const fallback = await this.#fallbackFor(request, stored);
+  async #hold(canonical: CanonicalRequest, stored: StoredResponse | null): Promise<RevalidationResult> {
+    const fallback = await this.#fallbackFor(canonical, stored);
     const result: RevalidationResult = { kind: "backing-off", fallback };
-    this.#backoff.hold(request.target, result, this.#waitsUntil ?? 0);
+    this.#backoff.hold(canonical.target, result, this.#waitsUntil ?? 0);
     return result;
   }
 
   /** Asks the sources in turn, until one has an answer. */
   async #ask(
-    request: CanonicalRequest,
+    canonical: CanonicalRequest,
     stored: StoredResponse | null,
     context: RequestContext,
   ): Promise<RevalidationResult> {
     const { sources, clock } = this.#options;
     const now = clock();
+    let allowed: Promise<boolean> | undefined;
     const held = {
       stored: onlyMonotonic(stored, now),
       waitUntil: context.waitUntil,
-      mayRead: once(() => this.#allows(context)),
+      mayRead: () => {
+        allowed ??= this.#allows(context);
+        return allowed;
+      },
     };
     let failure: FailedAnswer | null = null;
     for (const source of sources) {
-      const answer = await source.read(request, held);
+      const answer = await source.read(canonical, held);
       if (answer.kind === "response") {
         const { response } = answer;
-        this.#store(request, response, context);
+        this.#store(canonical, response, context);
         const isFallback = source !== sources[0];
         return { kind: "fetched", response, originSeconds: Math.max(0, clock() - now), isFallback };
       }
-      const result = await this.#settle(request, answer, { stored, failure });
+      const result = await this.#settle(canonical, answer, { stored, failure });
       if (result !== null) return result;
       if (answer.kind === "failed") failure ??= answer;
     }
-    return failure === null ? this.#hold(request, stored) : this.#fail(request, stored, failure);
+    return failure === null ? this.#hold(canonical, stored) : this.#fail(canonical, stored, failure);
   }
 
   /** What an answer without a response means; null when the next source is to be asked. */
   async #settle(
-    request: CanonicalRequest,
+    canonical: CanonicalRequest,
     answer: SourceAnswer,
     { stored, failure }: { stored: StoredResponse | null; failure: FailedAnswer | null },
   ): Promise<RevalidationResult | null> {
     switch (answer.kind) {
       case "unchanged":
         if (stored === null) return null;
-        return this.#remember(request, { kind: "unchanged", response: stored }, answer.until, failure);
+        return this.#remember(canonical, { kind: "unchanged", response: stored }, answer.until, failure);
       case "refused":
-        return this.#remember(request, answer, answer.until, failure);
+        return this.#remember(canonical, answer, answer.until, failure);
       case "rate-limited":
-        return { kind: "rate-limited", fallback: await this.#fallbackFor(request, stored) };
+        return { kind: "rate-limited", fallback: await this.#fallbackFor(canonical, stored) };
       default:
         return null;
     }
@@ -406,38 +427,33 @@ export class Revalidator {
     return result;
   }
 
-  #store(request: CanonicalRequest, response: StoredResponse, context: RequestContext): void {
+  #store(canonical: CanonicalRequest, response: StoredResponse, context: RequestContext): void {
     const { cache, kvFallback, log } = this.#options;
-    const written = Promise.all([cache.put(response), kvFallback?.putIfDue(request, response)]);
-    this.#backoff.clear(request.target);
-    const entry = { event: "response_not_stored", message: "A response was served but not stored." };
-    context.waitUntil(nullOnError(written, log, entry));
+    const written = Promise.all([cache.put(response), kvFallback?.putIfDue(canonical, response)]);
+    this.#backoff.clear(canonical.target);
+    context.waitUntil(nullOnError(written, log, "response_not_stored"));
   }
 
   async #fail(
-    request: CanonicalRequest,
+    canonical: CanonicalRequest,
     stored: StoredResponse | null,
     { status, retryAfter }: FailedAnswer,
   ): Promise<RevalidationResult> {
-    const fallback = await this.#fallbackFor(request, stored);
+    const fallback = await this.#fallbackFor(canonical, stored);
     const result: RevalidationResult = { kind: "failure", status, fallback };
-    this.#backoff.record(request.target, result, retryAfter);
+    this.#backoff.record(canonical.target, result, retryAfter);
     return result;
   }
 
   async #fallbackFor(
-    request: CanonicalRequest,
+    canonical: CanonicalRequest,
     stored: StoredResponse | null,
   ): Promise<FallbackResponse | null> {
     if (stored !== null) return { response: stored, source: "stale-if-error" };
     const { kvFallback, clock, log } = this.#options;
     if (kvFallback === null) return null;
-    const entry = { event: "fallback_not_read", message: "The KV fallback could not be used." };
-    const read = nullOnError(kvFallback.get(request), log, entry);
+    const read = nullOnError(kvFallback.get(canonical), log, "fallback_not_read");
     const response = onlyUsable(await nullAfter(Date.now() + kvReadSeconds * 1000, read), clock());
     return response === null ? null : { response, source: "kv-fallback" };
   }
 }
-
-/** What the requests of one isolate share. `clock` gives Unix seconds. */
-export type EdgeServices = { cache: TieredCache; revalidator: Revalidator; clock: () => number };

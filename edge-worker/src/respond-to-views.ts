@@ -5,7 +5,7 @@ import { type PullVerdict, verifyPull } from "@trendvault/contract/request-signa
 import { keptHours, largestMessage, pullRows, readViewMessage } from "@trendvault/contract/views";
 import { countViews, type ViewServices } from "./count-views.ts";
 import { baseHeaders, emptyResponse, isTooLong, refuse, refuseParameters } from "./handle-request.ts";
-import { limiterFailed, nullOnError } from "./log.ts";
+import { nullOnError } from "./log.ts";
 import type { PulledMinutes } from "./minute-counts.ts";
 import type { RequestContext } from "./read-through.ts";
 
@@ -67,7 +67,7 @@ async function respondToMessage(
 
 // Without a rate limiter, the ceiling from served lists still bounds what is believed.
 async function allows(context: MessageContext, { log }: ViewServices): Promise<boolean> {
-  return (await nullOnError(context.allowMessage(), log, limiterFailed)) !== false;
+  return (await nullOnError(context.allowMessage(), log, "rate_limiter_failed")) !== false;
 }
 
 const refusals: Record<Exclude<PullVerdict, "valid">, string> = {

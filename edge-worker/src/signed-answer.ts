@@ -28,15 +28,15 @@ export type ReceivedAnswer = { status: number; headers: Headers; body: Uint8Arra
 /** Reads the origin's answer to a request, or says why it is none. How old it may be, is for the caller to judge. */
 export async function readAnswer(
   received: ReceivedAnswer,
-  { request, keys, now }: { request: CanonicalRequest; keys: PublicKeySet; now: number },
+  { canonical, keys, now }: { canonical: CanonicalRequest; keys: PublicKeySet; now: number },
 ): Promise<SignedAnswer | string> {
   const { status } = received;
-  if (status !== 200 && !(status === 404 && mayBeMissing(request))) return `status ${status}`;
+  if (status !== 200 && !(status === 404 && mayBeMissing(canonical))) return `status ${status}`;
   const verified = await verifySignature(withStrongEntityTag(received), keys);
   if (verified.verdict !== "valid") return `its signature is not valid: ${verified.verdict}`;
   const { fields, signatureFields, created } = verified;
   if (isFromFuture(created, now)) return "it was signed in the future";
-  if (fields["content-location"] !== request.target) return "it is the answer to another request";
+  if (fields["content-location"] !== canonical.target) return "it is the answer to another request";
   if (!contentTypes.test(fields["content-type"])) return "it is of another type";
   const lifetimes = readLifetimes(fields[lifetimesField]);
   if (lifetimes === null) return "it may not be stored";
@@ -45,7 +45,7 @@ export async function readAnswer(
   if (content === null) return "it is not JSON";
   const generatedAt = content.generated_at === undefined ? null : Date.parse(content.generated_at) / 1000;
   if (Number.isNaN(generatedAt)) return "it has no date that can be read";
-  const policy = request.target === serviceWorkerPath ? { "content-security-policy": workerPolicy } : null;
+  const policy = canonical.target === serviceWorkerPath ? { "content-security-policy": workerPolicy } : null;
   const headers = { ...content.fields, ...policy, ...fields, ...linkTo(content.next), ...signatureFields };
   return { status, body, headers, lifetimes, generatedAt, created };
 }
@@ -78,9 +78,6 @@ function linkTo(next: unknown): { link?: string } {
   const isPage = typeof next === "string" && /^\/api\/trending\?[!-;=?-~]+$/.test(next);
   return isPage ? { link: `<${next}>; rel="next"` } : {};
 }
-
-/** Where StoredResponses are in the Cache API and in KV. Another form needs another name: both outlive a deployment. */
-export const storageNamespace = "stored-responses-3";
 
 /**
  * A validated response of the origin, or of a bundle, as plain data: it can be shared between requests, cached and put

@@ -1,5 +1,5 @@
 import { expect, setSystemTime, test } from "bun:test";
-import { isStillAhead, SingleFlight } from "./single-flight.ts";
+import { isBeforeDeadline, SingleFlight } from "./single-flight.ts";
 
 test("work in flight is shared, by key", async () => {
   const flights = new SingleFlight<string>(10);
@@ -84,5 +84,5 @@ test.each<[string, number, boolean]>([
   ["is as far ahead as it may be set", 1120, true],
   ["was set before the clock went back by minutes", 1300, false],
 ])("a time that %s", (_, time, expected) => {
-  expect(isStillAhead(time, { now: 1000, longest: 120 })).toBe(expected);
+  expect(isBeforeDeadline(time, { now: 1000, longest: 120 })).toBe(expected);
 });

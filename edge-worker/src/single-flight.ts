@@ -13,7 +13,7 @@ export class SingleFlight<T> {
   isInFlight(key: string): boolean {
     const flight = this.#flights.get(key);
     const longest = this.#timeoutSeconds * 1000;
-    return flight !== undefined && isStillAhead(flight.timeoutAt, { now: Date.now(), longest });
+    return flight !== undefined && isBeforeDeadline(flight.timeoutAt, { now: Date.now(), longest });
   }
 
   /**
@@ -38,30 +38,24 @@ export class SingleFlight<T> {
   }
 }
 
-/** The promise's value, or null once the time (Unix milliseconds) has come. */
-export async function nullAfter<T>(time: number, promise: Promise<T>): Promise<T | null> {
+/** The promise's value, or null once the deadline (Unix milliseconds) has come. */
+export async function nullAfter<T>(deadline: number, promise: Promise<T>): Promise<T | null> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), Math.max(0, time - Date.now()));
+    timer = setTimeout(() => resolve(null), Math.max(0, deadline - Date.now()));
   });
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
 
 /**
- * Whether a time is still to come that was set to be at most `longest` ahead. One that is further ahead was set before
- * the clock was set back, and counts as past: else what waits for seconds would wait for as long as the clock was wrong.
- * All are of one unit.
+ * Whether a deadline is still to come that was set to be at most `longest` ahead. One that is further ahead was set
+ * before the clock was set back, and counts as past: else what waits for seconds would wait for as long as the clock was
+ * wrong. All are of one unit.
  */
-export function isStillAhead(time: number, { now, longest }: { now: number; longest: number }): boolean {
+export function isBeforeDeadline(
+  deadline: number,
+  { now, longest }: { now: number; longest: number },
+): boolean {
   const rounding = 1;
-  return now < time && time - now <= longest + rounding;
-}
-
-/** What the first call gives, for all calls. */
-export function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | null = null;
-  return () => {
-    result ??= work();
-    return result;
-  };
+  return now < deadline && deadline - now <= longest + rounding;
 }

@@ -14,7 +14,7 @@ import {
 } from "./minute-counts.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import type { RequestContext } from "./read-through.ts";
-import { isStillAhead, nullAfter } from "./single-flight.ts";
+import { isBeforeDeadline, nullAfter } from "./single-flight.ts";
 
 type Batch = {
   messages: number;
@@ -70,7 +70,7 @@ export class IncrementBatches {
   #openBatch(region: string, context: Pick<RequestContext, "waitUntil">): Batch {
     const open = this.#open.get(region);
     const [now, longest] = [Date.now(), (this.#options.batchSeconds + addSeconds) * 1000];
-    const isOpen = open !== undefined && isStillAhead(open.endsAt, { now, longest });
+    const isOpen = open !== undefined && isBeforeDeadline(open.endsAt, { now, longest });
     if (isOpen && open.messages < mostMessages) return open;
     const blocks = new Map<string, BlockIncrement>();
     const endsAt = now + longest;
@@ -132,7 +132,7 @@ export class ServedLists {
     if (known !== undefined) known.lists++;
     else this.#byTarget.set(target, { query, lists: 1 });
     if (this.#byTarget.size >= mostTargets) context.waitUntil(this.#send());
-    if (isStillAhead(this.#flushAt, { now, longest: this.#options.flushSeconds })) return;
+    if (isBeforeDeadline(this.#flushAt, { now, longest: this.#options.flushSeconds })) return;
     this.#flushAt = now + this.#options.flushSeconds;
     context.waitUntil(this.#flush());
   }

@@ -4,10 +4,11 @@ import { EdgeSigner } from "@trendvault/contract/request-signatures";
 import type { Bucket } from "../src/bundle-store.ts";
 import { createBundleReaders } from "../src/bundles.ts";
 import { KvFallback, TieredCache } from "../src/cache.ts";
+import { Backoff } from "../src/document-source.ts";
 import { handleRequest } from "../src/handle-request.ts";
 import type { Logger } from "../src/log.ts";
 import { OriginSource } from "../src/origin.ts";
-import { Revalidator } from "../src/read-through.ts";
+import { ReadThroughCache } from "../src/read-through.ts";
 import type { StoredResponse } from "../src/signed-answer.ts";
 import { storeName } from "./bundles.ts";
 import type { Exchange } from "./exchanges.ts";
@@ -64,7 +65,7 @@ type EdgeOptions = Pick<Situation, "stored" | "fallback"> & {
 
 /** The edge without workerd, with caches of its own unless it shares a data centre's. */
 export class InProcessEdge {
-  readonly #services: Parameters<typeof handleRequest>[2]["services"];
+  readonly #cache: ReadThroughCache;
   readonly #pending: Promise<unknown>[] = [];
 
   constructor({ stored, fallback, bundles, ...others }: EdgeOptions, clock: () => number) {
@@ -72,10 +73,9 @@ export class InProcessEdge {
     for (const response of stored) dataCentre.responses.set(response.target, response);
     const keys = JSON.parse(bundles?.keySet ?? keySet);
     const signer = new EdgeSigner(parseKeyRing(edgeKeys));
-    const cache = new TieredCache(dataCentre.cache, log);
     const store = { get: async () => fallback, put: async () => {} } as unknown as KVNamespace;
     const timeoutSeconds = bundles?.timeoutSeconds ?? 60;
-    const common = { keys, timeoutSeconds, backoff: { seconds: 5, random: () => 0.5 }, clock, log };
+    const common = { keys, timeoutSeconds, backoff: new Backoff(5, () => 0.5), clock, log };
     const origin = hasOrigin
       ? new OriginSource({ ...common, url: new URL("http://origin.example"), signer })
       : null;
@@ -83,13 +83,12 @@ export class InProcessEdge {
     const stores = (bundles?.prefixes ?? [""]).map((prefix) => ({ prefix, name: storeName(prefix) }));
     const options = { ...common, signingSeed: null, stores, base, isOnly: !hasOrigin };
     const readers = bundles ? createBundleReaders({ ...options, ...bundles }, () => dataCentre.bytes) : null;
-    const revalidator = new Revalidator({
+    this.#cache = new ReadThroughCache({
       ...common,
-      cache,
+      cache: new TieredCache(dataCentre.cache, log),
       sources: [origin, readers?.source ?? null].filter((source) => source !== null),
       kvFallback: new KvFallback(store, { intervalSeconds: 600, keys, clock }),
     });
-    this.#services = { cache, revalidator, clock, views: null };
   }
 
   /** What a client sees; what the edge does in the background is done, too. `isAllowed`: by the rate limiter. */
@@ -99,7 +98,8 @@ export class InProcessEdge {
     const request = new Request(`https://site.example${target}`);
     const response = await handleRequest(request, new URL(request.url), {
       context,
-      services: this.#services,
+      cache: this.#cache,
+      views: null,
     });
     const seen = JSON.stringify([response.status, [...response.headers], await response.text()]);
     while (this.#pending.length > 0) await this.#pending.pop();

@@ -78,12 +78,12 @@ test("a removed video is gone within 15 minutes from what an edge and KV had, an
 const failure: Exchange = { status: 500, headers: [], body: "" };
 
 async function store([question, exchange]: [string, Exchange], now: number): Promise<StoredResponse> {
-  const request = canonicalize(new URL(question, "http://a")).canonical;
-  if (request === null) throw new Error(question);
+  const { canonical } = canonicalize(new URL(question, "http://a"));
+  if (canonical === null) throw new Error(question);
   const body = new TextEncoder().encode(exchange.body);
   const received = { status: exchange.status, headers: new Headers(exchange.headers), body };
   const validated = await validateOriginResponse(received, {
-    request,
+    canonical,
     stored: null,
     now,
     keys: JSON.parse(keySet),

@@ -72,7 +72,7 @@ describe("nothing that changes between origin and edge reaches a client", () => 
     const { status, headers, body } = genuine.get(question) as Exchange;
     if (canonical === null) throw new Error(question);
     const received = { status, headers: new Headers(headers), body: new TextEncoder().encode(body) };
-    const context = { request: canonical, stored: null, now, keys: JSON.parse(keySet) };
+    const context = { canonical, stored: null, now, keys: JSON.parse(keySet) };
     const validated = await validateOriginResponse(received, context);
     if (validated.kind === "response") stored.set(question, validated.response);
   }

@@ -94,12 +94,12 @@ function signedAt(created: number): Exchange {
 }
 
 async function storedAt(fetchedAt: number, generatedAt: number): Promise<StoredResponse> {
-  const request = canonicalize(new URL(target, "http://a")).canonical;
-  if (request === null) throw new Error(target);
+  const { canonical } = canonicalize(new URL(target, "http://a"));
+  if (canonical === null) throw new Error(target);
   const { status, headers, body } = signedAt(fetchedAt);
   const received = { status, headers: new Headers(headers), body: new TextEncoder().encode(body) };
   const keys = JSON.parse(bundleKeySet);
-  const validated = await validateOriginResponse(received, { request, stored: null, now: fetchedAt, keys });
+  const validated = await validateOriginResponse(received, { canonical, stored: null, now: fetchedAt, keys });
   if (validated.kind !== "response") throw new Error(validated.reason);
   return { ...validated.response, generatedAt };
 }
