@@ -15,31 +15,24 @@ import {
   trendingUrl,
   writeCursor,
 } from "@trendvault/contract/queries";
-import {
-  type BundleDocuments,
-  type BundlePointers,
-  DocumentFailure,
-  endOf,
-  inTime,
-  publishedAt,
-} from "./bundle-store.ts";
-import { type DelegatedSigner, type DocumentSigner, listInTokens } from "./document-signer.ts";
+import { type BundleStore, DocumentFailure, publishedAt, timeLimit } from "./bundle-store.ts";
+import { DelegatedSigner, type DocumentSigner, listInTokens } from "./document-signer.ts";
 import {
   type Backoff,
   type DocumentSource,
   type Held,
   type SourceAnswer,
   SourceBreaker,
+  type WaitUntil,
 } from "./document-source.ts";
 import { type Logger, nullOnError } from "./log.ts";
 import { type CanonicalRequest, freshnessAt, isPage, redactedTarget } from "./policy.ts";
 import { isNewer, type SignedAnswer, type StoredResponse } from "./signed-answer.ts";
 
 type Options = {
-  pointers: BundlePointers;
-  documents: BundleDocuments;
-  lists: BundledLists;
-  signer: DelegatedSigner;
+  store: BundleStore;
+  /** What the edge signs with; null: it has no key. */
+  signer: Promise<DocumentSigner> | null;
   /** Whether there is no origin: what is in no bundle does not exist then. */
   isOnly: boolean;
   timeoutSeconds: number;
@@ -49,20 +42,35 @@ type Options = {
   log: Logger;
 };
 
+/** The 50 ranks of a generation's list after `block` times as many. */
+export type ListPlace = { generation: number; block: number };
+
+/** What reads bundles: documents, and which video has which rank in a list. */
+export interface BundleReader extends DocumentSource {
+  /** The page at a place of a list, or null when none can be read. */
+  readRanks(query: TrendingQuery, place: ListPlace, waitUntil: WaitUntil): Promise<ListPage | null>;
+}
+
 /** One request, and the bundle that answers it. `until`: for how long nothing else is known (Unix seconds). */
 type Question = Held & { canonical: CanonicalRequest; pointer: BundlePointer; until: number };
 
-type Newest = Awaited<ReturnType<BundlePointers["current"]>>;
+type Newest = Awaited<ReturnType<BundleStore["pointers"]["current"]>>;
 
 const freshPointerSeconds = 15 * 60; // as long as a signature of the origin counts as one of now
 
 /** The bundles of rendered documents: the newest generation's, and for a cursor that of its generation. */
-export class BundleSource implements DocumentSource {
+export class BundleSource implements BundleReader {
+  readonly store: BundleStore;
+  readonly signer: DelegatedSigner;
+  readonly #lists: BundledLists;
   readonly #options: Options;
   readonly #breaker: SourceBreaker;
 
   constructor(options: Options) {
     this.#options = options;
+    this.store = options.store;
+    this.signer = new DelegatedSigner(options);
+    this.#lists = new BundledLists(options.store);
     const { backoff, clock, timeoutSeconds } = options;
     this.#breaker = new SourceBreaker({ backoff, probeSeconds: timeoutSeconds, clock });
   }
@@ -74,13 +82,13 @@ export class BundleSource implements DocumentSource {
   async read(canonical: CanonicalRequest, held: Held): Promise<SourceAnswer> {
     if (this.waitsUntil !== null) return { kind: "waiting", until: this.waitsUntil };
     try {
-      const end = endOf(this.#options.timeoutSeconds);
-      const newest = await inTime(end, this.#options.pointers.current(held.waitUntil));
+      const inTime = timeLimit(this.#options.timeoutSeconds);
+      const newest = await inTime(this.store.pointers.current(held.waitUntil));
       const generation = generationOf(canonical) ?? newest.pointer.generation;
       if (held.stored?.bundle === generation) return { kind: "unchanged", until: newest.until };
       if (!(await held.mayRead())) return { kind: "rate-limited" };
       if (!this.#breaker.begin()) return { kind: "waiting", until: this.waitsUntil ?? 0 };
-      const answer = await inTime(end, this.#read(canonical, { ...held, generation, newest }));
+      const answer = await inTime(this.#read(canonical, { ...held, generation, newest }));
       this.#breaker.succeed();
       return answer;
     } catch (error) {
@@ -95,6 +103,22 @@ export class BundleSource implements DocumentSource {
     return logFailure(this.#options.log, canonical, error);
   }
 
+  readRanks(query: TrendingQuery, place: ListPlace, waitUntil: WaitUntil): Promise<ListPage | null> {
+    return nullOnError(this.#readRanks(query, place, waitUntil), this.#options.log, "bundle_failed");
+  }
+
+  async #readRanks(
+    query: TrendingQuery,
+    { generation, block }: ListPlace,
+    waitUntil: WaitUntil,
+  ): Promise<ListPage | null> {
+    const { pointer: newest } = await this.store.pointers.current(waitUntil);
+    const isNewest = newest.generation === generation;
+    const pointer = isNewest ? newest : await this.store.pointers.ofGeneration(generation, waitUntil);
+    if (pointer === null) return null;
+    return (await this.#lists.readBlock(query, block, { pointer, waitUntil }))?.page ?? null;
+  }
+
   async #read(
     canonical: CanonicalRequest,
     {
@@ -103,12 +127,11 @@ export class BundleSource implements DocumentSource {
       ...held
     }: Held & { generation: number; newest: Newest },
   ): Promise<SourceAnswer> {
-    const { pointers, documents } = this.#options;
     const isNewest = generation === newest.generation;
-    const pointer = isNewest ? newest : await pointers.ofGeneration(generation, held.waitUntil);
+    const pointer = isNewest ? newest : await this.store.pointers.ofGeneration(generation, held.waitUntil);
     if (pointer === null) return this.#withoutBundle(canonical, newest, until);
     const question = { ...held, canonical, pointer, until };
-    const answer = await documents.read(canonical, pointer, held.waitUntil);
+    const answer = await this.store.read(canonical, pointer, held.waitUntil);
     if (answer === null) return this.#withoutDocument(question);
     return this.#take(answer, answer.created, question);
   }
@@ -164,25 +187,24 @@ export class BundleSource implements DocumentSource {
 
   /** A list of another length, or a cursor that no page has led to. */
   async #makeList(query: TrendingQuery, question: Question): Promise<SourceAnswer> {
-    const { lists, documents, signer } = this.#options;
     const { canonical, pointer, waitUntil, until } = question;
-    const parts = await lists.readParts(query, question);
+    const parts = await this.#lists.readParts(query, question);
     if (parts === null && query.cursor === undefined) return this.#unexplained();
     if (parts === null || isPastTheEnd(query, parts.pages[0].total)) {
       return this.#missing(missing.page, question);
     }
-    const key = await signer.find(pointer, waitUntil);
+    const key = await this.signer.find(pointer, waitUntil);
     if (key === null) {
-      const limits = await documents.limitsOf(pointer, waitUntil);
+      const limits = await this.store.limitsOf(pointer, waitUntil);
       return { kind: "refused", refusal: otherLimit(limits), until };
     }
-    const answer = await lists.write({ canonical, query }, parts, key);
+    const answer = await this.#lists.write({ canonical, query }, parts, key);
     return this.#take(answer, parts.signedAt, question);
   }
 
   /** Whether there is such a page of a list for people. Its first one has no cursor. */
   async #findPage(query: TrendingQuery, question: Question): Promise<SourceAnswer> {
-    const block = await this.#options.lists.readBlock(query, 0, question);
+    const block = await this.#lists.readBlock(query, 0, question);
     if (block === null || isPastTheEnd(query, block.page.total)) {
       return this.#missing(missing.page, question);
     }
@@ -192,14 +214,14 @@ export class BundleSource implements DocumentSource {
 
   /** What does not exist, signed where there is a key. Of an old bundle nothing follows about now. */
   async #missing(detail: string, question: Question): Promise<SourceAnswer> {
-    const { signer, clock } = this.#options;
+    const { clock } = this.#options;
     const { canonical, pointer, waitUntil, until } = question;
     const now = clock();
     if (canonical.query === null && publishedAt(pointer) < now - freshPointerSeconds) {
       throw new DocumentFailure("it is not in the bundle, which is too old to say that it does not exist");
     }
     const refusal = notFound(detail);
-    const key = await signer.find(pointer, waitUntil);
+    const key = await this.signer.find(pointer, waitUntil);
     if (key === null) return { kind: "refused", refusal, until };
     const body = JSON.stringify(describeProblem(refusal.kind, detail));
     const lifetimes = missingLifetimes;
@@ -229,8 +251,6 @@ function otherLimit(limits: readonly number[]): ListRefusal {
   };
 }
 
-type WaitUntil = (work: Promise<unknown>) => void;
-
 /** A page of a list, as far as other pages are made of it. */
 export type ListPage = { generation: number; total: number; items: { rank: number; id: string }[] };
 
@@ -238,11 +258,11 @@ export type ListPage = { generation: number; total: number; items: { rank: numbe
 type Parts = { pages: [ListPage, ...ListPage[]]; signedAt: number };
 
 /** Lists of a bundle's generation of any length, made of the longest pages, which are always there. */
-export class BundledLists {
-  readonly #documents: BundleDocuments;
+class BundledLists {
+  readonly #store: BundleStore;
 
-  constructor(documents: BundleDocuments) {
-    this.#documents = documents;
+  constructor(store: BundleStore) {
+    this.#store = store;
   }
 
   /**
@@ -259,7 +279,7 @@ export class BundledLists {
     const cursor = block === 0 ? undefined : start; // as `next` leads there
     const target = trendingUrl({ ...query, limit: largestLimit, cursor });
     const canonical: CanonicalRequest = { target, query, regionFromCountry: false };
-    const answer = await this.#documents.read(canonical, pointer, waitUntil);
+    const answer = await this.#store.read(canonical, pointer, waitUntil);
     return answer === null ? null : { page: JSON.parse(answer.body) as ListPage, signedAt: answer.created };
   }
 
@@ -302,49 +322,6 @@ export class BundledLists {
       lifetimes: answerLifetimes,
     } as const;
     return signer.signDocument(document, { canonical, now: signedAt });
-  }
-}
-
-type RankOptions = { pointers: BundlePointers; lists: BundledLists; log: Logger };
-
-/** Which video has which rank in the lists of bundles. */
-export interface RankReader {
-  /** The page of 50 ranks after `block` times as many of a generation's list, or null when none can be read. */
-  read(
-    query: TrendingQuery,
-    place: { generation: number; block: number },
-    waitUntil: (work: Promise<unknown>) => void,
-  ): Promise<ListPage | null>;
-}
-
-/** The ranks in the bundles of one store. */
-export class BundledRanks implements RankReader {
-  readonly #options: RankOptions;
-
-  constructor(options: RankOptions) {
-    this.#options = options;
-  }
-
-  async read(
-    query: TrendingQuery,
-    { generation, block }: { generation: number; block: number },
-    waitUntil: (work: Promise<unknown>) => void,
-  ): Promise<ListPage | null> {
-    const page = this.#read(query, { generation, block }, waitUntil);
-    return nullOnError(page, this.#options.log, "bundle_failed");
-  }
-
-  async #read(
-    query: TrendingQuery,
-    { generation, block }: { generation: number; block: number },
-    waitUntil: (work: Promise<unknown>) => void,
-  ): Promise<ListPage | null> {
-    const { pointers, lists } = this.#options;
-    const { pointer: newest } = await pointers.current(waitUntil);
-    const isNewest = newest.generation === generation;
-    const pointer = isNewest ? newest : await pointers.ofGeneration(generation, waitUntil);
-    if (pointer === null) return null;
-    return (await lists.readBlock(query, block, { pointer, waitUntil }))?.page ?? null;
   }
 }
 

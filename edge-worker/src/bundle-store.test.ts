@@ -1,6 +1,9 @@
 import { beforeEach, expect, test } from "bun:test";
-import { TestPublicationSigner, testStoreName } from "@trendvault/contract/test-support/signers";
-import { BundlePointers, type ReadPointer } from "./bundle-store.ts";
+import {
+  TestPublicationSigner,
+  testStoreName,
+} from "@trendvault/contract/test-support/signers";
+import { type Bucket, BundleStore } from "./bundle-store.ts";
 import { Backoff } from "./document-source.ts";
 
 const begun = Date.parse("2026-11-22T03:40:00Z") / 1000;
@@ -33,24 +36,26 @@ function newDataCentre() {
   return {
     match: async (name: string) => shared.get(name) ?? null,
     put: async (name: string, bytes: Uint8Array<ArrayBuffer>) => void shared.set(name, bytes),
+    delete: async (name: string) => void shared.delete(name),
   };
 }
 
 function newIsolate(shared = newDataCentre()) {
-  const readPointer = async (name: string, etag?: string): Promise<ReadPointer | "unchanged" | null> => {
+  const get = async (name: string, { onlyIf }: { onlyIf?: { etagDoesNotMatch?: string } } = {}) => {
     reads.push(name);
     if (failure !== null) throw failure;
     const bytes = objects.get(name);
     if (bytes === undefined) return null;
-    const own = new TextDecoder().decode(bytes).slice(-20);
-    return own === etag ? "unchanged" : { bytes, etag: own };
+    const etag = new TextDecoder().decode(bytes).slice(-20);
+    if (etag === onlyIf?.etagDoesNotMatch) return { etag };
+    return { etag, size: bytes.length, body: null, arrayBuffer: async () => bytes.slice().buffer };
   };
   const log = ({ event, reason }: { event: string; reason?: unknown }) => events.push(`${event}: ${reason}`);
   const backoff = new Backoff(5, () => 0.5);
   const clock = () => now;
-  const bucket = { readPointer };
-  const options = { bucket, shared, keys, store: testStoreName, timeoutSeconds: 60, backoff, clock, log };
-  const pointers = new BundlePointers(options);
+  const bucket = { get } as unknown as Bucket;
+  const store = { bucket, prefix: "", store: testStoreName, shared };
+  const { pointers } = new BundleStore({ ...store, keys, timeoutSeconds: 60, backoff, clock, log });
   const current = async () => (await pointers.current(() => {})).pointer.generation;
   return {
     current,

@@ -1,7 +1,6 @@
 import type { R2Bucket } from "@cloudflare/workers-types";
 import {
   BrokenBundle,
-  type BundleDocument,
   type BundleIndex,
   type BundleRange,
   type ReadRange,
@@ -19,7 +18,7 @@ import {
   verifyBundlePointer,
 } from "@trendvault/contract/pointer";
 import { LruMap } from "./cache.ts";
-import type { Backoff } from "./document-source.ts";
+import type { Backoff, WaitUntil } from "./document-source.ts";
 import { type Logger, nullOnError } from "./log.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import { parseJson, readAnswer, type SignedAnswer, utf8 } from "./signed-answer.ts";
@@ -31,24 +30,42 @@ import { isBeforeDeadline, nullAfter, SingleFlight } from "./single-flight.ts";
  */
 export class DocumentFailure extends Error {}
 
-type WaitUntil = (work: Promise<unknown>) => void;
-
 const indexesCapacity = 4_000_000; // bytes of indexes
 const largestIndex = 2_500_000; // bytes; one of the most buckets that there may be has fewer
 const largestPart = 4_000_000; // bytes
 
-/** The documents of bundles, by the pointers that name them. */
-export class BundleDocuments {
+type Options = {
+  bucket: Bucket;
+  /** What all names of the store begin with. */
+  prefix: string;
+  /** What its writer calls the store. */
+  store: string;
+  shared: SharedBytes;
+  /** What documents and pointers have to be signed with. */
+  keys: PublicKeySet;
+  timeoutSeconds: number;
+  backoff: Backoff;
+  /** Unix seconds. */
+  clock: () => number;
+  log: Logger;
+};
+
+/** What one writer publishes in a bucket: signed pointers to bundles, and the documents in them. */
+export class BundleStore {
+  readonly pointers: BundlePointers;
+  readonly prefix: string;
   readonly #ranges: BundleRanges;
   readonly #keys: PublicKeySet;
   readonly #clock: () => number;
   readonly #indexes = new LruMap<BundleIndex>(indexesCapacity, ({ directory }) => directory.length);
 
-  /** `keys`: what documents have to be signed with. `clock`: Unix seconds. */
-  constructor(ranges: BundleRanges, { keys, clock }: { keys: PublicKeySet; clock: () => number }) {
-    this.#ranges = ranges;
-    this.#keys = keys;
-    this.#clock = clock;
+  constructor(options: Options) {
+    const reads = { ...options, bucket: new BundleBucket(options) };
+    this.pointers = new BundlePointers(reads);
+    this.prefix = options.prefix;
+    this.#ranges = new BundleRanges(reads);
+    this.#keys = options.keys;
+    this.#clock = options.clock;
   }
 
   /** The lengths of the lists that a bundle has. @throws Error when it cannot be read or is broken */
@@ -75,7 +92,9 @@ export class BundleDocuments {
     const document = await this.#checked(pointer, waitUntil, read).catch(asDocumentFailure);
     if (document === null) return null;
     const reader = { canonical, keys: this.#keys, now: this.#clock() };
-    const answer = await readAnswer(asReceived(document), reader);
+    const { status, fields, body } = document;
+    const received = { status, headers: new Headers(fields), body };
+    const answer = await readAnswer(received, reader);
     if (typeof answer === "string") throw new DocumentFailure(`a document cannot be served: ${answer}`);
     return answer;
   }
@@ -119,23 +138,7 @@ function asDocumentFailure(error: Error): never {
   throw error instanceof BrokenBundle ? new DocumentFailure(error.message, { cause: error }) : error;
 }
 
-function asReceived({ status, fields, body }: BundleDocument) {
-  return { status, headers: new Headers(fields), body };
-}
-
-type PointerOptions = {
-  bucket: Pick<BundleBucket, "readPointer">;
-  shared: Pick<SharedBytes, "match" | "put">;
-  /** Those for publications verify pointers. */
-  keys: PublicKeySet;
-  /** What its writer calls the store. */
-  store: string;
-  timeoutSeconds: number;
-  backoff: Backoff;
-  /** Unix seconds. */
-  clock: () => number;
-  log: Logger;
-};
+type ReadOptions = Omit<Options, "bucket"> & { bucket: BundleBucket };
 
 /** A pointer as it was read. */
 type Held = { pointer: BundlePointer; text: string; etag: string };
@@ -149,8 +152,8 @@ const olderSeconds = 3600;
 const remembered = 64;
 
 /** The signed pointers to bundles: the newest, and those of older generations. It never goes back to an older one. */
-export class BundlePointers {
-  readonly #options: PointerOptions;
+class BundlePointers {
+  readonly #options: ReadOptions;
   readonly #flights: SingleFlight<void>;
   readonly #older = new LruMap<BundlePointer>(remembered);
   #held: Held | null = null;
@@ -158,7 +161,7 @@ export class BundlePointers {
   #failures = 0;
   #failure = "the bucket did not answer in time";
 
-  constructor(options: PointerOptions) {
+  constructor(options: ReadOptions) {
     this.#options = options;
     this.#flights = new SingleFlight(options.timeoutSeconds + 1);
   }
@@ -235,7 +238,7 @@ export class BundlePointers {
     return true;
   }
 
-  // What may not be served any more is no lower bound: a store that was set up anew is older, and right.
+  // What may not be served any more sets no limit: a store that was set up anew is older, and right.
   #isOlder(pointer: BundlePointer, held: BundlePointer): boolean {
     if (this.#options.clock() > publishedAt(held) + pointerSharedSeconds) return false;
     return (
@@ -251,7 +254,7 @@ export class BundlePointers {
     return verified.pointer;
   }
 
-  /** The pointer that isolates share; an older one than is held is none. */
+  /** The pointer that isolates share; ignored when older than the one that is held. */
   async #readSharedPointer(): Promise<SharedPointer | null> {
     const bytes = await this.#readShared(currentBundleName);
     const shared =
@@ -288,9 +291,6 @@ export function publishedAt({ published_at }: BundlePointer): number {
   return Date.parse(published_at) / 1000;
 }
 
-type SharedRanges = Pick<SharedBytes, "match" | "put" | "delete">;
-type RangeOptions = { bucket: BundleBucket; shared: SharedRanges; timeoutSeconds: number; log: Logger };
-
 const rangesCapacity = 8_000_000; // bytes; an isolate has 128 MB
 const rangeSharedSeconds = 3600; // a bundle is asked for while it is the newest, and some time for its next pages
 const sharedReadSeconds = 1;
@@ -299,12 +299,12 @@ const sharedReadSeconds = 1;
  * Ranges of bundles' files: from this isolate's memory, else from the data centre's cache, else from the bucket. A file
  * never changes; what is read is for the caller to check, and to be forgotten when it is wrong.
  */
-export class BundleRanges {
+class BundleRanges {
   readonly #memory = new LruMap<Uint8Array<ArrayBuffer>>(rangesCapacity, ({ length }) => length);
   readonly #flights: SingleFlight<Uint8Array<ArrayBuffer>>;
-  readonly #options: RangeOptions;
+  readonly #options: ReadOptions;
 
-  constructor(options: RangeOptions) {
+  constructor(options: ReadOptions) {
     this.#options = options;
     this.#flights = new SingleFlight(options.timeoutSeconds + sharedReadSeconds);
   }
@@ -349,15 +349,13 @@ function keyOf(name: string, { offset, bytes }: BundleRange): string {
 export type Bucket = Pick<R2Bucket, "get">;
 
 /** The bytes of a pointer, and the entity tag that a later read names them with. */
-export type ReadPointer = { bytes: Uint8Array<ArrayBuffer>; etag: string };
-
-type BucketOptions = { bucket: Bucket; prefix: string; timeoutSeconds: number };
+type ReadPointer = { bytes: Uint8Array<ArrayBuffer>; etag: string };
 
 /** Reads of objects under a prefix of an R2 bucket, each within a time. Nothing that is read is checked here. */
-export class BundleBucket {
-  readonly #options: BucketOptions;
+class BundleBucket {
+  readonly #options: Options;
 
-  constructor(options: BucketOptions) {
+  constructor(options: Options) {
     this.#options = options;
   }
 
@@ -395,56 +393,43 @@ export class BundleBucket {
   }
 
   #inTime<T>(read: () => Promise<T>): Promise<T> {
-    return inTime(endOf(this.#options.timeoutSeconds), read());
+    return timeLimit(this.#options.timeoutSeconds)(read());
   }
 }
 
-const cacheName = "bundles-1";
+/** Bytes that the isolates of a data centre share, by name. */
+export type SharedBytes = {
+  match: (name: string) => Promise<Uint8Array<ArrayBuffer> | null>;
+  put: (name: string, bytes: Uint8Array<ArrayBuffer>, seconds: number) => Promise<void>;
+  delete: (name: string) => Promise<unknown>;
+};
 
-/** Bytes that the isolates of this data centre share (Cache API), by name. */
-export class SharedBytes {
-  readonly #base: URL;
-  readonly #prefix: string;
-
-  /** `base` makes URLs of names, which are those of one store: of the one with the prefix. */
-  constructor(base: URL, prefix: string) {
-    this.#base = base;
-    this.#prefix = prefix;
-  }
-
-  async match(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
-    const cache = await caches.open(cacheName);
-    const response = await cache.match(this.#urlOf(name));
-    return response === undefined ? null : new Uint8Array(await response.arrayBuffer());
-  }
-
-  async put(name: string, bytes: Uint8Array<ArrayBuffer>, seconds: number): Promise<void> {
-    const headers = { "cache-control": `max-age=${seconds}` };
-    const cache = await caches.open(cacheName);
-    await cache.put(this.#urlOf(name), new Response(bytes, { headers }));
-  }
-
-  async delete(name: string): Promise<void> {
-    const cache = await caches.open(cacheName);
-    await cache.delete(this.#urlOf(name));
-  }
-
-  #urlOf(name: string): URL {
-    return new URL(`/bundles/${this.#prefix}/${name}`, this.#base);
-  }
+/** The Cache API. `base` makes URLs of names, which are those of one store: of the one with the prefix. */
+export function sharedByDataCentre(base: URL, prefix: string): SharedBytes {
+  const open = () => caches.open("bundles-1");
+  const urlOf = (name: string) => new URL(`/bundles/${prefix}/${name}`, base);
+  return {
+    match: async (name) => {
+      const response = await (await open()).match(urlOf(name));
+      return response === undefined ? null : new Uint8Array(await response.arrayBuffer());
+    },
+    put: async (name, bytes, seconds) => {
+      const headers = { "cache-control": `max-age=${seconds}` };
+      await (await open()).put(urlOf(name), new Response(bytes, { headers }));
+    },
+    delete: async (name) => (await open()).delete(urlOf(name)),
+  };
 }
 
-/** What the bucket gives until a time. @throws Error when it takes longer, and what the read throws */
-export async function inTime<T>(end: number, read: Promise<T>): Promise<T> {
-  const result = await nullAfter(
-    end,
-    read.then((value) => ({ value })),
-  );
-  if (result === null) throw new Error("the bucket did not answer in time");
-  return result.value;
-}
-
-/** The end of so many seconds from now, in Unix milliseconds. */
-export function endOf(seconds: number): number {
-  return Date.now() + seconds * 1000;
+/** Bounds all reads that are passed to it by so many seconds from now. @throws Error when one takes longer */
+export function timeLimit(seconds: number): <T>(read: Promise<T>) => Promise<T> {
+  const deadline = Date.now() + seconds * 1000;
+  return async <T>(read: Promise<T>) => {
+    const result = await nullAfter(
+      deadline,
+      read.then((value) => ({ value })),
+    );
+    if (result === null) throw new Error("the bucket did not answer in time");
+    return result.value;
+  };
 }

@@ -5,26 +5,22 @@ import type { BundlePointer } from "@trendvault/contract/pointer";
 import { type ListRefusal, type TrendingQuery, unknownCategory } from "@trendvault/contract/queries";
 import type { About, RegionList } from "@trendvault/contract/responses";
 import {
-  BundledLists,
-  BundledRanks,
+  type BundleReader,
   BundleSource,
   type ListPage,
+  type ListPlace,
   logFailure,
-  type RankReader,
 } from "./bundle-source.ts";
 import {
   type Bucket,
-  BundleBucket,
-  BundleDocuments,
-  BundlePointers,
-  BundleRanges,
-  endOf,
-  inTime,
+  BundleStore,
   publishedAt,
-  SharedBytes,
+  type SharedBytes,
+  sharedByDataCentre,
+  timeLimit,
 } from "./bundle-store.ts";
-import { DelegatedSigner, DocumentSigner } from "./document-signer.ts";
-import type { Backoff, DocumentSource, Held, SourceAnswer } from "./document-source.ts";
+import { DocumentSigner } from "./document-signer.ts";
+import type { Backoff, Held, SourceAnswer, WaitUntil } from "./document-source.ts";
 import type { Logger } from "./log.ts";
 import { type CanonicalRequest, freshnessAt } from "./policy.ts";
 import { isNewer, type SignedAnswer, type StoredResponse } from "./signed-answer.ts";
@@ -52,62 +48,28 @@ type Options = {
   log: Logger;
 };
 
-/** What reads bundles: as the source of documents, and of the ranks that messages are about. */
-export type BundleReaders = {
-  source: DocumentSource;
-  ranks: RankReader;
-  /** Keys that the edge signs tokens with. */
-  tokenKeys: Promise<PublicKey[]>;
-};
+/** What reads bundles, and the keys that the edge signs tokens with. */
+export type BundleReaders = { source: BundleReader; tokenKeys: Promise<PublicKey[]> };
 
 /** `sharedOf`: what isolates share of a store, by its prefix: the data centre's cache, unless another is given. */
 export function createBundleReaders(
   options: Options,
-  sharedOf: (prefix: string) => Shared = (prefix) => new SharedBytes(options.base, prefix),
+  sharedOf = (prefix: string): SharedBytes => sharedByDataCentre(options.base, prefix),
 ): BundleReaders {
   const { signingSeed } = options;
-  const created = signingSeed && DocumentSigner.create(signingSeed);
-  const stores = options.stores.map(({ prefix, name }) =>
-    createStore({ ...options, prefix, store: name, shared: sharedOf(prefix), signer: created }),
-  );
-  const [only, ...others] = stores;
+  const signer = signingSeed && DocumentSigner.create(signingSeed);
+  const sources = options.stores.map(({ prefix, name }) => {
+    const store = new BundleStore({ ...options, prefix, store: name, shared: sharedOf(prefix) });
+    return new BundleSource({ ...options, store, signer });
+  });
+  const [only, ...others] = sources;
   if (only === undefined) throw new Error("Cannot read bundles of no store");
-  const tokenKeys = created === null ? Promise.resolve([]) : created.then(({ tokenKey }) => [tokenKey]);
-  if (others.length === 0) return { source: only.source, ranks: only.ranks, tokenKeys };
-  const joined = new JoinedStores(stores);
-  const source = new JoinedSource({ ...options, stores: joined });
-  return { source, ranks: new JoinedRanks(joined), tokenKeys };
+  const tokenKeys = signer === null ? Promise.resolve([]) : signer.then(({ tokenKey }) => [tokenKey]);
+  return { source: others.length === 0 ? only : new JoinedSource(sources, options), tokenKeys };
 }
 
-type Shared = Pick<SharedBytes, "match" | "put" | "delete">;
-type StoreOptions = Omit<Options, "stores"> & {
-  prefix: string;
-  /** What its writer calls it. */
-  store: string;
-  shared: Shared;
-  signer: Promise<DocumentSigner> | null;
-};
-
-function createStore(options: StoreOptions): BundleStore {
-  const { prefix, log } = options;
-  const bucket = new BundleBucket(options);
-  const pointers = new BundlePointers({ ...options, bucket });
-  const documents = new BundleDocuments(new BundleRanges({ ...options, bucket }), options);
-  const lists = new BundledLists(documents);
-  const signer = new DelegatedSigner({ documents, signer: options.signer, log });
-  const source = new BundleSource({ ...options, pointers, documents, lists, signer });
-  return { prefix, pointers, documents, signer, source, ranks: new BundledRanks({ pointers, lists, log }) };
-}
-
-type JoinedOptions = {
-  stores: JoinedStores;
-  timeoutSeconds: number;
-  /** Unix seconds. */
-  clock: () => number;
-  log: Logger;
-};
-
-type Stores = readonly [OpenStore, ...OpenStore[]];
+/** A store as it is now. `regions`: whose lists it has; null: of all. `until`: Unix seconds. */
+type OpenStore = { source: BundleSource; pointer: BundlePointer; regions: string[] | null; until: number };
 
 /** What is said of all regions, and made of what each store says. */
 const joins: Record<string, { contentType: string; join: (documents: never[]) => object }> = {
@@ -120,64 +82,80 @@ const joins: Record<string, { contentType: string; join: (documents: never[]) =>
  * The bundles of several stores: what is of a region comes from the store that has it, a video from one that knows it,
  * and what is said of all regions is joined and signed here.
  */
-class JoinedSource implements DocumentSource {
-  readonly #options: JoinedOptions;
+class JoinedSource implements BundleReader {
+  readonly #sources: readonly BundleSource[];
+  readonly #options: Pick<Options, "timeoutSeconds" | "clock" | "log">;
+  readonly #known = new Map<BundleSource, OpenStore>();
 
-  constructor(options: JoinedOptions) {
+  /** At least one. */
+  constructor(sources: readonly BundleSource[], options: Pick<Options, "timeoutSeconds" | "clock" | "log">) {
+    this.#sources = sources;
     this.#options = options;
   }
 
   get waitsUntil(): number | null {
-    const all = this.#options.stores.sources.map(({ waitsUntil }) => waitsUntil);
+    const all = this.#sources.map(({ waitsUntil }) => waitsUntil);
     return all.includes(null) ? null : Math.min(...all.map((until) => until ?? 0));
   }
 
   async read(canonical: CanonicalRequest, held: Held): Promise<SourceAnswer> {
     const { timeoutSeconds, log } = this.#options;
     try {
-      return await inTime(endOf(timeoutSeconds), this.#read(canonical, held));
+      return await timeLimit(timeoutSeconds)(this.#read(canonical, held));
     } catch (error) {
       return logFailure(log, canonical, error);
     }
   }
 
+  async readRanks(query: TrendingQuery, place: ListPlace, waitUntil: WaitUntil): Promise<ListPage | null> {
+    const found = await this.#find(query.region, waitUntil).catch(() => null); // its source logs that
+    return found === null ? null : found.source.readRanks(query, place, waitUntil);
+  }
+
   async #read(canonical: CanonicalRequest, held: Held): Promise<SourceAnswer> {
-    const { stores } = this.#options;
     const region = regionOf(canonical);
     if (region !== null) {
-      const found = await stores.find(region, held.waitUntil);
+      const found = await this.#find(region, held.waitUntil);
       return found === null ? this.#refuse(unpublishedRegion) : this.#readOfRegion(canonical, found, held);
     }
-    const opened = await stores.open(held.waitUntil);
+    const opened = await this.#openAll(held.waitUntil);
     if (canonical.target in joins) return this.#join(canonical, opened, held);
     const known = opened.find(({ pointer }) => pointer.generation === held.stored?.bundle);
-    if (known !== undefined) return known.store.source.read(canonical, held);
-    if (videoIdAt(canonical.target) === null) return opened[0].store.source.read(canonical, held);
+    if (known !== undefined) return known.source.read(canonical, held);
+    if (videoIdAt(canonical.target) === null) return opened[0].source.read(canonical, held);
     return this.#readOfAny(canonical, opened, held);
   }
 
   async #readOfRegion(canonical: CanonicalRequest, found: OpenStore, held: Held): Promise<SourceAnswer> {
-    const { store, pointer } = found;
+    const { source, pointer } = found;
     const isKnown = held.stored?.bundle === pointer.generation;
     if (!isKnown && dependsOnCategory(canonical)) {
       if (!(await held.mayRead())) return { kind: "rate-limited" };
       const refusal = await this.#refuseCategory(canonical, found, held);
       if (refusal !== null) return this.#refuse(refusal);
     }
-    return store.source.read(canonical, held);
+    return source.read(canonical, held);
   }
 
   /** From a store that has the document; from the one that published last when none has it. */
-  async #readOfAny(canonical: CanonicalRequest, opened: Stores, held: Held): Promise<SourceAnswer> {
+  async #readOfAny(
+    canonical: CanonicalRequest,
+    opened: readonly [OpenStore, ...OpenStore[]],
+    held: Held,
+  ): Promise<SourceAnswer> {
     if (!(await held.mayRead())) return { kind: "rate-limited" };
-    for (const { store, pointer } of opened) {
-      const answer = await store.documents.read(canonical, pointer, held.waitUntil);
-      if (answer !== null) return store.source.read(canonical, held);
+    for (const { source, pointer } of opened) {
+      const answer = await source.store.read(canonical, pointer, held.waitUntil);
+      if (answer !== null) return source.read(canonical, held);
     }
-    return opened[0].store.source.read(canonical, held);
+    return opened[0].source.read(canonical, held);
   }
 
-  async #join(canonical: CanonicalRequest, opened: Stores, held: Held): Promise<SourceAnswer> {
+  async #join(
+    canonical: CanonicalRequest,
+    opened: readonly [OpenStore, ...OpenStore[]],
+    held: Held,
+  ): Promise<SourceAnswer> {
     const until = Math.min(...opened.map((open) => open.until));
     const mark = opened.reduce((sum, { pointer }) => sum + pointer.generation, 0); // rises with each of them
     if (held.stored?.bundle === mark) return { kind: "unchanged", until };
@@ -185,10 +163,10 @@ class JoinedSource implements DocumentSource {
     const answers = await this.#readAll(canonical, opened, held);
     const [first, ...others] = answers;
     if (first !== undefined && others.every(({ body }) => body === first.body)) {
-      return opened[0].store.source.read(canonical, held);
+      return opened[0].source.read(canonical, held);
     }
-    const [{ store, pointer }] = opened;
-    const signer = await store.signer.find(pointer, held.waitUntil);
+    const [{ source, pointer }] = opened;
+    const signer = await source.signer.find(pointer, held.waitUntil);
     if (signer === null) return { kind: "refused", refusal: unsigned, until };
     const { contentType, join } = joins[canonical.target] as (typeof joins)[string];
     const body = JSON.stringify(join(answers.map((answer) => JSON.parse(answer.body)) as never[]));
@@ -199,11 +177,15 @@ class JoinedSource implements DocumentSource {
     return this.#take({ ...signed, ...times, target: canonical.target }, held, until);
   }
 
-  #readAll(canonical: CanonicalRequest, opened: Stores, { waitUntil }: Held): Promise<SignedAnswer[]> {
+  #readAll(
+    canonical: CanonicalRequest,
+    opened: readonly [OpenStore, ...OpenStore[]],
+    { waitUntil }: Held,
+  ): Promise<SignedAnswer[]> {
     return Promise.all(
-      opened.map(async ({ store, pointer }) => {
-        const answer = await store.documents.read(canonical, pointer, waitUntil);
-        if (answer === null) throw new Error(`${store.prefix}: it is not in the bundle`);
+      opened.map(async ({ source, pointer }) => {
+        const answer = await source.store.read(canonical, pointer, waitUntil);
+        if (answer === null) throw new Error(`${source.store.prefix}: it is not in the bundle`);
         return answer;
       }),
     );
@@ -219,16 +201,54 @@ class JoinedSource implements DocumentSource {
   /** A category may have lists in the regions of another store only. */
   async #refuseCategory(
     { query }: CanonicalRequest,
-    { store, pointer }: OpenStore,
+    { source, pointer }: OpenStore,
     { waitUntil }: Held,
   ): Promise<ListRefusal | null> {
-    const answer = await store.documents.read(regionList, pointer, waitUntil);
+    const answer = await source.store.read(regionList, pointer, waitUntil);
     const { categories } = JSON.parse(answer?.body ?? '{"categories":[]}') as RegionList;
     return categories.includes(query?.category ?? "") ? null : unknownCategory(categories);
   }
 
   #refuse(refusal: ListRefusal): SourceAnswer {
     return { kind: "refused", refusal, until: this.#options.clock() + refusedSeconds };
+  }
+
+  /** All of them, the one that published last first. @throws Error that names one that could never be read */
+  async #openAll(waitUntil: WaitUntil): Promise<[OpenStore, ...OpenStore[]]> {
+    const opened = await Promise.all(this.#sources.map((source) => this.#open(source, waitUntil)));
+    const sorted = opened.toSorted((left, right) => publishedAt(right.pointer) - publishedAt(left.pointer));
+    return sorted as [OpenStore, ...OpenStore[]];
+  }
+
+  /**
+   * The store of a region: of several that have it, the one with the largest number. Null when no store has it. @throws
+   * Error when that is not known
+   */
+  async #find(region: string, waitUntil: WaitUntil): Promise<OpenStore | null> {
+    const opened = await Promise.allSettled(this.#sources.map((source) => this.#open(source, waitUntil)));
+    const having = opened
+      .flatMap((one) => (one.status === "fulfilled" ? one.value : []))
+      .filter(({ regions }) => regions?.includes(region) ?? true)
+      .toSorted((left, right) => right.pointer.generation - left.pointer.generation);
+    const [found] = having;
+    const failed = opened.find((one) => one.status === "rejected");
+    if (found === undefined && failed !== undefined) throw failed.reason;
+    return found ?? null;
+  }
+
+  // What a store had stays true enough to find it by, while it cannot be read.
+  async #open(source: BundleSource, waitUntil: WaitUntil): Promise<OpenStore> {
+    try {
+      const { pointer, until } = await source.store.pointers.current(waitUntil);
+      const regions = await source.store.regionsOf(pointer, waitUntil);
+      const open = { source, pointer, regions, until };
+      this.#known.set(source, open);
+      return open;
+    } catch (error) {
+      const known = this.#known.get(source);
+      if (known !== undefined) return known;
+      throw new Error(`${source.store.prefix}: ${(error as Error).message}`, { cause: error });
+    }
   }
 }
 
@@ -255,97 +275,6 @@ function dependsOnCategory({ query }: CanonicalRequest): boolean {
 /** Whose list, page, feed or explanation is asked for; null for what is of no region. */
 function regionOf({ query, target }: CanonicalRequest): string | null {
   return query?.region ?? new URLSearchParams(target.split("?")[1]).get("region");
-}
-
-type WaitUntil = (work: Promise<unknown>) => void;
-
-/** What one writer publishes, and its readers. */
-type BundleStore = {
-  prefix: string;
-  pointers: BundlePointers;
-  documents: BundleDocuments;
-  signer: DelegatedSigner;
-  source: DocumentSource;
-  ranks: BundledRanks;
-};
-
-/** A store as it is now. `regions`: whose lists it has; null: of all. `until`: Unix seconds. */
-type OpenStore = {
-  store: BundleStore;
-  pointer: BundlePointer;
-  regions: string[] | null;
-  until: number;
-};
-
-/** The stores of writers that share the regions. */
-class JoinedStores {
-  readonly #stores: readonly BundleStore[];
-  readonly #known = new Map<BundleStore, OpenStore>();
-
-  /** At least one. */
-  constructor(stores: readonly BundleStore[]) {
-    this.#stores = stores;
-  }
-
-  get sources(): DocumentSource[] {
-    return this.#stores.map(({ source }) => source);
-  }
-
-  /** All of them, the one that published last first. @throws Error that names one that could never be read */
-  async open(waitUntil: WaitUntil): Promise<[OpenStore, ...OpenStore[]]> {
-    const opened = await Promise.all(this.#stores.map((store) => this.#open(store, waitUntil)));
-    const sorted = opened.toSorted((left, right) => publishedAt(right.pointer) - publishedAt(left.pointer));
-    return sorted as [OpenStore, ...OpenStore[]];
-  }
-
-  /**
-   * The store of a region: of several that have it, the one with the largest number. Null when no store has it. @throws
-   * Error when that is not known
-   */
-  async find(region: string, waitUntil: WaitUntil): Promise<OpenStore | null> {
-    const opened = await Promise.allSettled(this.#stores.map((store) => this.#open(store, waitUntil)));
-    const having = opened
-      .flatMap((one) => (one.status === "fulfilled" ? one.value : []))
-      .filter(({ regions }) => regions?.includes(region) ?? true)
-      .toSorted((left, right) => right.pointer.generation - left.pointer.generation);
-    const [found] = having;
-    const failed = opened.find((one) => one.status === "rejected");
-    if (found === undefined && failed !== undefined) throw failed.reason;
-    return found ?? null;
-  }
-
-  // What a store had stays true enough to find it by, while it cannot be read.
-  async #open(store: BundleStore, waitUntil: WaitUntil): Promise<OpenStore> {
-    try {
-      const { pointer, until } = await store.pointers.current(waitUntil);
-      const regions = await store.documents.regionsOf(pointer, waitUntil);
-      const open = { store, pointer, regions, until };
-      this.#known.set(store, open);
-      return open;
-    } catch (error) {
-      const known = this.#known.get(store);
-      if (known !== undefined) return known;
-      throw new Error(`${store.prefix}: ${(error as Error).message}`, { cause: error });
-    }
-  }
-}
-
-/** Which video has which rank, in the lists of writers that share the regions. */
-class JoinedRanks implements RankReader {
-  readonly #stores: JoinedStores;
-
-  constructor(stores: JoinedStores) {
-    this.#stores = stores;
-  }
-
-  async read(
-    query: TrendingQuery,
-    place: { generation: number; block: number },
-    waitUntil: (work: Promise<unknown>) => void,
-  ): Promise<ListPage | null> {
-    const found = await this.#stores.find(query.region, waitUntil).catch(() => null); // its source logs that
-    return found === null ? null : found.store.ranks.read(query, place, waitUntil);
-  }
 }
 
 /** What several writers say of all regions, joined as the origin joins it. Each has some of the regions; at least one says it. */

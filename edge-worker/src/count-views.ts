@@ -5,7 +5,7 @@ import { type TrendingQuery, trendingUrl, writeCursor } from "@trendvault/contra
 import { regionCodes } from "@trendvault/contract/regions";
 import { type TokenClaims, type TokenList, type TokenVerdict, verifyToken } from "@trendvault/contract/token";
 import { countsOf, type ViewCounts, type ViewMessage } from "@trendvault/contract/views";
-import type { ListPage, RankReader } from "./bundle-source.ts";
+import type { BundleReader, ListPage } from "./bundle-source.ts";
 import { LruMap } from "./cache.ts";
 import { listInTokens } from "./document-signer.ts";
 import type { Logger } from "./log.ts";
@@ -91,11 +91,11 @@ const rememberedBlocks = 1024; // blocks of some 5 KB each
  */
 export class ListBlocks {
   readonly #cache: ReadThroughCache;
-  readonly #bundled: RankReader | null;
+  readonly #bundled: BundleReader | null;
   readonly #blocks = new LruMap<ListBlock>(rememberedBlocks);
 
   /** `bundled`: null where no bundles are read. */
-  constructor(cache: ReadThroughCache, bundled: RankReader | null = null) {
+  constructor(cache: ReadThroughCache, bundled: BundleReader | null = null) {
     this.#cache = cache;
     this.#bundled = bundled;
   }
@@ -122,7 +122,7 @@ export class ListBlocks {
     place: { generation: number; block: number },
     { waitUntil }: RequestContext,
   ): Promise<ListBlock | null> {
-    const page = (await this.#bundled?.read(query, place, waitUntil)) ?? null;
+    const page = (await this.#bundled?.readRanks(query, place, waitUntil)) ?? null;
     return page && ranksOf(page);
   }
 

@@ -21,7 +21,7 @@ import {
   tokenMinute,
   tokenSigningInput,
 } from "@trendvault/contract/token";
-import type { BundleDocuments } from "./bundle-store.ts";
+import type { BundleStore } from "./bundle-store.ts";
 import type { Logger } from "./log.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import { readAnswer, type SignedAnswer, utf8 } from "./signed-answer.ts";
@@ -104,7 +104,7 @@ export class DocumentSigner {
   }
 }
 
-type Options = { documents: BundleDocuments; signer: Promise<DocumentSigner> | null; log: Logger };
+type Options = { store: BundleStore; signer: Promise<DocumentSigner> | null; log: Logger };
 
 const keySet: CanonicalRequest = { target: publicKeysPath, query: null, regionFromCountry: false };
 
@@ -122,11 +122,11 @@ export class DelegatedSigner {
     pointer: BundlePointer,
     waitUntil: (work: Promise<unknown>) => void,
   ): Promise<DocumentSigner | null> {
-    const { signer: promised, documents } = this.#options;
+    const { signer: promised, store } = this.#options;
     if (promised === null) return null;
     const signer = await promised;
     if (this.#asked?.generation !== pointer.generation) {
-      const answer = await documents.read(keySet, pointer, waitUntil);
+      const answer = await store.read(keySet, pointer, waitUntil);
       const isNamed = answer !== null && signer.isNamedIn(JSON.parse(answer.body) as PublicKeySet);
       if (!isNamed && this.#asked?.isNamed !== false) this.#logUnnamed();
       this.#asked = { generation: pointer.generation, isNamed };

@@ -12,12 +12,14 @@ export interface DocumentSource {
   read(canonical: CanonicalRequest, held: Held): Promise<SourceAnswer>;
 }
 
+/** Keeps the Worker running until the work is done, after the response was sent. */
+export type WaitUntil = (work: Promise<unknown>) => void;
+
 /** What is known when a source is asked. */
 export type Held = {
   /** The response that is in the cache, unless it may not be served any more. */
   stored: StoredResponse | null;
-  /** Keeps the Worker running until the work is done, after the response was sent. */
-  waitUntil: (work: Promise<unknown>) => void;
+  waitUntil: WaitUntil;
   /** Whether this client may cause reads; counts it, once for all sources. */
   mayRead: () => Promise<boolean>;
 };

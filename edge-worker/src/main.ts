@@ -97,7 +97,7 @@ function createViewServices(
   const tokenKeys = ownKeys.then((own) => ({ keys: [...settings.tokenKeys.keys, ...own] }));
   const counting = {
     verifier: new TokenVerifier(tokenKeys, clock),
-    lists: new ListBlocks(cache, readers?.ranks ?? null),
+    lists: new ListBlocks(cache, readers?.source ?? null),
     batches: new IncrementBatches({ shards, batchSeconds: settings.batchSeconds, log }),
   };
   return {

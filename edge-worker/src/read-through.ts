@@ -7,6 +7,7 @@ import {
   FailureBackoff,
   type SourceAnswer,
   type SourceRefusal,
+  type WaitUntil,
 } from "./document-source.ts";
 import { type Logger, nullOnError } from "./log.ts";
 import { type CanonicalRequest, freshnessAt, onlyMonotonic, onlyUsable } from "./policy.ts";
@@ -48,8 +49,7 @@ export type CacheStatus = {
 
 /** What belongs to one request of a client. */
 export type RequestContext = {
-  /** Keeps the Worker running until the work is done, after the response was sent. */
-  waitUntil: (work: Promise<unknown>) => void;
+  waitUntil: WaitUntil;
   /** Whether this client may cause one more request to the sources; counts it. */
   allowOriginFetch: () => Promise<boolean>;
 };
