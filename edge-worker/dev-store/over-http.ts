@@ -1,5 +1,4 @@
 import edge from "../src/main.ts";
-import { HttpBucket } from "./http-bucket.ts";
 
 export { ViewCounter } from "../src/main.ts";
 
@@ -13,3 +12,31 @@ export default {
     return edge.fetch(request, { ...env, BUNDLES } as never, context);
   },
 } satisfies ExportedHandler<TestEnv>;
+
+type GetOptions = {
+  onlyIf?: { etagDoesNotMatch?: string };
+  range?: { offset: number; length: number };
+};
+
+/** What the edge uses of an R2 bucket, over HTTP. */
+class HttpBucket {
+  readonly #url: string;
+
+  /** `url` is that of the bucket. */
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async get(key: string, { onlyIf, range }: GetOptions = {}) {
+    const headers = new Headers();
+    if (onlyIf?.etagDoesNotMatch !== undefined) headers.set("if-none-match", `"${onlyIf.etagDoesNotMatch}"`);
+    if (range !== undefined) headers.set("range", `bytes=${range.offset}-${range.offset + range.length - 1}`);
+    const answer = await fetch(`${this.#url}/${key}`, { headers });
+    const etag = (answer.headers.get("etag") ?? "").replaceAll('"', "");
+    if (answer.status === 304) return { key, etag };
+    if (answer.status === 404) return null;
+    if (!answer.ok) throw new Error(`get: the store answered with ${answer.status}`);
+    const size = Number(answer.headers.get("content-length") ?? 0);
+    return { key, etag, size, body: answer.body, arrayBuffer: () => answer.arrayBuffer() };
+  }
+}

@@ -1,5 +1,3 @@
-import { listingXml } from "./listing-xml.ts";
-
 /** The bucket's name in S3_ENDPOINT_URL/BUCKET/KEY. */
 const bucketName = "dev-store";
 
@@ -93,4 +91,27 @@ async function list(bucket: R2Bucket, query: URLSearchParams): Promise<Response>
 function refuse(status: number, code: string): Response {
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code></Error>`;
   return new Response(text, { status, headers: { "content-type": "application/xml" } });
+}
+
+const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** A listing as ListObjectsV2 of S3 writes it. */
+function listingXml(listed: R2Objects): string {
+  const contents = listed.objects.map(
+    ({ key, uploaded, httpEtag, size }) =>
+      `<Contents><Key>${escapeXml(key)}</Key><LastModified>${uploaded.toISOString()}</LastModified>` +
+      `<ETag>${escapeXml(httpEtag)}</ETag><Size>${size}</Size></Contents>`,
+  );
+  const token = listed.truncated
+    ? `<NextContinuationToken>${escapeXml(listed.cursor)}</NextContinuationToken>`
+    : "";
+  return (
+    `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">` +
+    `<IsTruncated>${listed.truncated}</IsTruncated><KeyCount>${listed.objects.length}</KeyCount>` +
+    `${token}${contents.join("")}</ListBucketResult>`
+  );
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => escapes[character] ?? "");
 }

@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { exposedFields } from "@trendvault/contract/http";
+import { docsPolicy, workerPolicy } from "@trendvault/contract/page";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
+import { europeByRegion } from "./countries.ts";
+import { Edge, root } from "./edge.ts";
 import { keySet } from "./keys.ts";
-import { longLifetimes, withLifetimes } from "./lifetimes.ts";
-import { startTestStack, type TestStack } from "./test-stack.ts";
+import { longLifetimes, withLifetimes } from "./origin-proxy.ts";
+import type { RecordedRequest, Recording } from "./recording-worker.ts";
+import { originServes, startTestStack, type TestStack } from "./test-stack.ts";
+import type { Traffic, TrafficResult } from "./traffic-worker.ts";
+import { counting, readList, signPullAt } from "./view-messages.ts";
 
 /** Headers of the connection, or about how one of the two works. */
 const ownHeaders = new Set(["connection", "content-length", "date", "keep-alive", "server-timing"]);
@@ -224,3 +233,372 @@ describe("a response of the edge", () => {
 function withoutDetail(body: string): object | null {
   return body === "" ? null : { ...JSON.parse(body), detail: "" };
 }
+
+// 5,000 requests a second for 24 s, as fast as it goes. The first list of each region is stale as soon as it is fetched;
+// the second one is fresh for longer than the test takes.
+const requests = 120_000;
+const rankedSecondsAgo = 3600;
+const dataCentres = 3;
+const places = Object.entries(europeByRegion).flatMap(([region, countries]) =>
+  countries.split(" ").map((country) => ({ country, region })),
+);
+
+describe("a day in miniature, in three data centres", () => {
+  let stack: TestStack;
+  let edges: Edge[] = [];
+  before(async () => {
+    stack = await startTestStack({}, rankedSecondsAgo);
+    stack.proxy.behaviour = withLifetimes({ ...longLifetimes, maxAge: 0 });
+    const others = Array.from({ length: dataCentres - 1 }, () => Edge.start(stack.proxy.url));
+    edges = [stack.edge, ...(await Promise.all(others))];
+  });
+  after(async () => {
+    await Promise.all(edges.slice(1).map((edge) => edge.close()));
+    await stack.close();
+  });
+
+  test("brings the origin less than one request in a thousand: one a list, ranking and data centre", async (context) => {
+    const regions = Object.keys(europeByRegion);
+    const cold = edges.flatMap((edge) => regions.map((region) => edge.runTraffic(oneFrom(region))));
+    assert.ok((await Promise.all(cold)).every(({ wrong }) => wrong === 0));
+    stack.database.publish();
+    stack.proxy.behaviour = withLifetimes(longLifetimes);
+    const lists = regions.map((region) => `/api/trending?region=${region}`);
+    await originServes(stack, 2, lists);
+    const results = await Promise.all(edges.map((edge, index) => edge.runTraffic(trafficOf(index))));
+    const byCacheStatus = addUp(results);
+    context.diagnostic(JSON.stringify(byCacheStatus));
+
+    assert.ok(results.every(({ wrong }) => wrong === 0));
+    assert.ok(requests / stack.proxy.targets.length > 1000);
+    assert.equal(stack.proxy.targets.length, 2 * regions.length * dataCentres);
+    assert.ok((byCacheStatus["trendvault; hit; detail=stale-while-revalidate"] ?? 0) > 0);
+  });
+});
+
+function oneFrom(region: string): Traffic {
+  return { ...common, requests: 1, concurrency: 1, clients: [{ country: region, region, share: 1 }] };
+}
+
+/** Zipf's law: the second most frequent country has half the clients of the first, the third a third. */
+function trafficOf(dataCentre: number): Traffic {
+  const ranked = [...places.slice(dataCentre * 7), ...places.slice(0, dataCentre * 7)]; // each has its own favourites
+  const sum = ranked.reduce((total, _, index) => total + 1 / (index + 1), 0);
+  const clients = ranked.map((place, index) => ({ ...place, share: 1 / (index + 1) / sum }));
+  return { ...common, requests: requests / dataCentres, concurrency: 100, clients };
+}
+
+const common = { windows: [{ window: "day", share: 1 }] };
+
+function addUp(results: TrafficResult[]): Record<string, number> {
+  const sum: Record<string, number> = {};
+  for (const [kind, count] of results.flatMap(({ byCacheStatus }) => Object.entries(byCacheStatus))) {
+    sum[kind] = (sum[kind] ?? 0) + count;
+  }
+  return sum;
+}
+
+const assets = JSON.parse(readFileSync(join(root, "web/page/dist/manifest.json"), "utf8"));
+
+describe("a page for people, at the edge", () => {
+  let stack: TestStack;
+  before(async () => {
+    stack = await startTestStack();
+  });
+  after(() => stack.close());
+
+  test("is the page of the visitor's country and private without a region, and public with one", async () => {
+    const [own, named] = [
+      await stack.edge.fetch("/", { country: "PL" }),
+      await stack.edge.fetch("/?region=pl&window=day", { country: "DE" }),
+    ];
+    for (const { status, headers } of [own, named]) {
+      assert.deepEqual([status, headers.get("content-location")], [200, "/?region=PL"]);
+    }
+    assert.match(own.headers.get("cache-control") ?? "", /^private, max-age=/);
+    assert.match(named.headers.get("cache-control") ?? "", /^public, max-age=/);
+    assert.equal(await own.text(), await named.text());
+  });
+
+  test("is the origin's, byte by byte, signed, and from the cache the second time", async () => {
+    const target = "/?region=ES&window=now&lang=en";
+    const headers = { "accept-encoding": "identity" };
+    const response = await stack.edge.fetch(target, { headers });
+    assert.ok(stack.proxy.bodies.get(target)?.has(await response.text()));
+    const again = await stack.edge.fetch(target, { headers });
+    assert.match(again.headers.get("cache-status") ?? "", /^trendvault; hit/);
+    await verifyIndependently(
+      { status: again.status, headers: new Headers([...again.headers]) },
+      JSON.parse(keySet),
+    );
+    const etag = again.headers.get("etag") ?? "";
+    assert.equal((await stack.edge.fetch(target, { headers: { "if-none-match": etag } })).status, 304);
+    assert.equal(await (await stack.edge.fetch(target, { method: "HEAD" })).text(), "");
+  });
+
+  test("has whatever was built for it, where the static assets lack it: a rolling deployment has two versions", async () => {
+    const names = readdirSync(join(root, "web/page/dist/public/assets"));
+    const paths = ["/service-worker.js", ...names.map((name) => `/assets/${name}`)];
+    for (const path of paths) {
+      const response = await stack.edge.fetch(path, { headers: { "accept-encoding": "identity" } });
+      assert.deepEqual([path, response.status], [path, 200]);
+      assert.equal(await response.text(), readFileSync(join(root, "web/page/dist/public", path), "utf8"));
+      const policy =
+        path === "/service-worker.js" ? workerPolicy : "default-src 'none'; frame-ancestors 'none'";
+      assert.equal(response.headers.get("content-security-policy"), policy); // without connect-src, a worker is offline for ever
+    }
+  });
+
+  test("has feeds, byte by byte the origin's, which count from the list's time like a list", async () => {
+    for (const [target, type] of [
+      ["/feeds/ES.atom?window=now", "application/atom+xml"],
+      ["/feeds/ES.json?window=now", "application/feed+json"],
+    ] as const) {
+      const response = await stack.edge.fetch(target, { headers: { "accept-encoding": "identity" } });
+      assert.deepEqual([response.status, response.headers.get("content-type")], [200, type]);
+      assert.ok(stack.proxy.bodies.get(target)?.has(await response.text()));
+      const again = await stack.edge.fetch(target);
+      assert.match(again.headers.get("cache-status") ?? "", /^trendvault; hit/);
+    }
+    const unknown = await stack.edge.fetch("/feeds/ES.atom?category=None");
+    assert.equal(unknown.status, 400);
+  });
+
+  test("does not depend on the language that a browser asks for", async () => {
+    const texts = ["pl", "de-DE,de;q=0.9", "*"].map(async (language) => {
+      const headers = { "accept-language": language };
+      return (await stack.edge.fetch("/?region=FR", { headers })).text();
+    });
+    assert.equal(new Set(await Promise.all(texts)).size, 1);
+  });
+
+  test("has the policy that the origin signed, which nobody may frame, and a list of JSON has none of it", async () => {
+    const { headers } = await stack.edge.fetch("/?region=ES");
+    const policy = headers.get("content-security-policy") ?? "";
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'/);
+    assert.match(
+      policy,
+      /; require-trusted-types-for 'script'; trusted-types trendvault; frame-ancestors 'none'$/,
+    );
+    assert.doesNotMatch(policy, /unsafe/);
+    assert.match(headers.get("permissions-policy") ?? "", /camera=\(\)/);
+    assert.equal(headers.get("referrer-policy"), "no-referrer");
+    assert.equal(headers.get("x-content-type-options"), "nosniff");
+    assert.equal(headers.get("set-cookie"), null);
+    const json = await stack.edge.fetch("/api/trending?region=ES");
+    assert.equal(json.headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'");
+    assert.equal(json.headers.get("permissions-policy"), null);
+  });
+
+  test("that is the reference of the API comes with its own policy, and from the cache the second time", async () => {
+    await stack.edge.fetch("/docs");
+    const { status, headers } = await stack.edge.fetch("/docs");
+    assert.deepEqual([status, headers.get("content-location")], [200, "/docs"]);
+    assert.equal(headers.get("content-security-policy"), `${docsPolicy}; frame-ancestors 'none'`);
+    assert.match(headers.get("cache-status") ?? "", /^trendvault; hit/);
+  });
+
+  test("says at /about how lists are made, under the same policy, and takes no parameters", async () => {
+    const { status, headers } = await stack.edge.fetch("/about");
+    assert.deepEqual([status, headers.get("content-location")], [200, "/about"]);
+    assert.match(headers.get("content-security-policy") ?? "", /; frame-ancestors 'none'$/);
+    assert.equal((await stack.edge.fetch("/about?region=ES")).status, 400);
+  });
+
+  test("of a generation or category that is gone leads to the nearest page that there is", async () => {
+    for (const [target, nearest] of [
+      ["/?region=ES&lang=en&cursor=999-24", "/?region=ES&lang=en"],
+      ["/?region=ES&category=Gone&window=now&cursor=999-24", "/?region=ES&window=now&category=Gone"],
+      ["/?region=ES&category=Gone&window=now", "/?region=ES&window=now"],
+    ]) {
+      const { status, headers } = await stack.edge.fetch(target ?? "", { redirect: "manual" });
+      assert.deepEqual([status, headers.get("location")], [303, nearest]);
+      assert.equal(headers.get("referrer-policy"), "no-referrer");
+    }
+    const origin = await stack.origin.fetch("/?region=ES&lang=en&cursor=999-24");
+    assert.equal(((await origin.json()) as { restart: string }).restart, "/?region=ES&lang=en");
+  });
+
+  test("is the same with what sites add to the links that people share", async () => {
+    const { status, headers } = await stack.edge.fetch("/?region=ES&utm_source=mail&fbclid=x&fbclid=y");
+    assert.deepEqual([status, headers.get("content-location")], [200, "/?region=ES"]);
+  });
+
+  for (const target of ["/?lang=xx", "/?region=XX", "/?region=ES&region=PL"]) {
+    test(`at ${target} is refused, without asking the origin`, async () => {
+      stack.proxy.targets = [];
+      assert.equal((await stack.edge.fetch(target)).status, 400);
+      assert.deepEqual(stack.proxy.targets, []);
+    });
+  }
+
+  test("loads assets that are kept for good and may be used by other sites, without asking the origin", async () => {
+    stack.proxy.targets = [];
+    for (const path of Object.values(assets).flat() as string[]) {
+      const { status, headers } = await stack.edge.fetchFromOutside(path);
+      assert.equal(status, 200, path);
+      assert.equal(headers.get("cache-control"), "public, max-age=31536000, immutable");
+      assert.equal(headers.get("access-control-allow-origin"), "*");
+      assert.equal(headers.get("cross-origin-resource-policy"), "cross-origin");
+      assert.equal(headers.get("x-content-type-options"), "nosniff");
+    }
+    const element = await stack.edge.fetchFromOutside("/assets/trendvault-list.js");
+    assert.deepEqual([element.status, element.headers.get("cache-control")], [200, "public, max-age=300"]);
+    assert.equal(element.headers.get("access-control-allow-origin"), "*");
+    const worker = await stack.edge.fetchFromOutside("/service-worker.js");
+    assert.deepEqual([worker.status, worker.headers.get("cache-control")], [200, "no-cache"]);
+    assert.deepEqual(stack.proxy.targets, []);
+  });
+
+  test("of another version: its assets are asked of the origin, and are 404 when that has none", async () => {
+    const path = "/assets/page-00000000.js";
+    stack.proxy.targets = [];
+    const response = await stack.edge.fetch(path);
+    assert.deepEqual([response.status, stack.proxy.targets], [404, [path]]);
+  });
+
+  test("is served while the origin is down, also by a data centre that never saw it", async () => {
+    await stack.edge.fetch("/?region=SE");
+    const store = await stack.edge.fallbackStore();
+    const list = async () => (await store.list()).keys.map(({ name }) => name);
+    while (!(await list()).some((name) => name.endsWith("/SE/day/page"))) await sleep(20); // after the response
+    const keys = await list();
+    assert.ok(!keys.some((name) => name.endsWith("/SE/day")), "the page is no list");
+    await stack.origin.kill();
+    const [stored, other] = [await stack.edge.fetch("/?region=SE"), await stack.edge.fetch("/?region=DK")];
+    assert.equal(stored.status, 200);
+    assert.equal(other.status, 503);
+    await stack.origin.start();
+  });
+});
+
+// What a browser and Cloudflare tell about a visitor, each with a value that is easy to find again.
+const headers = {
+  "cf-connecting-ip": "2001:db8:1:2:3:4:5:6",
+  "x-forwarded-for": "visitor-forwarded",
+  "user-agent": "visitor-agent",
+  "accept-language": "visitor-language",
+  authorization: "visitor-authorization",
+  cookie: "visitor=cookie",
+  referer: "https://visitor.example/",
+  "if-none-match": '"visitor-tag"',
+  accept: "visitor/accept",
+  traceparent: `00-${"beef".repeat(8)}-${"beef".repeat(4)}-01`,
+  tracestate: "visitor=state",
+  baggage: "visitor=baggage",
+};
+const cf = { country: "DE", city: "visitor-city", asn: 64_500, latitude: "visitor-latitude" };
+
+const always = ["method", "url"];
+const lists = ["cf.country", "headers.get(if-none-match)", ...always];
+const miss = ["cf.country", "headers.get(cf-connecting-ip)", "headers.get(if-none-match)", ...always];
+
+describe("of a request the edge reads", () => {
+  let stack: TestStack;
+  before(async () => {
+    stack = await startTestStack(counting);
+    stack.proxy.behaviour = withLifetimes(longLifetimes);
+  });
+  after(() => stack.close());
+
+  type Options = Partial<Omit<RecordedRequest, "target">>;
+  async function record(target: string, options: Options = {}): Promise<Recording> {
+    const sent = { ...headers, ...options.headers };
+    const [recording] = await stack.edge.record([{ target, cf, ...options, headers: sent }]);
+    assert.ok(recording);
+    return recording;
+  }
+
+  test("URL, method, country and If-None-Match; on a miss the address as well, and counts its network", async () => {
+    const first = await record("/api/trending");
+    assert.deepEqual([first.status, first.reads], [200, miss]);
+    assert.deepEqual(first.limiterKeys, ["2001:db8:1:2"]);
+    for (const method of ["GET", "HEAD"]) {
+      const again = await record("/api/trending", { method });
+      assert.deepEqual([again.status, again.reads, again.limiterKeys], [200, lists, []], method);
+    }
+  });
+
+  test("no more for a document", async () => {
+    assert.deepEqual((await record("/api/regions")).reads, miss);
+    assert.deepEqual((await record("/api/regions")).reads, lists);
+  });
+
+  const refused: [string, string, number, string[]][] = [
+    ["OPTIONS", "/api/trending", 204, always],
+    ["POST", "/api/trending", 405, always],
+    ["GET", "/nothing", 404, ["url"]],
+    ["GET", `/api/trending?category=${"a".repeat(2100)}`, 414, ["url"]],
+    ["GET", "/problems/not-found", 200, miss],
+    ["GET", "/api/trending?x=1", 400, ["cf.country", ...always]],
+  ];
+  for (const [method, target, status, reads] of refused) {
+    test(`only ${reads.join(", ")} for ${method} ${target.slice(0, 30)}`, async () => {
+      const recording = await record(target, { method });
+      assert.deepEqual([recording.status, recording.reads], [status, reads]);
+    });
+  }
+
+  test("the address, when the rate limiter refuses the miss, and asks nobody else", async () => {
+    stack.proxy.targets = [];
+    const recording = await record("/api/trending?region=FR&limit=7", { allowed: false });
+    assert.equal(recording.status, 429);
+    assert.deepEqual(
+      recording.reads,
+      miss.filter((read) => read !== "headers.get(if-none-match)"),
+    );
+    assert.deepEqual(stack.proxy.targets, []);
+  });
+
+  const body = ["body.getReader()", "headers.get(content-length)"];
+  const message = ["headers.get(cf-connecting-ip)", "headers.get(content-type)", ...body, ...always].sort();
+  const post = { method: "POST", headers: { "content-type": "text/plain" } };
+
+  test("about a list only its body, type and length; and the address, which it counts the network of", async () => {
+    const { token } = await readList(stack.edge, "/api/trending?region=SE");
+    const sent = JSON.stringify({ token, seen: 2, opened: [1] });
+    await record("/api/views", { ...post, body: sent }); // the first asks the origin for the list
+    const recording = await record("/api/views", { ...post, body: sent });
+    assert.deepEqual([recording.status, recording.reads], [204, message]);
+    assert.deepEqual(recording.limiterKeys, ["2001:db8:1:2"]);
+  });
+
+  test("about a list not even the body, when the rate limiter refuses it", async () => {
+    const recording = await record("/api/views", { ...post, body: "{}", allowed: false });
+    assert.equal(recording.status, 429);
+    assert.deepEqual(
+      recording.reads,
+      message.filter((read) => !body.includes(read)),
+    );
+  });
+
+  test("about a list nothing more, when its type is refused or it is a preflight", async () => {
+    const wrong = await record("/api/views", {
+      ...post,
+      headers: { "content-type": "text/html" },
+      body: "{}",
+    });
+    assert.deepEqual([wrong.status, wrong.reads], [415, ["headers.get(content-type)", ...always]]);
+    const preflight = await record("/api/views", { method: "OPTIONS" });
+    assert.deepEqual([preflight.status, preflight.reads], [204, always]);
+  });
+
+  test("of a writer that pulls only its signature", async () => {
+    const target = "/api/views/minutes?shard=SE-0";
+    const signed = { ...signPullAt(Math.floor(Date.now() / 1000), target) };
+    const recording = await record(target, { headers: signed });
+    const reads = ["headers.get(signature)", "headers.get(signature-input)", ...always];
+    assert.deepEqual([recording.status, recording.reads, recording.limiterKeys], [200, reads, []]);
+  });
+
+  test("and sends the origin nothing of it but the canonical target", () => {
+    assert.ok(stack.proxy.headers.length > 0);
+    for (const sent of stack.proxy.headers) {
+      assert.ok(sent["x-edge-signature"]);
+      assert.doesNotMatch(JSON.stringify(sent), /visitor|2001:db8|beefbeef/);
+      assert.match(String(sent.traceparent), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    }
+    const traces = stack.proxy.headers.map(({ traceparent }) => traceparent);
+    assert.equal(new Set(traces).size, traces.length, "a trace of its own for each request");
+  });
+});

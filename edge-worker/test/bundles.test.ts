@@ -1,10 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { bundleName, bundlePointerName } from "@trendvault/contract/pointer";
-import { bundleKeySet, edgeSeed, objectsOf, type Rendered, renderBundle } from "./bundles.ts";
+import {
+  type BundleFile,
+  type BundleRange,
+  readBundleIndex,
+  readDocument,
+} from "@trendvault/contract/bundle-file";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import { bundleName, bundlePointerName, currentBundleName } from "@trendvault/contract/pointer";
+import { regionCodes } from "@trendvault/contract/regions";
+import { verifyResponse } from "@trendvault/contract/response-signature";
+import { drawsOf, Random } from "@trendvault/contract/test-support/random";
+import {
+  bundleKeySet,
+  edgeSeed,
+  edgeSigner,
+  type Fault,
+  MemoryBucket,
+  objectsOf,
+  publisher,
+  type Rendered,
+  renderBundle,
+  stranger,
+} from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
 import type { Exchange } from "./exchanges.ts";
 import { DataCentre, InProcessEdge, withFetch } from "./in-process-edge.ts";
-import { MemoryBucket } from "./memory-bucket.ts";
 
 // What partners verify with. By a name that tsc does not follow: what runs in Node.js has no syntax like the client's.
 const client = "../../web/client/src/verify.ts";
@@ -164,4 +184,292 @@ describe("an edge that reads a bundle", () => {
       expect([later, isOld]).toEqual([later, later > 720]);
     }
   });
+});
+
+const random = new Random();
+const targets = regionCodes.flatMap((region) => [
+  `/api/trending?region=${region}`,
+  `/api/trending?region=${region}&window=week`,
+  `/feeds/${region}.json`,
+  `/api/videos/${region.toLowerCase()}-3`,
+  `/?region=${region}`,
+]);
+
+/** Where the compressed part of a bundle begins that has a target's document. */
+async function blockOf(target: string, file: BundleFile, bytes: Uint8Array<ArrayBuffer>): Promise<number> {
+  let last = 0;
+  const read = async ({ offset, bytes: length }: BundleRange) => {
+    last = offset;
+    return bytes.slice(offset, offset + length);
+  };
+  await readDocument(target, await readBundleIndex(file, read), read);
+  return last;
+}
+
+function flipped(bytes: Uint8Array<ArrayBuffer>, offsets: Iterable<number>): Uint8Array<ArrayBuffer> {
+  const changed = bytes.slice();
+  for (const offset of offsets) changed[offset] = 255 - (changed[offset] ?? 0);
+  return changed;
+}
+
+describe("an edge without an origin", () => {
+  let database: TestDatabase;
+  const published: Rendered[] = [];
+  beforeAll(() => {
+    database = makeDatabase();
+    published.push(renderBundle(database.path));
+    database.publish();
+    published.push(renderBundle(database.path));
+  }, 1_200_000);
+  afterAll(() => database.remove());
+
+  /** An edge over the first bundle, whose file is changed. */
+  async function startOverChanged(bytes: Uint8Array<ArrayBuffer>) {
+    const rendered = published[0] as Rendered;
+    const { generation, file, signedAt } = rendered;
+    const bucket = new MemoryBucket(await objectsOf(rendered, { publishedAt: signedAt }));
+    bucket.put([[bundleName({ generation, sha256: file.sha256 }), bytes]]);
+    const bundles = { bucket, keySet: bundleKeySet };
+    const options = { stored: [], fallback: null, hasOrigin: false, bundles };
+    const edge = new InProcessEdge(options, () => signedAt + 20);
+    const ask = async (target: string): Promise<number> => JSON.parse(await edge.ask(target))[0];
+    return { bucket, ask };
+  }
+
+  test(`serves each document that is whole, whichever others are broken (TEST_SEED=${random.seed})`, async () => {
+    const { file, bytes } = published[0] as Rendered;
+    const blocks = new Map<string, number>();
+    for (const target of targets) blocks.set(target, await blockOf(target, file, bytes));
+    for (let draw = 0; draw < drawsOf({ usual: 5, long: 500 }); draw++) {
+      const broken = new Set([...blocks.values()].filter(() => random.below(2) === 0));
+      const { ask } = await startOverChanged(flipped(bytes, broken));
+      const drawn = targets.map((target) => ({ target, place: random.next() }));
+      for (const { target } of drawn.toSorted((left, right) => left.place - right.place)) {
+        const expected = broken.has(blocks.get(target) ?? 0) ? 503 : 200;
+        expect({ draw, target, status: await ask(target) }).toEqual({ draw, target, status: expected });
+      }
+    }
+  }, 1_200_000);
+
+  test("does not read a bundle again and again whose index is broken", async () => {
+    const { bytes } = published[0] as Rendered;
+    const { bucket, ask } = await startOverChanged(flipped(bytes, [bytes.length - 100]));
+    for (const target of targets) expect([target, await ask(target)]).toEqual([target, 503]);
+    expect(bucket.reads).toHaveLength(1 + 3); // the pointer, and three times the index
+  });
+
+  test(`serves nothing that says it was signed in the future (TEST_SEED=${random.seed})`, async () => {
+    const [older, newer] = published as [Rendered, Rendered];
+    for (let draw = 0; draw < drawsOf({ usual: 60, long: 2000 }); draw++) {
+      const isAhead = random.below(2) === 0; // by more than clocks may differ
+      const now = isAhead ? older.signedAt - 61 - random.below(1e6) : newer.signedAt - random.below(20);
+      const ask = await startAt(now, random.pick([[older], [older, newer]]));
+      const target = random.pick([...targets, "/api/regions", "/about", "/api/trending?region=DE&limit=7"]);
+      expect({ draw, target, status: await ask(target) }).toEqual({
+        draw,
+        target,
+        status: isAhead ? 503 : 200,
+      });
+    }
+  }, 1_200_000);
+
+  /** An edge over a store for each bundle, whose pointers are as old as its documents, or of now. */
+  async function startAt(now: number, rendered: Rendered[]) {
+    const bucket = new MemoryBucket();
+    const prefixes = rendered.length === 1 ? [""] : ["one", "two"];
+    for (const [index, prefix] of prefixes.entries()) {
+      const of = rendered[index] as Rendered;
+      const options = { publishedAt: random.pick([now, of.signedAt]), prefix: prefix && `${prefix}/` };
+      bucket.put(await objectsOf(of, options));
+    }
+    const bundles = { bucket, keySet: bundleKeySet, prefixes, signingSeed: edgeSeed };
+    const edge = new InProcessEdge({ stored: [], fallback: null, hasOrigin: false, bundles }, () => now);
+    return async (target: string): Promise<number> => JSON.parse(await edge.ask(target))[0];
+  }
+
+  test.each([
+    ["one store", [""]],
+    ["two joined stores", ["one", "two"]],
+  ])(
+    "counts what a client makes it read of %s, and nothing while that is the newest",
+    async (_, prefixes) => {
+      const bucket = new MemoryBucket();
+      for (const [index, prefix] of prefixes.entries()) {
+        const rendered = published[index] as Rendered;
+        const options = { publishedAt: rendered.signedAt, prefix: prefix && `${prefix}/` };
+        bucket.put(await objectsOf(rendered, options));
+      }
+      const bundles = { bucket, keySet: bundleKeySet, prefixes };
+      let now = (published[1] as Rendered).signedAt + 130; // no list is fresh any more
+      const edge = new InProcessEdge({ stored: [], fallback: null, hasOrigin: false, bundles }, () => now);
+      const [asked, isCounted] = [targets.slice(0, 20), { times: 0 }];
+      const count = async () => {
+        isCounted.times++;
+        return true;
+      };
+      for (const end = now + 90; now < end; now++) {
+        const seen = await Promise.all(asked.map((target) => edge.ask(target, count)));
+        expect(seen.map((answer) => JSON.parse(answer)[0])).toEqual(asked.map(() => 200));
+      }
+      expect(isCounted.times).toBe(asked.length);
+      const other = await edge.ask(targets.at(-1) ?? "", async () => false);
+      expect(JSON.parse(other)[0]).toBe(429);
+    },
+  );
+});
+
+const draws = drawsOf({ usual: 800, long: 60_000 });
+const generations = 3;
+const keys: PublicKeySet = {
+  keys: [...JSON.parse(bundleKeySet).keys, edgeSigner.responseKey, edgeSigner.tokenKey],
+};
+const existing = [
+  ...[
+    list,
+    `${list}&window=week&limit=50`,
+    `${list}&limit=7`,
+    `${list}&category=Music&fields=snippet`,
+    "/?region=FR",
+  ],
+  ...["/api/regions", "/feeds/DE.json", "/api/videos/de-3", "/api/videos/de-3/explain?region=DE", "/about"],
+];
+const cursors = ["1-24", "2-24", "3-24"].map((cursor) => `${list}&cursor=${cursor}`);
+const missing = ["/api/videos/none", `${list}&cursor=1-48`];
+
+function isFetched(target: string, { headers }: Seen): boolean {
+  return /; stored/.test(headers.get("cache-status") ?? "") && !cursors.includes(target);
+}
+
+/** Asserts that what is served is not older than what was served before under these names. */
+function holdTo(held: Map<string, number>, { status, body }: Seen, names: string[]): void {
+  const generation = Number(/"generation":(\d+)/.exec(body)?.[1] ?? 0);
+  if (status !== 200 || generation === 0) return;
+  for (const name of names) {
+    expect([name, generation]).toEqual([name, Math.max(generation, held.get(name) ?? 0)]);
+    held.set(name, generation);
+  }
+}
+
+describe("whatever happens to the bucket", () => {
+  let database: TestDatabase;
+  const published: Rendered[] = [];
+  beforeAll(() => {
+    database = makeDatabase();
+    for (let generation = 1; generation <= generations; generation++) {
+      if (generation > 1) database.publish();
+      published.push(renderBundle(database.path));
+    }
+  }, 1_200_000);
+  afterAll(() => database.remove());
+
+  test(`nothing is served that is unsigned, torn, older than what was held, or missing though it exists (TEST_SEED=${random.seed})`, async () => {
+    for (let round = 0; round < draws / 50; round++) {
+      await withFetch(() => ({ status: 500, headers: [], body: "" }), runRound);
+    }
+  }, 1_800_000);
+
+  test("without faults everything is served of the newest generation, with few reads", async () => {
+    const { bucket, ask } = await start(3, 60);
+    for (const target of [...existing, cursors[2] ?? ""])
+      expect([target, (await ask(target)).status]).toEqual([target, 200]);
+    for (const target of missing) expect((await ask(target)).status).toBe(404);
+    expect(bucket.reads.filter((key) => key === currentBundleName)).toHaveLength(1);
+    expect(bucket.reads.length).toBeLessThan(40);
+  });
+
+  /** An edge of two isolates in one data centre, and a bucket in which some generations were published. */
+  async function start(newest: number, timeoutSeconds: number) {
+    let now = (published[generations - 1] as Rendered).signedAt + 20; // no bundle is of the future, however long it took
+    const [bucket, dataCentre] = [new MemoryBucket(), new DataCentre()];
+    for (const rendered of published.slice(0, newest)) {
+      bucket.put(await objectsOf(rendered, { publishedAt: rendered.signedAt }));
+    }
+    const bundles = { bucket, keySet: bundleKeySet, signingSeed: edgeSeed, timeoutSeconds };
+    const options = { stored: [], fallback: null, hasOrigin: false, dataCentre, bundles };
+    const isolates = [new InProcessEdge(options, () => now), new InProcessEdge(options, () => now)];
+    const ask = async (target: string, isolate = 0): Promise<Seen> => {
+      const [status, fields, body] = JSON.parse((await isolates[isolate]?.ask(target)) ?? "[]");
+      return { status, headers: new Headers(fields), body };
+    };
+    const pass = (seconds: number) => {
+      now += seconds;
+    };
+    return { bucket, ask, pass };
+  }
+
+  async function runRound(): Promise<void> {
+    const { bucket, ask, pass } = await start(1, 0.1);
+    const held = new Map<string, number>(); // the generation that an isolate has served of a target, and fetched at all
+    let newest = 1;
+    for (let step = 0; step < 50; step++) {
+      newest = await change(bucket, newest);
+      pass(random.pick([0, 1, 6, 30, 200, 1000]));
+      const [target, isolate] = [random.pick([...existing, ...cursors, ...missing]), random.below(2)];
+      const seen = await ask(target, isolate);
+      await judge(target, seen);
+      expect(Number(/"generation":(\d+)/.exec(seen.body)?.[1] ?? 0)).toBeLessThanOrEqual(newest); // no other store's
+      holdTo(held, seen, [`${isolate} ${target}`, ...(isFetched(target, seen) ? [`${isolate}`] : [])]);
+    }
+  }
+
+  /** The next generation is published, something goes wrong, all is well again, or nothing happens. */
+  async function change(bucket: MemoryBucket, newest: number): Promise<number> {
+    const next = published[newest];
+    const what = random.pick(["publish", "harm", "heal", "nothing"]);
+    if (what === "harm") await harm(bucket, newest);
+    if (what === "heal") bucket.fault = () => ({});
+    if (what !== "publish" || next === undefined) return newest;
+    bucket.put(await objectsOf(next, { publishedAt: next.signedAt }));
+    return newest + 1;
+  }
+
+  async function judge(target: string, { status, headers, body }: Seen): Promise<void> {
+    const isMissing = missing.includes(target);
+    const allowed = isMissing ? [404, 410, 503] : [200, 503, ...(cursors.includes(target) ? [410] : [])];
+    if (!allowed.includes(status)) expect({ target, status, body }).toBeNull();
+    if (status !== 200 && (status !== 404 || !headers.has("signature"))) return;
+    const bytes = new TextEncoder().encode(body);
+    const verdict = await verifyResponse({ status, headers, body: bytes }, keys);
+    expect([target, verdict, headers.get("content-location")]).toEqual([target, "valid", target]);
+  }
+
+  /** One thing that goes wrong, or that somebody does who may write to the bucket. */
+  async function harm(bucket: MemoryBucket, newest: number): Promise<void> {
+    const one = published[random.below(newest)] as Rendered;
+    const other = published[random.below(generations)] as Rendered;
+    const nameOf = ({ generation, file }: Rendered) => bundleName({ generation, sha256: file.sha256 });
+    const { signedAt: publishedAt } = one;
+    const faults: Fault[] = [
+      { read: () => Promise.reject(new Error("500")) },
+      { read: () => new Promise<never>(() => {}) },
+      { bytes: (bytes) => bytes.slice(0, random.below(bytes.length + 1)) },
+      { bytes: (bytes) => bytes.map((byte) => byte ^ random.below(256)) },
+      { bytes: (bytes) => bytes.with(random.below(bytes.length), random.below(256)) },
+    ];
+    const deeds: (() => unknown)[] = [
+      () => failAtTimes(bucket, random.pick(faults)),
+      async () => bucket.put([...(await objectsOf(one, { publishedAt }))].slice(-1)), // an older pointer is put back
+      async () => bucket.put(await objectsOf(other, { signer: stranger, publishedAt })),
+      async () => bucket.put(await objectsOf(other, { store: "trendvault/staging", publishedAt })),
+      () => bucket.put([[nameOf(one), other.bytes]]), // an object is swapped
+      () =>
+        bucket.objects.delete(
+          random.pick([nameOf(one), bundlePointerName(one.generation), currentBundleName]),
+        ),
+      async () => {
+        const pointer = await publisher.signBundlePointer({
+          generation: one.generation,
+          published_at: new Date(publishedAt * 1000).toISOString().replace(/\.\d+Z$/, "Z"),
+          bundle: other.file,
+        });
+        bucket.put([[currentBundleName, pointer]]); // by the writer's key, of another file
+      },
+    ];
+    await random.pick(deeds)();
+  }
+
+  function failAtTimes(bucket: MemoryBucket, fault: Fault): void {
+    const share = random.pick([1, 2, 4]);
+    bucket.fault = () => (random.below(share) === 0 ? fault : {});
+  }
 });

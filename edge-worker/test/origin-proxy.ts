@@ -6,6 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
+import { signAgain } from "./keys.ts";
 
 /** A response of the origin, whole. */
 export type WholeResponse = { status: number; headers: Record<string, string>; body: Buffer };
@@ -81,4 +82,25 @@ export class OriginProxy {
     const bodies = this.bodies.get(target) ?? new Set();
     this.bodies.set(target, bodies.add(body));
   }
+}
+
+/** For tests that nothing is revalidated in, however busy the machine is. */
+export const longLifetimes = { maxAge: 3600, staleWhileRevalidate: 3600, staleIfError: 43_200 };
+
+/**
+ * Passes responses on with other lifetimes, in seconds, signed with the origin's key: the edge takes them from the
+ * origin, so tests need not wait. A lifetime of 0 is over at once.
+ */
+export function withLifetimes(lifetimes: {
+  maxAge: number;
+  staleWhileRevalidate: number;
+  staleIfError: number;
+}): Behaviour {
+  const { maxAge, staleWhileRevalidate, staleIfError } = lifetimes;
+  const field = [
+    `max-age=${maxAge}`,
+    `stale-while-revalidate=${staleWhileRevalidate}`,
+    `stale-if-error=${staleIfError}`,
+  ].join(", ");
+  return (whole) => signAgain({ ...whole, headers: { ...whole.headers, "trendvault-cache-control": field } });
 }

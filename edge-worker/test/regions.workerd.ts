@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { countries } from "@trendvault/contract/test-support/world-regions";
+import { countries, worldRegions, worldTerritories } from "@trendvault/contract/test-support/world-regions";
 import { europeByRegion } from "./countries.ts";
-import { longLifetimes, withLifetimes } from "./lifetimes.ts";
+import { makeDatabase, type TestDatabase } from "./database.ts";
+import { Edge, root } from "./edge.ts";
+import { Origin } from "./origin.ts";
+import { longLifetimes, withLifetimes } from "./origin-proxy.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
 const regionOf = new Map(
@@ -61,3 +68,79 @@ describe("the region of a visitor", () => {
     assert.equal(await named.text(), await chosen.text());
   });
 });
+
+describe("an edge that was built for two hundred markets", () => {
+  const codes = worldRegions().regions.map(({ code }) => code);
+  const folder = mkdtempSync(join(tmpdir(), "trendvault-regions-"));
+  const regionsFile = join(folder, "regions.json");
+  let database: TestDatabase;
+  let origin: Origin;
+  let edge: Edge;
+  before(async () => {
+    writeFileSync(regionsFile, JSON.stringify(worldRegions()));
+    database = makeDatabase(0, { regions: codes, videosPerRegion: 1, regionsFile });
+    origin = await Origin.start(database.path, { REGIONS_FILE: regionsFile });
+    edge = await Edge.start(origin.url, {}, regionsFile);
+  });
+  after(async () => {
+    await edge.close();
+    await origin.kill();
+    database.remove();
+    rmSync(folder, { recursive: true });
+  });
+
+  test("gives visitors the market that their country is or falls to, or else the default", async () => {
+    const markets = [...new Set(worldTerritories.values()), "JP", "ZW"].map((code) => [code, code] as const);
+    for (const [country, region] of [
+      ...worldTerritories,
+      ...markets,
+      ["AQ", "US"],
+      [undefined, "US"],
+    ] as const) {
+      const { items, ...list } = await read(edge, "/api/trending", country);
+      assert.equal(list.region, region, `for ${country}`);
+      assert.equal(items[0]?.id, `${region.toLowerCase()}-0`);
+    }
+  });
+
+  test("is compared with the markets that are published: one that was built for others is refused", async () => {
+    const same = await compare(edge);
+    assert.equal(same.code, 0, same.said);
+    assert.match(
+      same.said,
+      new RegExp(`^The edge has the regions that are published: ${codes.join(", ")}\\.`),
+    );
+    const other = await Edge.start(origin.url);
+    try {
+      const { code, said } = await compare(other);
+      assert.equal(code, 1);
+      assert.ok(said.startsWith("The edge was built for the regions GB, DE, FR,"), said);
+      assert.ok(said.includes(codes.join(", ")), said);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+const compareRegions = join(root, "edge-worker/compare-regions.ts");
+
+type List = { region: string; items: { id: string }[] };
+
+/** On a busy machine a list may take the origin longer than the edge waits. */
+async function read(edge: Edge, target: string, country: string | undefined): Promise<List> {
+  for (;;) {
+    const response = await edge.fetch(target, { country });
+    const body = await response.text();
+    if (response.status === 200) return JSON.parse(body) as List;
+    assert.equal(response.status, 503, body);
+  }
+}
+
+/** What a deployment runs. */
+function compare({ url }: Edge): Promise<{ code: number | null; said: string }> {
+  return new Promise((resolve) => {
+    const program = execFile("bun", [compareRegions, url], (_, out, said) =>
+      resolve({ code: program.exitCode, said: out + said }),
+    );
+  });
+}

@@ -2,12 +2,19 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { validateOriginResponse } from "../src/origin.ts";
 import { canonicalize } from "../src/policy.ts";
 import type { StoredResponse } from "../src/signed-answer.ts";
-import { bundleKeySet, objectsOf, type Rendered, renderBundle, stranger } from "./bundles.ts";
+import {
+  bundleKeySet,
+  type Fault,
+  MemoryBucket,
+  objectsOf,
+  type Rendered,
+  renderBundle,
+  stranger,
+} from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
 import type { Exchange } from "./exchanges.ts";
 import { InProcessEdge, withFetch } from "./in-process-edge.ts";
 import { signAgain } from "./keys.ts";
-import { type Fault, MemoryBucket } from "./memory-bucket.ts";
 import { Origin } from "./origin.ts";
 
 // What is served, and how it is marked, in every state of every tier: memory and cache, origin, bundle, KV.

@@ -1,0 +1,209 @@
+import { expect, test } from "bun:test";
+import { longestBody } from "@trendvault/contract/http";
+import { clockSkewSeconds, windows } from "@trendvault/contract/lists";
+import { trendingUrl } from "@trendvault/contract/queries";
+import { regionCodes } from "@trendvault/contract/regions";
+import { Random, testSeed } from "@trendvault/contract/test-support/random";
+import type { Exchange } from "./exchanges.ts";
+import { InProcessEdge, withFetch } from "./in-process-edge.ts";
+import { signedPage } from "./keys.ts";
+
+// Ten minutes in which every list is requested every five seconds, of one isolate.
+const seconds = 600;
+const targets = regionCodes.flatMap((region) =>
+  windows.map((window) => trendingUrl({ region, window, limit: 24 })),
+);
+
+const failing: Exchange = { status: 500, headers: [], body: "" };
+
+/** How often the origin was asked in that time. */
+async function countAsked(answer: (target: string) => Exchange): Promise<number> {
+  const begun = Math.floor(Date.now() / 1000);
+  let [now, asked] = [begun, 0];
+  const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);
+  const counting = (target: string) => {
+    asked++;
+    return answer(target);
+  };
+  await withFetch(counting, async () => {
+    for (; now < begun + seconds; now += 5) for (const target of targets) await edge.ask(target);
+  });
+  return asked;
+}
+
+async function healthy(): Promise<(target: string) => Exchange> {
+  const answers = new Map<string, Exchange>();
+  for (const target of targets) answers.set(target, signedPage(target));
+  return (target) => answers.get(target) as Exchange;
+}
+
+test("when it is back, the first response that is good lets all lists be fetched again", async () => {
+  const begun = Math.floor(Date.now() / 1000);
+  let [now, isUp] = [begun, true];
+  const answers = await healthy();
+  const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);
+  const askAll = async () => {
+    now += 5;
+    const seen: string[] = [];
+    for (const target of targets) seen.push(await edge.ask(target));
+    return seen.filter((one) => /"cache-status","trendvault; hit; ttl=\d+"/.test(one)).length;
+  };
+  const answer = (target: string) => (isUp ? answers(target) : failing);
+  await withFetch(answer, async () => {
+    while (now < begun + 130) await askAll();
+    isUp = false;
+    while (now < begun + 400) await askAll();
+    isUp = true;
+    while ((await askAll()) === 0) expect(now).toBeLessThan(begun + 400 + 125);
+    await askAll();
+    expect(await askAll()).toBe(targets.length);
+  });
+});
+
+test("an answer that is too large is a failure of its target, and of no other", async () => {
+  const now = Math.floor(Date.now() / 1000);
+  const edge = new InProcessEdge({ stored: [], fallback: null }, () => now);
+  const answers = await healthy();
+  const good = targets.at(-1) ?? "";
+  const tooLarge: Exchange = { status: 200, headers: [], body: "x".repeat(longestBody + 1) };
+  await withFetch(
+    (target) => (target === good ? answers(target) : tooLarge),
+    async () => {
+      for (const target of targets.slice(0, 5)) expect(await edge.ask(target)).toStartWith("[503");
+      expect(await edge.ask(good)).toStartWith("[200");
+    },
+  );
+});
+
+test("a failing origin is asked far less often than a healthy one", async () => {
+  const busy: Exchange = { status: 503, headers: [["retry-after", "40"]], body: "" };
+  const [well, ill, asksForPatience] = [
+    await countAsked(await healthy()),
+    await countAsked(() => failing),
+    await countAsked(() => busy),
+  ];
+  expect(well).toBeGreaterThan(500); // 42 lists, first every two minutes, then, as no newer one comes, every half
+  expect(ill).toBeLessThan(20);
+  expect(asksForPatience).toBeLessThanOrEqual(ill);
+}, 1_200_000);
+
+test("while KV gives no answer, and the origin fails, clients get 503 and do not wait for ever", async () => {
+  const silent = new Promise<null>(() => {});
+  const edge = new InProcessEdge({ stored: [], fallback: silent as never }, () => Date.now() / 1000);
+  const failing = () => ({ status: 500, headers: [] as [string, string][], body: "" });
+  const seen = await withFetch(failing, () => edge.ask("/api/trending?region=DE"));
+  expect(JSON.parse(seen)[0]).toBe(503);
+}, 1_200_000);
+
+const target = "/api/trending?region=DE";
+const random = new Random();
+const newEdge = () => new InProcessEdge({ stored: [], fallback: null }, () => Math.floor(Date.now() / 1000));
+
+test(`clients over their limit take nothing from one that is within it (TEST_SEED=${random.seed})`, async () => {
+  const page = signedPage(target);
+  for (let draw = 0; draw < 200; draw++) {
+    let asked = 0;
+    const answer = () => {
+      asked++;
+      return page;
+    };
+    const clients = Array.from({ length: 2 + random.below(8) }, () => random.below(4) === 0);
+    const edge = newEdge();
+    const statuses = await withFetch(answer, () =>
+      Promise.all(
+        clients.map(async (isAllowed) => {
+          for (let turns = random.below(12); turns > 0; turns--) await null;
+          const [status] = JSON.parse(await edge.ask(target, () => limiterSays(isAllowed)));
+          return status;
+        }),
+      ),
+    );
+    const refused = clients.filter((isAllowed, index) => isAllowed && statuses[index] !== 200);
+    expect({ clients, statuses, refused }).toEqual({ clients, statuses, refused: [] });
+    expect(asked).toBeLessThanOrEqual(1);
+  }
+});
+
+async function limiterSays(isAllowed: boolean): Promise<boolean> {
+  for (let turns = random.below(12); turns > 0; turns--) await null;
+  return isAllowed;
+}
+
+test("a rate limiter that fails refuses nobody", async () => {
+  const page = signedPage(target);
+  const seen = await withFetch(
+    () => page,
+    () => newEdge().ask(target, () => Promise.reject(new Error("no limiter"))),
+  );
+  expect(JSON.parse(seen)[0]).toBe(200);
+});
+
+const wrongClockTargets = regionCodes
+  .slice(0, 3)
+  .map((region) => trendingUrl({ region, window: "now", limit: 24 }));
+const refused: Exchange = {
+  status: 403,
+  headers: [["content-type", "application/problem+json"]],
+  body: "{}",
+};
+const askSeconds = 5;
+
+/** An edge whose clock is set wrong; times are of the true clock, in Unix seconds. */
+class WrongClock {
+  now = 1_800_000_000;
+  ahead = 0;
+  readonly #edge = new InProcessEdge({ stored: [], fallback: null }, () => this.now + this.ahead);
+
+  /** Asks for every list now and then; gives what was not served, and when each list was made that was served last. */
+  async ask(seconds: number): Promise<{ failures: string[]; generatedAt: number[] }> {
+    const failures: string[] = [];
+    let generatedAt: number[] = [];
+    for (const end = this.now + seconds; this.now < end; this.now += askSeconds) {
+      generatedAt = [];
+      for (const target of wrongClockTargets) {
+        const seen = await withFetch(
+          (asked) => this.#answer(asked),
+          () => this.#edge.ask(target),
+        );
+        const [status, , body] = JSON.parse(seen) as [number, unknown, string];
+        if (status === 200) generatedAt.push(Date.parse(JSON.parse(body).generated_at) / 1000);
+        else failures.push(`${status} at ${this.ahead} s: ${body}`);
+      }
+    }
+    return { failures, generatedAt };
+  }
+
+  /** The origin's clock is right: it refuses what is signed at another time. */
+  #answer(target: string): Exchange {
+    if (Math.abs(this.ahead) > clockSkewSeconds) return refused;
+    return signedPage(target, this.now);
+  }
+}
+
+async function setWrong({ ahead, seconds }: { ahead: number; seconds: number }): Promise<void> {
+  const clock = new WrongClock();
+  expect((await clock.ask(30)).failures).toEqual([]);
+  clock.ahead = ahead;
+  expect((await clock.ask(seconds)).failures).toEqual([]);
+  clock.ahead = 0;
+  const rightSince = clock.now;
+  const { failures, generatedAt } = await clock.ask(300);
+  expect(failures).toEqual([]);
+  expect(Math.min(...generatedAt)).toBeGreaterThan(rightSince);
+}
+
+test.each([2, 61, 300, 86_000])(
+  "an edge whose clock is %p s wrong serves what it has, and soon what is new when the clock is right",
+  async (seconds) => {
+    await setWrong({ ahead: seconds, seconds: 200 });
+    await setWrong({ ahead: -seconds, seconds: 200 });
+  },
+);
+
+test(`so it is for clocks that are wrong by any time, for any time (seed ${testSeed})`, async () => {
+  const random = new Random();
+  for (let drawn = 0; drawn < 10; drawn++) {
+    const ahead = random.pick([-1, 1]) * random.below(3 ** random.below(11));
+    await setWrong({ ahead, seconds: askSeconds * (1 + random.below(60)) });
+  }
+});

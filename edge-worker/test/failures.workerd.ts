@@ -1,0 +1,668 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { defaultLimit } from "@trendvault/contract/lists";
+import type { ViewMinutes } from "@trendvault/contract/openapi";
+import { Random } from "@trendvault/contract/test-support/random";
+import { unstable_readConfig as readConfig } from "wrangler";
+import { makeDatabase, type TestDatabase } from "./database.ts";
+import { Edge, root } from "./edge.ts";
+import type { ClientResult } from "./fetch-many-worker.ts";
+import { freePort } from "./free-port.ts";
+import { edgeKeys, signAgain, viewsKeys } from "./keys.ts";
+import { Origin } from "./origin.ts";
+import { type Behaviour, longLifetimes, passOn, type WholeResponse, withLifetimes } from "./origin-proxy.ts";
+import { edgeServes, startTestStack, type TestStack } from "./test-stack.ts";
+import { signPullAt } from "./view-messages.ts";
+
+// An outage of a day in seconds: fresh for 4 s, stale until 14 s, then stale-if-error until 24 s. A busy machine may
+// stop for seconds, and has to be seen in each.
+const lifetimes = { maxAge: 4, staleWhileRevalidate: 10, staleIfError: 20 };
+const vars = { ORIGIN_BACKOFF_SECONDS: "0.5" };
+const phases = ["fresh", "stale-while-revalidate", "stale-if-error"];
+const requests = ["GB", "DE", "FR", "US"].map((country) => ({ target: "/api/trending", country }));
+const longestSeconds = 120; // far more than an outage or a recovery takes here
+
+describe("when the origin is killed", () => {
+  let stack: TestStack;
+  before(async () => {
+    stack = await startTestStack(vars);
+    stack.proxy.behaviour = withLifetimes(lifetimes);
+  });
+  after(() => stack.close());
+
+  test("every request is answered 200, stale and marked, until the lifetimes are over; and fresh soon after it is back", async () => {
+    const first = await stack.edge.fetchMany(requests);
+    await stack.origin.kill();
+    const seen = await watchUntil("status 503", first); // what is in KV may be used for as long, and no longer
+    assert.deepEqual(seen, [...phases, "status 503"], "one phase after the other");
+    await stack.origin.start();
+    await watchUntil("fresh");
+  });
+
+  /** Sends requests without a break until all are answered in a phase. Gives the phases seen, in order. */
+  async function watchUntil(last: string, first: ClientResult[] = []): Promise<string[]> {
+    const seen = new Set(first.map(phaseOf));
+    for (const end = Date.now() + longestSeconds * 1000; Date.now() < end; await sleep(5)) {
+      const current = (await stack.edge.fetchMany(requests)).map(phaseOf);
+      for (const phase of current) seen.add(phase);
+      if (current.every((phase) => phase === last)) return [...seen];
+    }
+    assert.fail(`after ${longestSeconds} s not every response is ${last}: ${[...seen]}`);
+  }
+
+  test("an outage costs one client the wait for the origin, and later ones nothing", async () => {
+    const target = "/api/trending?region=CZ";
+    const expired = { maxAge: 0, staleWhileRevalidate: 0, staleIfError: 600 };
+    stack.proxy.behaviour = withLifetimes(expired);
+    const patient = await Edge.start(stack.proxy.url, { ...vars, ORIGIN_BACKOFF_SECONDS: "86400" }); // drawn from 0 on
+    try {
+      await patient.fetch(target);
+      await stack.origin.kill();
+      const results = await patient.fetchMany(
+        Array.from({ length: 20 }, () => ({ target })),
+        1,
+      );
+      const waited = results.map(({ cacheStatus }) => cacheStatus.includes("fwd=stale"));
+      assert.deepEqual(waited, [true, ...Array<boolean>(19).fill(false)]);
+      assert.ok(results.every(({ cacheStatus }) => cacheStatus.endsWith("detail=stale-if-error")));
+    } finally {
+      await patient.close();
+    }
+  });
+
+  test("a data centre with empty caches serves front pages from KV, and 503 for what is not there", async () => {
+    stack.proxy.behaviour = passOn;
+    await stack.origin.start();
+    const key = "stored-responses-3/PL/day";
+    const store = await stack.edge.fallbackStore();
+    while ((await store.get(key)) === null) await stack.edge.fetch("/api/trending?region=PL");
+    await stack.origin.kill();
+    const cold = await Edge.start(stack.proxy.url, vars);
+    try {
+      await (await cold.fallbackStore()).put(key, (await store.get(key)) ?? "");
+      const front = await cold.fetch("/api/trending", { country: "AT" });
+      assert.equal(front.status, 503, "Austria's list is in no cache: Poland's is not good enough");
+      let polish = await cold.fetch("/api/trending", { country: "LV" });
+      while (polish.status === 503) polish = await cold.fetch("/api/trending", { country: "LV" }); // KV was slow
+      assert.equal(polish.status, 200);
+      assert.equal(JSON.parse(await polish.text()).region, "PL");
+      assert.match(polish.headers.get("cache-status") ?? "", /; fwd=miss; .*detail=kv-fallback$/);
+      assert.equal((await cold.fetch("/api/trending?region=PL&limit=3")).status, 503);
+    } finally {
+      await cold.close();
+    }
+  });
+});
+
+/** What a response says about its freshness. */
+function phaseOf({ status, region, cacheStatus }: ClientResult): string {
+  if (status !== 200) return `status ${status}`;
+  assert.ok(region !== null);
+  return /detail=(.*)$/.exec(cacheStatus)?.[1] ?? "fresh";
+}
+
+const failingVars = { ORIGIN_TIMEOUT_SECONDS: "3", ORIGIN_BACKOFF_SECONDS: "0.001" };
+const good = withLifetimes({ maxAge: 0, staleWhileRevalidate: 0, staleIfError: 43_200 }); // expired at once
+const others = {} as OtherResponses;
+const bad = Object.entries(badResponses(others));
+
+// Each behaviour has targets of its own, so that none sees what another left behind.
+const coldTarget = (index: number) => `/api/trending?region=IT&limit=${limitOf(index)}`;
+const storedTarget = (index: number) => `/api/trending?region=IT&window=now&limit=${limitOf(index)}`;
+const limitOf = (index: number) => (index < defaultLimit - 1 ? index + 1 : index + 2); // the default is in no URL
+
+describe("when the origin answers with", () => {
+  let stack: TestStack;
+  let older: Record<"PL" | "PT", WholeResponse>;
+  const stored: string[] = [];
+
+  before(async () => {
+    stack = await startTestStack(failingVars);
+    older = {
+      PL: await record("/api/trending?region=PL"),
+      PT: await record("/api/trending?region=PT"),
+    };
+    others.region = await record("/api/trending?region=FR");
+    others.window = await record("/api/trending?region=IT&window=week");
+    others.limit = await record("/api/trending?region=IT&limit=40");
+    others.missing = await record("/api/videos/none");
+    others.nextPage = await record("/api/trending?region=IT&cursor=1-24");
+    stack.proxy.behaviour = good;
+    for (const index of bad.keys()) stored.push(await (await fetchGood(storedTarget(index))).text());
+  });
+  after(() => stack.close());
+
+  async function record(target: string): Promise<WholeResponse> {
+    const { promise, resolve } = Promise.withResolvers<WholeResponse>();
+    stack.proxy.behaviour = (...args) => {
+      resolve(args[0]);
+      return good(...args);
+    };
+    await stack.edge.fetch(target);
+    return promise;
+  }
+
+  /** What the edge gives when the origin is good. A busy machine may take longer than its timeout. */
+  async function fetchGood(target: string) {
+    for (;;) {
+      const response = await stack.edge.fetch(target);
+      if (response.status === 200) return response;
+      assert.equal(response.status, 503);
+    }
+  }
+
+  for (const [index, [name, behaviour]] of bad.entries()) {
+    test(`${name}, the expired response is served and marked`, async () => {
+      stack.proxy.behaviour = behaviour;
+      const response = await stack.edge.fetch(storedTarget(index));
+      assert.equal(response.status, 200);
+      assert.equal(await response.text(), stored[index]);
+      assert.match(response.headers.get("cache-status") ?? "", /; fwd=stale; .*detail=stale-if-error$/);
+    });
+
+    test(`${name} and nothing is stored, it is 503 and nothing gets stored`, async () => {
+      stack.proxy.behaviour = behaviour;
+      const refused = await stack.edge.fetch(coldTarget(index));
+      assert.equal(refused.status, 503);
+      assert.equal(refused.headers.get("content-type"), "application/problem+json");
+      assert.ok(refused.headers.get("retry-after"));
+      stack.proxy.behaviour = good;
+      const response = await fetchGood(coldTarget(index));
+      assert.match(response.headers.get("cache-status") ?? "", /; fwd=miss; fwd-status=200; stored; /);
+      assert.ok(stack.proxy.bodies.get(coldTarget(index))?.has(await response.text()));
+    });
+  }
+
+  test("an older generation than the stored one, the newer is served and stays stored", async () => {
+    stack.proxy.behaviour = good;
+    stack.database.publish();
+    await edgeServes(stack, 2, ["/api/trending?region=PL"]);
+    stack.proxy.behaviour = () => older.PL;
+    const response = await stack.edge.fetch("/api/trending?region=PL");
+    assert.equal(JSON.parse(await response.text()).generation, 2);
+    assert.match(response.headers.get("cache-status") ?? "", /detail=stale-if-error$/);
+  });
+
+  test("an older generation when the stored one is unusable, it is served: the database may be a restored one", async () => {
+    const target = "/api/trending?region=PT";
+    stack.proxy.behaviour = withLifetimes({
+      maxAge: 0,
+      staleWhileRevalidate: 0,
+      staleIfError: 0,
+    });
+    await edgeServes(stack, 2, [target]);
+    stack.proxy.behaviour = () => older.PT;
+    const response = await fetchGood(target);
+    assert.equal(JSON.parse(await response.text()).generation, 1);
+  });
+
+  test("any of these, the log says what was wrong, and nothing about the visitor", () => {
+    const logs = stack.edge.logs();
+    const target = coldTarget(0);
+    const line = logs.map((text) => JSON.parse(text)).find((parsed) => parsed.target === target);
+    assert.deepEqual(Object.keys(line), [
+      "time",
+      "level",
+      "event",
+      "message",
+      "target",
+      "reason",
+      "trace_id",
+    ]);
+    assert.match(line.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.deepEqual([line.level, line.event, line.reason], ["error", "origin_failed", "status 500"]);
+    assert.match(String(line.trace_id), /^[0-9a-f]{32}$/);
+    assert.doesNotMatch(logs.join(), /192\.0\.2\./);
+  });
+});
+
+/** Valid responses to other requests. */
+type OtherResponses = Record<"region" | "window" | "limit" | "nextPage" | "missing", WholeResponse>;
+
+/** What can come back instead of the response, by what it is. `others` may be filled in later. */
+function badResponses(others: OtherResponses): Record<string, Behaviour> {
+  return {
+    "status 500": () => ({
+      status: 500,
+      headers: { "content-type": "application/json" },
+      body: Buffer.from("{}"),
+    }),
+    "a redirect": () => ({ status: 302, headers: { location: "/api/trending" }, body: Buffer.alloc(0) }),
+    "HTML with status 200": () => ({
+      status: 200,
+      headers: { "content-type": "text/html" },
+      body: Buffer.from("<h1>Please log in</h1>"),
+    }),
+    "nothing with status 200": (whole) => ({
+      ...whole,
+      body: Buffer.alloc(0),
+      headers: without(whole, "content-length"),
+    }),
+    "half a body, then a closed connection": ({ status, headers, body }, _, response) => {
+      response.writeHead(status, headers).write(body.subarray(0, body.length / 2), () => response.destroy());
+      return "handled";
+    },
+    "half a body that says it is whole": (whole) => ({
+      ...whole,
+      headers: without(whole, "content-length"),
+      body: whole.body.subarray(0, whole.body.length / 2),
+    }),
+    "a body with another title": (whole) => ({
+      ...whole,
+      body: Buffer.from(whole.body.toString().replace("Video", "Vixen")),
+    }),
+    "a body with another title and its digest": async (whole) => {
+      const body = Buffer.from(whole.body.toString().replace("Video", "Vixen"));
+      const digest = Buffer.from(await crypto.subtle.digest("SHA-256", body)).toString("base64");
+      return { ...whole, headers: { ...whole.headers, "unencoded-digest": `sha-256=:${digest}:` }, body };
+    },
+    "a wrong signature": (whole) => ({
+      ...whole,
+      headers: { ...whole.headers, signature: `tv=:${"A".repeat(86)}==:` },
+    }),
+    "no signature": (whole) => ({ ...whole, headers: without(whole, "signature") }),
+    "another entity tag": (whole) => ({ ...whole, headers: { ...whole.headers, etag: '"other"' } }),
+    "a response that may not be stored": (whole) =>
+      signAgain({ ...whole, headers: { ...whole.headers, "trendvault-cache-control": "no-store" } }),
+    "other lifetimes": (whole) => ({
+      ...whole,
+      headers: { ...whole.headers, "trendvault-cache-control": "max-age=999999999" },
+    }),
+    "the address of another list": (whole) => ({
+      ...whole,
+      headers: { ...whole.headers, "content-location": "/api/trending?region=FR" },
+    }),
+    "the body of another region": () => others.region,
+    "the body of another window": () => others.window,
+    "a longer body": () => others.limit,
+    "the body of the next page": () => others.nextPage,
+    "a problem of another kind": () => problem(400, "/problems/edge-signature"),
+    "an unsigned 400": () => problem(400, "/problems/invalid-parameter"),
+    "an unsigned 404": () => problem(404, "/problems/not-found"),
+    "an unsigned 410": () => problem(410, "/problems/generation-gone"),
+    "the signed 404 of another address": () => others.missing,
+    "20 MB": (whole) => ({
+      ...whole,
+      headers: without(whole, "content-length"),
+      body: Buffer.alloc(20_000_000, " "),
+    }),
+    "a refused signature": () => problem(403, "/problems/edge-signature"),
+    "a closed connection": (_whole, _target, response) => {
+      response.destroy();
+      return "handled";
+    },
+    "no response within the timeout": () => "handled",
+  };
+}
+
+function without({ headers }: WholeResponse, name: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([other]) => other !== name));
+}
+
+function problem(status: number, type: string): WholeResponse {
+  const headers = { "content-type": "application/problem+json" };
+  return { status, headers, body: Buffer.from(JSON.stringify({ type, status, title: "", detail: "" })) };
+}
+
+const many = (target: string) => Array.from({ length: 500 }, () => ({ target }));
+// Requests start in order: when this one reaches the origin, those before it are under way.
+const marker = { target: "/api/regions" };
+
+describe("500 requests at once", () => {
+  let stack: TestStack;
+  before(async () => {
+    stack = await startTestStack();
+  });
+  after(() => stack.close());
+
+  test("for a cold key make one request to the origin", async () => {
+    stack.proxy.behaviour = holdBack(passOn).behaviour;
+    const results = (await stack.edge.fetchMany([...many("/api/trending?region=SE"), marker], 501)).slice(
+      0,
+      -1,
+    );
+    assert.ok(results.every(({ status, region }) => status === 200 && region === "SE"));
+    assert.deepEqual(stack.proxy.targets.toSorted(), [marker.target, "/api/trending?region=SE"].toSorted());
+    const collapsed = results.filter(({ cacheStatus }) => cacheStatus.includes("collapsed"));
+    assert.ok(collapsed.length > 400, `only ${collapsed.length} say that they were collapsed`);
+  });
+
+  test("for a stale key are all answered while one revalidation is in flight", async () => {
+    const stale = { maxAge: 0, staleWhileRevalidate: 600, staleIfError: 600 };
+    stack.proxy.behaviour = withLifetimes(stale);
+    await stack.edge.fetch("/api/trending?region=DK");
+    stack.proxy.targets = [];
+    const { behaviour, release, reached } = holdBack(stack.proxy.behaviour);
+    stack.proxy.behaviour = behaviour;
+    const results = await stack.edge.fetchMany(many("/api/trending?region=DK"), 500);
+    await reached; // no client waited for the revalidation, so it may come later than the responses
+    assert.ok(results.every(({ cacheStatus }) => /hit; .*stale-while-revalidate/.test(cacheStatus)));
+    assert.deepEqual(stack.proxy.targets, ["/api/trending?region=DK"]);
+    release();
+  });
+
+  test("go on when the client that caused the miss has left", async () => {
+    stack.proxy.targets = [];
+    const { behaviour, reached } = holdBack(passOn);
+    stack.proxy.behaviour = behaviour;
+    const leaving = new AbortController();
+    const left = stack.edge.fetch("/api/trending?region=CZ", { signal: leaving.signal });
+    await reached;
+    leaving.abort();
+    await assert.rejects(left);
+    const otherMarker = { target: "/api/videos/cz-1" };
+    const results = await stack.edge.fetchMany([...many("/api/trending?region=CZ"), otherMarker], 501);
+    assert.ok(results.every(({ status }) => status === 200));
+    assert.deepEqual(stack.proxy.targets, ["/api/trending?region=CZ", otherMarker.target]);
+  });
+
+  test("in another isolate of the data centre find what the first has stored", async () => {
+    stack.proxy.behaviour = withLifetimes(longLifetimes);
+    await stack.edge.fetch("/api/trending?region=PT&window=day");
+    stack.proxy.targets = [];
+    const result = await stack.edge.runTraffic({
+      requests: 500,
+      concurrency: 500,
+      clients: [{ country: "PT", region: "PT", share: 1 }],
+      windows: [{ window: "day", share: 1 }],
+    });
+    assert.deepEqual(result, { wrong: 0, byCacheStatus: { "trendvault; hit": 500 } });
+    assert.deepEqual(stack.proxy.targets, []);
+  });
+});
+
+/**
+ * Holds every list back until it is released, at the latest when something else is requested; `reached` resolves
+ * when a list has been requested.
+ */
+function holdBack(then: Behaviour): { behaviour: Behaviour; release: () => void; reached: Promise<void> } {
+  const [held, requested] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const behaviour: Behaviour = async (whole, target, response) => {
+    requested.resolve();
+    if (!target.startsWith("/api/trending")) held.resolve();
+    await held.promise;
+    return then(whole, target, response);
+  };
+  return { behaviour, release: held.resolve, reached: requested.promise };
+}
+
+describe("cache-busting", () => {
+  let stack: TestStack;
+  before(async () => {
+    stack = await startTestStack();
+    stack.proxy.behaviour = withLifetimes(longLifetimes);
+    await stack.edge.fetch("/api/trending?region=DE&window=week&limit=10");
+    stack.proxy.targets = [];
+  });
+  after(() => stack.close());
+
+  const busting: [string, number, string[]][] = [
+    ["unknown parameters", 400, Array.from({ length: 100 }, (_, n) => `?x=${n + 1}`)],
+    [
+      "unknown parameters beside good ones",
+      400,
+      ["?region=DE&window=week&limit=10&_=1", "?region=DE&utm_source=a"],
+    ],
+    ["repeated parameters", 400, ["?region=DE&region=DE", "?limit=10&region=DE&limit=10"]],
+    ["parameters in another case", 400, ["?Region=DE", "?region=DE&WINDOW=week"]],
+    [
+      "values in another form",
+      400,
+      ["?limit=010", "?limit=+10", "?limit=1e1", "?window=Week", "?region=D%45%20"],
+    ],
+    [
+      "the same, reordered, re-cased and encoded",
+      200,
+      [
+        "?limit=10&window=week&region=DE",
+        "?region=de&window=week&limit=10",
+        "?region=dE&limit=10&window=week",
+        "?%72egion=%44%45&window=w%65ek&limit=%31%30",
+        "?&&region=DE&window=week&&limit=10&",
+        "?region=DE&window=week&limit=10#fragment",
+      ],
+    ],
+    ["other paths", 404, ["/", "//", "/DE", "%2F", "/..;/trending"]],
+  ];
+
+  for (const [name, status, endings] of busting) {
+    test(`with ${name}: ${status}, and the origin sees nothing of it`, async () => {
+      for (const ending of endings) {
+        const response = await stack.edge.fetch(`/api/trending${ending}`);
+        await response.body?.cancel();
+        assert.equal(response.status, status, ending);
+        if (status === 200) assert.match(response.headers.get("cache-status") ?? "", /^trendvault; hit; /);
+      }
+      assert.deepEqual(stack.proxy.targets, []);
+    });
+  }
+
+  test("with targets of any length: 414, and the origin sees nothing of it", async () => {
+    const response = await stack.edge.fetch(`/api/trending?category=${"a".repeat(3000)}`);
+    assert.equal(response.status, 414);
+    assert.deepEqual(stack.proxy.targets, []);
+  });
+
+  test("with categories, languages and generations that never were: the origin is asked what there is, and nothing else", async () => {
+    stack.proxy.targets = [];
+    const began = performance.now();
+    for (let n = 0; n < 20; n++) {
+      const response = await stack.edge.fetch(`/api/trending?region=DE&category=Nonsense${n}`);
+      assert.equal(response.status, 400);
+      assert.equal(response.headers.get("cache-control"), "no-store");
+      assert.match(JSON.parse(await response.text()).detail, /expected one of Kids' TV, Music/);
+      const language = `${String.fromCharCode(97 + n)}q`;
+      const unlisted = await stack.edge.fetch(`/api/trending?region=DE&language=${language}`);
+      assert.match(JSON.parse(await unlisted.text()).detail, /^language: expected one of de$/);
+      const gone = await stack.edge.fetch(`/api/trending?region=DE&cursor=${1000 + n}-24`);
+      await gone.body?.cancel();
+      assert.equal(gone.status, 410);
+    }
+    assert.ok(stack.proxy.targets.every((target) => target === "/api/regions"));
+    const most = 5 + (performance.now() - began) / 10_000; // a statement is trusted for 10 s
+    assert.ok(stack.proxy.targets.length < most, `${stack.proxy.targets.length} requests`);
+  });
+
+  test("with cursors that are no page's: 400, and the origin sees nothing of it", async () => {
+    stack.proxy.targets = [];
+    for (const ending of ["cursor=1-1", "cursor=1-25", "limit=7&cursor=1-24", "cursor=1-504"]) {
+      const response = await stack.edge.fetch(`/api/trending?region=DE&${ending}`);
+      await response.body?.cancel();
+      assert.equal(response.status, 400, ending);
+    }
+    assert.deepEqual(stack.proxy.targets, []);
+  });
+
+  test("with countless good lists: a network over its limit gets 429 for misses, and all hits", async () => {
+    const headers = { "cf-connecting-ip": "2001:db8:1:2:3::1" };
+    const others = { "cf-connecting-ip": "2001:db8:1:3::1" };
+    const [hit, miss] = ["/api/trending?region=DE&window=week&limit=10", "/api/trending?region=FR&limit=7"];
+    stack.proxy.targets = [];
+    const recordings = await stack.edge.record([
+      { target: miss, headers, allowed: false },
+      { target: hit, headers, allowed: false },
+      { target: miss, headers: others },
+      { target: miss, headers, allowed: false },
+    ]);
+    assert.deepEqual(
+      recordings.map(({ status, limiterKeys }) => [status, ...limiterKeys]),
+      [[429, "2001:db8:1:2"], [200], [200, "2001:db8:1:3"], [200]],
+    );
+    assert.deepEqual(stack.proxy.targets, [miss]);
+  });
+
+  test("with stale lists: revalidating them counts as well, so that nobody keeps any number of them alive", async () => {
+    const headers = { "cf-connecting-ip": "2001:db8:1:5::1" };
+    const target = "/api/trending?region=CZ&limit=9";
+    stack.proxy.behaviour = withLifetimes({ maxAge: 0, staleWhileRevalidate: 600, staleIfError: 600 });
+    await stack.edge.record([{ target }]);
+    stack.proxy.targets = [];
+    const recordings = await stack.edge.record([
+      { target, headers, allowed: false },
+      { target, headers },
+    ]);
+    stack.proxy.behaviour = withLifetimes(longLifetimes);
+    assert.deepEqual(
+      recordings.map(({ status, limiterKeys }) => [status, ...limiterKeys]),
+      [
+        [200, "2001:db8:1:5"],
+        [200, "2001:db8:1:5"],
+      ],
+    );
+    assert.deepEqual(stack.proxy.targets, [target], "the first one was refused, in the background");
+  });
+
+  test("the limit of wrangler.toml is 120 misses a minute, or more where two minutes meet", async () => {
+    const headers = { "cf-connecting-ip": "2001:db8:1:4::1" };
+    let [allowed, refused] = [0, 0];
+    for (let first = 1; first <= 1000 && refused === 0; first += 20) {
+      const misses = Array.from({ length: 20 }, (_, n) => `/api/videos/none-${first + n}`);
+      const results = await stack.edge.fetchMany(misses.map((target) => ({ target, headers })));
+      refused = results.filter(({ status }) => status === 429).length;
+      allowed += results.length - refused;
+    }
+    assert.ok(allowed >= 120 && refused > 0, `${allowed} misses were allowed`);
+    const { ratelimits } = readConfig({ config: join(root, "wrangler.toml"), env: "" });
+    let refusal = await stack.edge.fetch("/api/videos/one-more", { headers });
+    while (refusal.status !== 429)
+      refusal = await stack.edge.fetch(`/api/videos/more-${++allowed}`, { headers }); // a new minute
+    assert.equal(refusal.headers.get("retry-after"), String(ratelimits[0]?.simple.period));
+  });
+});
+
+const random = new Random();
+const kills = 2;
+const messagesBetween = 60;
+
+/** The edge as edge-worker/dev starts it, which can be killed and started again with what it has stored. */
+class DevEdge {
+  readonly #state = mkdtempSync(join(tmpdir(), "trendvault-edge-state-"));
+  readonly #origin: string;
+  #process: ChildProcess | undefined;
+  url = "";
+
+  constructor(origin: string) {
+    this.#origin = origin;
+  }
+
+  async start(): Promise<void> {
+    const port = await freePort();
+    this.url = `http://127.0.0.1:${port}`;
+    const keys = { EDGE_KEYS: edgeKeys, VIEWS_KEYS: viewsKeys };
+    const env = { ...process.env, ...keys, CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "true" };
+    const command = [this.#origin, String(port), this.#state];
+    const stdio = process.env.TEST_VERBOSE ? "inherit" : "ignore";
+    this.#process = spawn(join(root, "edge-worker/dev"), command, { env, stdio, detached: true });
+    while (!(await this.#isReady())) await new Promise((resume) => setTimeout(resume, 100));
+  }
+
+  /** Ends wrangler and workerd at once, as a power failure of the process does. */
+  async kill(): Promise<void> {
+    const child = this.#process;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    process.kill(-child.pid, "SIGKILL");
+    await once(child, "exit");
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    rmSync(this.#state, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #isReady(): Promise<boolean> {
+    assert.equal(this.#process?.exitCode ?? null, null, "the edge did not start");
+    return fetch(`${this.url}/api/regions`).then(
+      (response) => response.ok,
+      () => false,
+    );
+  }
+}
+
+describe("an edge that is killed", () => {
+  let database: TestDatabase;
+  let origin: Origin;
+  let edge: DevEdge;
+  before(async () => {
+    database = makeDatabase();
+    origin = await Origin.start(database.path);
+    edge = new DevEdge(origin.url);
+    await edge.start();
+  });
+  after(async () => {
+    await edge.remove();
+    await origin.kill();
+    database.remove();
+  });
+
+  /** Whether a message was acknowledged; null when the edge was killed before it answered. */
+  async function send(token: string, seen: number): Promise<boolean | null> {
+    const body = JSON.stringify({ token, seen, opened: [seen] });
+    return fetch(`${edge.url}/api/views`, { method: "POST", body }).then(
+      (response) => response.status === 204,
+      () => null,
+    );
+  }
+
+  async function pullViews(): Promise<{ messages: number; closed: number }> {
+    const target = "/api/views/minutes?shard=CZ-0&limit=10000";
+    const signed = { ...signPullAt(Math.floor(Date.now() / 1000), target) };
+    const response = await fetch(edge.url + target, { headers: signed });
+    assert.equal(response.status, 200, await response.clone().text());
+    const { looks, last_closed } = (await response.json()) as ViewMinutes;
+    const ranks = looks.flatMap((row) => row.ranks);
+    return { messages: ranks.reduce((sum, [, , , views]) => sum + views, 0), closed: last_closed };
+  }
+
+  /** Sends messages, and kills the edge at the first answer if it is to be killed. How many were acknowledged, and not. */
+  async function round(
+    token: string,
+    isKilled: boolean,
+  ): Promise<[acknowledged: number, unanswered: number]> {
+    const sent = Array.from({ length: messagesBetween }, () => send(token, 1 + random.below(24)));
+    if (isKilled) {
+      await Promise.race(sent); // the others are under way
+      await edge.kill();
+    }
+    const answers = await Promise.all(sent);
+    if (isKilled) await edge.start();
+    const acknowledged = answers.filter((answer) => answer === true).length;
+    return [acknowledged, answers.length - acknowledged];
+  }
+
+  async function readToken(): Promise<string> {
+    for (;;) {
+      const page = await fetch(`${edge.url}/api/trending?region=CZ`);
+      const { token } = (await page.json()) as { token?: string };
+      if (token !== undefined) return token;
+    }
+  }
+
+  /** Everything that was counted; it waits until the minute is over. */
+  async function pullMessages(): Promise<number> {
+    for (const last = Math.floor(Date.now() / 60_000); ; ) {
+      const { messages, closed } = await pullViews();
+      if (closed >= last) return messages;
+      await new Promise((resume) => setTimeout(resume, 500));
+    }
+  }
+
+  test(`has counted every message that it has acknowledged, once (TEST_SEED=${random.seed})`, async () => {
+    const token = await readToken();
+    let [acknowledged, unanswered] = [1, 0];
+    while (!(await send(token, 1))) unanswered++; // until the edge has read the list, on a busy machine
+    for (const isKilled of [false, ...Array<boolean>(kills).fill(true)]) {
+      const [answered, others] = await round(token, isKilled);
+      acknowledged += answered;
+      unanswered += others;
+    }
+    const messages = await pullMessages();
+    assert.ok(messages >= acknowledged, `${messages} of ${acknowledged} were counted`);
+    assert.ok(messages <= acknowledged + unanswered, `${messages} were counted, ${unanswered} unanswered`);
+  });
+});
