@@ -1,6 +1,13 @@
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import { answerLifetimes, largestLimit, missingLifetimes } from "@trendvault/contract/lists";
 import { pageUrl } from "@trendvault/contract/page";
-import { explainedIdAt, isAssetPath, trendingPath, videoIdAt } from "@trendvault/contract/paths";
+import {
+  explainedIdAt,
+  isAssetPath,
+  publicKeysPath,
+  trendingPath,
+  videoIdAt,
+} from "@trendvault/contract/paths";
 import type { BundlePointer } from "@trendvault/contract/pointer";
 import { describeProblem, problemContentType } from "@trendvault/contract/problem";
 import {
@@ -16,7 +23,7 @@ import {
   writeCursor,
 } from "@trendvault/contract/queries";
 import { type BundleStore, DocumentFailure, publishedAt, timeLimit } from "./bundle-store.ts";
-import { DelegatedSigner, type DocumentSigner, listInTokens } from "./document-signer.ts";
+import { type DocumentSigner, listInTokens } from "./document-signer.ts";
 import {
   type Backoff,
   type DocumentSource,
@@ -43,7 +50,7 @@ type Options = {
 };
 
 /** The 50 ranks of a generation's list after `block` times as many. */
-export type ListPlace = { generation: number; block: number };
+type ListPlace = { generation: number; block: number };
 
 /** What reads bundles: documents, and which video has which rank in a list. */
 export interface BundleReader extends DocumentSource {
@@ -98,7 +105,7 @@ export class BundleSource implements BundleReader {
 
   #fail(canonical: CanonicalRequest, error: unknown): SourceAnswer {
     if (error instanceof DocumentFailure) this.#breaker.succeed();
-    // Whoever asks chooses the generation of a cursor, which may be too old, or signed with a key that has gone.
+    // A client chooses the generation of a cursor, which may be too old, or signed with a key that has gone.
     else this.#breaker.fail({ retryAfter: 0, isRefusal: generationOf(canonical) !== null });
     return logFailure(this.#options.log, canonical, error);
   }
@@ -162,23 +169,21 @@ export class BundleSource implements BundleReader {
     return { kind: "response", response };
   }
 
+  /** What it means that the bundle has no such document. */
   async #withoutDocument(question: Question): Promise<SourceAnswer> {
     const { canonical, until } = question;
-    const { query } = canonical;
-    const absence = explainAbsence(canonical);
-    switch (absence.kind) {
-      case "list":
-        return query === null ? this.#unexplained() : this.#makeList(query, question);
-      case "page":
-        return query === null ? this.#unexplained() : this.#findPage(query, question);
-      case "elsewhere":
-        return { kind: "refused", refusal: notFound(missing.page), nearest: absence.nearest, until };
-      case "missing":
-        if (!this.#options.isOnly) return this.#unexplained(); // the origin knows of more
-        return this.#missing(absence.detail, question);
-      case "unexplained":
-        return this.#unexplained();
+    const { target, query } = canonical;
+    if (query !== null && isPage(canonical)) {
+      if (query.lang === undefined && query.cursor === undefined) return this.#unexplained();
+      if (query.lang === undefined) return this.#findPage(query, question);
+      const nearest = pageUrl({ ...query, lang: undefined });
+      return { kind: "refused", refusal: notFound(missing.page), nearest, until };
     }
+    const [path = ""] = target.split("?");
+    if (query !== null && path === trendingPath) return this.#makeList(query, question);
+    const detail = notFoundReason(path);
+    if (detail === null || !this.#options.isOnly) return this.#unexplained(); // the origin knows of more
+    return this.#missing(detail, question);
   }
 
   #unexplained(): never {
@@ -325,28 +330,42 @@ class BundledLists {
   }
 }
 
-/**
- * What it means that a bundle has no such document: `list`: it may be made of others, or ends before; `page`: the list
- * may end before this page of it; `elsewhere`: another address has nearly the same; `missing`: it does not exist;
- * `unexplained`: it should be there.
- */
-type Absence =
-  | { kind: "list" | "page" | "unexplained" }
-  | { kind: "elsewhere"; nearest: string }
-  | { kind: "missing"; detail: string };
+const keySet: CanonicalRequest = { target: publicKeysPath, query: null, regionFromCountry: false };
 
-function explainAbsence(canonical: CanonicalRequest): Absence {
-  const { target, query } = canonical;
-  const [path = ""] = target.split("?");
-  if (query !== null && isPage(canonical)) {
-    if (query.lang === undefined) return { kind: query.cursor === undefined ? "unexplained" : "page" };
-    return { kind: "elsewhere", nearest: pageUrl({ ...query, lang: undefined }) };
+/** The key that the edge signs with, where the key set in a bundle, which the origin has signed, names it. */
+class DelegatedSigner {
+  readonly #options: Pick<Options, "store" | "signer" | "log">;
+  #asked: { generation: number; isNamed: boolean } | null = null;
+
+  constructor(options: Pick<Options, "store" | "signer" | "log">) {
+    this.#options = options;
   }
-  if (path === trendingPath) return { kind: "list" };
-  if (explainedIdAt(path) !== null) return { kind: "missing", detail: missing.explanation };
-  if (videoIdAt(path) !== null) return { kind: "missing", detail: missing.video };
-  if (isAssetPath(path)) return { kind: "missing", detail: missing.asset };
-  return { kind: "unexplained" };
+
+  /** Null: there is none, or nobody could verify what it signs. @throws Error when the bundle cannot be read */
+  async find(pointer: BundlePointer, waitUntil: WaitUntil): Promise<DocumentSigner | null> {
+    const { signer: promised, store } = this.#options;
+    if (promised === null) return null;
+    const signer = await promised;
+    if (this.#asked?.generation !== pointer.generation) {
+      const answer = await store.read(keySet, pointer, waitUntil);
+      const isNamed = answer !== null && signer.isNamedIn(JSON.parse(answer.body) as PublicKeySet);
+      if (!isNamed && this.#asked?.isNamed !== false) this.#logUnnamed();
+      this.#asked = { generation: pointer.generation, isNamed };
+    }
+    return this.#asked.isNamed ? signer : null;
+  }
+
+  #logUnnamed(): void {
+    const message = "The bundle's key set does not name EDGE_SIGNING_KEY: see EDGE_SIGNING_PUBLIC_KEYS.";
+    this.#options.log({ level: "error", event: "edge_key_unknown", message });
+  }
+}
+
+/** What is said when there is no document at a path; null when there should be one. */
+function notFoundReason(path: string): string | null {
+  if (explainedIdAt(path) !== null) return missing.explanation;
+  if (videoIdAt(path) !== null) return missing.video;
+  return isAssetPath(path) ? missing.asset : null;
 }
 
 /** Says why bundles have no answer to a request, and gives the answer that says so. */

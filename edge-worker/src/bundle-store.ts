@@ -398,7 +398,7 @@ class BundleBucket {
 }
 
 /** Bytes that the isolates of a data centre share, by name. */
-export type SharedBytes = {
+type SharedBytes = {
   match: (name: string) => Promise<Uint8Array<ArrayBuffer> | null>;
   put: (name: string, bytes: Uint8Array<ArrayBuffer>, seconds: number) => Promise<void>;
   delete: (name: string) => Promise<unknown>;

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { aboutExample, publicKeysExample, regionListExample } from "@trendvault/contract/examples";
 import type { PublicKeySet } from "@trendvault/contract/keys";
+import { aboutApiPath, publicKeysPath, regionsPath } from "@trendvault/contract/paths";
 import { regionCodes } from "@trendvault/contract/regions";
 import type { About, RegionList } from "@trendvault/contract/responses";
 import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
-import { joinAbouts, joinKeySets, joinRegionLists } from "./bundles.ts";
+import { joinDocuments } from "./bundles.ts";
 
 const times = ["2026-11-22T03:40:00Z", "2026-11-22T03:41:00Z", "2026-11-22T03:42:00Z"];
 
@@ -46,7 +47,7 @@ test(`of each region there is what the largest number says, and at the top what 
       const generation = 256 * (1 + random.below(50)) + writer;
       return listOf(new Map(codes.map((code) => [code, generation])), random.pick(times));
     });
-    const joined = joinRegionLists(lists);
+    const joined = joinDocuments(regionsPath, lists);
     const numbers = (list: RegionList) => list.regions.map(({ generation }) => generation);
     const largest = regionCodes.map(
       (_, at) => Math.max(...lists.map((list) => numbers(list)[at] ?? 0)) || null,
@@ -66,7 +67,7 @@ test(`of each region there is what the largest number says, and at the top what 
       .map(({ generation }) => generation);
     expect(joined.generation).toBe(Math.max(...last));
     expect(joined.categories).toEqual([...new Set(lists.flatMap(({ categories }) => categories))].sort());
-    expect(joinRegionLists(lists.toReversed())).toEqual(joined);
+    expect(joinDocuments(regionsPath, lists.toReversed())).toEqual(joined);
   }
 });
 
@@ -86,7 +87,7 @@ test("how lists are made is said for any of the writers", () => {
     explore_share: null,
     removed_videos: 9,
   };
-  expect(joinAbouts([one, other])).toEqual({
+  expect(joinDocuments<About>(aboutApiPath, [one, other])).toEqual({
     ...other,
     formula: `inverse-square-1+clicks-1, ${one.formula}`,
     sources: one.sources,
@@ -100,7 +101,7 @@ test("of keys that several have there is one", () => {
   const [first] = set.keys;
   if (first === undefined) throw new Error("There is no key in the example");
   const further = { ...first, kid: "another" };
-  expect(joinKeySets([set, { keys: [first, further] }])).toEqual({
+  expect(joinDocuments<PublicKeySet>(publicKeysPath, [set, { keys: [first, further] }])).toEqual({
     keys: [...set.keys, further],
   });
 });

@@ -4,34 +4,18 @@ import { aboutApiPath, publicKeysPath, regionsPath, videoIdAt } from "@trendvaul
 import type { BundlePointer } from "@trendvault/contract/pointer";
 import { type ListRefusal, type TrendingQuery, unknownCategory } from "@trendvault/contract/queries";
 import type { About, RegionList } from "@trendvault/contract/responses";
-import {
-  type BundleReader,
-  BundleSource,
-  type ListPage,
-  type ListPlace,
-  logFailure,
-} from "./bundle-source.ts";
-import {
-  type Bucket,
-  BundleStore,
-  publishedAt,
-  type SharedBytes,
-  sharedByDataCentre,
-  timeLimit,
-} from "./bundle-store.ts";
+import { type BundleReader, BundleSource, logFailure } from "./bundle-source.ts";
+import { type Bucket, BundleStore, publishedAt, sharedByDataCentre, timeLimit } from "./bundle-store.ts";
 import { DocumentSigner } from "./document-signer.ts";
 import type { Backoff, Held, SourceAnswer, WaitUntil } from "./document-source.ts";
 import type { Logger } from "./log.ts";
 import { type CanonicalRequest, freshnessAt } from "./policy.ts";
 import { isNewer, type SignedAnswer, type StoredResponse } from "./signed-answer.ts";
 
-/** Where in the bucket a store is, and what its writer calls it. */
-export type StorePlace = { prefix: string; name: string };
-
 type Options = {
   bucket: Bucket;
-  /** One for each writer that shares the regions with others. */
-  stores: StorePlace[];
+  /** One for each writer that shares the regions with others: what its names begin with, and what the writer calls it. */
+  stores: { prefix: string; name: string }[];
   /** Of the key that the edge signs with; null: there is none. */
   signingSeed: Uint8Array | null;
   /** What documents and pointers have to be signed with. */
@@ -54,7 +38,7 @@ export type BundleReaders = { source: BundleReader; tokenKeys: Promise<PublicKey
 /** `sharedOf`: what isolates share of a store, by its prefix: the data centre's cache, unless another is given. */
 export function createBundleReaders(
   options: Options,
-  sharedOf = (prefix: string): SharedBytes => sharedByDataCentre(options.base, prefix),
+  sharedOf = (prefix: string) => sharedByDataCentre(options.base, prefix),
 ): BundleReaders {
   const { signingSeed } = options;
   const signer = signingSeed && DocumentSigner.create(signingSeed);
@@ -70,13 +54,6 @@ export function createBundleReaders(
 
 /** A store as it is now. `regions`: whose lists it has; null: of all. `until`: Unix seconds. */
 type OpenStore = { source: BundleSource; pointer: BundlePointer; regions: string[] | null; until: number };
-
-/** What is said of all regions, and made of what each store says. */
-const joins: Record<string, { contentType: string; join: (documents: never[]) => object }> = {
-  [regionsPath]: { contentType: "application/json", join: joinRegionLists },
-  [aboutApiPath]: { contentType: "application/json", join: joinAbouts },
-  [publicKeysPath]: { contentType: "application/jwk-set+json", join: joinKeySets },
-};
 
 /**
  * The bundles of several stores: what is of a region comes from the store that has it, a video from one that knows it,
@@ -107,7 +84,7 @@ class JoinedSource implements BundleReader {
     }
   }
 
-  async readRanks(query: TrendingQuery, place: ListPlace, waitUntil: WaitUntil): Promise<ListPage | null> {
+  async readRanks(query: TrendingQuery, place: { generation: number; block: number }, waitUntil: WaitUntil) {
     const found = await this.#find(query.region, waitUntil).catch(() => null); // its source logs that
     return found === null ? null : found.source.readRanks(query, place, waitUntil);
   }
@@ -168,8 +145,9 @@ class JoinedSource implements BundleReader {
     const [{ source, pointer }] = opened;
     const signer = await source.signer.find(pointer, held.waitUntil);
     if (signer === null) return { kind: "refused", refusal: unsigned, until };
-    const { contentType, join } = joins[canonical.target] as (typeof joins)[string];
-    const body = JSON.stringify(join(answers.map((answer) => JSON.parse(answer.body)) as never[]));
+    const documents: object[] = answers.map((answer) => JSON.parse(answer.body));
+    const body = JSON.stringify(joinDocuments(canonical.target, documents));
+    const contentType = canonical.target === publicKeysPath ? "application/jwk-set+json" : "application/json";
     const document = { status: 200, contentType, body, lifetimes: answerLifetimes } as const;
     const fetchedAt = Math.max(...answers.map((answer) => answer.created));
     const { created, ...signed } = await signer.signDocument(document, { canonical, now: fetchedAt });
@@ -277,8 +255,20 @@ function regionOf({ query, target }: CanonicalRequest): string | null {
   return query?.region ?? new URLSearchParams(target.split("?")[1]).get("region");
 }
 
-/** What several writers say of all regions, joined as the origin joins it. Each has some of the regions; at least one says it. */
-export function joinRegionLists(lists: readonly RegionList[]): RegionList {
+/** What is said of all regions, by its path: it is made of what each writer says. */
+const joins: Record<string, (documents: never[]) => object> = {
+  [regionsPath]: joinRegionLists,
+  [aboutApiPath]: joinAbouts,
+  [publicKeysPath]: joinKeySets,
+};
+
+/** What several writers say at a path of `joins`, joined as the origin joins it. At least one says it. */
+export function joinDocuments<T extends object>(path: string, documents: readonly T[]): T {
+  return joins[path]?.(documents as never[]) as T;
+}
+
+// Each has some of the regions.
+function joinRegionLists(lists: readonly RegionList[]): RegionList {
   const newest = lastPublished(lists);
   return {
     generation: newest.generation,
@@ -294,7 +284,7 @@ export function joinRegionLists(lists: readonly RegionList[]): RegionList {
 }
 
 /** How all lists are made: what holds for any of them. */
-export function joinAbouts(abouts: readonly About[]): About {
+function joinAbouts(abouts: readonly About[]): About {
   const newest = lastPublished(abouts);
   const all = abouts.toSorted((left, right) => left.generation - right.generation);
   const sources = all.flatMap((about) => about.sources ?? []).map((source) => JSON.stringify(source));
@@ -309,7 +299,7 @@ export function joinAbouts(abouts: readonly About[]): About {
 }
 
 /** All keys, each once. */
-export function joinKeySets(sets: readonly PublicKeySet[]): PublicKeySet {
+function joinKeySets(sets: readonly PublicKeySet[]): PublicKeySet {
   const keys = sets.flatMap((set) => set.keys);
   return { keys: [...new Map(keys.map((key) => [JSON.stringify([key.kid, key.purpose]), key])).values()] };
 }

@@ -49,7 +49,7 @@ function createServices(batchSeconds = 0) {
     return new Map(Array.from({ length: 50 }, (_, n) => [block * 50 + n + 1, `video-${block * 50 + n + 1}`]));
   };
   return {
-    verifier: new TokenVerifier(signer.publicKeys, () => now),
+    verifier: new TokenVerifier(Promise.resolve(signer.publicKeys), () => now),
     lists: { read } as unknown as ListBlocks,
     batches: new IncrementBatches({ shards: { add }, batchSeconds, log: () => {} }),
   };

@@ -9,14 +9,25 @@ import type { BundleReader, ListPage } from "./bundle-source.ts";
 import { LruMap } from "./cache.ts";
 import { listInTokens } from "./document-signer.ts";
 import type { Logger } from "./log.ts";
-import type { BlockIncrement, CountedRank } from "./minute-counts.ts";
+import type { BlockIncrement } from "./minute-counts.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import { readPublicationIndex } from "./publication-index.ts";
 import type { ReadThroughCache, RequestContext } from "./read-through.ts";
 import { parseJson, type StoredResponse } from "./signed-answer.ts";
 import type { IncrementBatches, ServedLists, ViewShards } from "./view-shards.ts";
 
-type CountingServices = { verifier: TokenVerifier; lists: ListBlocks; batches: IncrementBatches };
+/** What counting shares between the requests of one isolate. `clock` gives Unix seconds. */
+export type ViewServices = {
+  verifier: TokenVerifier;
+  lists: ListBlocks;
+  batches: IncrementBatches;
+  served: ServedLists;
+  shards: ViewShards;
+  /** Whose pulls are answered. */
+  pullKeys: KeyRing;
+  clock: () => number;
+  log: Logger;
+};
 
 /** How a message ended. `detail` repeats nothing of it. */
 type CountResult =
@@ -35,7 +46,7 @@ const verdicts: Record<Exclude<TokenVerdict, "valid">, string> = {
 export async function countViews(
   message: ViewMessage,
   context: RequestContext,
-  { verifier, lists, batches }: CountingServices,
+  { verifier, lists, batches }: Pick<ViewServices, "verifier" | "lists" | "batches">,
 ): Promise<CountResult> {
   const claims = await verifier.verify(message.token);
   if (typeof claims === "string") return { kind: "token-refused", detail: verdicts[claims] };
@@ -70,7 +81,7 @@ function incrementOf(
   { firstSeen, lastSeen, opened }: ViewCounts,
   { block, videos }: { block: number; videos: ListBlock },
 ): BlockIncrement {
-  const ranks: CountedRank[] = [];
+  const ranks: BlockIncrement["ranks"] = [];
   for (const [rank, videoId] of videos) {
     const looks = rank >= firstSeen && rank <= lastSeen ? 1 : 0;
     const views = opened.includes(rank) ? 1 : 0;
@@ -164,12 +175,12 @@ const rememberedTokens = 1024;
 
 /** Verifies the tokens of messages. A token is the same for everybody, so that most were verified before. */
 export class TokenVerifier {
-  readonly #keys: PublicKeySet | Promise<PublicKeySet>;
+  readonly #keys: Promise<PublicKeySet>;
   readonly #clock: () => number;
   readonly #verified = new LruMap<TokenClaims>(rememberedTokens);
 
   /** `clock` gives Unix seconds. */
-  constructor(keys: PublicKeySet | Promise<PublicKeySet>, clock: () => number) {
+  constructor(keys: Promise<PublicKeySet>, clock: () => number) {
     this.#keys = keys;
     this.#clock = clock;
   }
@@ -185,14 +196,3 @@ export class TokenVerifier {
     return result.claims;
   }
 }
-
-/** What counting shares between the requests of one isolate. `clock` gives Unix seconds. */
-export type ViewServices = {
-  counting: CountingServices;
-  served: ServedLists;
-  shards: ViewShards;
-  /** Whose pulls are answered. */
-  pullKeys: KeyRing;
-  clock: () => number;
-  log: Logger;
-};

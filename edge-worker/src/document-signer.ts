@@ -9,8 +9,6 @@ import {
 } from "@trendvault/contract/keys";
 import type { ListChoice } from "@trendvault/contract/lists";
 import { lifetimesField } from "@trendvault/contract/lists";
-import { publicKeysPath } from "@trendvault/contract/paths";
-import type { BundlePointer } from "@trendvault/contract/pointer";
 import { unencodedDigest } from "@trendvault/contract/response-signature";
 import { serializeParameters, signatureBase, signatureFields } from "@trendvault/contract/signature-base";
 import {
@@ -21,8 +19,6 @@ import {
   tokenMinute,
   tokenSigningInput,
 } from "@trendvault/contract/token";
-import type { BundleStore } from "./bundle-store.ts";
-import type { Logger } from "./log.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import { readAnswer, type SignedAnswer, utf8 } from "./signed-answer.ts";
 
@@ -101,42 +97,6 @@ export class DocumentSigner {
   async #sign(text: string): Promise<Uint8Array> {
     const bytes = new TextEncoder().encode(text);
     return new Uint8Array(await crypto.subtle.sign("Ed25519", this.#privateKey, bytes));
-  }
-}
-
-type Options = { store: BundleStore; signer: Promise<DocumentSigner> | null; log: Logger };
-
-const keySet: CanonicalRequest = { target: publicKeysPath, query: null, regionFromCountry: false };
-
-/** The key that the edge signs with, where the key set in a bundle, which the origin has signed, names it. */
-export class DelegatedSigner {
-  readonly #options: Options;
-  #asked: { generation: number; isNamed: boolean } | null = null;
-
-  constructor(options: Options) {
-    this.#options = options;
-  }
-
-  /** Null: there is none, or nobody could verify what it signs. @throws Error when the bundle cannot be read */
-  async find(
-    pointer: BundlePointer,
-    waitUntil: (work: Promise<unknown>) => void,
-  ): Promise<DocumentSigner | null> {
-    const { signer: promised, store } = this.#options;
-    if (promised === null) return null;
-    const signer = await promised;
-    if (this.#asked?.generation !== pointer.generation) {
-      const answer = await store.read(keySet, pointer, waitUntil);
-      const isNamed = answer !== null && signer.isNamedIn(JSON.parse(answer.body) as PublicKeySet);
-      if (!isNamed && this.#asked?.isNamed !== false) this.#logUnnamed();
-      this.#asked = { generation: pointer.generation, isNamed };
-    }
-    return this.#asked.isNamed ? signer : null;
-  }
-
-  #logUnnamed(): void {
-    const message = "The bundle's key set does not name EDGE_SIGNING_KEY: see EDGE_SIGNING_PUBLIC_KEYS.";
-    this.#options.log({ level: "error", event: "edge_key_unknown", message });
   }
 }
 

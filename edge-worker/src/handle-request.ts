@@ -37,13 +37,14 @@ export async function handleRequest(
   url: URL,
   { context, cache, views }: { context: RequestContext; cache: ReadThroughCache; views: ViewServices | null },
 ): Promise<Response> {
-  if (isTooLong(url)) return refuse("uri-too-long", refusalDetails["uri-too-long"]);
+  if (url.pathname.length + url.search.length > longestTarget)
+    return refuse("uri-too-long", refusalDetails["uri-too-long"]);
   const { canonical, invalid } = canonicalize(
     url,
     (request.cf as IncomingRequestCfProperties | undefined)?.country,
   );
   if (canonical === null && invalid === null) return refuse("not-found", refusalDetails["not-found"]);
-  if (request.method === "OPTIONS") return emptyResponse(preflightFields);
+  if (request.method === "OPTIONS") return respond(204, preflightFields);
   if (!isReadMethod(request.method)) {
     const headers = { allow: allowedMethods };
     return refuse("method-not-allowed", refusalDetails["method-not-allowed"], { headers });
@@ -80,8 +81,7 @@ function describeRefusal({ refusal, nearest }: SourceRefusal, canonical: Canonic
   const { kind, detail, extras } = refusal;
   const location = nearest ?? nearestPage(refusal, canonical);
   if (location === null) return problemResponse(describeProblem(kind, detail, extras));
-  const headers = { ...baseHeaders, location, "cache-control": "no-store" };
-  return new Response(null, { status: 303, headers });
+  return respond(303, { location, "cache-control": "no-store" });
 }
 
 function nearestPage({ kind }: ListRefusal, canonical: CanonicalRequest): string | null {
@@ -174,10 +174,8 @@ function formatCacheStatus(cacheStatus: CacheStatus, ttl: number): string {
 
 /** A response that is a problem (RFC 9457). Never stored. `headers` are added, for example Allow. */
 function problemResponse(problem: Problem, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify(problem), {
-    status: problem.status,
-    headers: { ...baseHeaders, "content-type": problemContentType, "cache-control": "no-store", ...headers },
-  });
+  const fields = { "content-type": problemContentType, "cache-control": "no-store", ...headers };
+  return respond(problem.status, fields, JSON.stringify(problem));
 }
 
 /** A problem that the edge finds itself. */
@@ -189,23 +187,23 @@ export function refuse(
   return problemResponse(describeProblem(kind, detail, more), headers);
 }
 
+/** A problem that names each parameter that is wrong. */
 export function refuseParameters(invalid: InvalidParameter[]): Response {
   const detail = invalid.map((parameter) => `${parameter.name}: ${parameter.detail}`).join("; ");
   return refuse("invalid-parameter", detail, { invalid });
 }
 
-/** 204, with these headers and those of every response. */
-export function emptyResponse(headers: Readonly<Record<string, string>>): Response {
-  return new Response(null, { status: 204, headers: { ...baseHeaders, ...headers } });
-}
-
-/** Whether an address is longer than any that is answered. */
-export function isTooLong({ pathname, search }: URL): boolean {
-  return pathname.length + search.length > longestTarget;
+/** A response with these headers and those of every response. */
+export function respond(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string | null = null,
+): Response {
+  return new Response(body, { status, headers: { ...baseHeaders, ...headers } });
 }
 
 /** The headers of every response: readable by any site, and nothing that a browser could run, guess or leak. */
-export const baseHeaders: Readonly<Record<string, string>> = {
+const baseHeaders: Readonly<Record<string, string>> = {
   ...crossOriginFields,
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cross-origin-resource-policy": "cross-origin",

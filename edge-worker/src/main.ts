@@ -59,7 +59,7 @@ function createRequestContext(request: Request, env: Env, context: ExecutionCont
 
 const flushSeconds = 20; // of served lists; a request may work for 30 s after its response
 const clock = () => Date.now() / 1000;
-/** What the addresses of cached responses begin with where there is no origin: nobody has this one (RFC 2606). */
+/** The base of the addresses of cached responses where there is no origin: a reserved name (RFC 2606). */
 const noOrigin = new URL("https://trendvault.invalid");
 
 /** `views` is null where nothing is counted. */
@@ -95,13 +95,10 @@ function createViewServices(
   const shards = new ViewShards(settings.shards, settings.shardsPerRegion);
   const ownKeys = readers?.tokenKeys ?? Promise.resolve([]);
   const tokenKeys = ownKeys.then((own) => ({ keys: [...settings.tokenKeys.keys, ...own] }));
-  const counting = {
+  return {
     verifier: new TokenVerifier(tokenKeys, clock),
     lists: new ListBlocks(cache, readers?.source ?? null),
     batches: new IncrementBatches({ shards, batchSeconds: settings.batchSeconds, log }),
-  };
-  return {
-    counting,
     served: new ServedLists({ shards, flushSeconds, log }),
     shards,
     pullKeys: settings.pullKeys,

@@ -2,14 +2,7 @@ import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { CountedRanks } from "@trendvault/contract/openapi";
 import { drawsOf, Random } from "@trendvault/contract/test-support/random";
-import {
-  type CountsDatabase,
-  type Increments,
-  MinuteCounts,
-  mostBytes,
-  mostRows,
-  type PulledMinutes,
-} from "./minute-counts.ts";
+import { type Increments, MinuteCounts, most, type PulledMinutes } from "./minute-counts.ts";
 
 const random = new Random();
 const hour = 60; // in minutes
@@ -40,7 +33,7 @@ function restart(): MinuteCounts {
       return databaseSize;
     },
   };
-  return new MinuteCounts(database as unknown as CountsDatabase, () => minute * 60 + 30);
+  return new MinuteCounts(database as never, () => minute * 60 + 30);
 }
 
 function message(rank: number, views = 0, generation = 1): Increments {
@@ -155,11 +148,11 @@ describe("however many lists are told of", () => {
       ?.rows;
 
   test("a minute takes so many rows, also after a restart, and goes on to count in those that it has", () => {
-    const looks = Array.from({ length: mostRows + 1 }, (_, index) => looksAt(index + 1)).flat();
-    expect(counts.add({ looks, served: [] })).toEqual([mostRows]);
+    const looks = Array.from({ length: most.rows + 1 }, (_, index) => looksAt(index + 1)).flat();
+    expect(counts.add({ looks, served: [] })).toEqual([most.rows]);
     counts = restart();
     expect(counts.add({ looks: [...looksAt(9999), ...looksAt(1)], served: [] })).toEqual([0]);
-    expect(rowsOf(start)).toBe(mostRows);
+    expect(rowsOf(start)).toBe(most.rows);
     minute++;
     expect(counts.add({ looks: looksAt(9999), served: [] })).toEqual([]);
     expect(looksOf(counts.pull(null, 1)).find(({ generation }) => generation === 1)?.ranks).toEqual([
@@ -174,7 +167,7 @@ describe("however many lists are told of", () => {
       99_999,
       99_999,
     ]);
-    const looks = Array.from({ length: mostRows }, (_, index) => {
+    const looks = Array.from({ length: most.rows }, (_, index) => {
       return { window: "week", category: "c".repeat(100), generation: 1e9 + index, block: 9, ranks };
     });
     expect(counts.add({ looks, served: [] })).toEqual([]);
@@ -185,7 +178,7 @@ describe("however many lists are told of", () => {
 
   test("a database that is nearly full takes no new row, and goes on to count in those that it has", () => {
     counts.add(message(1));
-    databaseSize = mostBytes;
+    databaseSize = most.bytes;
     expect(counts.add({ looks: [...looksAt(1), ...looksAt(2)], served: [] })).toEqual([1]);
     expect(rowsOf(start)).toBe(1);
   });

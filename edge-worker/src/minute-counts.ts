@@ -2,7 +2,7 @@ import type { SqlStorage } from "@cloudflare/workers-types";
 import { keptHours } from "@trendvault/contract/views";
 
 /** What is used of a Durable Object's SQLite. */
-export type CountsDatabase = Pick<SqlStorage, "exec" | "databaseSize">;
+type CountsDatabase = Pick<SqlStorage, "exec" | "databaseSize">;
 
 /** The closed minutes after one, whole; rows are JSON texts of the contract's form. Minutes are Unix time / 60. */
 export type PulledMinutes = {
@@ -18,8 +18,7 @@ const keptMinutes = keptHours * 60;
  * New rows of looks that a minute takes, and the bytes of a database that takes no new ones: a minute is pulled
  * in one answer (8 MiB at most at the writer, up to 4.5 KB a row), and an object may have 10 GB.
  */
-export const mostRows = 1200;
-export const mostBytes = 8e9;
+export const most = { rows: 1200, bytes: 8e9 };
 const deletedAtOnce = 2000; // rows; what the processor time of one call allows many times over
 
 const schema = `
@@ -100,7 +99,7 @@ export class MinuteCounts {
       const count = this.#sql.exec<{ count: number }>(query, minute).toArray()[0]?.count ?? 0;
       this.#rows = { minute, count };
     }
-    if (this.#rows.count >= mostRows || this.#sql.databaseSize >= mostBytes) return false;
+    if (this.#rows.count >= most.rows || this.#sql.databaseSize >= most.bytes) return false;
     this.#rows.count++;
     return true;
   }
@@ -179,13 +178,13 @@ export type BlockIncrement = {
 };
 
 /** Rank in the list, video id, looks, views. */
-export type CountedRank = [rank: number, videoId: string, looks: number, views: number];
+type CountedRank = [rank: number, videoId: string, looks: number, views: number];
 
 /** How often the pages of a list were served; `category` is its name in tokens. */
 export type ServedIncrement = { window: string; category: string; pages: ServedPage[] };
 
 /** The page has the ranks after `offset`, as many as `count`. */
-export type ServedPage = [offset: number, count: number, lists: number];
+type ServedPage = [offset: number, count: number, lists: number];
 
 /** Adds counted ranks to others of the same block. Each rank has one video in a generation. */
 export function addRanks(sum: CountedRank[], added: readonly CountedRank[]): CountedRank[] {

@@ -5,7 +5,7 @@ import { beginTrace } from "@trendvault/contract/http";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { TestSigner } from "@trendvault/contract/test-support/signers";
-import { fetchFromOrigin, readRetryAfter, type ValidationContext, validateOriginResponse } from "./origin.ts";
+import { fetchFromOrigin, readRetryAfter, validateOriginResponse } from "./origin.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import type { ReceivedAnswer, StoredResponse } from "./signed-answer.ts";
 
@@ -391,7 +391,10 @@ function problemWith(status: number, kind: string): ReceivedAnswer {
   return { status, headers, body: new TextEncoder().encode(JSON.stringify(problem)) };
 }
 
-function validate(received: ReceivedAnswer, context: Partial<ValidationContext> = {}) {
+function validate(
+  received: ReceivedAnswer,
+  context: Partial<Parameters<typeof validateOriginResponse>[1]> = {},
+) {
   return validateOriginResponse(received, {
     canonical,
     stored: null,

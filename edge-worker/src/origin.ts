@@ -133,7 +133,7 @@ async function readBody({ body }: Response): Promise<Uint8Array<ArrayBuffer> | n
 type ValidationResult = { kind: "response"; response: StoredResponse } | { kind: "invalid"; reason: string };
 
 /** `now`: when the origin was asked, Unix seconds. `stored`: the response that is in the cache already. */
-export type ValidationContext = {
+type ValidationContext = {
   canonical: CanonicalRequest;
   stored: StoredResponse | null;
   now: number;

@@ -13,7 +13,6 @@ import {
   browserCacheControl,
   type CanonicalRequest,
   canonicalize,
-  type Freshness,
   freshnessAt,
   freshUntil,
   frontPageName,
@@ -352,7 +351,11 @@ const lifetimes = {
   staleIfError: 86_400,
 };
 
-const cases: [string, { generatedAt: number; fetchedAt: number; now: number }, Freshness][] = [
+const cases: [
+  string,
+  { generatedAt: number; fetchedAt: number; now: number },
+  ReturnType<typeof freshnessAt>,
+][] = [
   ["just made", { generatedAt: 1000, fetchedAt: 1000, now: 1000 }, "fresh"],
   ["made in our clock's future", { generatedAt: 1030, fetchedAt: 1000, now: 1000 }, "fresh"],
   ["made far in our clock's future", { generatedAt: 9e9, fetchedAt: 1000, now: 1120 }, "stale"],

@@ -42,7 +42,7 @@ import {
 } from "@trendvault/contract/queries";
 import { defaultRegion, regions } from "@trendvault/contract/regions";
 
-// The cache's policy: under which key a response is kept, for which market, for how long, and when it may be served.
+// The cache's policy: under which key a response is kept, for which region, for how long, and when it may be served.
 
 // --- The key
 
@@ -247,7 +247,7 @@ function browserSeconds({ maxAge }: Lifetimes): number {
  * fresh: serve. stale: serve, and revalidate in the background. expired: ask the origin first, and serve only if
  * that fails. unusable: do not serve.
  */
-export type Freshness = "fresh" | "stale" | "expired" | "unusable";
+type Freshness = "fresh" | "stale" | "expired" | "unusable";
 
 /** The times of a stored response, in Unix seconds. */
 type StoredTimes = { generatedAt: number; fetchedAt: number; lifetimes: Lifetimes };

@@ -12,7 +12,7 @@ import { parseJson } from "./signed-answer.ts";
  * What the origin has published, as it says, signed, at /api/regions: which generations, and the categories now. Where
  * several writers share the regions, each region has generations of its own; null: none.
  */
-export type PublicationIndex = {
+type PublicationIndex = {
   generation: number;
   oldest_generation: number;
   categories: string[];

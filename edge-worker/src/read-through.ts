@@ -11,12 +11,7 @@ import {
 } from "./document-source.ts";
 import { type Logger, nullOnError } from "./log.ts";
 import { type CanonicalRequest, freshnessAt, onlyMonotonic, onlyUsable } from "./policy.ts";
-import {
-  dependsOnPublications,
-  findRefusal,
-  type PublicationIndex,
-  readPublicationIndex,
-} from "./publication-index.ts";
+import { dependsOnPublications, findRefusal, readPublicationIndex } from "./publication-index.ts";
 import type { StoredResponse } from "./signed-answer.ts";
 import { nullAfter, SingleFlight } from "./single-flight.ts";
 
@@ -143,7 +138,7 @@ export class ReadThroughCache {
   }
 
   /** An index that was fetched since a time (Unix seconds). One in a bundle knows of its own generation only. */
-  async #readIndex(since: number, context: RequestContext): Promise<PublicationIndex | null> {
+  async #readIndex(since: number, context: RequestContext) {
     const response = await this.#readIndexDocument(since, context);
     return response && readPublicationIndex(response.body, response.bundle !== undefined);
   }

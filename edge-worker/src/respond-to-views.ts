@@ -1,10 +1,10 @@
-import { refusalDetails } from "@trendvault/contract/http";
+import { longestTarget, refusalDetails } from "@trendvault/contract/http";
 import { viewMinutesPath, viewShardsPath, viewsPath } from "@trendvault/contract/paths";
 import type { InvalidParameter } from "@trendvault/contract/queries";
 import { type PullVerdict, verifyPull } from "@trendvault/contract/request-signatures";
 import { keptHours, largestMessage, pullRows, readViewMessage } from "@trendvault/contract/views";
 import { countViews, type ViewServices } from "./count-views.ts";
-import { baseHeaders, emptyResponse, isTooLong, refuse, refuseParameters } from "./handle-request.ts";
+import { refuse, refuseParameters, respond } from "./handle-request.ts";
 import { nullOnError } from "./log.ts";
 import type { PulledMinutes } from "./minute-counts.ts";
 import type { RequestContext } from "./read-through.ts";
@@ -28,11 +28,12 @@ export async function respondToViews(
   url: URL,
   { context, views }: { context: MessageContext; views: ViewServices },
 ): Promise<Response> {
-  if (isTooLong(url)) return refuse("uri-too-long", refusalDetails["uri-too-long"]);
   const { pathname, search } = url;
+  if (pathname.length + search.length > longestTarget)
+    return refuse("uri-too-long", refusalDetails["uri-too-long"]);
   if (pathname === viewMinutesPath || pathname === viewShardsPath) return respondToPull(request, url, views);
   if (pathname !== viewsPath) return refuse("not-found", refusalDetails["not-found"]);
-  if (request.method === "OPTIONS") return emptyResponse(preflight);
+  if (request.method === "OPTIONS") return respond(204, preflight);
   if (request.method !== "POST") {
     const detail = "Only POST and OPTIONS are allowed.";
     return refuse("method-not-allowed", detail, { headers: { allow: allowed } });
@@ -59,8 +60,8 @@ async function respondToMessage(
   }
   const message = text === null ? "expected UTF-8, as long as it says" : readViewMessage(text);
   if (typeof message === "string") return refuse("invalid-message", message);
-  const result = await countViews(message, context, views.counting);
-  if (result.kind === "counted") return emptyResponse({ "cache-control": "no-store" });
+  const result = await countViews(message, context, views);
+  if (result.kind === "counted") return respond(204, { "cache-control": "no-store" });
   const headers = result.kind === "not-counted" ? { "retry-after": "60" } : {};
   return refuse(result.kind, result.detail, { headers });
 }
@@ -139,8 +140,7 @@ function writeMinutes(
 }
 
 function respondWithJson(body: string): Response {
-  const headers = { ...baseHeaders, "content-type": "application/json", "cache-control": "no-store" };
-  return new Response(body, { headers });
+  return respond(200, { "content-type": "application/json", "cache-control": "no-store" }, body);
 }
 
 /**

@@ -12,7 +12,6 @@ import {
 } from "@trendvault/contract/keys";
 import { isStoreName } from "@trendvault/contract/pointer";
 import { mostShards } from "@trendvault/contract/views";
-import type { StorePlace } from "./bundles.ts";
 import { parseJson } from "./signed-answer.ts";
 import type { ShardNamespace } from "./view-shards.ts";
 
@@ -93,7 +92,11 @@ type Name = keyof typeof checks | keyof typeof bundleChecks | keyof typeof viewC
 type Settings = Record<Exclude<Name, keyof Bindings>, string> & Bindings;
 
 /** What reading bundles needs of the settings. `signingSeed`: null where the edge signs nothing. */
-export type BundleSettings = { bucket: R2Bucket; stores: StorePlace[]; signingSeed: Uint8Array | null };
+type BundleSettings = {
+  bucket: R2Bucket;
+  stores: { prefix: string; name: string }[];
+  signingSeed: Uint8Array | null;
+};
 
 /** What counting needs of the settings. */
 export type ViewSettings = {

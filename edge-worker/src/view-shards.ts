@@ -10,7 +10,6 @@ import {
   type Increments,
   type PulledMinutes,
   type ServedIncrement,
-  type ServedPage,
 } from "./minute-counts.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import type { RequestContext } from "./read-through.ts";
@@ -166,7 +165,7 @@ export class ServedLists {
   }
 }
 
-function pageOf({ cursor, limit }: TrendingQuery, lists: number): ServedPage {
+function pageOf({ cursor, limit }: TrendingQuery, lists: number): ServedIncrement["pages"][number] {
   return [cursor === undefined ? 0 : readCursor(cursor).afterRank, limit, lists];
 }
 
