@@ -22,6 +22,7 @@ import {
   browserCacheControl,
   type CanonicalRequest,
   canonicalize,
+  canonicalPath,
   freshUntil,
   isList,
   isPage,
@@ -39,17 +40,15 @@ export async function handleRequest(
 ): Promise<Response> {
   if (url.pathname.length + url.search.length > longestTarget)
     return refuse("uri-too-long", refusalDetails["uri-too-long"]);
-  const { canonical, invalid } = canonicalize(
-    url,
-    (request.cf as IncomingRequestCfProperties | undefined)?.country,
-  );
-  if (canonical === null && invalid === null) return refuse("not-found", refusalDetails["not-found"]);
+  if (canonicalPath(url.pathname) === null) return refuse("not-found", refusalDetails["not-found"]);
   if (request.method === "OPTIONS") return respond(204, preflightFields);
   if (!isReadMethod(request.method)) {
     const headers = { allow: allowedMethods };
     return refuse("method-not-allowed", refusalDetails["method-not-allowed"], { headers });
   }
-  if (canonical === null) return refuseParameters(invalid ?? []);
+  const country = (request.cf as IncomingRequestCfProperties | undefined)?.country;
+  const { canonical, invalid } = canonicalize(url, country);
+  if (canonical === null) return refuseParameters(invalid);
   const result = await cache.read(canonical, context);
   const now = cache.clock();
   switch (result.kind) {

@@ -6,11 +6,6 @@ type LogEntry = { level: "warning" | "error"; event: string; message: string } &
 
 export type Logger = (entry: LogEntry) => void;
 
-/** Writes a line in the shape that all parts share: time, level, event, message, facts. */
-export const logToConsole: Logger = ({ level, event, message, ...facts }) => {
-  console.error(JSON.stringify({ time: new Date().toISOString(), level, event, message, ...facts }));
-};
-
 /** What the edge can go without, by the event that is logged when it fails. */
 const warnings = {
   cache_not_read: "The data centre's cache could not be read.",

@@ -5,7 +5,7 @@ import { DataCentreCache, KvFallback, TieredCache } from "./cache.ts";
 import { ListBlocks, TokenVerifier, type ViewServices } from "./count-views.ts";
 import { Backoff } from "./document-source.ts";
 import { handleRequest, rateLimitKey, refuse } from "./handle-request.ts";
-import { type Logger, logToConsole } from "./log.ts";
+import type { Logger } from "./log.ts";
 import { OriginSource } from "./origin.ts";
 import { ReadThroughCache } from "./read-through.ts";
 import { type MessageContext, respondToViews } from "./respond-to-views.ts";
@@ -33,6 +33,11 @@ export default {
     }
   },
 } satisfies ExportedHandler<Env>;
+
+/** Writes a line in the shape that all parts share: time, level, event, message, facts. */
+function logToConsole({ level, event, message, ...facts }: Parameters<Logger>[0]): void {
+  console.error(JSON.stringify({ time: new Date().toISOString(), level, event, message, ...facts }));
+}
 
 function route(request: Request, context: MessageContext, { cache, views }: Services): Promise<Response> {
   const url = new URL(request.url);

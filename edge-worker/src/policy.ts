@@ -13,6 +13,7 @@ import {
   aboutPath,
   docsPath,
   explainedIdAt,
+  explanationPath,
   isAssetPath,
   openapiPath,
   pagePath,
@@ -58,34 +59,23 @@ export type CanonicalRequest = {
   regionFromCountry: boolean;
 };
 
-/** Both are null when the origin serves nothing at the path. */
 type Canonicalized =
   | { canonical: CanonicalRequest; invalid: null }
-  | { canonical: null; invalid: InvalidParameter[] | null };
+  | { canonical: null; invalid: InvalidParameter[] };
 
-/**
- * The canonical form of a path and its query, which the origin's own parser reads, or what is wrong with the query.
- * `country`: the visitor's (ISO 3166-1 alpha-2), as `request.cf.country` gives it; also "T1" for Tor, and "XX" or
- * undefined where it is not known.
- */
-export function canonicalize(
-  { pathname, search }: Pick<URL, "pathname" | "search">,
-  country?: string,
-): Canonicalized {
-  if (pathname === trendingPath) return canonicalizeList(search, country, parseTrendingQuery, trendingUrl);
-  if (pathname === pagePath) return canonicalizeList(search, country, parsePageQuery, pageUrl);
-  if (documents.has(pathname) || isAssetPath(pathname)) return canonicalizeDocument(pathname, search);
-  const feed = feedAt(pathname);
-  if (feed !== null) return canonicalizeFeed(feed, search);
-  const exported = exportedRegionAt(pathname);
-  if (exported !== null) return canonicalizeExport(exported, search);
+/** The canonical path of what the origin serves at a path, or null when it serves nothing there. */
+export function canonicalPath(pathname: string): string | null {
+  if (documents.has(pathname) || isAssetPath(pathname)) return pathname;
+  if (feedAt(pathname) !== null || exportedRegionAt(pathname) !== null) return pathname;
   const explained = explainedIdAt(pathname);
-  if (explained !== null) return canonicalizeExplanation(explained, search, country);
-  const video = videoIdAt(pathname);
-  return video === null ? { canonical: null, invalid: null } : canonicalizeDocument(videoPath(video), search);
+  if (explained !== null) return explanationPath(explained);
+  const id = videoIdAt(pathname);
+  return id === null ? null : videoPath(id);
 }
 
 const documents = new Set<string>([
+  pagePath,
+  trendingPath,
   regionsPath,
   openapiPath,
   publicKeysPath,
@@ -96,8 +86,25 @@ const documents = new Set<string>([
   ...problemKinds.map(problemType),
 ]);
 
-function canonicalizeDocument(target: string, search: string): Canonicalized {
+/**
+ * The canonical form of a served path and its query, which the origin's own parser reads, or what is wrong with the
+ * query. `country`: the visitor's (ISO 3166-1 alpha-2), as `request.cf.country` gives it; also "T1" for Tor, and "XX" or
+ * undefined where it is not known.
+ */
+export function canonicalize(
+  { pathname, search }: Pick<URL, "pathname" | "search">,
+  country?: string,
+): Canonicalized {
+  if (pathname === trendingPath) return canonicalizeList(search, country, parseTrendingQuery, trendingUrl);
+  if (pathname === pagePath) return canonicalizeList(search, country, parsePageQuery, pageUrl);
+  const feed = feedAt(pathname);
+  if (feed !== null) return canonicalizeFeed(feed, search);
+  const exported = exportedRegionAt(pathname);
+  if (exported !== null) return canonicalizeExport(exported, search);
+  const explained = explainedIdAt(pathname);
+  if (explained !== null) return canonicalizeExplanation(explained, search, country);
   if (search !== "") return { canonical: null, invalid: [unexpectedParameter] };
+  const target = canonicalPath(pathname) ?? pathname;
   return { canonical: { target, query: null, regionFromCountry: false }, invalid: null };
 }
 
