@@ -133,7 +133,7 @@ test.each([
     name: "of an older schema",
     make: (path: string) => {
       copyFileSync(good, path);
-      inDatabase(path, "UPDATE schema_migrations SET version = 3");
+      inDatabase(path, "UPDATE OR REPLACE schema_migrations SET version = 3");
     },
     sentence: `its schema is version 3, this origin reads versions ${oldestReadableVersion} to ${supportedSchemaVersion}; run writer migrate`,
   },

@@ -8,10 +8,10 @@ import { createTestHarness, unstable_readConfig as readConfig, type TestHarness 
 import { bundle, Edge, root, wrangler } from "./edge.ts";
 
 const run = promisify(execFile);
-const largestBundle = 113_000; // bytes; counting takes 22 KB of them, reading bundles as many, joining stores 5
+const largestBundle = 114_000; // bytes; counting takes 22 KB of them, reading bundles as many, joining stores 5
 
 describe("what is deployed", () => {
-  test("is a bundle of less than 113 KB", () => {
+  test("is a bundle of less than 114 KB", () => {
     const { size } = statSync(join(bundle(), "main.js"));
     assert.ok(size < largestBundle, `${size} bytes`);
   });
