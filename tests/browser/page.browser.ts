@@ -273,6 +273,7 @@ describe("the page, by keyboard and screen reader,", () => {
       // Following the fragment takes the focus from the link, a moment after the address has changed.
       await page.waitForFunction(() => document.activeElement === document.body);
       await page.keyboard.press("Tab");
+      await page.waitForFunction(() => document.activeElement !== document.body); // a moment after the key, too
       assert.match(await focused(page), /^a https:\/\/videos\.example\//);
     }));
 
