@@ -45,7 +45,7 @@ final readonly class Transfer
     /**
      * The entity tag of an answer, to be sent back as it is: a CR or 100 KB in one would fail each later request.
      *
-     * @param array<string, list<string>> $headers by their names in lower case
+     * @param array<array<string>> $headers by their names in lower case
      * @return ?string null when there is none that can be sent
      */
     public static function entityTag(array $headers): ?string
@@ -65,7 +65,7 @@ final readonly class Transfer
      * For how many seconds a server asks to be left alone (RFC 9110, 10.2.3), also where it names a date; at most a day;
      * 0 when it does not ask.
      *
-     * @param array<string, list<string>> $headers
+     * @param array<array<string>> $headers
      */
     public static function retryAfter(array $headers): int
     {

@@ -52,7 +52,7 @@ final readonly class EdgeClient
     ) {
         $this->deadline = hrtime(true) / 1e9 + $timeoutSeconds;
         $this->idleSeconds = max(self::IDLE_TIMEOUT_SECONDS, self::IDLE_SHARE * $timeoutSeconds);
-        $this->sleep = $sleep ?? static fn(float $seconds) => usleep((int) (1e6 * $seconds));
+        $this->sleep = $sleep ?? static fn(float $seconds) => usleep(max(0, (int) (1e6 * $seconds)));
     }
 
     /** Zero or less when nothing is left. */
@@ -69,17 +69,18 @@ final readonly class EdgeClient
      */
     public function get(string $path, string $query, string $subject): array
     {
-        for ($attempt = 1; ; $attempt++) {
+        $attempt = 0;
+        while (true) {
+            $attempt++;
             try {
                 [$status, $body, $retryAfter] = $this->request($path, $query, $subject);
-                $failure =
-                    $status === 200 ? null : EdgeFailure::status($status, $subject, self::detail($body));
+                if ($status === 200) {
+                    return self::decode($body, $subject);
+                }
+                $failure = EdgeFailure::status($status, $subject, self::detail($body));
                 $isTemporary = in_array($status, self::TEMPORARY, true);
             } catch (TransportExceptionInterface $exception) {
                 [$failure, $isTemporary, $retryAfter] = [self::unreachable($exception, $subject), true, 0.0];
-            }
-            if ($failure === null) {
-                return self::decode($body, $subject);
             }
             $delay = max(
                 $retryAfter,

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources\Edge;
 
+use Closure;
 use Psr\Clock\ClockInterface;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Ranking\Window;
@@ -27,17 +28,14 @@ final readonly class ViewCounters
     {
         $subject = 'the list of shards';
         $shards = $this->client->get('/api/views/shards', '', $subject)['shards'] ?? null;
+        $names = is_array($shards) && array_is_list($shards) ? array_filter($shards, is_string(...)) : [];
         $isList =
-            is_array($shards) &&
-            array_is_list($shards) &&
-            count($shards) <= self::MOST_SHARDS &&
-            array_all(
-                $shards,
-                static fn(mixed $shard): bool => is_string($shard) && preg_match(self::SHARD, $shard) === 1,
-            );
+            $names === $shards &&
+            count($names) <= self::MOST_SHARDS &&
+            array_all($names, static fn(string $name): bool => preg_match(self::SHARD, $name) === 1);
 
         return $isList
-            ? array_values(array_unique($shards))
+            ? array_values(array_unique($names))
             : throw EdgeFailure::garbage($subject, 'names such as GB-0');
     }
 
@@ -103,8 +101,8 @@ final readonly class ClosedMinutes
         self::expect(($members['shard'] ?? null) === $shard, $shard, "shard $shard");
         self::expect(array_key_exists('after', $members), $shard, 'the member after');
         self::expect($members['after'] === $after, $shard, 'after as it was sent');
-        [$until, $lastClosed] = [$members['until'] ?? null, $members['last_closed'] ?? null];
-        self::expect(is_int($until) && is_int($lastClosed), $shard, 'until and last_closed, minutes');
+        $until = self::minute($members['until'] ?? null, $shard, 'until and last_closed, minutes');
+        $lastClosed = self::minute($members['last_closed'] ?? null, $shard, 'until and last_closed, minutes');
         self::expect(
             ($lastClosed + 1) * 60 <= $now + SystemClock::TOLERANCE_SECONDS,
             $shard,
@@ -126,12 +124,11 @@ final readonly class ClosedMinutes
             'until to move while there are closed minutes after it',
         );
         $oldest = max(($after ?? 0) + 1, intdiv($now - self::OLDEST_SECONDS, 60));
-        $lost = $members['lost_until'] ?? null;
-        self::expect(
-            $lost === null || (is_int($lost) && $lost * 60 <= $now + SystemClock::TOLERANCE_SECONDS),
-            $shard,
-            'lost_until, a minute that is over, or null',
-        );
+        $expected = 'lost_until, a minute that is over, or null';
+        $lost = isset($members['lost_until'])
+            ? self::minute($members['lost_until'], $shard, $expected)
+            : null;
+        self::expect((int) $lost * 60 <= $now + SystemClock::TOLERANCE_SECONDS, $shard, $expected);
 
         return new self(
             $shard,
@@ -139,8 +136,8 @@ final readonly class ClosedMinutes
             $until,
             $lastClosed,
             $lost,
-            self::rows($members, 'looks', $shard, $oldest, $until),
-            self::rows($members, 'served', $shard, $oldest, $until),
+            self::looks($members, $shard, $oldest, $until),
+            self::served($members, $shard, $oldest, $until),
         );
     }
 
@@ -156,79 +153,148 @@ final readonly class ClosedMinutes
 
     /**
      * @param array<mixed> $members
-     * @return list<array<string, mixed>>
+     * @return list<Looks>
      * @throws EdgeFailure
      */
-    private static function rows(array $members, string $name, string $shard, int $oldest, int $until): array
+    private static function looks(array $members, string $shard, int $oldest, int $until): array
     {
-        $rows = $members[$name] ?? null;
-        self::expect(is_array($rows) && array_is_list($rows), $shard, "$name, a list");
-        foreach ($rows as $row) {
-            $isRow =
-                is_array($row) &&
-                is_int($row['minute'] ?? null) &&
-                $row['minute'] >= $oldest &&
-                $row['minute'] <= $until;
-            self::expect($isRow, $shard, "minutes from $oldest to $until in $name");
-            $isList =
-                is_string($row['window'] ?? null) &&
-                Window::tryFrom($row['window']) !== null &&
-                is_string($row['category'] ?? null) &&
-                strlen($row['category']) <= self::LONGEST_CATEGORY_BYTES;
-            self::expect($isList, $shard, "a window and a category in $name");
-            self::expect(
-                $name === 'looks' ? self::isLooks($row) : self::isServed($row),
-                $shard,
-                "ranks from 1 and counts from 0 to a billion in $name",
-            );
+        $looks = [];
+        foreach (self::rows($members, 'looks', $shard) as $row) {
+            $looks[] = [
+                ...self::listOf($row, 'looks', $shard, $oldest, $until),
+                'ranks' => self::counts($row, 'ranks', self::rank(...), 'looks', $shard),
+            ];
         }
 
-        return $rows;
+        return $looks;
     }
 
-    /** @param array<mixed> $row */
-    private static function isLooks(array $row): bool
+    /**
+     * @param array<mixed> $members
+     * @return list<Served>
+     * @throws EdgeFailure
+     */
+    private static function served(array $members, string $shard, int $oldest, int $until): array
     {
-        $ranks = $row['ranks'] ?? null;
+        $served = [];
+        foreach (self::rows($members, 'served', $shard) as $row) {
+            $served[] = [
+                ...self::listOf($row, 'served', $shard, $oldest, $until),
+                'pages' => self::counts($row, 'pages', self::page(...), 'served', $shard),
+            ];
+        }
 
-        return is_array($ranks) && array_is_list($ranks) && array_all($ranks, self::isRank(...));
+        return $served;
     }
 
-    private static function isRank(mixed $rank): bool
+    /**
+     * @param array<mixed> $members
+     * @return list<mixed>
+     * @throws EdgeFailure
+     */
+    private static function rows(array $members, string $name, string $shard): array
     {
-        return is_array($rank) &&
-            array_is_list($rank) &&
-            count($rank) === 4 &&
-            self::isCount($rank[0]) &&
-            $rank[0] >= 1 &&
-            $rank[0] <= self::LAST_RANK &&
-            is_string($rank[1]) &&
-            preg_match(ObservationParser::ID, $rank[1]) === 1 &&
-            self::isCount($rank[2]) &&
-            self::isCount($rank[3]);
+        $rows = $members[$name] ?? null;
+
+        return is_array($rows) && array_is_list($rows)
+            ? $rows
+            : throw EdgeFailure::garbage($shard, "$name, a list");
     }
 
-    /** @param array<mixed> $row */
-    private static function isServed(array $row): bool
+    /**
+     * Which list a row is about, and when.
+     *
+     * @return array{minute: int, window: string, category: string}
+     * @throws EdgeFailure
+     */
+    private static function listOf(mixed $row, string $name, string $shard, int $oldest, int $until): array
     {
-        $pages = $row['pages'] ?? null;
+        $row = is_array($row) ? $row : [];
+        $expected = "minutes from $oldest to $until in $name";
+        $minute = self::minute($row['minute'] ?? null, $shard, $expected);
+        self::expect($minute >= $oldest && $minute <= $until, $shard, $expected);
+        [$window, $category] = [$row['window'] ?? null, $row['category'] ?? null];
 
-        return is_array($pages) && array_is_list($pages) && array_all($pages, self::isPage(...));
+        return is_string($window) &&
+            Window::tryFrom($window) !== null &&
+            is_string($category) &&
+            strlen($category) <= self::LONGEST_CATEGORY_BYTES
+            ? ['minute' => $minute, 'window' => $window, 'category' => $category]
+            : throw EdgeFailure::garbage($shard, "a window and a category in $name");
     }
 
-    private static function isPage(mixed $page): bool
+    /**
+     * @template T of array
+     * @param Closure(mixed): ?T $read null for what is none
+     * @return list<T>
+     * @throws EdgeFailure
+     */
+    private static function counts(
+        mixed $row,
+        string $member,
+        Closure $read,
+        string $name,
+        string $shard,
+    ): array {
+        $expected = "ranks from 1 and counts from 0 to a billion in $name";
+        $entries = is_array($row) ? $row[$member] ?? null : null;
+        if (!is_array($entries) || !array_is_list($entries)) {
+            throw EdgeFailure::garbage($shard, $expected);
+        }
+        $counts = [];
+        foreach ($entries as $entry) {
+            $counts[] = $read($entry) ?? throw EdgeFailure::garbage($shard, $expected);
+        }
+
+        return $counts;
+    }
+
+    /** @return ?array{int, string, int, int} */
+    private static function rank(mixed $entry): ?array
     {
-        return is_array($page) &&
-            array_is_list($page) &&
-            count($page) === 3 &&
-            array_all($page, self::isCount(...)) &&
-            $page[1] >= 1 &&
-            $page[0] + $page[1] <= self::LAST_RANK;
+        if (!is_array($entry) || !array_is_list($entry) || count($entry) !== 4) {
+            return null;
+        }
+        [$rank, $video, $looks, $views] = $entry;
+
+        return self::isCount($rank) &&
+            $rank >= 1 &&
+            $rank <= self::LAST_RANK &&
+            is_string($video) &&
+            preg_match(ObservationParser::ID, $video) === 1 &&
+            self::isCount($looks) &&
+            self::isCount($views)
+            ? [$rank, $video, $looks, $views]
+            : null;
     }
 
+    /** @return ?array{int, int, int} */
+    private static function page(mixed $entry): ?array
+    {
+        if (!is_array($entry) || !array_is_list($entry) || count($entry) !== 3) {
+            return null;
+        }
+        [$before, $ranks, $times] = $entry;
+
+        return self::isCount($before) &&
+            self::isCount($ranks) &&
+            self::isCount($times) &&
+            $ranks >= 1 &&
+            $before + $ranks <= self::LAST_RANK
+            ? [$before, $ranks, $times]
+            : null;
+    }
+
+    /** @phpstan-assert-if-true int $value */
     private static function isCount(mixed $value): bool
     {
         return is_int($value) && $value >= 0 && $value <= self::MOST_OF_A_MINUTE;
+    }
+
+    /** @throws EdgeFailure */
+    private static function minute(mixed $value, string $shard, string $expected): int
+    {
+        return is_int($value) ? $value : throw EdgeFailure::garbage($shard, $expected);
     }
 
     /** @throws EdgeFailure */

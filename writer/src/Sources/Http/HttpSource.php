@@ -74,9 +74,12 @@ final class HttpSource extends Source
     #[Override]
     public function progress(): ?float
     {
-        return $this->download === null
-            ? null
-            : ftell($this->download->stream) / max(1, $this->download->bytes);
+        if ($this->download === null) {
+            return null;
+        }
+        $position = ftell($this->download->stream);
+
+        return $position === false ? null : $position / max(1, $this->download->bytes);
     }
 
     /** What was read to its end is not read again, whatever was rejected of it: the same lines would be again. */
@@ -202,7 +205,7 @@ final readonly class Downloader
      */
     private function openUnnamed(): mixed
     {
-        $path = "$this->folder/.download-" . getmypid();
+        $path = "$this->folder/.download-" . (int) getmypid();
         $stream = @fopen($path, 'w+b');
         if ($stream === false) {
             throw SourceFailure::because("Cannot write into $this->folder, where what is downloaded lies.");
@@ -318,7 +321,7 @@ final readonly class KnownVersions
     /** The entity tag of what was read to its end; null when nothing was, or it had none. */
     public function etag(string $url): ?string
     {
-        return $this->database->value("SELECT nullif(etag, '') FROM http_sources WHERE url_hash = ?", [
+        return $this->database->text("SELECT nullif(etag, '') FROM http_sources WHERE url_hash = ?", [
             self::hash($url),
         ]);
     }
@@ -327,9 +330,8 @@ final readonly class KnownVersions
     public function retryAt(string $url, int $now): int
     {
         $sql = 'SELECT retry_at FROM http_sources WHERE url_hash = ? AND asked_at <= ?';
-        $retryAt = $this->database->value($sql, [self::hash($url), $now]);
 
-        return (int) $retryAt;
+        return $this->database->number($sql, [self::hash($url), $now]) ?? 0;
     }
 
     public function saveRead(string $url, ?string $etag, int $now): void
@@ -409,6 +411,7 @@ final readonly class HttpFiles implements SourceKind
     {
         $byHost = [];
         foreach (array_filter(array_map(trim(...), explode(',', $value))) as $number => $part) {
+            $match = [];
             if (preg_match(self::AUTHORIZATION, $part, $match) !== 1) {
                 throw UsageError::because(
                     'HTTP_SOURCE_AUTHORIZATION: part ' .

@@ -94,7 +94,7 @@ final class Api
     {
         $wait = $this->askedAt + $this->paceSeconds - hrtime(true) / 1e9;
         if ($wait > 0) {
-            usleep((int) ceil(1e6 * $wait));
+            usleep(max(0, (int) ceil(1e6 * $wait)));
         }
         $this->askedAt = hrtime(true) / 1e9;
     }

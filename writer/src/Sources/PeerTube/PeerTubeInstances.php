@@ -67,8 +67,8 @@ final readonly class PeerTubeInstances implements SourceKind
                 $askedAt[$name] = $this->schedule($instance)->askedAt();
             }
         }
-        asort($askedAt);
-        yield from $this->inTurn(array_replace($askedAt, $due));
+        uksort($due, static fn(string $a, string $b): int => $askedAt[$a] <=> $askedAt[$b]);
+        yield from $this->inTurn($due);
     }
 
     /**

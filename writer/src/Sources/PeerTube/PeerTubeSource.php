@@ -67,7 +67,8 @@ final class PeerTubeSource extends PlatformSource
         foreach ($this->pages($known < $this->mostPages ? $known : 0) as $page) {
             $videoCount += count($page->videos);
             foreach ($page->videos as $fields) {
-                foreach ($this->rule->regions($fields['language'] ?? null) as $region) {
+                $language = $fields['language'] ?? null;
+                foreach ($this->rule->regions(is_string($language) ? $language : null) as $region) {
                     yield ++$lineNumber => $this->line($fields, $region);
                 }
             }
@@ -305,17 +306,16 @@ final readonly class KnownPages
     /** The page, from 0, with which the next run begins; more than 0 when the last one did not come to the end. */
     public function next(): int
     {
-        $next = $this->database->value('SELECT next_page FROM peertube_instances WHERE host = ?', [
-            $this->host,
-        ]);
+        $sql = 'SELECT next_page FROM peertube_instances WHERE host = ?';
 
-        return (int) $next;
+        return $this->database->number($sql, [$this->host]) ?? 0;
     }
 
     /** Null when it is not known, or cannot be asked for by an entity tag. */
     public function find(int $number): ?KnownPage
     {
-        $row = $this->database->rows(self::FIND, [$this->host, $number])[0] ?? null;
+        /** @var ?array{etag: string, item_count: int, videos: string} $row */
+        $row = $this->database->row(self::FIND, [$this->host, $number]);
 
         return $row === null
             ? null
@@ -375,7 +375,10 @@ final readonly class KnownPages
     {
         $json = gzuncompress((string) base64_decode($packed), self::MOST_UNPACKED_BYTES);
 
-        return json_decode((string) $json, true) ?? [];
+        /** @var ?list<array<string, int|string>> $videos as packed() had them; null when they are damaged */
+        $videos = json_decode((string) $json, true);
+
+        return $videos ?? [];
     }
 }
 

@@ -71,15 +71,17 @@ final readonly class Api
     {
         $query = [...self::QUERY, 'regionCode' => $region, 'pageToken' => $pageToken];
         [$status, $headers, $body] = $this->answer('', $query, $region, $etag);
-        $error = $status === 200 || $status === 304 ? null : ApiError::of($status, $body);
+        if ($status === 200) {
+            return self::read($body, (string) Transfer::entityTag($headers), $region);
+        }
+        if ($status === 304) {
+            return new Page(null, (string) $etag, null);
+        }
+        $error = ApiError::of($status, $body);
 
-        return match ($status) {
-            200 => self::read($body, (string) Transfer::entityTag($headers), $region),
-            304 => new Page(null, (string) $etag, null),
-            default => $error === ApiError::NoChart
-                ? new Page([], '', null)
-                : throw ApiFailure::of($error, $status, $region, Transfer::retryAfter($headers)),
-        };
+        return $error === ApiError::NoChart
+            ? new Page([], '', null)
+            : throw ApiFailure::of($error, $status, $region, Transfer::retryAfter($headers));
     }
 
     /**
@@ -108,7 +110,7 @@ final readonly class Api
     /**
      * @param array<string, ?string> $query
      * @param string $subject what is asked for, in messages
-     * @return array{int, array<string, list<string>>, string} status, headers and body
+     * @return array{int, array<array<string>>, string} status, headers and body
      * @throws ApiFailure
      */
     private function answer(string $method, array $query, string $subject, ?string $etag): array
@@ -259,11 +261,18 @@ enum ApiError
     private static function reasons(string $body): array
     {
         $error = json_decode($body, true)['error'] ?? [];
-        $entries = is_array($error)
-            ? [...(array) ($error['errors'] ?? []), ...(array) ($error['details'] ?? [])]
-            : [];
+        $reasons = [];
+        foreach (['errors', 'details'] as $name) {
+            $entries = is_array($error) ? $error[$name] ?? null : null;
+            foreach (is_array($entries) ? $entries : [] as $entry) {
+                $reason = is_array($entry) ? $entry['reason'] ?? null : null;
+                if (is_string($reason)) {
+                    $reasons[] = $reason;
+                }
+            }
+        }
 
-        return array_values(array_filter(array_column($entries, 'reason'), is_string(...)));
+        return $reasons;
     }
 }
 
@@ -371,10 +380,13 @@ final class RetryPolicy extends GenericRetryStrategy
         $temporary =
             $exception !== null ||
             ($status >= 400 &&
-                ApiError::of($status, Transfer::unpacked((string) $responseContent, self::MOST_BYTES)) ===
+                ApiError::of($status, Transfer::unpacked($responseContent, self::MOST_BYTES)) ===
                     ApiError::Temporary);
 
-        return $temporary && Transfer::retryAfter($context->getHeaders()) < $this->secondsLeft();
+        /** @var array<array<string>> $headers the client's own signature leaves it open */
+        $headers = $context->getHeaders();
+
+        return $temporary && Transfer::retryAfter($headers) < $this->secondsLeft();
     }
 
     private static function now(): float
@@ -411,11 +423,11 @@ final readonly class QuotaRecord
      */
     public static function today(Database $database, int $now): array
     {
-        $rows = $database->rows('SELECT quota, units FROM youtube_quota WHERE day_began_at = ?', [
-            QuotaDay::at($now)->beganAt,
-        ]);
+        $sql = 'SELECT quota, units FROM youtube_quota WHERE day_began_at = ?';
+        /** @var array<string, int> $units */
+        $units = array_column($database->rows($sql, [QuotaDay::at($now)->beganAt]), 'units', 'quota');
 
-        return [self::CHARTS => 0, self::VIEWS => 0, ...array_column($rows, 'units', 'quota')];
+        return [self::CHARTS => 0, self::VIEWS => 0, ...$units];
     }
 }
 

@@ -60,7 +60,7 @@ final class Video
         ];
 
         return json_encode(
-            array_filter($fields, static fn(mixed $value): bool => $value !== null),
+            array_filter($fields, static fn(int|string|null $value): bool => $value !== null),
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
     }
@@ -105,9 +105,8 @@ final class Video
     {
         try {
             $interval = new DateInterval($duration ?? '');
-            $seconds = (($interval->d * 24 + $interval->h) * 60 + $interval->i) * 60 + $interval->s;
 
-            return is_int($seconds) ? $seconds : null;
+            return (($interval->d * 24 + $interval->h) * 60 + $interval->i) * 60 + $interval->s;
         } catch (Exception) {
             return null;
         }

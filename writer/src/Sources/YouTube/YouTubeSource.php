@@ -141,8 +141,8 @@ final class YouTubeSource extends PlatformSource
             ? null
             : array_values(
                 array_filter(
-                    array_column($items, 'id'),
-                    static fn(mixed $id): bool => is_string($id) && preg_match(self::ID, $id) === 1,
+                    array_filter(array_column($items, 'id'), is_string(...)),
+                    static fn(string $id): bool => preg_match(self::ID, $id) === 1,
                 ),
             );
     }
@@ -248,7 +248,9 @@ final readonly class ChartedVideos
     public function recent(int $most): array
     {
         $regions = [];
-        foreach ($this->database->rows(self::RECENT, [$most]) as ['video_id' => $id, 'region' => $region]) {
+        /** @var list<array{video_id: string, region: string}> $rows */
+        $rows = $this->database->rows(self::RECENT, [$most]);
+        foreach ($rows as ['video_id' => $id, 'region' => $region]) {
             $regions[$id][] = $region;
         }
 
@@ -278,6 +280,7 @@ final readonly class RegionTurns
      */
     public function sorted(array $regions): array
     {
+        /** @var array<string, int> $askedAt */
         $askedAt = array_column(
             $this->database->rows('SELECT region, asked_at FROM youtube_regions'),
             'asked_at',
@@ -301,12 +304,13 @@ final readonly class KnownPages
 
     public function find(string $region, int $number): ?Page
     {
-        $rows = $this->database->rows(
+        /** @var ?array{etag: string, next_page_token: ?string} $row */
+        $row = $this->database->row(
             'SELECT etag, next_page_token FROM youtube_pages WHERE region = ? AND page = ?',
             [$region, $number],
         );
 
-        return $rows === [] ? null : new Page(null, $rows[0]['etag'], $rows[0]['next_page_token']);
+        return $row === null ? null : new Page(null, $row['etag'], $row['next_page_token']);
     }
 
     /** @param array<string, array<int, Page>> $pages by region and number */
