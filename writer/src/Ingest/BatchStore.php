@@ -119,7 +119,10 @@ final class BatchStore
         $ids = array_map(static fn(Observation $observation): string => $observation->videoId, $observations);
         asort($ids, SORT_STRING); // Three times as fast as comparing objects.
 
-        return array_replace($ids, $observations);
+        /** @var array<int, Observation> $sorted each id has its observation in its place */
+        $sorted = array_replace($ids, $observations);
+
+        return $sorted;
     }
 
     /**
@@ -176,9 +179,9 @@ final class BatchStore
     /** @param array<int, Observation>|array<int, Announcement> $parsed by index in the batch */
     private function storeChunk(array $parsed, RejectStore $rejects, LineCounts $counts): void
     {
-        $observations = reset($parsed) instanceof Observation ? $parsed : [];
-        if ($observations !== []) {
-            $this->store->prepareFor($observations);
+        if (reset($parsed) instanceof Observation) {
+            /** @var array<int, Observation> $parsed one chunk has one kind */
+            $this->store->prepareFor($parsed);
         }
         foreach ($parsed as $index => $one) {
             try {
@@ -186,7 +189,8 @@ final class BatchStore
                     $one instanceof Observation ? $this->store->add($one) : $this->store->announce($one),
                 );
             } catch (RejectedLine $rejection) {
-                $bytes = "{$this->lines[$index]}\n";
+                $line = $this->lines[$index];
+                $bytes = is_string($line) ? "$line\n" : $line->bytes;
                 self::reject($this->numbers[$index], $bytes, $rejection, $rejects, $counts);
             }
         }

@@ -72,8 +72,14 @@ final class ObservationStore
         }
         $statement = $this->database->prepare(self::FIND_VELOCITIES);
         $statement->bindValue(1, json_encode(array_keys($this->velocities), JSON_THROW_ON_ERROR));
-        $result = $statement->execute();
+        $result = Database::expect($statement->execute());
         while (($row = $result->fetchArray(SQLITE3_ASSOC)) !== false) {
+            /**
+             * @var array{
+             *   key: string, description_hash: int, first_observed_at: int, last_observed_at: int, observation_count: int,
+             *   views: int, views_per_hour: float, rated_at: float, previous_views_per_hour: ?float,
+             * } $row
+             */
             $this->velocities[$row['key']] = Velocity::fromRow($row);
             $this->descriptionHashes[$row['key']] = $row['description_hash'];
         }
@@ -150,7 +156,8 @@ final class ObservationStore
     {
         $columns = array_keys($description);
         $listed = implode(', ', $columns);
-        $known = $this->database->rows("SELECT $listed FROM videos WHERE id = ?", [$id])[0] ?? null;
+        /** @var ?array<string, int|string|null> $known */
+        $known = $this->database->row("SELECT $listed FROM videos WHERE id = ?", [$id]);
         $new = [];
         foreach ($description as $name => $value) {
             $new[$name] = $value ?? ($known[$name] ?? null);
@@ -172,7 +179,9 @@ final class ObservationStore
             );
         }
 
-        return $new['published_at'];
+        $publishedAt = $new['published_at'] ?? null;
+
+        return is_int($publishedAt) ? $publishedAt : null;
     }
 
     /**

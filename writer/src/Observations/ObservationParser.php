@@ -191,15 +191,13 @@ final readonly class ObservationParser
      */
     private function regions(mixed $regions): array
     {
-        return is_array($regions) &&
-            $regions !== [] &&
-            array_is_list($regions) &&
-            array_all(
-                $regions,
-                fn(mixed $region): bool => is_string($region) && isset($this->regions[$region]),
-            )
+        $codes = is_array($regions) && array_is_list($regions) ? array_filter($regions, is_string(...)) : [];
+
+        return $codes !== [] &&
+            $codes === $regions &&
+            array_all($codes, fn(string $region): bool => isset($this->regions[$region]))
             ? array_values(
-                array_filter(array_unique($regions), fn(string $region): bool => $this->regions[$region]),
+                array_filter(array_unique($codes), fn(string $region): bool => $this->regions[$region]),
             )
             : throw new RejectedLine(
                 RejectionReason::UnknownRegion,

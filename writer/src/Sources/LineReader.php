@@ -30,10 +30,13 @@ final readonly class LineReader
             foreach ($chunks as $chunk) {
                 $lines = explode("\n", $rest . $chunk);
                 $rest = array_pop($lines);
+                if ($overlong && $lines !== []) {
+                    yield $number++ => new LineFragment(array_shift($lines) . "\n", RejectionReason::TooLong);
+                    $overlong = false;
+                }
                 foreach ($lines as $line) {
-                    if ($overlong || strlen($line) > self::LONGEST_BYTES) {
+                    if (strlen($line) > self::LONGEST_BYTES) {
                         yield $number => new LineFragment("$line\n", RejectionReason::TooLong);
-                        $overlong = false;
                     } elseif ($line !== '' && $line !== "\r") {
                         yield $number => $line;
                     }

@@ -38,7 +38,7 @@ final class NdjsonFile extends Source
             yield from LineReader::lines(
                 ByteStream::chunks($this->stream, $this->path, $this->timeoutSeconds),
             );
-            $this->bytesRead = ftell($this->stream);
+            $this->bytesRead = ftell($this->stream) ?: null;
         } finally {
             fclose($this->stream);
             $this->stream = null;
@@ -49,7 +49,9 @@ final class NdjsonFile extends Source
     #[Override]
     public function progress(): ?float
     {
-        return $this->stream === null ? 1.0 : ftell($this->stream) / max(1, fstat($this->stream)['size']);
+        return $this->stream === null
+            ? 1.0
+            : (ftell($this->stream) ?: 0) / max(1, self::stat($this->stream, 'size'));
     }
 
     /** Whether its producer has written to it since it was read. */
@@ -69,7 +71,7 @@ final class NdjsonFile extends Source
     private function open(): mixed
     {
         $stream = is_dir($this->path) ? false : @fopen($this->path, 'rbn');
-        if ($stream !== false && (fstat($stream)['mode'] & self::TYPE_BITS) === self::REGULAR_FILE) {
+        if ($stream !== false && (self::stat($stream, 'mode') & self::TYPE_BITS) === self::REGULAR_FILE) {
             return $stream;
         }
 
@@ -78,6 +80,17 @@ final class NdjsonFile extends Source
             !is_file($this->path) => SourceFailure::notAFile($this->path),
             default => SourceFailure::unreadable($this->path),
         };
+    }
+
+    /**
+     * @param resource $stream
+     * @param 'mode'|'size' $name
+     */
+    private static function stat(mixed $stream, string $name): int
+    {
+        $stat = fstat($stream);
+
+        return $stat === false ? 0 : $stat[$name];
     }
 }
 

@@ -122,10 +122,13 @@ final readonly class Schedule
     /** @return ?array{asked_at: int, failed_runs: int, retry_at: int, failure: ?string} */
     private function state(): ?array
     {
-        return $this->database->rows(
+        /** @var ?array{asked_at: int, failed_runs: int, retry_at: int, failure: ?string} $state */
+        $state = $this->database->row(
             'SELECT asked_at, failed_runs, retry_at, failure FROM source_schedules WHERE source = ?',
             [$this->source],
-        )[0] ?? null;
+        );
+
+        return $state;
     }
 }
 

@@ -44,8 +44,8 @@ final readonly class SpoolFolder implements SourceKind
     {
         $names = [];
         foreach (self::names($folder) as $name) {
-            $modifiedAt = @lstat("$folder/{$name->path()}")['mtime'] ?? 0;
-            $names[] = [$modifiedAt, $name->fileName, $name];
+            $stat = @lstat("$folder/{$name->path()}");
+            $names[] = [$stat === false ? 0 : $stat['mtime'], $name->fileName, $name];
             if (count($names) >= self::MOST_FILES) {
                 break;
             }
