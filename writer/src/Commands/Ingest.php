@@ -58,8 +58,8 @@ final class Ingest extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $names = $input->getArgument('sources');
-        $shifts = $input->getOption('shift-to-now');
+        $names = self::arguments($input, 'sources');
+        $shifts = self::isGiven($input, 'shift-to-now');
         if ($shifts && in_array('-', $names, true)) {
             throw UsageError::because(
                 'Cannot use --shift-to-now with -: it reads a source twice, and standard input can be read only once. Save the lines to a file.',
@@ -129,7 +129,7 @@ final class Ingest extends WriterCommand
         return $newest === null
             ? throw SourceFailure::because(
                 'Cannot shift to now: the sources have no observation that can be read. Expected NDJSON, as docs/observations.md describes it.' .
-                    $refusal,
+                    ($refusal ?? ''),
             )
             : $now - $newest;
     }

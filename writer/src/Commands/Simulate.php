@@ -89,6 +89,7 @@ final class Simulate extends WriterCommand
         $context->write(Cells::HEAD);
         $picture = [];
         foreach ($worlds as $index => $one) {
+            /** @var array<string, non-empty-list<SimulationResult>> $cell one a seed, and there is one at least */
             $cell = Cells::run(
                 $one,
                 $isAttacked ? $rankers : [...$rankers, ...Cells::references($one)],
@@ -132,10 +133,12 @@ final class Simulate extends WriterCommand
     private static function fields(?string $path): array
     {
         $fields = $path === null ? [] : json_decode((string) @file_get_contents($path), true);
+        if (!is_array($fields) || ($fields !== [] && array_is_list($fields))) {
+            throw UnknownWorld::file((string) $path);
+        }
 
-        return is_array($fields) && ($fields === [] || !array_is_list($fields))
-            ? $fields
-            : throw UnknownWorld::file((string) $path);
+        /** @var array<string, mixed> $fields of a JSON object */
+        return $fields;
     }
 
     private static function number(InputInterface $input, string $name): float

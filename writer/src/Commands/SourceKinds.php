@@ -41,7 +41,7 @@ final readonly class SourceKinds
     /** @return ?string the word before the colon; null for a file, a folder and - */
     public static function kind(string $name): ?string
     {
-        return self::registered($name)[0] ?? null;
+        return self::registered($name)['kind'] ?? null;
     }
 
     /**
@@ -52,9 +52,9 @@ final readonly class SourceKinds
     {
         $alone = $together = [];
         foreach ($names as $name) {
-            [$kind, $class] = self::registered($name) ?? [null, null];
-            if ($class !== null && $class::TOGETHER) {
-                $together[$kind][] = $name;
+            $registered = self::registered($name);
+            if ($registered !== null && $registered['isTogether']) {
+                $together[$registered['kind']][] = $name;
             } else {
                 $alone[] = [$name];
             }
@@ -70,8 +70,9 @@ final readonly class SourceKinds
      */
     public static function open(array $names, Context $context, Database $database): iterable
     {
-        $class = self::registered($names[0])[1] ?? null;
+        $class = self::registered($names[0])['class'] ?? null;
 
+        // @mago-expect analysis:unsafe-instantiation (the registry has classes alone, not the interface)
         return $class === null ? self::local($names[0]) : new $class($context, $database)->open($names);
     }
 
@@ -89,19 +90,29 @@ final readonly class SourceKinds
     /** For metrics, such as youtube, spool or peertube:tube.example: without keys and paths. */
     public static function label(string $source): string
     {
-        [$kind, $class] = self::registered($source) ?? ['ndjson', null];
-        $host = $class !== null && $class::HOST !== null ? null : self::described($source)['host'];
+        $registered = self::registered($source);
+        $kind = $registered['kind'] ?? 'ndjson';
+        $host = isset($registered['host']) ? null : self::described($source)['host'];
 
         return $host === null ? $kind : "$kind:$host";
     }
 
-    /** @return ?array{string, ?class-string<SourceKind>} null for a file, a folder and - */
+    /**
+     * A kind's entry with what its class says of it; null for a file, a folder and -.
+     *
+     * @return ?array{kind: string, class: ?class-string<SourceKind>, isTogether: bool, host: ?string}
+     */
     private static function registered(string $name): ?array
     {
         foreach (self::REGISTRY as $form => $class) {
-            [$kind, $argument] = [...explode(':', $form), null];
-            if ($argument === null ? $name === $kind : str_starts_with($name, "$kind:")) {
-                return [$kind, $class];
+            $kind = explode(':', $form)[0];
+            if ($form === $kind ? $name === $kind : str_starts_with($name, "$kind:")) {
+                return [
+                    'kind' => $kind,
+                    'class' => $class,
+                    'isTogether' => $class !== null && $class::TOGETHER,
+                    'host' => $class === null ? null : $class::HOST,
+                ];
             }
         }
 
@@ -140,18 +151,15 @@ final readonly class SourceKinds
     /** @return array{kind: string, host: ?string} */
     private static function described(string $source): array
     {
-        [$kind, $class] = self::registered($source) ?? [null, null];
+        $registered = self::registered($source);
+        $kind = $registered['kind'] ?? null;
         $url = str_contains($source, ':') ? explode(':', $source, 2)[1] : '';
 
         return $kind === null || $kind === 'spool'
             ? ['kind' => 'ndjson', 'host' => null]
             : [
                 'kind' => $kind,
-                'host' =>
-                    $class !== null && $class::HOST !== null
-                        ? $class::HOST
-                        : (parse_url($url, PHP_URL_HOST) ?:
-                        null),
+                'host' => $registered['host'] ?? (parse_url($url, PHP_URL_HOST) ?: null),
             ];
     }
 }
