@@ -100,7 +100,10 @@ final readonly class BacktestRunner
     public function run(array $observations, int $from, Closure $progress): array
     {
         $days = self::byDay($observations);
-        $results = $before = [];
+        /** @var array<string, list<array<string, RankingQuality>>> $results */
+        $results = [];
+        /** @var array<string, DayRanking> $before */
+        $before = [];
         $done = $previous = 0;
         foreach ($days as $day => $ofDay) {
             $rankings = $this->replay->day($ofDay);
@@ -109,14 +112,16 @@ final readonly class BacktestRunner
                 as $region => $ranking
             ) {
                 $quality = isset($rankings[$region]) ? $ranking->comparedWith($rankings[$region]) : [];
-                $results[$region] = [...$results[$region] ?? [], ...$quality === [] ? [] : [$quality]];
+                if ($quality !== []) {
+                    $results[$region][] = $quality;
+                }
             }
             [$before, $previous] = [$rankings, $day];
             $progress(++$done / count($days));
         }
         ksort($results);
 
-        return array_filter($results);
+        return $results;
     }
 
     /**

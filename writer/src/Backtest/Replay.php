@@ -90,6 +90,7 @@ final class Replay
     /** @param array<string, VideoHistory> $histories of the videos seen on this day */
     private function scores(int $generation, string $region, array $histories): DayRanking
     {
+        /** @var list<array{video_id: string, score: float}> $ranked */
         $ranked = $this->database->rows(self::RANKED, [$generation, $region, Window::Day->value]);
         $scores = [self::OURS => []];
         foreach ($ranked as ['video_id' => $videoId, 'score' => $score]) {
@@ -168,7 +169,7 @@ final readonly class RankingQuality
         return new self(count($hits) / count($ideal), $best > 0 ? self::discountedGain($named) / $best : 1.0);
     }
 
-    /** @param non-empty-list<self> $qualities */
+    /** @param array<self> $qualities one at least */
     public static function mean(array $qualities): self
     {
         return new self(
@@ -219,21 +220,14 @@ final class VideoHistory
     /** @param Observation $later of a later day; one of the same day replaces the last */
     public function add(Observation $later, bool $sameDay): void
     {
-        if ($sameDay) {
-            array_pop($this->observations);
-        }
-        $this->observations[] = $later;
+        $this->observations = $sameDay
+            ? [...array_slice($this->observations, 0, -1), $later]
+            : [...$this->observations, $later];
     }
 
     public function last(): Observation
     {
         return $this->observations[count($this->observations) - 1];
-    }
-
-    /** On how many days the video was observed. */
-    public function days(): int
-    {
-        return count($this->observations);
     }
 
     /** Null when there is no such day. */
@@ -355,9 +349,9 @@ enum Baseline: string
     /** Trends::Links in Mastodon: views of this day against those of the day before, without its hold of two days. */
     private static function mastodonLinks(VideoHistory $history): float
     {
-        $observed = self::gain($history->last(), $history->daysBefore(1));
-        $expected =
-            $history->days() === 1 ? 1 : max(1, self::gain($history->daysBefore(1), $history->daysBefore(2)));
+        $before = $history->daysBefore(1);
+        $observed = self::gain($history->last(), $before);
+        $expected = $before === null ? 1 : max(1, self::gain($before, $history->daysBefore(2)));
 
         return $expected > $observed || $observed < 5 ? 0.0 : ($observed - $expected) ** 2 / $expected;
     }

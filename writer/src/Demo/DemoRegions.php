@@ -56,7 +56,7 @@ final readonly class DemoRegions
     private float $total;
 
     /**
-     * @param non-empty-array<string, float|int> $weights by region
+     * @param array<string, float|int> $weights by region, one at least
      * @param array<string, non-empty-list<string>> $languages by region
      * @param array<string, list<string>> $neighbours by language
      */
@@ -82,9 +82,16 @@ final readonly class DemoRegions
             $languages[$region['code']] = [$language];
             $neighbours[$language][] = $region['code'];
         }
-        $first = static fn(array $codes): array => array_slice($codes, 0, self::MOST_NEIGHBOURS);
 
-        return new self($weights, $languages, array_map($first, $neighbours));
+        return new self(
+            $weights,
+            $languages,
+            array_map(
+                /** @param list<string> $codes */
+                static fn(array $codes): array => array_slice($codes, 0, self::MOST_NEIGHBOURS),
+                $neighbours,
+            ),
+        );
     }
 
     /** @param float $number from 0 to below 1 */
@@ -98,7 +105,7 @@ final readonly class DemoRegions
             }
         }
 
-        return array_key_first($this->weights);
+        return (string) array_key_first($this->weights);
     }
 
     /** @param float $number from 0 to below 1 */
@@ -126,13 +133,21 @@ final readonly class DemoRegions
     }
 }
 
-/** The title and channel of a video: a template of its category, filled with words of its language. */
+/**
+ * The title and channel of a video: a template of its category, filled with words of its language.
+ *
+ * @phpstan-type Vocabulary array{
+ *   words: array<string, non-empty-list<string>>,
+ *   titles: non-empty-array<string, non-empty-list<string>>,
+ *   channels: array<string, non-empty-list<string>>,
+ * } of a file in languages/: words by the name in braces; templates of titles and channels by category, or for any
+ */
 final class DemoText
 {
     /** In each language. */
     private const int CHANNELS_PER_CATEGORY = 60;
 
-    /** @var array<string, array<string, mixed>> vocabularies by language */
+    /** @var array<string, Vocabulary> by language */
     private static array $vocabularies = [];
 
     private function __construct(
@@ -185,14 +200,17 @@ final class DemoText
         return __DIR__ . "/languages/$language.json";
     }
 
-    /** @return array<string, mixed> */
+    /** @return Vocabulary */
     private static function vocabulary(string $language): array
     {
-        return json_decode(
+        /** @var Vocabulary $vocabulary */
+        $vocabulary = json_decode(
             (string) file_get_contents(self::file($language)),
             true,
             flags: JSON_THROW_ON_ERROR,
         );
+
+        return $vocabulary;
     }
 
     /**
@@ -205,7 +223,7 @@ final class DemoText
         $used = [];
 
         return mb_ucfirst(
-            preg_replace_callback(
+            (string) preg_replace_callback(
                 '/\{(\w+)\}/',
                 static function (array $match) use ($words, $key, &$used): string {
                     $number = Rng::numbers("$key " . count($used))[0];
@@ -239,9 +257,12 @@ final readonly class Rng
     /** @return list<float> four numbers from 0 to below 1 */
     public static function numbers(string $seed): array
     {
+        /** @var array<int> $numbers four of 32 bits */
+        $numbers = unpack('N4', hash('murmur3f', $seed, true));
+
         return array_map(
-            static fn(int $number): float => $number / self::RANGE,
-            array_values((array) unpack('N4', hash('murmur3f', $seed, true))),
+            static fn(int $number): float => (float) ($number / self::RANGE),
+            array_values($numbers),
         );
     }
 

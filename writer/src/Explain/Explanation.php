@@ -32,7 +32,7 @@ final readonly class Explanation
 
     /**
      * @param ?int $publishedAt of the video; null when it is unknown
-     * @param array<string, array{rank: int, score: float, total: int}> $ranks by window; none where it is not listed
+     * @param array<string, array{rank: int, score: float, total: int, ...}> $ranks by window; none where it is not listed
      * @param array<string, array<int, ?int>> $limited by window and rank: the rank without the limit by channel, where it differs; null beyond the list's end
      * @param list<array{region: string, observed_at: int, views: int}> $history newest first
      */
@@ -60,18 +60,25 @@ final readonly class Explanation
     /** Null when the video was neither observed nor announced in that region, or nothing was published yet. */
     public static function find(Database $database, string $region, string $videoId): ?self
     {
-        $row = $database->rows(self::VELOCITY, [$videoId, $region])[0] ?? null;
-        $generation =
-            $database->rows(
-                'SELECT id, published_at, formula FROM generations ORDER BY id DESC LIMIT 1',
-            )[0] ?? null;
+        /** @var ?array{title: string, channel: string, category: ?string, published_at: ?int, first_observed_at: ?int, first_seen_at: int, ...<string, mixed>} $row */
+        $row = $database->row(self::VELOCITY, [$videoId, $region]);
+        /** @var ?array{id: int, published_at: int, formula: string} $generation */
+        $generation = $database->row(
+            'SELECT id, published_at, formula FROM generations ORDER BY id DESC LIMIT 1',
+        );
         if ($row === null || $generation === null) {
             return null;
         }
         $stored = StoredParts::find($database, $generation['id'], $region, $videoId);
         $velocity = $stored->velocity ?? self::velocity($row);
+        /** @var list<array{window: string, rank: int, score: float, total: int}> $ranks */
         $ranks = $database->rows(self::RANKS, [$videoId, $region, $generation['id']]);
-        $historyQuery = (string) file_get_contents(self::HISTORY_FILE);
+        /** @var list<array{region: string, observed_at: int, views: int}> $history */
+        $history = $database->rows((string) file_get_contents(self::HISTORY_FILE), [
+            $videoId,
+            self::MAX_OBSERVATIONS,
+            $region,
+        ]);
 
         return new self(
             $region,
@@ -87,7 +94,7 @@ final readonly class Explanation
             formula: $generation['formula'],
             ranks: array_column($ranks, null, 'window'),
             limited: $stored->limited ?? [],
-            history: $database->rows($historyQuery, [$videoId, self::MAX_OBSERVATIONS, $region]),
+            history: $history,
             removal: new Removals($database)->reasonFor($videoId, $row['channel']),
             looks: LookFacts::find(
                 $database,
@@ -100,12 +107,19 @@ final readonly class Explanation
         );
     }
 
-    /** @param array<string, mixed> $row */
-    private static function velocity(array $row): Velocity
+    /** @param array{first_observed_at: ?int, first_seen_at: int, ...<string, mixed>} $row with Velocity::COLUMNS, null where nobody observed the video */
+    public static function velocity(array $row): Velocity
     {
-        return $row['first_observed_at'] === null
-            ? Velocity::none($row['first_seen_at'])
-            : Velocity::fromRow($row);
+        if ($row['first_observed_at'] === null) {
+            return Velocity::none($row['first_seen_at']);
+        }
+        /**
+         * @var array{
+         *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int,
+         *   views_per_hour: float, rated_at: float, previous_views_per_hour: ?float,
+         * } $row
+         */
+        return Velocity::fromRow($row);
     }
 }
 
@@ -140,9 +154,9 @@ final readonly class LookFacts
         ?StoredParts $stored,
     ): ?self {
         $parts = $stored === null ? self::compute($database, $region, $videoId, $at) : $stored->looks;
-        $explored = $database->rows(self::EXPLORED, [$generation, $videoId, $region]);
+        $explored = $database->texts(self::EXPLORED, [$generation, $videoId, $region]);
 
-        return $parts === null ? null : new self($parts, array_column($explored, 'window'));
+        return $parts === null ? null : new self($parts, $explored);
     }
 
     private static function compute(Database $database, string $region, string $videoId, int $at): ?LookParts
@@ -150,15 +164,15 @@ final readonly class LookFacts
         $store = new ImpressionStore($database);
         $counts = $store->counts($region);
         $contenders = [];
-        foreach ($counts === [] ? [] : $database->rows(self::CONTENDERS, [$region]) as $row) {
+        /** @var list<array{id: string, channel: string, category: ?string, published_at: ?int, first_observed_at: ?int, first_seen_at: int, ...<string, mixed>}> $rows */
+        $rows = $counts === [] ? [] : $database->rows(self::CONTENDERS, [$region]);
+        foreach ($rows as $row) {
             $contenders["#{$row['id']}"] = new Contender(
                 $row['id'],
                 $row['channel'],
                 $row['category'],
                 $row['published_at'],
-                $row['first_observed_at'] === null
-                    ? Velocity::none($row['first_seen_at'])
-                    : Velocity::fromRow($row),
+                Explanation::velocity($row),
                 $counts["#{$row['id']}"] ?? [],
             );
         }
@@ -197,11 +211,16 @@ final readonly class StoredParts
     /** Null for a video that is in none of these lists. */
     public static function find(Database $database, int $generation, string $region, string $videoId): ?self
     {
-        $row = $database->rows(self::FIND, [$generation, $region, $videoId])[0] ?? null;
+        /** @var ?array{parts: ?string, limited: string, look_weight: ?float, views: int, views_per_hour: float, previous_views_per_hour: ?float} $row */
+        $row = $database->row(self::FIND, [$generation, $region, $videoId]);
         if ($row === null || $row['parts'] === null) {
             return null;
         }
-        $parts = ExplainedVideo::fromValues(self::decode($row['parts']), $row['look_weight']);
+        /** @var list<bool|float|int|null> $values as ExplainedVideo::values() gave them */
+        $values = json_decode($row['parts'], true, flags: JSON_THROW_ON_ERROR);
+        /** @var array<string, array<int, ?int>> $limited */
+        $limited = json_decode($row['limited'], true, flags: JSON_THROW_ON_ERROR);
+        $parts = ExplainedVideo::fromValues($values, $row['look_weight']);
 
         return new self(
             new Velocity(
@@ -215,13 +234,7 @@ final readonly class StoredParts
             ),
             $parts->ageStartsAt,
             $parts->looks,
-            self::decode($row['limited']),
+            $limited,
         );
-    }
-
-    /** @return array<mixed> */
-    private static function decode(string $json): array
-    {
-        return json_decode($json, true, flags: JSON_THROW_ON_ERROR);
     }
 }
