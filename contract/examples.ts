@@ -139,7 +139,7 @@ export const explanationExample: Explanation = {
     taper_hours: 7,
   },
   channel_limit: { videos: 3, within_ranks: 24 },
-  looks: null,
+  visitors: null,
   sentences: [
     "“How a lighthouse works” is at rank 1 of 200 in the list of Germany for the next 24 hours, over all categories: it is expected to get 182,341 more views there in that time.",
     "It had 104,233 views when they were counted on 21 Nov 2026, 09:58 UTC, gaining 9,120 an hour; it is 15.5 hours old, and growth slows with age.",
@@ -156,7 +156,7 @@ export const aboutExample: About = {
   explore_share: 0.25,
   removed_videos: 2,
   thumb_hosts: ["thumbs.example"],
-  looks_counted: false,
+  impressions_counted: false,
 };
 
 export const regionListExample: RegionList = {

@@ -198,7 +198,7 @@ export const CountedRanks = z.strictObject({
   ranks: z.array(
     z
       .tuple([z.int().min(1), z.string().regex(videoIdPattern), count, count])
-      .meta({ description: "Rank, video id, looks and views: increments of this minute" }),
+      .meta({ description: "Rank, video id, impressions and clicks: increments of this minute" }),
   ),
 });
 
@@ -227,7 +227,7 @@ export const ViewMinutes = z
       description:
         "Counts of minutes after `after`, up to this one, were deleted before this pull; else null",
     }),
-    looks: z.array(CountedRanks),
+    looks: z.array(CountedRanks).meta({ description: "Impressions and clicks" }),
     served: z.array(ServedPages),
   })
   .meta({ id: "ViewMinutes" });
@@ -259,7 +259,7 @@ const listPaths: ZodOpenApiPathsObject = {
   "/api/trending": {
     get: {
       operationId: "listTrending",
-      summary: "One page of the videos that trend in a market",
+      summary: "One page of the videos that trend in a region",
       description:
         "Ranks by the views expected in the window ahead. All pages that `next` links belong to one generation, even after a newer one is published.",
       requestParams: { query: describedTrendingQuery(), header: conditions() },
@@ -279,7 +279,7 @@ const listPaths: ZodOpenApiPathsObject = {
     get: {
       operationId: "readVideo",
       summary: "One video, where it trends and how its views grew",
-      description: "Its ranks are those of the newest generation, in every list of every market.",
+      description: "Its ranks are those of the newest generation, in every list of every region.",
       requestParams: {
         path: z.object({ id: videoIdInPath }),
         header: conditions(),
@@ -295,7 +295,7 @@ const listPaths: ZodOpenApiPathsObject = {
       operationId: "explainRank",
       summary: "Why a video is where it is in a list over all categories",
       description:
-        "What the newest generation's list was made from, as facts and as sentences. A video that is known in the market and not in the list is answered with what is known.",
+        "What the newest generation's list was made from, as facts and as sentences. A video that is known in the region and not in the list is answered with what is known.",
       requestParams: {
         path: z.object({ id: videoIdInPath }),
         query: describedExplainQuery(),
@@ -322,12 +322,12 @@ const listPaths: ZodOpenApiPathsObject = {
   "/api/regions": {
     get: {
       operationId: "listRegions",
-      summary: "The markets, how many videos each has and how fresh they are",
+      summary: "The regions, how many videos each has and how fresh they are",
       description:
         "Also which categories and languages have a list, and which generations a cursor may belong to.",
       requestParams: { header: conditions() },
       responses: {
-        ...success("All markets and categories", RegionList, { example: regionListExample }),
+        ...success("All regions and categories", RegionList, { example: regionListExample }),
         ...failures("invalid-parameter"),
       },
     },
@@ -413,7 +413,7 @@ const exportPaths: ZodOpenApiPathsObject = {
   "/api/export/{region}.ndjson": {
     get: {
       operationId: "exportRanking",
-      summary: "The whole ranking of a market, a JSON object a line",
+      summary: "The whole ranking of a region, a JSON object a line",
       description:
         "Every rank of the newest generation's lists over all categories, of all windows or of one. The first line is an `ExportHead`, which says how many follow; each of those is an `ExportItem`, as in /api/trending and with its window.",
       requestParams: {
@@ -636,7 +636,7 @@ export function createOpenapiDocument({ closed = false } = {}) {
         title: "TrendVault",
         version: "1",
         description:
-          "The videos that trend in each market. Every client gets the same response; it is signed and may be cached.",
+          "The videos that trend in each region. Every client gets the same response; it is signed and may be cached.",
         contact: { name: "The operator of the host that serves this document" },
         license: { name: "MIT", identifier: "MIT" },
       },

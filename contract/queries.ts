@@ -159,11 +159,11 @@ const described = z.extend(TrendingQuery, { region });
 const shape = described.def.shape;
 
 const descriptions: Record<keyof typeof shape, string> = {
-  region: "The market, ISO 3166-1 alpha-2, in upper or lower case",
+  region: "The region, ISO 3166-1 alpha-2, in upper or lower case",
   window: describeWindows(),
   category: "One of the categories that /api/regions lists; without it, the list over all categories",
   language:
-    "The primary subtag of a language (BCP 47): videos in it, in all its regional variants (RFC 4647, basic filtering). One that /api/regions lists for the market; not beside `category`",
+    "The primary subtag of a language (BCP 47): videos in it, in all its regional variants (RFC 4647, basic filtering). One that /api/regions lists for the region; not beside `category`",
   fields:
     "What an item has: snippet = only id, rank, title, channel, thumbs and url; chart = everything, and a sparkline; without it, everything but the sparkline",
   limit: "The most items on a page",
@@ -254,7 +254,7 @@ export function explanationUrl(id: string, { region, window }: ExplainQuery): st
   return `${explanationPath(id)}?region=${region}${window === defaultWindow ? "" : `&window=${window}`}`;
 }
 
-/** What is exported: a market's lists over all categories, of one window, or of all without it. */
+/** What is exported: a region's lists over all categories, of one window, or of all without it. */
 export type ExportQuery = { region: TrendingQuery["region"]; window: Window | undefined };
 
 /** The media type of an export: a JSON value a line. */
@@ -320,7 +320,7 @@ export const missing = {
   page: "The list ends before this page.",
   video: "No such video.",
   asset: "No such asset: the page that names it is of another version.",
-  explanation: "Nothing is known of this video in this market.",
+  explanation: "Nothing is known of this video in this region.",
 } as const;
 
 /** `categories` are those that there are now. */

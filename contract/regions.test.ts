@@ -87,8 +87,8 @@ describe("a region table", () => {
     ],
     [
       "an unknown key",
-      (table) => Object.assign(table, { market: 1 }),
-      "market: unknown, expected only $schema, default, regions",
+      (table) => Object.assign(table, { planet: 1 }),
+      "planet: unknown, expected only $schema, default, regions",
     ],
   ];
 

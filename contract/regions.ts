@@ -35,7 +35,7 @@ export function findRegion(code: string): Region | undefined {
   return byCode.get(code);
 }
 
-/** A market as a deployment names it. */
+/** A region as a deployment names it. */
 export type Region = {
   /** ISO 3166-1 alpha-2. */
   code: string;
@@ -47,7 +47,7 @@ export type Region = {
   countries?: string[];
 };
 
-/** The markets of a deployment: what db/regions.json holds, or the file of REGIONS_FILE (docs/regions.schema.json). */
+/** The regions of a deployment: what db/regions.json holds, or the file of REGIONS_FILE (docs/regions.schema.json). */
 export type RegionTable = {
   /** The code of the region of visitors whose country is unknown or falls to none. */
   default: string;

@@ -18,7 +18,7 @@ type Widened<T> = T extends Window | SourceKind
 /** The answers of the API. The OpenAPI document is made from these; the origin's types are inferred from them. */
 
 const videoId = z.string().regex(videoIdPattern);
-const region = z.enum(regionCodes).meta({ id: "Region", description: "A market, ISO 3166-1 alpha-2" });
+const region = z.enum(regionCodes).meta({ id: "Region", description: "A region, ISO 3166-1 alpha-2" });
 export const window = z.enum(windows).meta({
   id: "Window",
   description: describeWindows(),
@@ -59,7 +59,7 @@ export const TrendingItem = z
     channel: z.string(),
     category: z.string().nullable(),
     published_at: time.nullable(),
-    score: z.number().min(0).meta({ description: "Views expected in the window ahead, in this market" }),
+    score: z.number().min(0).meta({ description: "Views expected in the window ahead, in this region" }),
     velocity: z.strictObject({
       views_per_hour: viewsPerHour,
       previous_views_per_hour: viewsPerHour.nullable(),
@@ -75,7 +75,7 @@ const TrendingChartItem = z
     ...TrendingItem.shape,
     sparkline: z.array(z.int().min(0).nullable()).length(sparklineHours).meta({
       description:
-        "Views gained in this market in each of the 24 full hours that end with the latest full hour before `generated_at`, oldest first; null where that was not counted",
+        "Views gained in this region in each of the 24 full hours that end with the latest full hour before `generated_at`, oldest first; null where that was not counted",
     }),
   })
   .meta({ id: "TrendingChartItem" });
@@ -100,7 +100,7 @@ function pageOf<Item extends z.ZodType>(item: Item) {
       description:
         "When the list was made that `previous_rank` is from: about an hour before, less while there is no hour of history; null without any",
     }),
-    newest_observed_at: time.nullable().meta({ description: "The time of this market's newest view count" }),
+    newest_observed_at: time.nullable().meta({ description: "The time of this region's newest view count" }),
     channel_limit: z
       .strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) })
       .meta({ description: "At most this many videos of one channel within the first ranks" }),
@@ -163,7 +163,7 @@ export const Video = z
           observations: z.array(z.strictObject({ observed_at: time, views: z.int().min(0) })),
         }),
       )
-      .meta({ description: "The latest view counts per market, newest first" }),
+      .meta({ description: "The latest view counts per region, newest first" }),
   })
   .meta({ id: "Video" });
 export type Video = Widened<z.infer<typeof Video>>;
@@ -172,7 +172,7 @@ export const RegionList = z
   .strictObject({
     generation: generation.meta({
       description:
-        "The published ranking that is the newest; of all markets, unless they have rankings of their own",
+        "The published ranking that is the newest; of all regions, unless they have rankings of their own",
     }),
     oldest_generation: z
       .int()
@@ -187,21 +187,21 @@ export const RegionList = z
         languages: z.array(z.string()).meta({ description: "BCP 47, the main one first" }),
         language_lists: z
           .array(z.string())
-          .meta({ description: "What `language` of /api/trending may be in this market" }),
+          .meta({ description: "What `language` of /api/trending may be in this region" }),
         video_count: z.int().min(0),
         newest_observed_at: time.nullable(),
         generation: generation.nullable().meta({
           description:
-            "The newest ranking of this market: the same for all, unless several writers share the markets; null when there is none here",
+            "The newest ranking of this region: the same for all, unless several writers share the regions; null when there is none here",
         }),
         oldest_generation: z
           .int()
           .min(1)
           .nullable()
-          .meta({ description: "The oldest ranking of this market that is kept" }),
+          .meta({ description: "The oldest ranking of this region that is kept" }),
         generated_at: time
           .nullable()
-          .meta({ description: "When the newest ranking of this market was published" }),
+          .meta({ description: "When the newest ranking of this region was published" }),
       }),
     ),
   })
@@ -258,7 +258,6 @@ export type TrendingParameters = z.input<typeof TrendingQuery>;
 
 /** The answers for people who ask why: why a video is where it is, and how the lists are made. */
 
-const appeal = z.number().min(0);
 const share = z.number().min(0).max(1);
 const views = z.int().min(0);
 
@@ -284,7 +283,7 @@ export const Explanation = z
         is_explored: z.boolean().meta({
           description: "Whether it is above the rank that it has earned, so that something is learned of it",
         }),
-        score: z.number().min(0).meta({ description: "Views expected in the window ahead, in this market" }),
+        score: z.number().min(0).meta({ description: "Views expected in the window ahead, in this region" }),
       })
       .nullable()
       .meta({ description: "Null when it is not in this list" }),
@@ -301,7 +300,7 @@ export const Explanation = z
           .meta({ description: "A slower average of earlier rates; null until there were two counts" }),
       })
       .nullable()
-      .meta({ description: "Null when nobody counted its views in this market" }),
+      .meta({ description: "Null when nobody counted its views in this region" }),
     forecast: z
       .strictObject({
         window_hours: z.int().min(1),
@@ -315,24 +314,25 @@ export const Explanation = z
       .nullable()
       .meta({ description: "What the score was computed from, with the rate; null for a video in no list" }),
     channel_limit: z.strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) }),
-    looks: z
+    visitors: z
       .strictObject({
-        looks: z.number().min(0).meta({ description: "At it, in the lists; older ones count less" }),
-        views: z.number().min(0).meta({ description: "Of it, from the lists" }),
-        weight: share.meta({ description: "How much looks weigh against the forecast in this market" }),
-        appeal: appeal.meta({
-          description: "Of those who look at it at the first rank, the share that opens it; an estimate",
+        impressions: z.number().min(0).meta({ description: "In the lists; older ones count less" }),
+        clicks: z.number().min(0).meta({ description: "In the lists; older ones count less" }),
+        weight: share.meta({ description: "How much they weigh against the forecast in this region" }),
+        click_through_rate: share.meta({
+          description: "Clicks per impression at the first rank; an estimate",
         }),
-        expected_appeal: appeal.meta({ description: "The same before any look was counted" }),
-        tried_appeal: appeal.meta({
-          description: "What it is if it is one standard deviation better than estimated",
-        }),
+        prior_click_through_rate: share.meta({ description: "The same before any impression was counted" }),
+        upper_click_through_rate: share.meta({ description: "One standard deviation above the estimate" }),
         is_held: z.boolean().meta({
-          description: "Whether looks say more than views elsewhere let them, so that not all of it counts",
+          description:
+            "Whether impressions say more than views elsewhere let them, so that not all of it counts",
         }),
       })
       .nullable()
-      .meta({ description: "Sums over all visitors; null where looks are not counted, or it is in no list" }),
+      .meta({
+        description: "Sums over all visitors; null where impressions are not counted, or it is in no list",
+      }),
   })
   .meta({ id: "Explanation" });
 export type Explanation = Widened<z.infer<typeof Explanation>>;
@@ -358,7 +358,7 @@ export const About = z
       .nullable()
       .meta({ description: "Where counts come from; null when that is not known" }),
     explore_share: share.nullable().meta({
-      description: "Of all looks, the share that may go to videos above the ranks they have earned",
+      description: "Of all impressions, the share that may go to videos above the ranks they have earned",
     }),
     removed_videos: z
       .int()
@@ -368,7 +368,7 @@ export const About = z
     thumb_hosts: z.array(z.string()).meta({
       description: "Hosts whose pictures this site shows, beside its own; the element asks for them",
     }),
-    looks_counted: z.boolean().meta({ description: "Whether looks took part in any market" }),
+    impressions_counted: z.boolean().meta({ description: "Whether impressions took part in any region" }),
   })
   .meta({ id: "About", description: "What is in force: how the lists of this generation were made" });
 export type About = Widened<z.infer<typeof About>>;

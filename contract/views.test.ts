@@ -62,7 +62,11 @@ describe("of a message about ranks 25 to 48", () => {
   const cases: [string, Pick<ViewMessage, "seen" | "opened">, unknown][] = [
     ["ranks seen and opened", { seen: 30, opened: [25] }, { firstSeen: 25, lastSeen: 30, opened: [25] }],
     ["the whole page", { seen: 48, opened: [48] }, { firstSeen: 25, lastSeen: 48, opened: [48] }],
-    ["only openings add no look", { seen: 0, opened: [40] }, { firstSeen: 25, lastSeen: 24, opened: [40] }],
+    [
+      "clicks alone add no impression",
+      { seen: 0, opened: [40] },
+      { firstSeen: 25, lastSeen: 24, opened: [40] },
+    ],
     ["a rank before the page", { seen: 24, opened: [] }, expect.any(String)],
     ["a rank past the page", { seen: 49, opened: [] }, expect.any(String)],
     ["an opening before the page", { seen: 30, opened: [24] }, expect.any(String)],

@@ -23,12 +23,12 @@ export const largestMessage = 2048;
  */
 export type ViewMessage = { token: string; seen: number; opened: number[] };
 
-/** What a message adds to the counts of a list: looks at the ranks from `firstSeen` to `lastSeen`, views of `opened`. */
+/** What a message adds to the counts of a list: impressions of the ranks from `firstSeen` to `lastSeen`, clicks on `opened`. */
 export type ViewCounts = { firstSeen: number; lastSeen: number; opened: number[] };
 
 /**
  * Reads a message, or says what is wrong with it and repeats nothing of it. It reads what the schema of the OpenAPI
- * document (view-message-schema.ts) describes, without a schema library: every page that is looked at sends one.
+ * document (view-message-schema.ts) describes, without a schema library: every page view sends one.
  */
 export function readViewMessage(text: string): ViewMessage | string {
   let value: unknown;

@@ -170,8 +170,8 @@ CREATE TABLE pulled_counts (
   category TEXT NOT NULL, -- as the token names it, '' for all
   rank INTEGER NOT NULL CHECK (rank >= 1),
   video_id TEXT NOT NULL,
-  looks INTEGER NOT NULL CHECK (looks >= 0),
-  views INTEGER NOT NULL CHECK (views >= 0),
+  impressions INTEGER NOT NULL CHECK (impressions >= 0),
+  clicks INTEGER NOT NULL CHECK (clicks >= 0),
   PRIMARY KEY (region, minute, window, category, rank, video_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -200,21 +200,21 @@ CREATE TABLE pull_regions (
   region TEXT NOT NULL PRIMARY KEY REFERENCES regions (code),
   settled_until INTEGER NOT NULL DEFAULT 0, -- the looks of the minutes up to this one are counted
   lists INTEGER NOT NULL DEFAULT 0, -- all that was ever pulled
-  looks INTEGER NOT NULL DEFAULT 0,
-  views INTEGER NOT NULL DEFAULT 0,
-  late_looks INTEGER NOT NULL DEFAULT 0, -- the part of it that came when its minute was settled
-  late_views INTEGER NOT NULL DEFAULT 0,
-  settled_looks INTEGER NOT NULL DEFAULT 0, -- the part of it whose minutes are settled, before the ceiling
-  settled_views INTEGER NOT NULL DEFAULT 0,
-  counted_looks REAL NOT NULL DEFAULT 0, -- what the ceiling left of that
-  counted_views REAL NOT NULL DEFAULT 0
+  impressions INTEGER NOT NULL DEFAULT 0,
+  clicks INTEGER NOT NULL DEFAULT 0,
+  late_impressions INTEGER NOT NULL DEFAULT 0, -- the part of it that came when its minute was settled
+  late_clicks INTEGER NOT NULL DEFAULT 0,
+  settled_impressions INTEGER NOT NULL DEFAULT 0, -- the part of it whose minutes are settled, before the ceiling
+  settled_clicks INTEGER NOT NULL DEFAULT 0,
+  counted_impressions REAL NOT NULL DEFAULT 0, -- what the ceiling left of that
+  counted_clicks REAL NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE pulled_videos (
   region TEXT NOT NULL REFERENCES regions (code),
   video_id TEXT NOT NULL,
-  looks INTEGER NOT NULL CHECK (looks >= 0),
-  views INTEGER NOT NULL CHECK (views >= 0),
+  impressions INTEGER NOT NULL CHECK (impressions >= 0),
+  clicks INTEGER NOT NULL CHECK (clicks >= 0),
   newest_minute INTEGER NOT NULL,
   PRIMARY KEY (region, video_id)
 ) STRICT, WITHOUT ROWID;

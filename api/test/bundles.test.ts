@@ -228,7 +228,7 @@ test("nothing is left of a bundle that cannot be finished", async () => {
   await expect(render(output)).rejects.toThrow("gaps");
 });
 
-test("a bundle of a deployment with markets of its own has these, and no others", async () => {
+test("a bundle of a deployment with regions of its own has these, and no others", async () => {
   const regions = [{ code: "GB", name: "Britain", languages: ["cy", "pl"] }];
   const own = { REGIONS_TABLE: JSON.stringify({ default: "GB", regions }) };
   const settings = readSettings({ ...testEnvironment, ...env, ...own, DB_PATH: builder.path });

@@ -32,7 +32,7 @@ function run(args: string[], stdin = ""): { code: number; text: string } {
   return { code: exitCode, text: stdout.toString() };
 }
 
-// Few channels have the best, so that the limit by channel moves videos; looks in one of the two markets.
+// Few channels have the best, so that the limit by channel moves videos; impressions in one of the two regions.
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "trendvault-explain-"));
   run(["migrate"]);
@@ -89,7 +89,7 @@ function explainByCommand(region: string, id: string) {
 }
 
 /** The words that the command has for what the API has said. */
-function wordsFor({ window, place, counts, channel_limit, looks }: Explanation): (string | RegExp)[] {
+function wordsFor({ window, place, counts, channel_limit, visitors }: Explanation): (string | RegExp)[] {
   const { videos, within_ranks } = channel_limit;
   const words: (string | RegExp)[] = [`at most ${videos} videos of a channel in the first ${within_ranks}`];
   if (place === null) return [...words, new RegExp(`^ {2}${window} +not in the list`, "m")];
@@ -101,8 +101,8 @@ function wordsFor({ window, place, counts, channel_limit, looks }: Explanation):
   const rate = counts?.views_per_hour ?? 0;
   const written = rate.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   words.push(`  rate      ${written} views an hour`);
-  if (looks === null) return words;
-  words.push(`open it: `, looks.is_held ? "  held " : /\n {2}explored/);
+  if (visitors === null) return words;
+  words.push(`open it: `, visitors.is_held ? "  held " : /\n {2}explored/);
   words.push(place.is_explored ? new RegExp(`earned, to learn about it: .*${window}`) : "explored");
   return words;
 }
@@ -126,10 +126,10 @@ test(
       if (response.status !== 200) continue;
       const explanation = Explanation.parse(await response.json());
       for (const words of wordsFor(explanation)) expect(text, name).toMatch(words);
-      const { place, looks, forecast } = explanation;
+      const { place, visitors, forecast } = explanation;
       if (place === null) continue;
       expect(Math.abs(scoreInText(text, window) - place.score), name).toBeLessThan(0.56);
-      expect(looks === null, name).toBe(region === "GB");
+      expect(visitors === null, name).toBe(region === "GB");
       expect(forecast?.window_hours, name).toBe(windowHours[window]);
       if (place.rank !== place.rank_without_channel_limit) limited++;
       expect(explanation.sentences[0], name).toContain(
@@ -142,13 +142,13 @@ test(
 );
 
 test("what a visitor did is said in sums only, as they were stored", async () => {
-  const { looks } = Explanation.parse(await (await origin.ask("/api/videos/v0/explain?region=DE")).json());
+  const { visitors } = Explanation.parse(await (await origin.ask("/api/videos/v0/explain?region=DE")).json());
   const { text } = explainByCommand("DE", "v0");
   // Both are rounded, and not to the same digits: what is between two of them may be written as either.
   const weight = numberAfter("weight against the forecast ", text);
-  expect(Math.abs(weight - (looks?.weight ?? Number.NaN))).toBeLessThan(0.0056);
+  expect(Math.abs(weight - (visitors?.weight ?? Number.NaN))).toBeLessThan(0.0056);
   const appeal = numberAfter("open it: ", text);
-  expect(Math.abs(appeal - 100 * (looks?.expected_appeal ?? Number.NaN))).toBeLessThan(0.0056);
+  expect(Math.abs(appeal - 100 * (visitors?.prior_click_through_rate ?? Number.NaN))).toBeLessThan(0.0056);
 });
 
 function numberAfter(words: string, text: string): number {
@@ -182,7 +182,7 @@ test("how the lists are made is said without keys and paths", async () => {
     sources: [{ kind: "edge", host: "lists.example" }],
     explore_share: 0.25,
     removed_videos: 1,
-    looks_counted: true,
+    impressions_counted: true,
   });
 });
 

@@ -42,7 +42,7 @@ test("its pages follow, in every shape, and other lists do not say a language", 
   }
 });
 
-test("a language without a list in that market is refused with those that have one", async () => {
+test("a language without a list in that region is refused with those that have one", async () => {
   builder.publish(lists);
   const opened = await origin();
   for (const [query, detail] of [
@@ -69,7 +69,7 @@ test("the name of a language's list is no category", async () => {
   expect(await (await opened.ask("/?region=DE")).text()).not.toContain("#language");
 });
 
-test("each market says which languages have a list", async () => {
+test("each region says which languages have a list", async () => {
   builder.publish(lists);
   const { regions } = await read(await origin(), "/api/regions");
   const languages = Object.fromEntries(

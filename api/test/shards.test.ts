@@ -81,7 +81,7 @@ test("every list, feed, page and explanation is of its region's own generation",
   }
 });
 
-test("a category of any market is one: where it has no list, the list is empty", async () => {
+test("a category of any region is one: where it has no list, the list is empty", async () => {
   expect(await read("/api/trending?region=GB&category=Musik")).toMatchObject({ total: 0, items: [] });
   const refused = await origin.ask("/api/trending?region=GB&category=None");
   expect([refused.status, ((await refused.json()) as { detail: string }).detail]).toEqual([
@@ -90,7 +90,7 @@ test("a category of any market is one: where it has no list, the list is empty",
   ]);
 });
 
-test("the markets say which generation each has, and the one that was published last stands for all", async () => {
+test("the regions say which generation each has, and the one that was published last stands for all", async () => {
   const { regions, ...all } = await read("/api/regions");
   expect(all).toEqual({
     generation: 256,
@@ -117,7 +117,7 @@ test("the markets say which generation each has, and the one that was published 
   });
 });
 
-test("a video has its ranks in the newest generation of each market, in the order of one writer's", async () => {
+test("a video has its ranks in the newest generation of each region, in the order of one writer's", async () => {
   publishGerman(70_257);
   await follow("DE", 70_257);
   builder.publishRegions([{ region: "DE", videos: videos(3) }], { codes: ["DE"], id: 70_258 }); // another writer's now
@@ -139,7 +139,7 @@ test("a video has its ranks in the newest generation of each market, in the orde
 test("how the lists are made is said for all writers together", async () => {
   builder.database.run(
     `UPDATE generations SET sources = '[{"kind":"ndjson","host":null}]', removed_videos = 2, explore_share = 0.25,
-     formula = 'test-1+looks' WHERE id = 256`,
+     formula = 'test-1+clicks' WHERE id = 256`,
   );
   builder.database.run(
     `UPDATE generations SET sources = '[{"kind":"edge","host":"e.example"},{"kind":"ndjson","host":null}]',
@@ -147,14 +147,14 @@ test("how the lists are made is said for all writers together", async () => {
   );
   expect(await read("/api/about")).toMatchObject({
     generation: 256,
-    formula: "test-1+looks, test-1",
+    formula: "test-1+clicks, test-1",
     sources: [
       { kind: "ndjson", host: null },
       { kind: "edge", host: "e.example" },
     ],
     explore_share: 0.25,
     removed_videos: 5,
-    looks_counted: true,
+    impressions_counted: true,
   });
   const sendsViews = async (region: string) =>
     (await (await origin.ask(`/?region=${region}`)).text()).search(/<trendvault-list [^>]*views[ =>]/) > 0;
@@ -193,7 +193,7 @@ test("a cursor of a deleted generation is gone, one of a number that never was i
   ]);
 });
 
-test("a market that nobody has published is not found, without a signature that an edge would store", async () => {
+test("a region that nobody has published is not found, without a signature that an edge would store", async () => {
   for (const target of [
     "/api/trending?region=ES",
     "/feeds/ES.atom",

@@ -1,6 +1,6 @@
 import type { RegionTable } from "../regions.ts";
 
-/** The countries that are no market of their own, by the one that they belong to. */
+/** The countries that are no region of their own, by the one that they belong to. */
 const territories: Readonly<Record<string, string>> = {
   FR: "BL GF GP MF MQ NC PF PM RE TF WF YT",
   GB: "AI BM FK GG GI GS IM IO JE KY MS PN SH TC VG",
@@ -12,16 +12,16 @@ const territories: Readonly<Record<string, string>> = {
   DK: "FO GL",
   FI: "AX",
 };
-/** The market of each country that is none. */
+/** The region of each country that is none. */
 export const worldTerritories: ReadonlyMap<string, string> = new Map(
   Object.entries(territories).flatMap(([region, codes]) => codes.split(" ").map((code) => [code, region])),
 );
-const ofNoMarket = "AQ";
+const ofNoRegion = "AQ";
 
-/** 200 markets: every country of the world, in its likeliest language (CLDR), but Antarctica, which gets the default. */
+/** 200 regions: every country of the world, in its likeliest language (CLDR), but Antarctica, which gets the default. */
 export function worldRegions(): RegionTable {
   const names = new Intl.DisplayNames("en", { type: "region" });
-  const codes = countries.filter((code) => code !== ofNoMarket && !worldTerritories.has(code));
+  const codes = countries.filter((code) => code !== ofNoRegion && !worldTerritories.has(code));
   const regions = codes.map((code) => ({
     code,
     name: names.of(code) ?? code,

@@ -76,7 +76,7 @@ test("how lists are made is said for any of the writers", () => {
     ...aboutExample,
     generation: 300,
     generated_at: "2026-11-22T03:40:00Z",
-    looks_counted: true,
+    impressions_counted: true,
   };
   const other: About = {
     ...aboutExample,
@@ -92,7 +92,7 @@ test("how lists are made is said for any of the writers", () => {
     formula: `inverse-square-1+clicks-1, ${one.formula}`,
     sources: one.sources,
     explore_share: one.explore_share,
-    looks_counted: true,
+    impressions_counted: true,
   });
 });
 

@@ -236,7 +236,7 @@ const regionList: CanonicalRequest = { target: regionsPath, query: null, regionF
 
 const unpublishedRegion: ListRefusal = {
   kind: "not-found",
-  detail: "No list of this market has been published here.",
+  detail: "No list of this region has been published here.",
   extras: {},
 };
 
@@ -294,7 +294,7 @@ function joinAbouts(abouts: readonly About[]): About {
     sources: sources.length === 0 ? null : [...new Set(sources)].map((source) => JSON.parse(source)),
     explore_share: largest(all.map(({ explore_share }) => explore_share)),
     removed_videos: largest(all.map(({ removed_videos }) => removed_videos)),
-    looks_counted: all.some(({ looks_counted }) => looks_counted),
+    impressions_counted: all.some(({ impressions_counted }) => impressions_counted),
   };
 }
 

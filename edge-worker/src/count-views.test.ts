@@ -63,8 +63,8 @@ function sumOf(increments: [string, Increments][]): Map<string, [number, number]
     for (const { ranks, ...block } of looks) {
       for (const [rank, video, seen, opened] of ranks) {
         const key = JSON.stringify([region, { ...block }, rank, video]);
-        const [knownLooks, knownViews] = sums.get(key) ?? [0, 0];
-        sums.set(key, [knownLooks + seen, knownViews + opened]);
+        const [knownImpressions, knownClicks] = sums.get(key) ?? [0, 0];
+        sums.set(key, [knownImpressions + seen, knownClicks + opened]);
       }
     }
   }
@@ -112,8 +112,8 @@ test(`messages that come at once are one call for each region, with the sums of 
     for (let rank = offset + 1; rank <= seen; rank++) {
       const place = { window, category, generation, block: Math.floor((rank - 1) / 50) };
       const key = JSON.stringify([region, place, rank, `video-${rank}`]);
-      const [looks, views] = expected.get(key) ?? [0, 0];
-      expected.set(key, [looks + 1, views + (opened.includes(rank) ? 1 : 0)]);
+      const [impressions, clicks] = expected.get(key) ?? [0, 0];
+      expected.set(key, [impressions + 1, clicks + (opened.includes(rank) ? 1 : 0)]);
     }
     return { token: tokens[index] as string, seen, opened };
   });
@@ -148,7 +148,7 @@ describe("junk", () => {
   test(`asks no shard and no list, however much comes (TEST_SEED=${random.seed})`, async () => {
     const services = createServices();
     const [good, foreign] = [await sign(), await sign(list, stranger)];
-    const ofAnotherMarket = await sign({ ...list, region: "XX" });
+    const ofAnotherRegion = await sign({ ...list, region: "XX" });
     const change = (token: string) => {
       const at = random.below(token.length);
       const character = random.pick([..."aZ0-_."]);
@@ -157,7 +157,7 @@ describe("junk", () => {
     const makers: (() => ViewMessage)[] = [
       () => ({ token: change(good), seen: 50, opened: [] }),
       () => ({ token: foreign, seen: 50, opened: [] }),
-      () => ({ token: ofAnotherMarket, seen: 50, opened: [] }),
+      () => ({ token: ofAnotherRegion, seen: 50, opened: [] }),
       () => ({ token: "x".repeat(random.below(401)), seen: 50, opened: [] }),
       () => ({ token: good, seen: random.pick([1, 48, 73, 500]), opened: [] }),
       () => ({ token: good, seen: 0, opened: [random.pick([1, 48, 73])] }),

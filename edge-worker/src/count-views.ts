@@ -51,7 +51,7 @@ export async function countViews(
   const claims = await verifier.verify(message.token);
   if (typeof claims === "string") return { kind: "token-refused", detail: verdicts[claims] };
   if (!regionCodes.includes(claims.list.region)) {
-    return { kind: "token-refused", detail: "The token is of a market that this edge does not have." };
+    return { kind: "token-refused", detail: "The token is of a region that this edge does not have." };
   }
   const counts = countsOf(message, claims.list);
   if (typeof counts === "string") return { kind: "invalid-message", detail: counts };
@@ -83,9 +83,9 @@ function incrementOf(
 ): BlockIncrement {
   const ranks: BlockIncrement["ranks"] = [];
   for (const [rank, videoId] of videos) {
-    const looks = rank >= firstSeen && rank <= lastSeen ? 1 : 0;
-    const views = opened.includes(rank) ? 1 : 0;
-    if (looks + views > 0) ranks.push([rank, videoId, looks, views]);
+    const impressions = rank >= firstSeen && rank <= lastSeen ? 1 : 0;
+    const clicks = opened.includes(rank) ? 1 : 0;
+    if (impressions + clicks > 0) ranks.push([rank, videoId, impressions, clicks]);
   }
   return { window, category, generation, block, ranks };
 }

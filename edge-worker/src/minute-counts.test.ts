@@ -45,7 +45,7 @@ function served(pages: [number, number, number][]): Increments {
   return { looks: [], served: [{ window: "day", category: "", pages }] };
 }
 
-function looksOf({ looks }: PulledMinutes): CountedRanks[] {
+function readRows({ looks }: PulledMinutes): CountedRanks[] {
   return looks.map((row) => JSON.parse(row));
 }
 
@@ -63,7 +63,7 @@ describe("counts of a shard", () => {
     minute++;
     const pulled = counts.pull(null, 100);
     const list = { minute: start, window: "day" as const, category: "" };
-    expect(looksOf(pulled)).toEqual([
+    expect(readRows(pulled)).toEqual([
       {
         ...list,
         generation: 1,
@@ -87,7 +87,7 @@ describe("counts of a shard", () => {
     minute++;
     const pulled = counts.pull(start - 1, 100);
     expect(pulled).toMatchObject({ until: start, lastClosed: start, lostUntil: null });
-    expect(looksOf(pulled)).toHaveLength(1);
+    expect(readRows(pulled)).toHaveLength(1);
     expect(counts.pull(start, 100)).toMatchObject({ until: start, looks: [] });
   });
 
@@ -103,7 +103,7 @@ describe("counts of a shard", () => {
       expect(counts.pull(null, 100)).toEqual(before);
     }
     minute = start + 3;
-    expect(looksOf(counts.pull(before.until, 100))).toMatchObject([
+    expect(readRows(counts.pull(before.until, 100))).toMatchObject([
       { minute: start + 2, ranks: [[2, "video-2", 6, 0]] },
     ]);
   });
@@ -119,10 +119,10 @@ describe("counts of a shard", () => {
     counts.add(message(2));
     minute = start + 48 * hour;
     expect(counts.deleteOld()).toBe("kept");
-    expect(looksOf(counts.pull(null, 100))).toHaveLength(2);
+    expect(readRows(counts.pull(null, 100))).toHaveLength(2);
     minute = start + 48 * hour + 1;
     expect(counts.deleteOld()).toBe("kept");
-    expect(looksOf(counts.pull(null, 100)).map((row) => row.minute)).toEqual([start + 5]);
+    expect(readRows(counts.pull(null, 100)).map((row) => row.minute)).toEqual([start + 5]);
     expect(counts.pull(null, 100).lostUntil).toBe(start);
     expect(counts.pull(start - 1, 100).lostUntil).toBe(start);
     expect(counts.pull(start, 100).lostUntil).toBeNull();
@@ -142,20 +142,20 @@ describe("counts of a shard", () => {
 });
 
 describe("however many lists are told of", () => {
-  const looksAt = (generation: number) => message(1, 0, generation).looks;
+  const blocksAt = (generation: number) => message(1, 0, generation).looks;
   const rowsOf = (at: number) =>
     sqlite.query<{ rows: number }, number>("SELECT count(*) AS rows FROM looks WHERE minute = ?").get(at)
       ?.rows;
 
   test("a minute takes so many rows, also after a restart, and goes on to count in those that it has", () => {
-    const looks = Array.from({ length: most.rows + 1 }, (_, index) => looksAt(index + 1)).flat();
+    const looks = Array.from({ length: most.rows + 1 }, (_, index) => blocksAt(index + 1)).flat();
     expect(counts.add({ looks, served: [] })).toEqual([most.rows]);
     counts = restart();
-    expect(counts.add({ looks: [...looksAt(9999), ...looksAt(1)], served: [] })).toEqual([0]);
+    expect(counts.add({ looks: [...blocksAt(9999), ...blocksAt(1)], served: [] })).toEqual([0]);
     expect(rowsOf(start)).toBe(most.rows);
     minute++;
-    expect(counts.add({ looks: looksAt(9999), served: [] })).toEqual([]);
-    expect(looksOf(counts.pull(null, 1)).find(({ generation }) => generation === 1)?.ranks).toEqual([
+    expect(counts.add({ looks: blocksAt(9999), served: [] })).toEqual([]);
+    expect(readRows(counts.pull(null, 1)).find(({ generation }) => generation === 1)?.ranks).toEqual([
       [1, "video-1", 2, 0],
     ]);
   });
@@ -179,7 +179,7 @@ describe("however many lists are told of", () => {
   test("a database that is nearly full takes no new row, and goes on to count in those that it has", () => {
     counts.add(message(1));
     databaseSize = most.bytes;
-    expect(counts.add({ looks: [...looksAt(1), ...looksAt(2)], served: [] })).toEqual([1]);
+    expect(counts.add({ looks: [...blocksAt(1), ...blocksAt(2)], served: [] })).toEqual([1]);
     expect(rowsOf(start)).toBe(1);
   });
 });

@@ -9,13 +9,13 @@ export type PulledMinutes = {
   until: number;
   lastClosed: number;
   lostUntil: number | null;
-  looks: string[];
+  looks: string[]; // impressions and clicks: the names of the wire and of the table stay
   served: string[];
 };
 
 const keptMinutes = keptHours * 60;
 /**
- * New rows of looks that a minute takes, and the bytes of a database that takes no new ones: a minute is pulled
+ * New rows of `looks` that a minute takes, and the bytes of a database that takes no new ones: a minute is pulled
  * in one answer (8 MiB at most at the writer, up to 4.5 KB a row), and an object may have 10 GB.
  */
 export const most = { rows: 1200, bytes: 8e9 };
@@ -52,7 +52,7 @@ export class MinuteCounts {
   add({ looks, served }: Increments): number[] {
     const minute = this.#openMinute();
     for (const list of served) this.#addServed(minute, list);
-    return looks.flatMap((block, position) => (this.#addLooks(minute, block) ? [] : [position]));
+    return looks.flatMap((block, position) => (this.#addImpressions(minute, block) ? [] : [position]));
   }
 
   /** Rows are at most `limit`, unless the first minute alone has more. Changes no count. */
@@ -65,7 +65,7 @@ export class MinuteCounts {
       until,
       lastClosed,
       lostUntil: deleted !== null && deleted > from ? deleted : null,
-      looks: this.#read<LooksRow>("looks", from, until).map(writeLooks),
+      looks: this.#read<ImpressionsRow>("looks", from, until).map(writeImpressions),
       served: this.#read<ServedRow>("served", from, until).map(writeServed),
     };
   }
@@ -82,7 +82,7 @@ export class MinuteCounts {
     return left === null ? "nothing" : "kept";
   }
 
-  #addLooks(minute: number, { window, category, generation, block, ranks }: BlockIncrement): boolean {
+  #addImpressions(minute: number, { window, category, generation, block, ranks }: BlockIncrement): boolean {
     const key = [minute, window, category, generation, block];
     const where = `WHERE minute = ? AND "window" = ? AND category = ? AND generation = ? AND block = ?`;
     const [known] = this.#sql.exec<{ ranks: string }>(`SELECT ranks FROM looks ${where}`, ...key).toArray();
@@ -134,7 +134,11 @@ export class MinuteCounts {
     return this.#sql.exec<{ minute: number | null }>(query, after, last).toArray()[0]?.minute ?? null;
   }
 
-  #read<Row extends LooksRow | ServedRow>(table: "looks" | "served", after: number, until: number): Row[] {
+  #read<Row extends ImpressionsRow | ServedRow>(
+    table: "looks" | "served",
+    after: number,
+    until: number,
+  ): Row[] {
     const query = `SELECT * FROM ${table} WHERE minute > ? AND minute <= ? ORDER BY minute`;
     return this.#sql.exec<Row>(query, after, until).toArray();
   }
@@ -150,10 +154,10 @@ export class MinuteCounts {
 }
 
 type ServedRow = { minute: number; window: string; category: string; pages: string };
-type LooksRow = { minute: number; window: string; category: string; generation: number; ranks: string };
+type ImpressionsRow = { minute: number; window: string; category: string; generation: number; ranks: string };
 
 // What was stored as JSON goes on as it is: to parse it and to write it again would cost the most of a pull.
-function writeLooks({ minute, window, category, generation, ranks }: LooksRow): string {
+function writeImpressions({ minute, window, category, generation, ranks }: ImpressionsRow): string {
   return withMember({ minute, window, category, generation }, "ranks", ranks);
 }
 
@@ -168,7 +172,7 @@ function withMember(row: object, name: string, json: string): string {
 /** What is added to a shard's counts in one call: plain data, sums of many messages. */
 export type Increments = { looks: BlockIncrement[]; served: ServedIncrement[] };
 
-/** Looks and views of 50 ranks of a list; `category` is its name in tokens; the first block of a list is 0. */
+/** Impressions and clicks of 50 ranks of a list; `category` is its name in tokens; the first block of a list is 0. */
 export type BlockIncrement = {
   window: string;
   category: string;
@@ -177,8 +181,8 @@ export type BlockIncrement = {
   ranks: CountedRank[];
 };
 
-/** Rank in the list, video id, looks, views. */
-type CountedRank = [rank: number, videoId: string, looks: number, views: number];
+/** Rank in the list, video id, impressions, clicks. */
+type CountedRank = [rank: number, videoId: string, impressions: number, clicks: number];
 
 /** How often the pages of a list were served; `category` is its name in tokens. */
 export type ServedIncrement = { window: string; category: string; pages: ServedPage[] };
@@ -189,9 +193,9 @@ type ServedPage = [offset: number, count: number, lists: number];
 /** Adds counted ranks to others of the same block. Each rank has one video in a generation. */
 export function addRanks(sum: CountedRank[], added: readonly CountedRank[]): CountedRank[] {
   const byRank = new Map(sum.map((one) => [one[0], one]));
-  for (const [rank, videoId, looks, views] of added) {
+  for (const [rank, videoId, impressions, clicks] of added) {
     const known = byRank.get(rank);
-    byRank.set(rank, [rank, videoId, (known?.[2] ?? 0) + looks, (known?.[3] ?? 0) + views]);
+    byRank.set(rank, [rank, videoId, (known?.[2] ?? 0) + impressions, (known?.[3] ?? 0) + clicks]);
   }
   return [...byRank.values()].sort((left, right) => left[0] - right[0]);
 }

@@ -10,7 +10,7 @@ export class ViewCounter extends DurableObject {
 
   /**
    * Returns when the increments are stored: the runtime holds the answer back until they are. Gives the positions of the
-   * looks that there was no room for.
+   * `looks` that there was no room for.
    */
   async add(increments: Increments): Promise<number[]> {
     const refused = this.ctx.storage.transactionSync(() => this.#counts.add(increments));

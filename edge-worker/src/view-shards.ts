@@ -186,7 +186,7 @@ export class ViewShards {
     this.#shardsPerRegion = shardsPerRegion;
   }
 
-  /** Resolves when the increments are stored, to the positions of the looks that the shard had no room for. */
+  /** Resolves when the increments are stored, to the positions of the `looks` that the shard had no room for. */
   async add(region: string, increments: Increments): Promise<number[]> {
     const shard = Math.floor(Math.random() * this.#shardsPerRegion);
     return this.#namespace.getByName(`${region}-${shard}`).add(increments);

@@ -106,7 +106,7 @@ describe("an edge without an origin", () => {
     }
   });
 
-  test("counts looks at lists of both kinds, at the ranks of their pages", async () => {
+  test("counts impressions of lists of both kinds, at the ranks of their pages", async () => {
     for (const [region, target, rank] of [
       ["PL", "/api/trending?region=PL", 3],
       ["PT", "/api/trending?region=PT&limit=7&cursor=1-7", 9],
@@ -272,7 +272,7 @@ describe("an edge without an origin, over the stores of two writers", () => {
     });
   }
 
-  test("has the pages of all markets, and a cursor of each writer", async () => {
+  test("has the pages of all regions, and a cursor of each writer", async () => {
     for (const region of ["IE", "FR"]) {
       assert.equal((await edge.fetch(`/?region=${region}`)).status, 200);
       const { next, generation } = await read<{ next: string; generation: number }>(
@@ -284,7 +284,7 @@ describe("an edge without an origin, over the stores of two writers", () => {
     }
   });
 
-  test("has a video's ranks in the markets of the writer that knows it", async () => {
+  test("has a video's ranks in the regions of the writer that knows it", async () => {
     for (const [id, region] of [
       ["ie-4", "IE"],
       ["de-4", "DE"],
@@ -295,7 +295,7 @@ describe("an edge without an origin, over the stores of two writers", () => {
     assert.equal((await edge.fetch("/api/videos/none")).status, 404);
   });
 
-  test("refuses a market that nobody publishes, and a category of the other writer's markets alone", async () => {
+  test("refuses a region that nobody publishes, and a category of the other writer's regions alone", async () => {
     const elsewhere = await edge.fetch("/api/trending?region=ES");
     assert.deepEqual([elsewhere.status, elsewhere.headers.has("signature")], [404, false]);
     const category = await edge.fetch("/api/trending?region=GB&category=Sport");
@@ -305,7 +305,7 @@ describe("an edge without an origin, over the stores of two writers", () => {
     assert.equal((await edge.fetch("/api/trending?region=DE&cursor=256-24")).status, 410);
   });
 
-  test("counts looks at the lists of both", async () => {
+  test("counts impressions of the lists of both", async () => {
     for (const region of ["GB", "DE"]) {
       const { token, ids } = await readList(edge, `/api/trending?region=${region}`);
       assert.equal((await send(edge, { token, seen: 0, opened: [3] })).status, 204);

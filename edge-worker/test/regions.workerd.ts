@@ -69,7 +69,7 @@ describe("the region of a visitor", () => {
   });
 });
 
-describe("an edge that was built for two hundred markets", () => {
+describe("an edge that was built for two hundred regions", () => {
   const codes = worldRegions().regions.map(({ code }) => code);
   const folder = mkdtempSync(join(tmpdir(), "trendvault-regions-"));
   const regionsFile = join(folder, "regions.json");
@@ -89,21 +89,16 @@ describe("an edge that was built for two hundred markets", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("gives visitors the market that their country is or falls to, or else the default", async () => {
-    const markets = [...new Set(worldTerritories.values()), "JP", "ZW"].map((code) => [code, code] as const);
-    for (const [country, region] of [
-      ...worldTerritories,
-      ...markets,
-      ["AQ", "US"],
-      [undefined, "US"],
-    ] as const) {
+  test("gives visitors the region that their country is or falls to, or else the default", async () => {
+    const of = [...new Set(worldTerritories.values()), "JP", "ZW"].map((code) => [code, code] as const);
+    for (const [country, region] of [...worldTerritories, ...of, ["AQ", "US"], [undefined, "US"]] as const) {
       const { items, ...list } = await read(edge, "/api/trending", country);
       assert.equal(list.region, region, `for ${country}`);
       assert.equal(items[0]?.id, `${region.toLowerCase()}-0`);
     }
   });
 
-  test("is compared with the markets that are published: one that was built for others is refused", async () => {
+  test("is compared with the regions that are published: one that was built for others is refused", async () => {
     const same = await compare(edge);
     assert.equal(same.code, 0, same.said);
     assert.match(

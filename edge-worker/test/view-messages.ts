@@ -62,13 +62,13 @@ export async function pullAll(edge: Edge, shard: string, limit = 1000): Promise<
   }
 }
 
-/** What a shard has counted, by rank: rank, video id, looks and views, over all minutes and lists. */
+/** What a shard has counted, by rank: rank, video id, impressions and clicks, over all minutes and lists. */
 export async function countedIn(edge: Edge, shard: string): Promise<[number, string, number, number][]> {
   const rows = await edge.query<{ ranks: string }>(shard, "SELECT ranks FROM looks");
   const sums = new Map<number, [number, string, number, number]>();
-  for (const [rank, id, looks, views] of rows.flatMap(({ ranks }) => JSON.parse(ranks))) {
-    const [, , knownLooks, knownViews] = sums.get(rank) ?? [rank, id, 0, 0];
-    sums.set(rank, [rank, id, knownLooks + looks, knownViews + views]);
+  for (const [rank, id, impressions, clicks] of rows.flatMap(({ ranks }) => JSON.parse(ranks))) {
+    const [, , knownImpressions, knownClicks] = sums.get(rank) ?? [rank, id, 0, 0];
+    sums.set(rank, [rank, id, knownImpressions + impressions, knownClicks + clicks]);
   }
   return [...sums.values()].sort(([left], [right]) => left - right);
 }

@@ -27,7 +27,7 @@ describe("a message about a list", () => {
   });
   after(() => stack.close());
 
-  test("adds a look at each rank that was on screen, and a view of each that was opened", async () => {
+  test("adds an impression of each rank that was on screen, and a click on each that was opened", async () => {
     const { token, ids } = await readList(stack.edge, "/api/trending?region=ES");
     const response = await send(stack.edge, { token, seen: 4, opened: [2, 4] });
     assert.deepEqual([response.status, await response.text()], [204, ""]);
@@ -145,7 +145,7 @@ describe("a message about a list", () => {
     assert.equal((await stack.edge.fetch("/api/views?x=1", { method: "POST", headers, body })).status, 400);
   });
 
-  test("is taken until half an hour after the edge may have served its list, and counts in its own market", async () => {
+  test("is taken until half an hour after the edge may have served its list, and counts in its own region", async () => {
     const before = await countedIn(stack.edge, "GB-0");
     const old = signToken({ ...list, region: "SE" }, now() - viewsAcceptedSeconds + 120); // a minute is whole
     assert.equal((await send(stack.edge, { token: old, seen: 2, opened: [] })).status, 204);
@@ -180,12 +180,16 @@ describe("a message about a list", () => {
       const least = taken.filter(isCounted).length;
       return count >= least && count <= least + unsure.filter(isCounted).length;
     };
-    for (const [rank, , looks, views] of counted) {
+    for (const [rank, , impressions, clicks] of counted) {
       const seemsRight = [
-        isPossible(looks, ({ seen }) => seen >= rank),
-        isPossible(views, ({ opened }) => opened.includes(rank)),
+        isPossible(impressions, ({ seen }) => seen >= rank),
+        isPossible(clicks, ({ opened }) => opened.includes(rank)),
       ];
-      assert.deepEqual(seemsRight, [true, true], `rank ${rank}: ${looks} looks, ${views} views`);
+      assert.deepEqual(
+        seemsRight,
+        [true, true],
+        `rank ${rank}: ${impressions} impressions, ${clicks} clicks`,
+      );
     }
   });
 

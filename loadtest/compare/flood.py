@@ -139,7 +139,7 @@ def _unknown_videos(rng: random.Random, _generation: int) -> Iterator[str]:
 
 
 def _exports(_rng: random.Random, _generation: int) -> Iterator[str]:
-    """More than are kept: every market's, of all windows and of each."""
+    """More than are kept: every region's, of all windows and of each."""
     windows = ("", *(f"?window={window}" for window in WINDOWS))
     while True:
         yield from (f"/api/export/{region}.ndjson{window}" for region in REGIONS for window in windows)

@@ -250,7 +250,7 @@ describe("in a browser, the element as time passes", () => {
       await page.locator("trendvault-list svg.placeholder").first().waitFor();
     }));
 
-  test("tells looks once, and of a list that came by itself only what is opened", () =>
+  test("reports impressions once, and of a list that came by itself only clicks", () =>
     open(element("views"), async (page, edge) => {
       await page
         .locator("trendvault-list")

@@ -20,7 +20,7 @@ describe("the page", () => {
       assert.ok((await list.locator(".down").count()) > 0);
     }));
 
-  test("picks another market, window and category without a reload, and goes back through them", () =>
+  test("picks another region, window and category without a reload, and goes back through them", () =>
     openPage("/?region=GB", async ({ page }) => {
       await page.evaluate(() => Object.assign(globalThis, { isSameDocument: true }));
       await page.getByRole("combobox", { name: "Country" }).selectOption("PL");
@@ -183,7 +183,7 @@ describe("the page, by keyboard and screen reader,", () => {
       assert.deepEqual(stops, [...pickers, "a", "summary", "a", "summary"]);
     }));
 
-  test("asks for no market while one is being chosen, and for one when the choice is over", () => {
+  test("asks for no region while one is being chosen, and for one when the choice is over", () => {
     const choose = async ({ page }: OpenPage) => {
       const asked: string[] = [];
       page.on("request", (request) => {
@@ -211,7 +211,7 @@ describe("the page, by keyboard and screen reader,", () => {
     return openPage("/?region=GB", choose, { prepare: stopClock });
   });
 
-  test("keeps the market that is chosen while another one loads", () => {
+  test("keeps the region that is chosen while another one loads", () => {
     const choose = async ({ page }: OpenPage) => {
       const select = page.locator("select[name=region]");
       const list = Promise.withResolvers<void>();
@@ -237,7 +237,7 @@ describe("the page, by keyboard and screen reader,", () => {
     return openPage("/?region=GB", choose, { prepare: stopClock });
   });
 
-  test("stays as it was when neither of two markets can be read", () => {
+  test("stays as it was when neither of two regions can be read", () => {
     const errors = [/Failed to load resource/];
     const choose = async ({ page }: OpenPage) => {
       const select = page.locator("select[name=region]");

@@ -77,7 +77,7 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: "TrendVaultMarketStale",
-    fault: "a market's source gives nothing",
+    fault: "a region's source gives nothing",
     broken: { [names.observationTime]: stoppedAt(100) },
     quiet: 120,
     firing: 124,

@@ -48,7 +48,7 @@ const onlyAtTimes = [
   "trendvault_writer_youtube_retry_timestamp_seconds",
   "trendvault_writer_peertube_retry_timestamp_seconds",
   "probe_ssl_earliest_cert_expiry",
-  "trendvault_writer_pulled_looks_total",
-  "trendvault_writer_pulled_views_total",
+  "trendvault_writer_pulled_impressions_total",
+  "trendvault_writer_pulled_clicks_total",
   "trendvault_follow_failures_total",
 ];

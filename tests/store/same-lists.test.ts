@@ -7,7 +7,7 @@ import { regionCodes } from "@trendvault/contract/regions";
 import { Random } from "@trendvault/contract/test-support/random";
 import { openTestOrigin, type TestOrigin } from "../../api/test-support/test-origin.ts";
 
-// What docs/operations/scale.md promises: whether one writer ranks all markets or several share them, the lists are the same.
+// What docs/operations/scale.md promises: whether one writer ranks all regions or several share them, the lists are the same.
 
 const writer = resolve(import.meta.dir, "../../writer/bin/writer");
 setDefaultTimeout(1_200_000); // real processes on a busy machine
@@ -44,7 +44,7 @@ type Line = {
   [described: string]: string | number;
 };
 
-/** Hourly counts of all markets: videos of one market and of several, and channels that have many of them. */
+/** Hourly counts of all regions: videos of one region and of several, and channels that have many of them. */
 function countsOf(random: Random): Line[] {
   return regionCodes.flatMap((region) =>
     Array.from({ length: 40 }, (_, n) => {
@@ -68,7 +68,7 @@ function timeOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+/, "");
 }
 
-/** Ranks what was counted until an hour before, then the rest, as a writer of all markets or of some. */
+/** Ranks what was counted until an hour before, then the rest, as a writer of all regions or of some. */
 async function publish(name: string, lines: readonly Line[], settings: Record<string, string> = {}) {
   const path = join(folder, `${name}.db`);
   const run = async (words: string[], input: readonly Line[] = []) => {
@@ -104,7 +104,7 @@ async function read(origin: TestOrigin | undefined, target: string): Promise<str
     .replace(/cursor=\d+-/g, "cursor=0-");
 }
 
-test("the lists of every market are the same, whether one writer ranks all or three share them", async () => {
+test("the lists of every region are the same, whether one writer ranks all or three share them", async () => {
   for (const region of regionCodes) {
     const lists = windows.flatMap((window) =>
       [null, ...categories].map((category) => {
@@ -123,7 +123,7 @@ test("the lists of every market are the same, whether one writer ranks all or th
   }
 });
 
-test("they hold what was counted: ranks that have moved, of videos of one market and of several", async () => {
+test("they hold what was counted: ranks that have moved, of videos of one region and of several", async () => {
   const { items } = JSON.parse(await read(whole, "/api/trending?region=DE&limit=50"));
   const ids: string[] = items.map(({ id }: { id: string }) => id);
   expect(ids.length).toBeGreaterThan(15);

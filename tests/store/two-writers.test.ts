@@ -128,16 +128,16 @@ test.skipIf(reason !== null)(
 );
 
 test.skipIf(reason !== null)(
-  "when one writer stops, the other one's lists stay fresh, and the markets say which are stale",
+  "when one writer stops, the other one's lists stay fresh, and the regions say which are stale",
   async () => {
     const stoppedAt = new Date(Date.now() - 1_200_000).toISOString().replace(/\.\d+/, "");
     newest.german = await german.publish(stoppedAt); // as if it was the last one, twenty minutes ago
     await served("DE", newest.german);
     newest.british = await british.publish();
     await served("GB", newest.british);
-    const { regions: markets } = await read("/api/regions");
+    const { regions } = await read("/api/regions");
     const ages = Object.fromEntries(
-      markets.map(({ code, generated_at }: { code: string; generated_at: string | null }) => [
+      regions.map(({ code, generated_at }: { code: string; generated_at: string | null }) => [
         code,
         generated_at === null ? null : Date.now() - Date.parse(generated_at) > 900_000,
       ]),

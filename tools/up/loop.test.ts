@@ -37,11 +37,11 @@ test(`what ${visitors} visitors did is stored as it was acknowledged, whatever i
   const stored = parts.storedCounts();
   for (const key of new Set([...acknowledged.keys(), ...stored.keys()])) {
     const [told, maybe] = [countsOf(acknowledged, key), countsOf(unanswered, key)];
-    const { looks, views } = countsOf(stored, key);
-    expect(looks).toBeWithin(told.looks, told.looks + maybe.looks + 1);
-    expect(views).toBeWithin(told.views, told.views + maybe.views + 1);
+    const { impressions, clicks } = countsOf(stored, key);
+    expect(impressions).toBeWithin(told.impressions, told.impressions + maybe.impressions + 1);
+    expect(clicks).toBeWithin(told.clicks, told.clicks + maybe.clicks + 1);
   }
-  expect(total(acknowledged).looks).toBeGreaterThan(messages.acknowledged);
+  expect(total(acknowledged).impressions).toBeGreaterThan(messages.acknowledged);
 });
 
 async function fetchPage(region: string): Promise<TrendingPage> {
@@ -95,22 +95,25 @@ async function send(message: Visit, page: TrendingPage): Promise<void> {
 function add(counts: Counts, { seen, opened }: Visit, page: TrendingPage): void {
   for (const { rank, id } of page.items) {
     const key = `${page.region} ${id}`;
-    const { looks, views } = countsOf(counts, key);
+    const { impressions, clicks } = countsOf(counts, key);
     counts.set(key, {
-      looks: looks + (rank <= seen ? 1 : 0),
-      views: views + (opened.includes(rank) ? 1 : 0),
+      impressions: impressions + (rank <= seen ? 1 : 0),
+      clicks: clicks + (opened.includes(rank) ? 1 : 0),
     });
   }
 }
 
-function countsOf(counts: Counts, key: string): { looks: number; views: number } {
-  return counts.get(key) ?? { looks: 0, views: 0 };
+function countsOf(counts: Counts, key: string): { impressions: number; clicks: number } {
+  return counts.get(key) ?? { impressions: 0, clicks: 0 };
 }
 
-function total(counts: Counts): { looks: number; views: number } {
+function total(counts: Counts): { impressions: number; clicks: number } {
   const all = [...counts.values()];
   const sum = (numbers: number[]) => numbers.reduce((left, right) => left + right, 0);
-  return { looks: sum(all.map(({ looks }) => looks)), views: sum(all.map(({ views }) => views)) };
+  return {
+    impressions: sum(all.map(({ impressions }) => impressions)),
+    clicks: sum(all.map(({ clicks }) => clicks)),
+  };
 }
 
 /** A run that ends before its time is not killed, and is drawn anew. */
@@ -121,8 +124,8 @@ async function killWriters(): Promise<void> {
 
 /** The last minute closes within two; then everything that was acknowledged can be pulled. */
 async function pullUntilStored(): Promise<void> {
-  const wanted = total(acknowledged).looks;
-  while (total(parts.storedCounts()).looks < wanted) {
+  const wanted = total(acknowledged).impressions;
+  while (total(parts.storedCounts()).impressions < wanted) {
     await parts.runWriter(["cron"]);
     await Bun.sleep(1000);
   }
@@ -131,7 +134,7 @@ async function pullUntilStored(): Promise<void> {
 
 /** What was pulled counts when the next minute is pulled, too. */
 async function pullUntilSettled(): Promise<void> {
-  const open = "SELECT count(*) AS regions FROM pull_regions WHERE settled_views + late_views < views";
+  const open = "SELECT count(*) AS regions FROM pull_regions WHERE settled_clicks + late_clicks < clicks";
   while (parts.query<{ regions: number }>(open)[0]?.regions !== 0) {
     await parts.runWriter(["cron"]);
     await Bun.sleep(1000);
@@ -155,11 +158,11 @@ function describeVideos(region: string, count: number): object[] {
   );
 }
 
-test("a video that is opened more per look climbs", async () => {
+test("a video that is opened more per impression climbs", async () => {
   const before = await fetchPage("GB");
   const last = before.items.at(-1);
   if (last === undefined) throw new Error("no list");
-  // Looks count up to three times the lists that were served.
+  // Impressions count up to three times the lists that were served.
   await Promise.all(Array.from({ length: concurrency }, () => fetchPage("GB")));
   const message = { token: before.token, seen: last.rank, opened: [last.rank] };
   await Promise.all(Array.from({ length: 2 * concurrency }, () => send(message, before)));

@@ -217,9 +217,9 @@ async function getList(port: number): Promise<List> {
   return (await response.json()) as List;
 }
 
-test("markets of one's own are those of the writer, the origin, the page and the edge", async () => {
+test("regions of one's own are those of the writer, the origin, the page and the edge", async () => {
   const source = twoVideos.map((video) => ({ ...video, region: "CA" }));
-  const { ask, read } = await up(threeMarkets, source);
+  const { ask, read } = await up(threeRegions, source);
   expect((await read("/api/trending?region=ca")).items).toHaveLength(2);
   expect((await read("/api/trending")).region).toBe("US"); // nobody knows the country here
   expect((await read("/api/trending?region=GB")).detail).toBe("region: expected one of US, CA, JP");
@@ -236,7 +236,7 @@ test("markets of one's own are those of the writer, the origin, the page and the
   expect(await (await ask("/?region=JP")).text()).toContain('<html lang="en">');
 });
 
-test("two hundred markets are up, each with its own list, page, feed and export", async () => {
+test("two hundred regions are up, each with its own list, page, feed and export", async () => {
   const table = worldRegions();
   const codes = table.regions.map(({ code }) => code);
   const source = codes.flatMap((region) =>
@@ -275,14 +275,14 @@ test("two hundred markets are up, each with its own list, page, feed and export"
   expect(detail).toBe(`region: expected one of ${codes.join(", ")}`);
 });
 
-test("a file of markets with mistakes is refused before anything is started, with each of them", async () => {
-  const regions = regionsFile({ ...threeMarkets, default: "GB", markets: 3 });
+test("a file of regions with mistakes is refused before anything is started, with each of them", async () => {
+  const regions = regionsFile({ ...threeRegions, default: "GB", planets: 3 });
   const stack = start(["--regions", regions]);
-  await stack.waitForOutput("markets: unknown, expected only $schema, default, regions");
+  await stack.waitForOutput("planets: unknown, expected only $schema, default, regions");
   expect(await stack.exited).toBe(1);
 });
 
-const threeMarkets = {
+const threeRegions = {
   default: "US",
   regions: [
     { code: "US", name: "United States", languages: ["en"], countries: ["PR"] },
@@ -291,7 +291,7 @@ const threeMarkets = {
   ],
 };
 
-/** Brings writer, origin and edge up with these markets: it says so only when all have the same. Asks the edge. */
+/** Brings writer, origin and edge up with these regions: it says so only when all have the same. Asks the edge. */
 async function up(table: RegionTable, source: Series[]) {
   const [port, edgePort] = [await freePort(), await freePort()];
   const ports = ["--port", String(port), "--edge-port", String(edgePort), "--visitors", "0"];

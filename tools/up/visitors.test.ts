@@ -30,15 +30,16 @@ test(`a visitor tells ranks of the page only, and opens what was seen (seed ${ra
   }
 });
 
-test(`all look at the first rank, and fewer at every further one (seed ${random.seed})`, () => {
-  const looks = new Array<number>(24).fill(0);
+test(`all see the first rank, and fewer at every further one (seed ${random.seed})`, () => {
+  const impressions = new Array<number>(24).fill(0);
   for (let round = 0; round < 4000; round++) {
     const { seen } = visit(pageOf(24), { random: next, now });
-    for (let rank = 1; rank <= seen; rank++) looks[rank - 1] = (looks[rank - 1] ?? 0) + 1;
+    for (let rank = 1; rank <= seen; rank++) impressions[rank - 1] = (impressions[rank - 1] ?? 0) + 1;
   }
-  expect(looks[0]).toBe(4000);
-  for (let rank = 1; rank < 24; rank++) expect(looks[rank]).toBeLessThanOrEqual(looks[rank - 1] ?? 0);
-  expect((looks[9] ?? 0) / 4000).toBeWithin(0.09, 0.17); // 10^-0.9 is 0.126
+  expect(impressions[0]).toBe(4000);
+  for (let rank = 1; rank < 24; rank++)
+    expect(impressions[rank]).toBeLessThanOrEqual(impressions[rank - 1] ?? 0);
+  expect((impressions[9] ?? 0) / 4000).toBeWithin(0.09, 0.17); // 10^-0.9 is 0.126
 });
 
 test("what appeals is the same for all visitors, and appeals less when it is older", () => {

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { defaultRegion } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
 
-/** `edge` is its URL; `regions` are the codes of the markets that are visited. */
+/** `edge` is its URL; `regions` are the codes of the regions that are visited. */
 type VisitorOptions = {
   edge: string;
   regions: readonly string[];
@@ -59,12 +59,12 @@ export type Visit = { token: string; seen: number; opened: number[] };
 /** From 0 to below 1. */
 type Random = () => number;
 
-const lookSteepness = 0.9; // a visitor looks as far as rank k with the chance 1/k^0.9
+const lookSteepness = 0.9; // a visitor sees ranks as far as k with the chance 1/k^0.9
 const meanAppeal = 0.04;
 const ageHours = 7; // appeal falls as 7 / (age + 7 h)
 
 /**
- * One visit of a simulated visitor, who looks at the first ranks of a page and opens what appeals. `now` in Unix
+ * One visit of a simulated visitor, who sees the first ranks of a page and opens what appeals. `now` in Unix
  * milliseconds.
  */
 export function visit(page: TrendingPage, { random, now }: { random: Random; now: number }): Visit {
@@ -90,7 +90,7 @@ export function visitorHeaders(random: Random): Record<string, string> {
 }
 
 /**
- * The chance that somebody who looks at a video opens it: lognormal over the videos (mean 4 %, sigma 1), drawn from the
+ * The chance that somebody who sees a video opens it: lognormal over the videos (mean 4 %, sigma 1), drawn from the
  * id, and falling with age. It has nothing to do with the views that the demo source counts.
  */
 export function appealOf(

@@ -5,7 +5,7 @@ import { writeTypes } from "./build-types.ts";
 
 const dist = resolve(process.argv[2] ?? join(import.meta.dir, "dist"));
 const sourceOf = (name: string) => join(import.meta.dir, "src", `${name}.ts`);
-const entries = ["index", "verify", "element", "tell-looks", "react", "vue"];
+const entries = ["index", "verify", "element", "report-impressions", "react", "vue"];
 const common = { target: "browser", splitting: true } as const;
 
 await Bun.$`rm -rf ${dist}`;

@@ -60,8 +60,8 @@ const rank: string | undefined = video.trending[0]?.rank;
 isProblem(rank, "/problems/none");
 `;
 
-const looks = `
-import { tellLooks } from "@trendvault/client/looks";
+const impressions = `
+import { reportImpressions } from "@trendvault/client/impressions";
 import { trending } from "@trendvault/client";
 const list = await trending();
 const elements = document.querySelectorAll("li");
@@ -75,9 +75,9 @@ test(
     const [told = ""] = readmeExamples("ts", address);
     const files = { "list.mts": list, "all.mts": all, "verify.mts": verify, "element.mts": element };
     const options = { module: "nodenext", skipLibCheck: false };
-    expect(await compile({ ...files, "functions.mts": functions, "looks.mts": looks + told }, options)).toBe(
-      "",
-    );
+    expect(
+      await compile({ ...files, "functions.mts": functions, "impressions.mts": impressions + told }, options),
+    ).toBe("");
   },
   slowMs,
 );

@@ -85,7 +85,7 @@ test("it has no dependency at run time but one, which only verification imports"
     return (await (outputs[0] as Blob).text()).includes("structured-headers");
   };
   expect(await imports("")).toBe(false);
-  expect(await imports("/looks")).toBe(false);
+  expect(await imports("/impressions")).toBe(false);
   expect(await imports("/verify")).toBe(true);
 });
 

@@ -45,7 +45,7 @@ function contentOf(making: About): ViewElement[] {
       {},
       h("li", {}, "How many views a video gained lately, per hour. Recent hours count most."),
       h("li", {}, "Its age: the older a video is, the faster its views are expected to become fewer."),
-      making.looks_counted
+      making.impressions_counted
         ? h(
             "li",
             {},
@@ -71,12 +71,12 @@ function contentOf(making: About): ViewElement[] {
   ];
 }
 
-function exploring({ explore_share: share, looks_counted }: About): ViewElement[] {
-  if (!looks_counted || share === null || share === 0) return [];
+function exploring({ explore_share: share, impressions_counted }: About): ViewElement[] {
+  if (!impressions_counted || share === null || share === 0) return [];
   const percent = new Intl.NumberFormat("en-GB", { style: "percent" }).format(share);
   return [
     p(
-      `Up to ${percent} of all looks may go to videos above the ranks that they have earned, so that something is learned` +
+      `Up to ${percent} of all impressions may go to videos above the ranks that they have earned, so that something is learned` +
         " about them. “Why here?” says when that is so.",
     ),
   ];
@@ -94,9 +94,10 @@ function facts(making: About): ViewElement {
       making.formula === null ? null : fact("Formula and its version", making.formula),
       fact("Time ahead that a forecast covers", ahead),
       sources === null ? null : fact("Where view counts come from", describeSources(sources)),
-      making.looks_counted === null
-        ? null
-        : fact("Looks and openings of these lists", making.looks_counted ? "take part" : "take no part"),
+      fact(
+        "Impressions and clicks in these lists",
+        making.impressions_counted ? "take part" : "take no part",
+      ),
       removed === null ? null : fact("Videos taken down, in no list", formats.whole(removed)),
       fact("This list was made", formats.time(making.generated_at)),
     ),
@@ -113,7 +114,7 @@ const kinds: Record<SourceKind, string> = {
   http: "the operator's own counts, from another server",
   youtube: "YouTube's charts",
   peertube: "PeerTube",
-  edge: "looks and openings of these lists",
+  edge: "impressions and clicks in these lists",
   demo: "made-up videos of a demonstration",
 };
 

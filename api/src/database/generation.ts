@@ -160,7 +160,7 @@ export function countRanks(
   return lists;
 }
 
-/** The lists of a generation, each once for every window. 8 milliseconds with 14 markets, 120 with 200. */
+/** The lists of a generation, each once for every window. 8 milliseconds with 14 regions, 120 with 200. */
 export function readLists(database: Database, generation: number): NamedList[] {
   const next = database.query<NamedList, [number, string, string, string]>(nextListSql);
   const lists: NamedList[] = [];

@@ -439,11 +439,11 @@ type Parts = {
   ageStartsAt: number;
   /** By rank, where the limit by channel changed it: the rank without it, null beyond the list's end. */
   limited: Record<number, number | null>;
-  /** Null where looks do not take part. */
-  looks: Looks | null;
+  /** Null where impressions take no part. */
+  visitors: Visitors | null;
 };
 
-type Looks = NonNullable<Explanation["looks"]>;
+type Visitors = NonNullable<Explanation["visitors"]>;
 
 type RankedRow = {
   look_weight: number | null;
@@ -515,25 +515,30 @@ type PartValues = [
   count: number,
   rated_at: number,
   age: number,
-  ...looks: LookValues,
+  ...visitors: VisitorValues,
 ];
-type LookValues = [] | [number, number, number, number, number, boolean];
+type VisitorValues = [] | [number, number, number, number, number, boolean];
 
 function describeParts(
   { views, views_per_hour, previous_views_per_hour, look_weight }: RankedRow,
   { parts, limited }: StoredParts,
 ): Pick<ExplanationRecord, "counts" | "parts"> {
-  const [counted_at, , rated_at, ageStartsAt, ...looks]: PartValues = JSON.parse(parts);
+  const [counted_at, , rated_at, ageStartsAt, ...visitors]: PartValues = JSON.parse(parts);
   const counts =
     counted_at === null ? null : { views, counted_at, views_per_hour, rated_at, previous_views_per_hour };
   const places = JSON.parse(limited ?? "{}");
-  return { counts, parts: { ageStartsAt, limited: places, looks: readLooks(looks, look_weight) } };
+  return { counts, parts: { ageStartsAt, limited: places, visitors: readVisitors(visitors, look_weight) } };
 }
 
-function readLooks([looks, ...more]: LookValues, weight: number | null): Looks | null {
-  if (looks === undefined || weight === null) return null;
-  const [views = 0, expected_appeal = 0, appeal = 0, tried_appeal = 0, is_held = false] = more;
-  return { looks, views, weight, appeal, expected_appeal, tried_appeal, is_held };
+function readVisitors([impressions, ...more]: VisitorValues, weight: number | null): Visitors | null {
+  if (impressions === undefined || weight === null) return null;
+  const [clicks = 0, prior = 0, mean = 0, upper = 0, is_held = false] = more;
+  const rates = {
+    prior_click_through_rate: prior,
+    click_through_rate: mean,
+    upper_click_through_rate: upper,
+  };
+  return { impressions, clicks, weight, ...rates, is_held };
 }
 
 /** How the lists of a generation were made, or null when it is gone. */

@@ -198,7 +198,7 @@ describe("shapes of a page", () => {
     expect(Video.parse(await ask("/api/videos/own")).url).toBe(own);
   });
 
-  test("a chart has the views gained in the hours before, of each video and market", async () => {
+  test("a chart has the views gained in the hours before, of each video and region", async () => {
     const hour = 1_795_171_200 / 3600; // when the list was made: 40 minutes later
     builder.publish([{ region: "DE", videos: videos(2) }]);
     builder.database.run("INSERT INTO hourly_views VALUES ('DE', 'video1', ?, '[null,7,10]')", [

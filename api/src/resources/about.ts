@@ -38,7 +38,7 @@ export function readAbout(generation: Generation, { lists, thumbHosts }: AboutSo
     explore_share: metadata.explore_share,
     removed_videos: metadata.removed_videos,
     thumb_hosts: [...thumbHosts],
-    looks_counted: metadata.looks_counted === 1,
+    impressions_counted: metadata.looks_counted === 1,
   };
 }
 
@@ -53,7 +53,7 @@ function joinAllMetadata(all: readonly RankingMetadata[]): RankingMetadata {
   return others.reduce(joinMetadata, first);
 }
 
-// A formula that is in use anywhere is named, as looks are that count anywhere.
+// A formula that is in use anywhere is named, as impressions are that count anywhere.
 function joinMetadata(one: RankingMetadata, other: RankingMetadata): RankingMetadata {
   const all = [...sourcesOf(one), ...sourcesOf(other)].map((source) => JSON.stringify(source));
   return {

@@ -50,7 +50,7 @@ function describe(record: ExplanationRecord, { region, window }: ExplanationKey,
     counts: describeCounts(record),
     forecast: describeForecast(record, window),
     channel_limit: { videos: made.max_per_channel, within_ranks: made.max_per_channel_ranks },
-    looks: describeLooks(record),
+    visitors: describeVisitors(record),
   };
   return { ...facts, sentences: explanationSentences(facts) } satisfies Explanation;
 }
@@ -92,16 +92,16 @@ function describeForecast(
   };
 }
 
-function describeLooks({ parts }: ExplanationRecord): Explanation["looks"] {
-  if (parts === null || parts.looks === null) return null;
-  const { looks, views, weight, appeal, expected_appeal, tried_appeal, is_held } = parts.looks;
+function describeVisitors({ parts }: ExplanationRecord): Explanation["visitors"] {
+  if (parts === null || parts.visitors === null) return null;
+  const { impressions, clicks, weight, is_held, ...rates } = parts.visitors;
   return {
-    looks: roundTo(looks, 1),
-    views: roundTo(views, 1),
+    impressions: roundTo(impressions, 1),
+    clicks: roundTo(clicks, 1),
     weight: roundTo(weight, 3),
-    appeal: roundTo(appeal, 5),
-    expected_appeal: roundTo(expected_appeal, 5),
-    tried_appeal: roundTo(tried_appeal, 5),
+    click_through_rate: roundTo(rates.click_through_rate, 5),
+    prior_click_through_rate: roundTo(rates.prior_click_through_rate, 5),
+    upper_click_through_rate: roundTo(rates.upper_click_through_rate, 5),
     is_held,
   };
 }
@@ -114,7 +114,7 @@ type Facts = Omit<Explanation, "sentences">;
 
 /** What an explanation says, in a few plain sentences. They say no more than its fields. */
 export function explanationSentences(facts: Facts): string[] {
-  return [placeSentence(facts), countsSentence(facts), limitSentence(facts), looksSentence(facts)].filter(
+  return [placeSentence(facts), countsSentence(facts), limitSentence(facts), visitorsSentence(facts)].filter(
     (sentence) => sentence !== null,
   );
 }
@@ -127,12 +127,12 @@ function placeSentence(facts: Facts): string {
   return `“${title}” is at rank ${rank} of ${total} in ${list}: ${scoreText(score, facts)}.`;
 }
 
-/** A score in which looks weigh is no number of views: it is a mean of two (docs/ranking.md). */
-function scoreText(score: number, { counts, looks }: Facts): string {
-  if (looks === null || looks.weight === 0) {
+/** A score in which impressions weigh is no number of views: it is a mean of two (docs/ranking.md). */
+function scoreText(score: number, { counts, visitors }: Facts): string {
+  if (visitors === null || visitors.weight === 0) {
     return `it is expected to get ${number(score)} ${counts === null ? "" : "more "}views there in that time`;
   }
-  const weight = number(100 * looks.weight);
+  const weight = number(100 * visitors.weight);
   return (
     `its score of ${number(score)} is a mean of the views expected in that time and of those that the first rank of ` +
     `the list would bring it, which weigh ${weight} %`
@@ -160,12 +160,12 @@ function limitSentence({ place, channel_limit: { videos, within_ranks } }: Facts
   return `A channel has at most ${videos} videos in the first ${within_ranks} ranks; without that limit it would be ${rank}.`;
 }
 
-function looksSentence({ looks, place }: Facts): string | null {
-  if (looks === null) return null;
-  const appeal = `Of those who look at it here, ${number(100 * looks.appeal)} % are expected to open it`;
+function visitorsSentence({ visitors, place }: Facts): string | null {
+  if (visitors === null) return null;
+  const rate = `Of those who see it here, ${number(100 * visitors.click_through_rate)} % are expected to open it`;
   return place?.is_explored === true
-    ? `${appeal}; it is above the rank that it has earned, so that something is learned of it.`
-    : `${appeal}.`;
+    ? `${rate}; it is above the rank that it has earned, so that something is learned of it.`
+    : `${rate}.`;
 }
 
 function nameOf(region: string): string {

@@ -61,7 +61,7 @@ async function readPages(origin: TestOrigin, window: string): Promise<TrendingPa
 }
 
 describe("an export", () => {
-  test("has every rank of a market's lists, in their order, as the pages have them", async () => {
+  test("has every rank of a region's lists, in their order, as the pages have them", async () => {
     await withOrigin(publishRanking, async (origin) => {
       const { head, items } = await read(origin, whole);
       const expected: unknown[] = [];

@@ -26,7 +26,7 @@ describe("the page of a list", () => {
     await origin.open();
   });
 
-  test("has the list in it, in the language of the market, with the same token as the list", async () => {
+  test("has the list in it, in the language of the region, with the same token as the list", async () => {
     const elements = await elementsOf("/?region=PL");
     expect(attribute(elements[0] as Element, "lang")).toBe("pl");
     expect(classed(elements, "title").map(textOf)).toEqual([1, 2, 3].map((n) => `Title of video${n}`));
@@ -65,7 +65,7 @@ describe("the page of a list", () => {
     expect([...seen].filter((target) => target.includes("Kids%27%20TV"))).not.toEqual([]);
   });
 
-  test("has a form that gives a valid URL for every market", async () => {
+  test("has a form that gives a valid URL for every region", async () => {
     const elements = await elementsOf("/?region=GB&window=now&lang=de");
     const kept = named(elements, "input").map((input): [string, string] => [
       attribute(input, "name") ?? "",
@@ -237,7 +237,7 @@ describe("a feed", () => {
       await origin.open({ VIDEO_URL: "https://site.example/watch/{id}" });
     });
 
-    test("is the list of its market, in its language", async () => {
+    test("is the list of its region, in its language", async () => {
       const feed = JSON.parse(await textOf("/feeds/pl.json")) as JsonFeed;
       const list = (await (await origin.ask("/api/trending?region=PL&limit=50")).json()) as {
         items: { id: string; title: string; url: string }[];
@@ -373,7 +373,7 @@ describe("the page about the lists", () => {
     const text = await read({ sources, removed_videos: 1234 });
     expect(text).toContain("at most 3 videos of one channel are within the first 24 ranks");
     expect(text).toContain("now: 6 hours, day: 24 hours, week: 7 days");
-    expect(text).toContain("YouTube's charts (www.googleapis.com), looks and openings of these lists");
+    expect(text).toContain("YouTube's charts (www.googleapis.com), impressions and clicks in these lists");
     expect(text).toContain("1,234");
     expect((await origin.ask("/about?region=GB")).status).toBe(400);
   });

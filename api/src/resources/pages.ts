@@ -47,7 +47,7 @@ function readPage(
   const categories = namedCategories(sources.lists.choicesOf(generation).categories, query.category);
   const ranking = generation.regions.get(query.region)?.id ?? generation.id;
   const made = sourcesOf(sources.lists.readMetadata(generation, ranking));
-  const sendsViews = made.some(({ kind }) => kind === "edge"); // whose looks the region's writer pulls
+  const sendsViews = made.some(({ kind }) => kind === "edge"); // whose impressions the region's writer pulls
   const { assets, thumbHosts } = sources;
   const policy = contentPolicy(thumbHosts);
   const body = { contentType: htmlContentType, next: null, fields: pageFields({ policy }) };

@@ -136,7 +136,7 @@ export class Refusal {
  */
 export const unpublishedRegion = new Refusal(
   "not-found",
-  "No list of this market has been published here.",
+  "No list of this region has been published here.",
   {},
   false,
 );

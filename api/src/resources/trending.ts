@@ -88,7 +88,7 @@ function refuseCursor(query: TrendingQuery, { id, oldestId }: RegionGeneration):
   return generation > oldestId && generation < id ? neverPublished : Refusal.of(generationGone(query));
 }
 
-const neverPublished = new Refusal("not-found", "This market never had a generation with this number.");
+const neverPublished = new Refusal("not-found", "This region never had a generation with this number.");
 const pastTheEnd = new Refusal("not-found", missing.page);
 
 /** A page, but for its token. */

@@ -69,7 +69,7 @@ const roots = [
       ["element/trendvault-list.ts"],
       ["element"],
       ["verify.ts"],
-      ["tell-looks.ts", "trending.ts"],
+      ["report-impressions.ts", "trending.ts"],
       ["problem-error.ts"],
       ["connection.ts"],
       ["view/list-view.ts"],

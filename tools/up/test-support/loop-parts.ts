@@ -10,8 +10,8 @@ import { loadOrCreateKeys } from "../settings.ts";
 const root = resolve(import.meta.dir, "../../..");
 const writer = join(root, "writer/bin/writer");
 
-/** Looks and views by `region video`. */
-export type Counts = Map<string, { looks: number; views: number }>;
+/** Impressions and clicks by `region video`. */
+export type Counts = Map<string, { impressions: number; clicks: number }>;
 
 /** Origin, edge and writer as bin/up runs them, each of which may be killed, over a database in a folder of its own. */
 export class LoopParts {
@@ -107,11 +107,14 @@ export class LoopParts {
 
   /** What the writer has stored of what visitors did. */
   storedCounts(): Counts {
-    const rows = this.query<{ region: string; video_id: string; looks: number; views: number }>(
-      "SELECT region, video_id, looks, views FROM pulled_videos",
+    const rows = this.query<{ region: string; video_id: string; impressions: number; clicks: number }>(
+      "SELECT region, video_id, impressions, clicks FROM pulled_videos",
     );
     return new Map(
-      rows.map(({ region, video_id, looks, views }) => [`${region} ${video_id}`, { looks, views }]),
+      rows.map(({ region, video_id, impressions, clicks }) => [
+        `${region} ${video_id}`,
+        { impressions, clicks },
+      ]),
     );
   }
 

@@ -180,7 +180,7 @@ export function listPublicKeys(options: RequestOptions = {}): Promise<Result<Pub
   return call(publicKeysPath, options);
 }
 
-/** Tells which ranks of a list were seen and opened; tellLooks() of @trendvault/client/looks does so for a page. */
+/** Reports which ranks of a list were seen and opened; reportImpressions() of @trendvault/client/impressions does so for a page. */
 export function countViews({
   body,
   ...options

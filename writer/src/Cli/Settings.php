@@ -28,7 +28,7 @@ final readonly class Settings
         public int $generationRetentionSeconds,
         /** How long observations stay, and what was not observed since. */
         public int $observationRetentionHours,
-        /** The share of all looks that may go to ranks which were not earned, to learn from them. */
+        /** The share of all impressions that may go to ranks which were not earned, to learn from them. */
         public float $exploreShare,
         /** Where cron leaves its metrics; null for nowhere. */
         public ?string $metricsFile,

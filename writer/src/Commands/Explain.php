@@ -16,13 +16,13 @@ use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Explain\Explanation;
 use TrendVault\Writer\Explain\ExplanationReport;
 
-#[AsCommand('explain', 'Shows why a video has its rank in a market')]
+#[AsCommand('explain', 'Shows why a video has its rank in a region')]
 final class Explain extends WriterCommand
 {
     #[Override]
     protected function configure(): void
     {
-        $this->addArgument('region', InputArgument::REQUIRED, 'The market, for example GB')->addArgument(
+        $this->addArgument('region', InputArgument::REQUIRED, 'The region, for example GB')->addArgument(
             'video',
             InputArgument::REQUIRED,
             'The id of the video; one that starts with a hyphen goes after --',
@@ -37,7 +37,7 @@ final class Explain extends WriterCommand
         $known = array_keys(RegionSettings::of($context->settings)->ownership());
         if (!in_array($region, $known, true)) {
             throw UsageError::because(
-                "Unknown market $region: expected one of " . implode(', ', $known) . '.',
+                "Unknown region $region: expected one of " . implode(', ', $known) . '.',
             );
         }
         $explanation =

@@ -13,7 +13,7 @@ use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Migrator;
 
-#[AsCommand('migrate', 'Creates the database, or brings its schema and markets up to date')]
+#[AsCommand('migrate', 'Creates the database, or brings its schema and regions up to date')]
 final class Migrate extends WriterCommand
 {
     #[Override]

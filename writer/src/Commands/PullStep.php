@@ -22,7 +22,7 @@ use TrendVault\Writer\Sources\Edge\EdgeUrl;
 use TrendVault\Writer\Sources\Edge\ViewCounters;
 use TrendVault\Writer\Sources\SourceFailure;
 
-/** Pulls what visitors of the lists did from the edge, counts the looks of the minutes that are complete, and logs both. */
+/** Pulls what visitors of the lists did from the edge, counts the impressions of the minutes that are complete, and logs both. */
 final readonly class PullStep
 {
     public function __construct(private Context $context, private Database $database) {}
@@ -66,9 +66,9 @@ final readonly class PullStep
         $sum = $result->sum();
         $this->context->log->info(
             sprintf(
-                'Pulled %s looks and %s views of %s lists from %d shards, in %.1f s.',
-                number_format($sum->looks),
-                number_format($sum->views),
+                'Pulled %s impressions and %s clicks of %s lists from %d shards, in %.1f s.',
+                number_format($sum->impressions),
+                number_format($sum->clicks),
                 number_format($sum->lists),
                 count($result->pulled),
                 $seconds,
@@ -77,8 +77,8 @@ final readonly class PullStep
                 'event' => 'pulled',
                 'source' => $name,
                 'shards' => count($result->pulled),
-                'looks' => $sum->looks,
-                'views' => $sum->views,
+                'impressions' => $sum->impressions,
+                'clicks' => $sum->clicks,
                 'lists' => $sum->lists,
                 'seconds' => round($seconds, 3),
             ],
@@ -96,14 +96,14 @@ final readonly class PullStep
                 ['event' => 'minutes_lost', 'shard' => $shard, 'minutes' => $counts->lostMinutes],
             );
         }
-        if ($counts->lateLooks + $counts->lateViews > 0) {
+        if ($counts->lateImpressions + $counts->lateClicks > 0) {
             $this->context->log->warning(
-                "$counts->lateLooks looks and $counts->lateViews views of $shard came too late to rank: their minutes were settled without them, after 49 hours.",
+                "$counts->lateImpressions impressions and $counts->lateClicks clicks of $shard came too late to rank: their minutes were settled without them, after 49 hours.",
                 [
-                    'event' => 'looks_late',
+                    'event' => 'impressions_late',
                     'shard' => $shard,
-                    'looks' => $counts->lateLooks,
-                    'views' => $counts->lateViews,
+                    'impressions' => $counts->lateImpressions,
+                    'clicks' => $counts->lateClicks,
                 ],
             );
         }
@@ -119,17 +119,17 @@ final readonly class PullStep
         }
         $this->context->log->info(
             sprintf(
-                'Counted %s looks and %s views of %d minutes; the ceiling cut %.1f %%.',
-                number_format($settled->looks),
-                number_format($settled->views),
+                'Counted %s impressions and %s clicks of %d minutes; the ceiling cut %.1f %%.',
+                number_format($settled->impressions),
+                number_format($settled->clicks),
                 $settled->minutes,
                 100 * $settled->cutShare(),
             ),
             [
-                'event' => 'looks_counted',
+                'event' => 'impressions_counted',
                 'minutes' => $settled->minutes,
-                'looks' => round($settled->looks, 3),
-                'views' => round($settled->views, 3),
+                'impressions' => round($settled->impressions, 3),
+                'clicks' => round($settled->clicks, 3),
                 'cut_share' => round($settled->cutShare(), 6),
                 'unknown' => $settled->unknown,
             ],

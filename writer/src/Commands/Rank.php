@@ -42,7 +42,7 @@ final class Rank extends WriterCommand
             ->addOption(
                 'allow-empty',
                 mode: InputOption::VALUE_NONE,
-                description: 'Publish although a market that has a list would have none',
+                description: 'Publish although a region that has a list would have none',
             );
     }
 

@@ -11,7 +11,7 @@ use TrendVault\Writer\Ranking\Contender;
 use TrendVault\Writer\Ranking\ExplainedVideo;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\ImpressionStore;
-use TrendVault\Writer\Ranking\LookParts;
+use TrendVault\Writer\Ranking\VisitorParts;
 use TrendVault\Writer\Ranking\Velocity;
 
 /** The facts behind a video's ranks in a region, as of the newest generation. Times are UTC seconds. */
@@ -53,8 +53,8 @@ final readonly class Explanation
         public array $history,
         /** Why it was taken down; null when it was not. */
         public ?string $removal,
-        /** Null where the region has no looks. */
-        public ?LookFacts $looks,
+        /** Null where the region has no impressions. */
+        public ?VisitorFacts $visitors,
     ) {}
 
     /** Null when the video was neither observed nor announced in that region, or nothing was published yet. */
@@ -96,7 +96,7 @@ final readonly class Explanation
             limited: $stored->limited ?? [],
             history: $history,
             removal: new Removals($database)->reasonFor($videoId, $row['channel']),
-            looks: LookFacts::find(
+            visitors: VisitorFacts::find(
                 $database,
                 $region,
                 $videoId,
@@ -124,7 +124,7 @@ final readonly class Explanation
 }
 
 /** What visitors of a region's lists did with a video, and what the ranking makes of it. */
-final readonly class LookFacts
+final readonly class VisitorFacts
 {
     private const string CONTENDERS =
         'SELECT v.id, v.channel, v.category, v.published_at, v.first_seen_at, ' .
@@ -137,13 +137,13 @@ final readonly class LookFacts
     SQL;
 
     /** @param list<string> $exploredWindows where its rank was not earned */
-    private function __construct(public LookParts $parts, public array $exploredWindows) {}
+    private function __construct(public VisitorParts $parts, public array $exploredWindows) {}
 
     /**
      * What was stored with the generation; for a video that is in none of the lists, from what is stored now.
      *
      * @param int $at UTC seconds
-     * @return ?self null where the region has no looks
+     * @return ?self null where the region has no impressions
      */
     public static function find(
         Database $database,
@@ -153,14 +153,18 @@ final readonly class LookFacts
         int $at,
         ?StoredParts $stored,
     ): ?self {
-        $parts = $stored === null ? self::compute($database, $region, $videoId, $at) : $stored->looks;
+        $parts = $stored === null ? self::compute($database, $region, $videoId, $at) : $stored->visitors;
         $explored = $database->texts(self::EXPLORED, [$generation, $videoId, $region]);
 
         return $parts === null ? null : new self($parts, $explored);
     }
 
-    private static function compute(Database $database, string $region, string $videoId, int $at): ?LookParts
-    {
+    private static function compute(
+        Database $database,
+        string $region,
+        string $videoId,
+        int $at,
+    ): ?VisitorParts {
         $store = new ImpressionStore($database);
         $counts = $store->counts($region);
         $contenders = [];
@@ -183,7 +187,7 @@ final readonly class LookFacts
         $contenders = array_values($contenders);
         $model = new ClickModel($contenders, $at, $store->traffic($region, $at));
 
-        return LookParts::of($contenders[$place], $model, $model->rate($place), $at);
+        return VisitorParts::of($contenders[$place], $model, $model->rate($place), $at);
     }
 }
 
@@ -203,7 +207,7 @@ final readonly class StoredParts
         public Velocity $velocity,
         /** UTC seconds. */
         public int $ageStartsAt,
-        public ?LookParts $looks,
+        public ?VisitorParts $visitors,
         /** @var array<string, array<int, ?int>> ranks without the limit by channel, where it changed them, by window and rank */
         public array $limited,
     ) {}
@@ -233,7 +237,7 @@ final readonly class StoredParts
                 previousViewsPerHour: $row['previous_views_per_hour'],
             ),
             $parts->ageStartsAt,
-            $parts->looks,
+            $parts->visitors,
             $limited,
         );
     }

@@ -43,7 +43,7 @@ final readonly class ExplanationReport
                 ChannelLimit::WITHIN_RANKS,
             ),
             ...$this->limitedLines(),
-            ...$this->lookLines(),
+            ...$this->visitorLines(),
             '',
             'Views, newest first:',
             ...$this->historyLines(),
@@ -67,9 +67,9 @@ final readonly class ExplanationReport
     }
 
     /** @return list<string> */
-    private function lookLines(): array
+    private function visitorLines(): array
     {
-        $facts = $this->explanation->looks;
+        $facts = $this->explanation->visitors;
         if ($facts === null) {
             return [];
         }

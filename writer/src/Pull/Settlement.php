@@ -10,7 +10,7 @@ use TrendVault\Writer\Ranking\CountedImpressions;
 use TrendVault\Writer\Ranking\ImpressionStore;
 
 /**
- * Counts the looks of a minute once, when every shard of its region has told it, or cannot tell it any more. The ceiling,
+ * Counts the impressions of a minute once, when every shard of its region has told it, or cannot tell it any more. The ceiling,
  * the ranking's sums and the mark of the minute change in one transaction.
  */
 final readonly class Settlement
@@ -20,7 +20,7 @@ final readonly class Settlement
      * with which a test compares it.
      */
     public const int ACCEPTED_MINUTES = 43;
-    /** The edge adds served lists up to some seconds later than looks. */
+    /** The edge adds served lists up to some seconds later than impressions. */
     private const int FLUSH_MINUTES = 1;
     private const int MINUTES_PER_COMMIT = 20;
     /** What is left after an outage is for the next runs. */
@@ -36,7 +36,7 @@ final readonly class Settlement
     SQL;
     private const string LISTS = 'SELECT DISTINCT window, category FROM pulled_counts WHERE region = ? AND minute = ?';
     private const string TOLD = <<<'SQL'
-    SELECT rank, video_id, looks, views FROM pulled_counts WHERE region = ? AND minute = ? AND window = ? AND category = ?
+    SELECT rank, video_id, impressions, clicks FROM pulled_counts WHERE region = ? AND minute = ? AND window = ? AND category = ?
     SQL;
     private const string SERVED = <<<'SQL'
     SELECT first_rank, last_rank, sum(lists) AS lists FROM pulled_lists
@@ -48,8 +48,8 @@ final readonly class Settlement
     SQL;
     private const string ADD_USED = 'INSERT INTO counted_ranks (region, window, category, minute, rank, counted) VALUES (?, ?, ?, ?, ?, ?)';
     private const string SETTLE = <<<'SQL'
-    UPDATE pull_regions SET settled_until = ?2, settled_looks = settled_looks + ?3, settled_views = settled_views + ?4,
-      counted_looks = counted_looks + ?5, counted_views = counted_views + ?6 WHERE region = ?1
+    UPDATE pull_regions SET settled_until = ?2, settled_impressions = settled_impressions + ?3, settled_clicks = settled_clicks + ?4,
+      counted_impressions = counted_impressions + ?5, counted_clicks = counted_clicks + ?6 WHERE region = ?1
     SQL;
 
     public function __construct(private Database $database, private Ceiling $ceiling) {}
@@ -92,10 +92,10 @@ final readonly class Settlement
         $this->database->run(self::SETTLE, [
             $region,
             $settled,
-            $some->toldLooks,
-            $some->toldViews,
-            $some->looks,
-            $some->views,
+            $some->toldImpressions,
+            $some->toldClicks,
+            $some->impressions,
+            $some->clicks,
         ]);
         $this->forget($region, $settled);
         $total->addAll($some);
@@ -114,37 +114,53 @@ final readonly class Settlement
         /** @var list<array{window: string, category: string}> $lists */
         $lists = $this->database->rows(self::LISTS, [$region, $minute]);
         foreach ($lists as ['window' => $window, 'category' => $category]) {
-            /** @var list<array{rank: int, video_id: string, looks: int, views: int}> $rows */
+            /** @var list<array{rank: int, video_id: string, impressions: int, clicks: int}> $rows */
             $rows = $this->database->rows(self::TOLD, [$region, $minute, $window, $category]);
             $shares = $this->shares([$region, $window, $category], $minute, self::toldByRank($rows));
             foreach (
                 $rows
-                as ['rank' => $rank, 'video_id' => $video, 'looks' => $toldLooks, 'views' => $toldViews]
+                as [
+                    'rank' => $rank,
+                    'video_id' => $video,
+                    'impressions' => $toldImpressions,
+                    'clicks' => $toldClicks,
+                ]
             ) {
-                [$looks, $views] = [$shares[$rank] * $toldLooks, $shares[$rank] * $toldViews];
-                $sums->add($toldLooks, $toldViews, $looks, $views);
-                if ($looks + $views > 0) {
-                    yield new CountedImpressions(60 * ($minute + 1), $region, $video, $rank, $looks, $views);
+                [$impressions, $clicks] = [$shares[$rank] * $toldImpressions, $shares[$rank] * $toldClicks];
+                $sums->add($toldImpressions, $toldClicks, $impressions, $clicks);
+                if ($impressions + $clicks > 0) {
+                    yield new CountedImpressions(
+                        60 * ($minute + 1),
+                        $region,
+                        $video,
+                        $rank,
+                        $impressions,
+                        $clicks,
+                    );
                 }
             }
         }
     }
 
     /**
-     * @param list<array{rank: int, looks: int, views: int, ...}> $rows of one list and minute
-     * @return array<int, int> looks or views, whichever are more, of all videos that had the rank in that minute
+     * @param list<array{rank: int, impressions: int, clicks: int, ...}> $rows of one list and minute
+     * @return array<int, int> impressions or clicks, whichever are more, of all videos that had the rank in that minute
      */
     private static function toldByRank(array $rows): array
     {
-        [$looks, $views] = [[], []];
-        foreach ($rows as ['rank' => $rank, 'looks' => $rowLooks, 'views' => $rowViews]) {
-            $looks[$rank] = ($looks[$rank] ?? 0) + $rowLooks;
-            $views[$rank] = ($views[$rank] ?? 0) + $rowViews;
+        [$impressions, $clicks] = [[], []];
+        foreach ($rows as ['rank' => $rank, 'impressions' => $rowImpressions, 'clicks' => $rowClicks]) {
+            $impressions[$rank] = ($impressions[$rank] ?? 0) + $rowImpressions;
+            $clicks[$rank] = ($clicks[$rank] ?? 0) + $rowClicks;
         }
 
         return array_combine(
-            array_keys($looks),
-            array_map(static fn(int $ofLooks, int $ofViews): int => max($ofLooks, $ofViews), $looks, $views),
+            array_keys($impressions),
+            array_map(
+                static fn(int $ofImpressions, int $ofClicks): int => max($ofImpressions, $ofClicks),
+                $impressions,
+                $clicks,
+            ),
         );
     }
 
@@ -195,42 +211,42 @@ final readonly class Settlement
 final class SettledCounts
 {
     public int $minutes = 0;
-    public int $toldLooks = 0;
-    public int $toldViews = 0;
+    public int $toldImpressions = 0;
+    public int $toldClicks = 0;
     /** What the ceiling left of them. */
-    public float $looks = 0.0;
-    public float $views = 0.0;
+    public float $impressions = 0.0;
+    public float $clicks = 0.0;
     /** Counts of videos that the database does not have (any more). */
     public int $unknown = 0;
 
-    public function add(int $toldLooks, int $toldViews, float $looks, float $views): void
+    public function add(int $toldImpressions, int $toldClicks, float $impressions, float $clicks): void
     {
-        $this->toldLooks += $toldLooks;
-        $this->toldViews += $toldViews;
-        $this->looks += $looks;
-        $this->views += $views;
+        $this->toldImpressions += $toldImpressions;
+        $this->toldClicks += $toldClicks;
+        $this->impressions += $impressions;
+        $this->clicks += $clicks;
     }
 
     public function addAll(self $other): void
     {
-        $this->add($other->toldLooks, $other->toldViews, $other->looks, $other->views);
+        $this->add($other->toldImpressions, $other->toldClicks, $other->impressions, $other->clicks);
         $this->minutes += $other->minutes;
         $this->unknown += $other->unknown;
     }
 
-    /** The share of looks and views that the ceiling took away, from 0 to 1. */
+    /** The share of impressions and clicks that the ceiling took away, from 0 to 1. */
     public function cutShare(): float
     {
-        $told = $this->toldLooks + $this->toldViews;
+        $told = $this->toldImpressions + $this->toldClicks;
 
-        return $told === 0 ? 0.0 : max(0.0, 1 - ($this->looks + $this->views) / $told);
+        return $told === 0 ? 0.0 : max(0.0, 1 - ($this->impressions + $this->clicks) / $told);
     }
 }
 
 /**
- * Bounds what a list may count: at most `factor` looks, and at most as many views, for each time that the edge served a
+ * Bounds what a list may count: at most `factor` impressions, and at most as many clicks, for each time that the edge served a
  * page with that rank, over the time in which its messages are taken. What exceeds it scales the page down as a whole, so
- * that views per look stay as they were told.
+ * that clicks per impression stay as they were told.
  */
 final readonly class Ceiling
 {
@@ -238,7 +254,7 @@ final readonly class Ceiling
     public function __construct(private float $factor) {}
 
     /**
-     * @param array<int, int> $told looks or views of one minute of one list, whichever are more, by rank
+     * @param array<int, int> $told impressions or clicks of one minute of one list, whichever are more, by rank
      * @param list<array{first_rank: int, last_rank: int, lists: int}> $pages served in the time
      * @param array<int, int> $used what earlier minutes of that time have counted, by rank
      * @return array<int, float> the share that counts, from 0 to 1, by rank

@@ -24,23 +24,23 @@ final readonly class ShardStore
     WHERE shard = ?1 AND after IS ?2
     SQL;
     private const string ADD_COUNTS = <<<'SQL'
-    INSERT INTO pulled_counts (region, minute, window, category, rank, video_id, looks, views) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET looks = looks + excluded.looks, views = views + excluded.views
+    INSERT INTO pulled_counts (region, minute, window, category, rank, video_id, impressions, clicks) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET impressions = impressions + excluded.impressions, clicks = clicks + excluded.clicks
     SQL;
     private const string ADD_LISTS = <<<'SQL'
     INSERT INTO pulled_lists (region, minute, window, category, first_rank, last_rank, lists) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET lists = lists + excluded.lists
     SQL;
     private const string ADD_VIDEO = <<<'SQL'
-    INSERT INTO pulled_videos (region, video_id, looks, views, newest_minute) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET looks = looks + excluded.looks, views = views + excluded.views,
+    INSERT INTO pulled_videos (region, video_id, impressions, clicks, newest_minute) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET impressions = impressions + excluded.impressions, clicks = clicks + excluded.clicks,
       newest_minute = max(newest_minute, excluded.newest_minute)
     SQL;
     private const string ADD_REGION = <<<'SQL'
-    INSERT INTO pull_regions (region, lists, looks, views, late_looks, late_views) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET lists = lists + excluded.lists, looks = looks + excluded.looks,
-      views = views + excluded.views, late_looks = late_looks + excluded.late_looks,
-      late_views = late_views + excluded.late_views
+    INSERT INTO pull_regions (region, lists, impressions, clicks, late_impressions, late_clicks) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET lists = lists + excluded.lists, impressions = impressions + excluded.impressions,
+      clicks = clicks + excluded.clicks, late_impressions = late_impressions + excluded.late_impressions,
+      late_clicks = late_clicks + excluded.late_clicks
     SQL;
 
     /** @param ?RegionShare $share whose shards are asked: another writer asks the others; null for all */
@@ -104,14 +104,14 @@ final readonly class ShardStore
             if ($moved === 1) {
                 $counts->lostMinutes = $lost;
                 $this->addLists($minutes, $counts);
-                $this->addLooks($minutes, $counts);
+                $this->addImpressions($minutes, $counts);
                 $this->database->run(self::ADD_REGION, [
                     $minutes->region(),
                     $counts->lists,
-                    $counts->looks,
-                    $counts->views,
-                    $counts->lateLooks,
-                    $counts->lateViews,
+                    $counts->impressions,
+                    $counts->clicks,
+                    $counts->lateImpressions,
+                    $counts->lateClicks,
                 ]);
             }
 
@@ -145,7 +145,7 @@ final readonly class ShardStore
         }
     }
 
-    private function addLooks(ClosedMinutes $minutes, PulledCounts $counts): void
+    private function addImpressions(ClosedMinutes $minutes, PulledCounts $counts): void
     {
         $settledUntil = (int) $this->database->value(
             'SELECT settled_until FROM pull_regions WHERE region = ?',
@@ -153,14 +153,14 @@ final readonly class ShardStore
         );
         $videos = [];
         foreach (
-            $minutes->looks
+            $minutes->impressions
             as ['minute' => $minute, 'window' => $window, 'category' => $category, 'ranks' => $ranks]
         ) {
             $isLate = $minute <= $settledUntil;
-            foreach ($ranks as [$rank, $video, $looks, $views]) {
-                $counts->add($looks, $views, $isLate);
+            foreach ($ranks as [$rank, $video, $impressions, $clicks]) {
+                $counts->add($impressions, $clicks, $isLate);
                 $sum = $videos["#$video"] ?? [0, 0, 0];
-                $videos["#$video"] = [$sum[0] + $looks, $sum[1] + $views, max($sum[2], $minute)];
+                $videos["#$video"] = [$sum[0] + $impressions, $sum[1] + $clicks, max($sum[2], $minute)];
                 if (!$isLate) {
                     $this->database->run(self::ADD_COUNTS, [
                         $minutes->region(),
@@ -169,8 +169,8 @@ final readonly class ShardStore
                         $category,
                         $rank,
                         $video,
-                        $looks,
-                        $views,
+                        $impressions,
+                        $clicks,
                     ]);
                 }
             }
@@ -185,29 +185,29 @@ final readonly class ShardStore
 final class PulledCounts
 {
     public int $lists = 0;
-    public int $looks = 0;
-    public int $views = 0;
+    public int $impressions = 0;
+    public int $clicks = 0;
     /** The part of them that came when their minute was settled without it. */
-    public int $lateLooks = 0;
-    public int $lateViews = 0;
+    public int $lateImpressions = 0;
+    public int $lateClicks = 0;
     /** Minutes that the edge had deleted. */
     public int $lostMinutes = 0;
 
-    public function add(int $looks, int $views, bool $isLate): void
+    public function add(int $impressions, int $clicks, bool $isLate): void
     {
-        $this->looks += $looks;
-        $this->views += $views;
-        $this->lateLooks += $isLate ? $looks : 0;
-        $this->lateViews += $isLate ? $views : 0;
+        $this->impressions += $impressions;
+        $this->clicks += $clicks;
+        $this->lateImpressions += $isLate ? $impressions : 0;
+        $this->lateClicks += $isLate ? $clicks : 0;
     }
 
     public function addAll(self $other): void
     {
         $this->lists += $other->lists;
-        $this->looks += $other->looks;
-        $this->views += $other->views;
-        $this->lateLooks += $other->lateLooks;
-        $this->lateViews += $other->lateViews;
+        $this->impressions += $other->impressions;
+        $this->clicks += $other->clicks;
+        $this->lateImpressions += $other->lateImpressions;
+        $this->lateClicks += $other->lateClicks;
         $this->lostMinutes += $other->lostMinutes;
     }
 }

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Ranking;
 
 /**
- * What a market's impressions and clicks say of each video's click-through rate. Clicks on a video are Poisson:
+ * What a region's impressions and clicks say of each video's click-through rate. Clicks on a video are Poisson:
  *
  *     clicks ~ Poisson(impressions · bias(rank) · rate · left(age)),   left(age) = T / (age + T),   rate ~ Gamma
  *
@@ -438,7 +438,7 @@ final readonly class ClickRate
 {
     /** @param list<float> $ahead its mean over each window */
     public function __construct(
-        /** Before any impression was counted: from the market, its course, and the counts elsewhere. */
+        /** Before any impression was counted: from the region, its course, and the counts elsewhere. */
         public float $prior,
         /** With what was counted. */
         public float $mean,
@@ -457,7 +457,7 @@ final readonly class ClickRate
     }
 }
 
-/** A video of a market where a list learns from impressions, with all that is known of it. */
+/** A video of a region where a list learns from impressions, with all that is known of it. */
 final readonly class Contender
 {
     /** @param list<ClickCounts> $counts */
@@ -559,7 +559,7 @@ final readonly class ClickCounts
     }
 }
 
-/** How many impressions the lists of a market get, by rank group: of all videos, also those that are gone. */
+/** How many impressions the lists of a region get, by rank group: of all videos, also those that are gone. */
 final readonly class Traffic
 {
     /** As long as a day, so that it is a mean over day and night. */

@@ -36,7 +36,7 @@ final class ExplanationStore
         foreach ($list->candidates as $candidate) {
             $this->parts[$region][$candidate->videoId] ??= ExplainedVideo::of(
                 $candidate,
-                $this->lists->lookParts($region, $candidate->videoId),
+                $this->lists->visitorParts($region, $candidate->videoId),
             )->values();
         }
         $this->limited[$region][$list->window->value] = $list->limitedRanks();
@@ -68,10 +68,10 @@ final readonly class ExplainedVideo
         public float $ratedAt,
         public int $ageStartsAt,
         /** Null where impressions do not take part. */
-        public ?LookParts $looks,
+        public ?VisitorParts $visitors,
     ) {}
 
-    public static function of(Candidate $candidate, ?LookParts $looks): self
+    public static function of(Candidate $candidate, ?VisitorParts $visitors): self
     {
         $velocity = $candidate->velocity;
 
@@ -80,31 +80,31 @@ final readonly class ExplainedVideo
             $velocity->observationCount,
             $velocity->ratedAt,
             Forecast::ageStartsAt($velocity->firstObservedAt, $candidate->publishedAt),
-            $looks,
+            $visitors,
         );
     }
 
     /**
      * The form that is stored, and that the origin reads: counted_at, observation_count, rated_at, age_starts_at, and,
-     * where impressions take part, impressions, clicks, expected_appeal, appeal, tried_appeal, is_held.
+     * where impressions take part, impressions, clicks, prior, mean, upper bound of the click-through rate, is_held.
      *
      * @return list<int|float|bool|null>
      */
     public function values(): array
     {
         $values = [$this->countedAt, $this->observationCount, $this->ratedAt, $this->ageStartsAt];
-        $looks = $this->looks;
+        $visitors = $this->visitors;
 
-        return $looks === null
+        return $visitors === null
             ? $values
             : [
                 ...$values,
-                $looks->impressions,
-                $looks->clicks,
-                $looks->prior,
-                $looks->mean,
-                $looks->upper,
-                $looks->isHeld,
+                $visitors->impressions,
+                $visitors->clicks,
+                $visitors->prior,
+                $visitors->mean,
+                $visitors->upper,
+                $visitors->isHeld,
             ];
     }
 
@@ -115,16 +115,16 @@ final readonly class ExplainedVideo
     public static function fromValues(array $values, ?float $weight): self
     {
         [$countedAt, $observationCount, $ratedAt, $ageStartsAt] = $values;
-        $looks = array_slice($values, 4);
+        $visitors = array_slice($values, 4);
 
         return new self(
             $countedAt,
             $observationCount,
             $ratedAt,
             $ageStartsAt,
-            $looks === [] || $weight === null
+            $visitors === [] || $weight === null
                 ? null
-                : new LookParts($looks[0], $looks[1], $weight, ...array_slice($looks, 2)),
+                : new VisitorParts($visitors[0], $visitors[1], $weight, ...array_slice($visitors, 2)),
         );
     }
 }

@@ -15,8 +15,8 @@ final class RankedLists
     private int $futureCount = 0;
     /** What generations.formula says. */
     public string $formula = Forecast::VERSION;
-    /** Whether looks weigh anything in any region. */
-    public bool $usesLooks = false;
+    /** Whether impressions weigh anything in any region. */
+    public bool $usesImpressions = false;
     /** @var array<string, true> */
     private array $regionsWithRemovals = [];
     /** @var array<true> by video */
@@ -67,7 +67,7 @@ final class RankedLists
     }
 
     /**
-     * Adds all videos of a region where the list learns from looks.
+     * Adds all videos of a region where the list learns from impressions.
      *
      * @param list<Contender> $contenders
      * @param float $exploreShare of the impressions, see Trials
@@ -155,14 +155,14 @@ final class RankedLists
         return count($this->removedVideos);
     }
 
-    /** How much looks weigh in a region; null where they take no part. */
-    public function lookWeight(string $region): ?float
+    /** How much impressions weigh in a region; null where they take no part. */
+    public function impressionWeight(string $region): ?float
     {
         return ($this->models[$region] ?? null)?->weight();
     }
 
-    /** What was done with a video in a region's lists; null where looks take no part. */
-    public function lookParts(string $region, string $videoId): ?LookParts
+    /** What was done with a video in a region's lists; null where impressions take no part. */
+    public function visitorParts(string $region, string $videoId): ?VisitorParts
     {
         $model = $this->models[$region] ?? null;
         [$index, $contender] = $this->contenders[$region]["#$videoId"] ?? [0, null];
@@ -170,7 +170,7 @@ final class RankedLists
             return null;
         }
 
-        return LookParts::of($contender, $model, $model->rate($index), $this->now);
+        return VisitorParts::of($contender, $model, $model->rate($index), $this->now);
     }
 
     /** Whether a region has no video, and not because all were taken down. */
@@ -224,7 +224,7 @@ final readonly class RankedList
 }
 
 /** The regions that rank by more than the forecast: those with impressions, and those with videos that nobody counts. */
-final class LookedRegions
+final class LearningRegions
 {
     private const string CATALOGUE = <<<'SQL'
     SELECT c.region, c.video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at
@@ -238,7 +238,7 @@ final class LookedRegions
     private array $catalogue = [];
     /** @var array<string, array<string, Contender>> by region, "#" and video */
     private array $contenders = [];
-    private bool $useLooks = false;
+    private bool $useImpressions = false;
 
     /** @param ?RegionShare $share whose regions are read; null for all */
     public function __construct(Database $database, ?RegionShare $share = null)
@@ -314,20 +314,20 @@ final class LookedRegions
         foreach ($this->contenders as $region => $contenders) {
             $traffic = $this->impressions->traffic($region, $now);
             $model = $lists->offerAll($region, array_values($contenders), $traffic, $exploreShare);
-            $this->useLooks = $this->useLooks || $model->weight() > 0.0;
+            $this->useImpressions = $this->useImpressions || $model->weight() > 0.0;
         }
-        $lists->usesLooks = $this->useLooks;
+        $lists->usesImpressions = $this->useImpressions;
     }
 
     /** What generations.formula says. */
     public function formula(): string
     {
-        return Forecast::VERSION . ($this->useLooks ? '+' . ClickModel::VERSION : '');
+        return Forecast::VERSION . ($this->useImpressions ? '+' . ClickModel::VERSION : '');
     }
 }
 
 /** What visitors of a region's lists did with a video, and what the ranking made of it. */
-final readonly class LookParts
+final readonly class VisitorParts
 {
     public function __construct(
         /** At the video, older ones counted less. */

@@ -129,7 +129,7 @@ final readonly class RankingPublisher
             $newestByRegion,
         );
         $lists = new RankedLists($now);
-        $looked = new LookedRegions($this->database, $this->share);
+        $learning = new LearningRegions($this->database, $this->share);
         $removals = new Removals($this->database);
         [$videos, $channels] = array_map($removals->names(...), [RemovalKind::Video, RemovalKind::Channel]);
         $velocities = $this->database->prepare(self::VELOCITIES)->execute();
@@ -143,7 +143,7 @@ final readonly class RankingPublisher
             } elseif (isset($videos[$row['video_id']]) || isset($channels[$row['channel']])) {
                 $lists->skipRemoved($region, $row['video_id']);
             } elseif ($row['last_observed_at'] >= $leaveBefore[$region]) {
-                ($looked->has($region) ? $looked->add(...) : $lists->offer(...))(
+                ($learning->has($region) ? $learning->add(...) : $lists->offer(...))(
                     $region,
                     $row['video_id'],
                     $row['channel'],
@@ -155,8 +155,8 @@ final readonly class RankingPublisher
             }
         }
         $velocities->finalize();
-        $looked->offerTo($lists, $videos, $channels, $now, $this->exploreShare);
-        $lists->formula = $looked->formula();
+        $learning->offerTo($lists, $videos, $channels, $now, $this->exploreShare);
+        $lists->formula = $learning->formula();
 
         return $lists;
     }
@@ -233,7 +233,7 @@ final readonly class GenerationWriter
             json_encode($this->sources, JSON_THROW_ON_ERROR),
             $this->exploreShare,
             $lists->removedCount(),
-            (int) $lists->usesLooks,
+            (int) $lists->usesImpressions,
         ]);
         $id = $this->database->connection->lastInsertRowID();
         foreach ($newestByRegion as $region => $newest) {
@@ -242,7 +242,7 @@ final readonly class GenerationWriter
                 $region,
                 $lists->videoCount($region),
                 $newest,
-                $lists->lookWeight($region),
+                $lists->impressionWeight($region),
             ]);
         }
 

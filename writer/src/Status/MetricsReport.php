@@ -43,7 +43,7 @@ final readonly class MetricsReport
     SELECT r.code AS region, max(v.last_observed_at) AS newest_observed_at, count(v.video_id) AS videos
     FROM regions AS r LEFT JOIN velocity AS v ON v.region = r.code GROUP BY r.code ORDER BY r.code
     SQL;
-    private const string PULLED = 'SELECT region, lists, looks, views, late_looks + late_views AS late FROM pull_regions ORDER BY region';
+    private const string PULLED = 'SELECT region, lists, impressions, clicks, late_impressions + late_clicks AS late FROM pull_regions ORDER BY region';
     private const string PAUSED_YOUTUBE = "SELECT retry_at FROM source_schedules WHERE source = 'youtube' AND failure IS NOT NULL";
     private const string PAUSED_INSTANCES = <<<'SQL'
     SELECT substr(source, 10) AS host, retry_at FROM source_schedules WHERE source GLOB 'peertube:*' AND failure IS NOT NULL
@@ -128,8 +128,8 @@ final readonly class MetricsReport
                 'region',
                 [
                     'lists' => ['pulled_lists_total', 'Pulled from the edge: lists.'],
-                    'looks' => ['pulled_looks_total', 'Pulled from the edge: looks.'],
-                    'views' => ['pulled_views_total', 'Pulled from the edge: views.'],
+                    'impressions' => ['pulled_impressions_total', 'Pulled from the edge: impressions.'],
+                    'clicks' => ['pulled_clicks_total', 'Pulled from the edge: clicks.'],
                     'late' => ['pulled_late_total', 'Pulled from the edge: late.'],
                 ],
                 'counter',

@@ -464,14 +464,14 @@ final readonly class PublicationReport
 final readonly class PullReport
 {
     private const string SUMS = <<<'SQL'
-    SELECT sum(lists) AS lists, sum(looks) AS looks, sum(views) AS views, sum(late_looks) AS late_looks,
-      sum(late_views) AS late_views, sum(settled_looks) + sum(settled_views) AS settled,
-      sum(counted_looks) AS counted_looks, sum(counted_views) AS counted_views
+    SELECT sum(lists) AS lists, sum(impressions) AS impressions, sum(clicks) AS clicks, sum(late_impressions) AS late_impressions,
+      sum(late_clicks) AS late_clicks, sum(settled_impressions) + sum(settled_clicks) AS settled,
+      sum(counted_impressions) AS counted_impressions, sum(counted_clicks) AS counted_clicks
     FROM pull_regions
     SQL;
 
     /**
-     * @param array{lists: int, looks: int, views: int, late_looks: int, late_views: int, settled: int, counted_looks: float, counted_views: float} $sums
+     * @param array{lists: int, impressions: int, clicks: int, late_impressions: int, late_clicks: int, settled: int, counted_impressions: float, counted_clicks: float} $sums
      * @param ?int $oldestUnsettled minute
      */
     private function __construct(
@@ -486,7 +486,7 @@ final readonly class PullReport
         if ($database->value('SELECT 1 FROM pull_regions') === null) {
             return null;
         }
-        /** @var array{lists: int, looks: int, views: int, late_looks: int, late_views: int, settled: int, counted_looks: float, counted_views: float} $sums */
+        /** @var array{lists: int, impressions: int, clicks: int, late_impressions: int, late_clicks: int, settled: int, counted_impressions: float, counted_clicks: float} $sums */
         $sums = $database->row(self::SUMS);
 
         return new self(
@@ -501,15 +501,15 @@ final readonly class PullReport
     {
         return [
             'lists' => $this->sums['lists'],
-            'looks' => $this->sums['looks'],
-            'views' => $this->sums['views'],
-            'counted_looks' => $this->sums['counted_looks'],
-            'counted_views' => $this->sums['counted_views'],
+            'impressions' => $this->sums['impressions'],
+            'clicks' => $this->sums['clicks'],
+            'counted_impressions' => $this->sums['counted_impressions'],
+            'counted_clicks' => $this->sums['counted_clicks'],
             'cut_share' => round($this->cutShare(), 6),
             'oldest_unsettled_at' =>
                 $this->oldestUnsettled === null ? null : Rfc3339::format(60 * $this->oldestUnsettled),
-            'late_looks' => $this->sums['late_looks'],
-            'late_views' => $this->sums['late_views'],
+            'late_impressions' => $this->sums['late_impressions'],
+            'late_clicks' => $this->sums['late_clicks'],
             'lost_minutes' => $this->lostMinutes,
         ];
     }
@@ -520,12 +520,12 @@ final readonly class PullReport
             $this->oldestUnsettled === null
                 ? 'all settled'
                 : 'not settled since ' . Rfc3339::format(60 * $this->oldestUnsettled);
-        $late = $this->sums['late_looks'] + $this->sums['late_views'];
+        $late = $this->sums['late_impressions'] + $this->sums['late_clicks'];
 
         return sprintf(
-            '%s looks and %s views of %s lists; the ceiling cut %.1f %%; %s',
-            number_format($this->sums['looks']),
-            number_format($this->sums['views']),
+            '%s impressions and %s clicks of %s lists; the ceiling cut %.1f %%; %s',
+            number_format($this->sums['impressions']),
+            number_format($this->sums['clicks']),
             number_format($this->sums['lists']),
             100 * $this->cutShare(),
             $unsettled,
@@ -534,10 +534,10 @@ final readonly class PullReport
             ($this->lostMinutes === 0 ? '' : '; ' . number_format($this->lostMinutes) . ' minutes lost');
     }
 
-    /** Of looks and views whose minutes are settled. */
+    /** Of impressions and clicks whose minutes are settled. */
     private function cutShare(): float
     {
-        $counted = $this->sums['counted_looks'] + $this->sums['counted_views'];
+        $counted = $this->sums['counted_impressions'] + $this->sums['counted_clicks'];
 
         return $this->sums['settled'] === 0 ? 0.0 : max(0.0, 1 - $counted / $this->sums['settled']);
     }

@@ -125,7 +125,7 @@ final class ExplainTest extends TestCase
             $installation->run(['explain', 'FR', 'video-1'])->message(),
         );
         self::assertStringContainsString(
-            'Unknown market XX: expected one of AT, BE,',
+            'Unknown region XX: expected one of AT, BE,',
             $installation->run(['explain', 'xx', 'video-1'])->message(),
         );
         self::assertSame(ExitCode::Usage, $installation->run(['explain', 'FR'])->exitCode);

@@ -71,7 +71,7 @@ final class PullVectorsTest extends TestCase
         );
 
         self::assertSame($answer['until'], $minutes->until);
-        self::assertNotSame([], $minutes->looks);
+        self::assertNotSame([], $minutes->impressions);
         self::assertNotSame([], $minutes->served);
         self::assertSame(['shards', 'kept_hours'], array_keys($example('/api/views/shards')));
     }

@@ -8,7 +8,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Commands\SourceKinds;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Explain\LookFacts;
+use TrendVault\Writer\Explain\VisitorFacts;
 use TrendVault\Writer\Explain\StoredParts;
 use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Tests\Support\Draws;
@@ -45,8 +45,8 @@ final class StoredPartsTest extends TestCase
         for ($video = 0; $video < 40; $video++) {
             $stored = StoredParts::find($this->database, $id, 'GB', "v$video");
             self::assertNotNull($stored);
-            $computed = LookFacts::find($this->database, 'GB', "v$video", $id, self::NOON, null);
-            self::assertEquals($computed?->parts, $stored->looks, Draws::hint());
+            $computed = VisitorFacts::find($this->database, 'GB', "v$video", $id, self::NOON, null);
+            self::assertEquals($computed?->parts, $stored->visitors, Draws::hint());
         }
     }
 

@@ -21,8 +21,11 @@ final class PullDiskFullTest extends PullTestCase
         $small = new Installation($environment, "$disk->path/test.db");
         $small->run(['migrate']);
         $ranks = array_map(static fn(int $rank): array => [$rank, "v$rank", 2, 1], range(1, 9000));
-        $looks = array_map(fn(int $i): array => FakeEdge::looks($this->now, $ranks, "c$i"), range(1, 4));
-        $this->edge->hold(['GB-0' => ['last_closed' => $this->now, 'looks' => $looks]]);
+        $impressions = array_map(
+            fn(int $i): array => FakeEdge::impressions($this->now, $ranks, "c$i"),
+            range(1, 4),
+        );
+        $this->edge->hold(['GB-0' => ['last_closed' => $this->now, 'looks' => $impressions]]);
         $disk->fillUpTo(600_000);
 
         $full = $small->run(['ingest', "edge:{$this->edge->url}"]);
@@ -31,7 +34,7 @@ final class PullDiskFullTest extends PullTestCase
 
         $disk->empty();
         self::assertSame(ExitCode::Ok, $small->run(['ingest', "edge:{$this->edge->url}"])->exitCode);
-        self::assertSame(72_000, $small->value('SELECT looks FROM pull_regions'));
-        self::assertSame(36_000, $small->value('SELECT sum(views) FROM pulled_videos'));
+        self::assertSame(72_000, $small->value('SELECT impressions FROM pull_regions'));
+        self::assertSame(36_000, $small->value('SELECT sum(clicks) FROM pulled_videos'));
     }
 }

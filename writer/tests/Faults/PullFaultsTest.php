@@ -146,7 +146,7 @@ final class PullFaultsTest extends PullTestCase
     {
         $stored = [];
         foreach ($this->installation->rows('SELECT * FROM pulled_videos ORDER BY region, video_id') as $row) {
-            $stored["{$row['region']} {$row['video_id']}"] = [$row['looks'], $row['views']];
+            $stored["{$row['region']} {$row['video_id']}"] = [$row['impressions'], $row['clicks']];
         }
 
         return $stored;
@@ -155,9 +155,9 @@ final class PullFaultsTest extends PullTestCase
     private function assertNothingExceedsTheEdge(): void
     {
         $truth = $this->minutes->sums();
-        foreach ($this->stored() as $key => [$looks, $views]) {
-            self::assertLessThanOrEqual($truth[$key][0], $looks, Draws::hint());
-            self::assertLessThanOrEqual($truth[$key][1], $views, Draws::hint());
+        foreach ($this->stored() as $key => [$impressions, $clicks]) {
+            self::assertLessThanOrEqual($truth[$key][0], $impressions, Draws::hint());
+            self::assertLessThanOrEqual($truth[$key][1], $clicks, Draws::hint());
         }
     }
 
@@ -175,37 +175,37 @@ final class PullFaultsTest extends PullTestCase
         } while ($this->installation->value($unsettled) > 0);
         self::assertSame($this->minutes->sums(), $this->stored(), Draws::hint());
         $sums = $this->installation->rows(
-            'SELECT sum(looks) AS looks, sum(settled_looks) AS settled, sum(counted_looks) AS counted FROM pull_regions',
+            'SELECT sum(impressions) AS impressions, sum(settled_impressions) AS settled, sum(counted_impressions) AS counted FROM pull_regions',
         )[0];
-        $looks = array_sum(array_column($this->minutes->sums(), 0));
+        $impressions = array_sum(array_column($this->minutes->sums(), 0));
         self::assertEquals(
-            ['looks' => $looks, 'settled' => $looks, 'counted' => $looks],
+            ['impressions' => $impressions, 'settled' => $impressions, 'counted' => $impressions],
             $sums,
             Draws::hint(),
         );
-        $this->assertRanksByTheSameLooks();
+        $this->assertRanksByTheSameImpressions();
         self::assertSame('ok', $this->installation->value('PRAGMA integrity_check'));
     }
 
     /** As a writer to which nothing happened. */
-    private function assertRanksByTheSameLooks(): void
+    private function assertRanksByTheSameImpressions(): void
     {
         $undisturbed = self::writerOf($this->edge, ['VIEWS_CEILING_FACTOR' => self::FACTOR]);
-        $settled = 'SELECT sum(settled_looks) FROM pull_regions';
+        $settled = 'SELECT sum(settled_impressions) FROM pull_regions';
         do {
             $undisturbed->run(['cron']);
         } while ($undisturbed->value($settled) < $this->installation->value($settled));
         $sql = 'SELECT * FROM impressions ORDER BY region, video_id, rank_group, age_group';
-        [$expected, $looks] = [$undisturbed->rows($sql), $this->installation->rows($sql)];
-        self::assertCount(count($expected), $looks, Draws::hint());
+        [$expected, $impressions] = [$undisturbed->rows($sql), $this->installation->rows($sql)];
+        self::assertCount(count($expected), $impressions, Draws::hint());
         foreach ($expected as $index => $row) {
             self::assertEqualsWithDelta(
                 $row['impressions'],
-                $looks[$index]['impressions'],
+                $impressions[$index]['impressions'],
                 1e-6,
                 Draws::hint(),
             );
-            self::assertEqualsWithDelta($row['clicks'], $looks[$index]['clicks'], 1e-6, Draws::hint());
+            self::assertEqualsWithDelta($row['clicks'], $impressions[$index]['clicks'], 1e-6, Draws::hint());
         }
     }
 

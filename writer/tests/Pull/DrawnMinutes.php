@@ -45,7 +45,7 @@ final class DrawnMinutes
             $until = min($this->now - 1, $from + $this->random->getInt(0, 6) - 1);
             for ($minute = $from; $minute <= $until; $minute++) {
                 foreach (range(1, $this->random->getInt(1, 3)) as $generation) {
-                    $shard['looks'][] = FakeEdge::looks($minute, $this->ranks(), '', $generation);
+                    $shard['looks'][] = FakeEdge::impressions($minute, $this->ranks(), '', $generation);
                 }
                 $shard['served'][] = FakeEdge::served($minute, $this->random->getInt(1, 20));
             }
@@ -65,15 +65,15 @@ final class DrawnMinutes
         $this->edge->hold($this->held);
     }
 
-    /** @return array<string, array{int, int}> looks and views by region and video, of all shards */
+    /** @return array<string, array{int, int}> impressions and clicks by region and video, of all shards */
     public function sums(): array
     {
         $sums = [];
         foreach ($this->held as $name => $shard) {
             foreach ($shard['looks'] as ['ranks' => $ranks]) {
-                foreach ($ranks as [, $video, $looks, $views]) {
+                foreach ($ranks as [, $video, $impressions, $clicks]) {
                     $sum = $sums[substr($name, 0, 2) . " $video"] ?? [0, 0];
-                    $sums[substr($name, 0, 2) . " $video"] = [$sum[0] + $looks, $sum[1] + $views];
+                    $sums[substr($name, 0, 2) . " $video"] = [$sum[0] + $impressions, $sum[1] + $clicks];
                 }
             }
         }
@@ -82,7 +82,7 @@ final class DrawnMinutes
         return $sums;
     }
 
-    /** @return list<array{int, string, int, int}> rank, video, looks, views */
+    /** @return list<array{int, string, int, int}> rank, video, impressions, clicks */
     private function ranks(): array
     {
         $ranks = [];

@@ -11,7 +11,7 @@ use TrendVault\Writer\Cli\ExitCode;
 final class EdgePullTest extends PullTestCase
 {
     #[Test]
-    public function looks_and_views_are_pulled_counted_and_ranked_by(): void
+    public function impressions_and_clicks_are_pulled_counted_and_ranked_by(): void
     {
         $this->holdOneMinute();
 
@@ -19,10 +19,10 @@ final class EdgePullTest extends PullTestCase
 
         self::assertSame(ExitCode::Ok, $run->exitCode, $run->errors);
         self::assertSame(
-            ['looks' => 19, 'views' => 4, 'lists' => 12],
+            ['impressions' => 19, 'clicks' => 4, 'lists' => 12],
             self::facts($run->events('pulled')[0]),
         );
-        self::assertEquals(19, $run->events('looks_counted')[0]['looks']);
+        self::assertEquals(19, $run->events('impressions_counted')[0]['impressions']);
         self::assertSame(
             [
                 ['video_id' => 'a', 'impressions' => 10.0, 'clicks' => 3.0],
@@ -62,7 +62,7 @@ final class EdgePullTest extends PullTestCase
     {
         $minute = $this->now - 5;
         $shard = [
-            'looks' => [FakeEdge::looks($minute, [[1, 'a', 10, 1]])],
+            'looks' => [FakeEdge::impressions($minute, [[1, 'a', 10, 1]])],
             'served' => [FakeEdge::served($minute, 10)],
         ];
         $this->edge->hold(['GB-0' => ['last_closed' => $this->now, ...$shard]], ['GB-0', 'GB-1']);
@@ -73,14 +73,17 @@ final class EdgePullTest extends PullTestCase
             'does not answer for GB-1: status 503',
             $first->message('source_failed'),
         );
-        self::assertSame([10, 0], [$this->region()['looks'], $this->region()['settled_looks']]);
+        self::assertSame([10, 0], [$this->region()['impressions'], $this->region()['settled_impressions']]);
 
         $this->edge->hold([
             'GB-0' => ['last_closed' => $this->now, ...$shard],
-            'GB-1' => ['last_closed' => $this->now, 'looks' => [FakeEdge::looks($minute, [[1, 'b', 5, 1]])]],
+            'GB-1' => [
+                'last_closed' => $this->now,
+                'looks' => [FakeEdge::impressions($minute, [[1, 'b', 5, 1]])],
+            ],
         ]);
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
-        self::assertSame([15, 15], [$this->region()['looks'], $this->region()['settled_looks']]);
+        self::assertSame([15, 15], [$this->region()['impressions'], $this->region()['settled_impressions']]);
     }
 
     #[Test]
@@ -125,8 +128,8 @@ final class EdgePullTest extends PullTestCase
                 'GB-0' => [
                     'last_closed' => $this->now,
                     'looks' => [
-                        FakeEdge::looks($minute, [[1, 'a', 10, 1]]),
-                        FakeEdge::looks($this->now - 60, [[1, 'a', 7, 1]]),
+                        FakeEdge::impressions($minute, [[1, 'a', 10, 1]]),
+                        FakeEdge::impressions($this->now - 60, [[1, 'a', 7, 1]]),
                     ],
                     'served' => [FakeEdge::served($minute, 10)],
                 ],
@@ -136,7 +139,7 @@ final class EdgePullTest extends PullTestCase
 
         $this->installation->run(['cron']);
 
-        self::assertSame([17, 10], [$this->region()['looks'], $this->region()['settled_looks']]);
+        self::assertSame([17, 10], [$this->region()['impressions'], $this->region()['settled_impressions']]);
     }
 
     #[Test]
@@ -167,7 +170,7 @@ final class EdgePullTest extends PullTestCase
             '',
             'refuses the signature of the request for the list of shards (tampered)',
         ];
-        yield 'off' => [[], 'status 404', 'does not count views'];
+        yield 'off' => [[], 'status 404', 'does not count impressions'];
         yield 'no key' => [['VIEWS_KEYS' => ''], '', 'VIEWS_KEYS is not set'];
         yield 'a short key' => [['VIEWS_KEYS' => 'v1:MRZQXbCk'], '', 'at least 32 random bytes'];
         yield 'no TLS' => [['SOURCES' => 'edge:http://lists.example'], '', 'http is for this machine only'];
@@ -197,8 +200,8 @@ final class EdgePullTest extends PullTestCase
             'GB-0' => [
                 'last_closed' => $this->now,
                 'looks' => [
-                    FakeEdge::looks($minute, [[1, 'a', 8, 2], [2, 'b', 7, 1]]),
-                    FakeEdge::looks($minute, [[1, 'a', 2, 1], [2, 'b', 2, 0]], generation: 2),
+                    FakeEdge::impressions($minute, [[1, 'a', 8, 2], [2, 'b', 7, 1]]),
+                    FakeEdge::impressions($minute, [[1, 'a', 2, 1], [2, 'b', 2, 0]], generation: 2),
                 ],
                 'served' => [FakeEdge::served($minute, 12)],
             ],
@@ -211,6 +214,6 @@ final class EdgePullTest extends PullTestCase
      */
     private static function facts(array $event): array
     {
-        return array_intersect_key($event, ['looks' => 0, 'views' => 0, 'lists' => 0]);
+        return array_intersect_key($event, ['impressions' => 0, 'clicks' => 0, 'lists' => 0]);
     }
 }

@@ -72,11 +72,15 @@ final class FakeEdge
     }
 
     /**
-     * @param list<array{int, string, int, int}> $ranks rank, video, looks, views
+     * @param list<array{int, string, int, int}> $ranks rank, video, impressions, clicks
      * @return array<string, mixed> what was told of one list in a minute
      */
-    public static function looks(int $minute, array $ranks, string $category = '', int $generation = 1): array
-    {
+    public static function impressions(
+        int $minute,
+        array $ranks,
+        string $category = '',
+        int $generation = 1,
+    ): array {
         return ['window' => 'day', ...compact('minute', 'category', 'generation', 'ranks')];
     }
 

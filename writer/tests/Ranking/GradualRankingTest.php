@@ -38,12 +38,12 @@ final class GradualRankingTest extends TestCase
             $contenders = self::region($draws);
             $share = [0.0, self::SHARE][$state % 2];
             $before = self::lists($contenders, $share);
-            $looked = self::withOneLookMore($contenders, $before, $draws);
+            $changed = self::withOneImpressionMore($contenders, $before, $draws);
             $seen = array_find(
-                $looked,
+                $changed,
                 static fn(Contender $one, int $index): bool => $one !== $contenders[$index],
             );
-            foreach (self::lists($looked, $share) as $name => $after) {
+            foreach (self::lists($changed, $share) as $name => $after) {
                 self::assertLessThanOrEqual(
                     self::LARGEST_MOVE,
                     self::largestMove($before[$name], $after, $seen->videoId),
@@ -54,7 +54,7 @@ final class GradualRankingTest extends TestCase
     }
 
     /**
-     * Somebody looks at the first rank wherever anybody looks at a list. Without that, the first look at it may change
+     * The first rank is on screen wherever any rank of a list is. Without that, the first impression there may change
      * scores by half (docs/ranking.md says so), and one state in a thousand moves by more than three ranks.
      *
      * @return list<Contender> many or few, busy or quiet, counted elsewhere or not, of many channels or few
@@ -94,14 +94,14 @@ final class GradualRankingTest extends TestCase
         }
         $evidence = [];
         foreach ($ranks as $rank) {
-            $looks = floor($loads / $rank ** 0.9);
-            $views = min($looks, $draws->count($looks * 0.04 * $draws->factor(1.0)));
+            $impressions = floor($loads / $rank ** 0.9);
+            $clicks = min($impressions, $draws->count($impressions * 0.04 * $draws->factor(1.0)));
             $age = (100 * $draws->share()) ** 2 / 100;
             $evidence[] = new ClickCounts(
                 RankGroup::of($rank),
                 ClickCounts::ageGroup($age),
-                $looks,
-                $views,
+                $impressions,
+                $clicks,
                 $age,
                 self::NOW,
             );
@@ -115,7 +115,7 @@ final class GradualRankingTest extends TestCase
      * @param array<string, RankedList> $lists
      * @return list<Contender>
      */
-    private static function withOneLookMore(array $contenders, array $lists, Draws $draws): array
+    private static function withOneImpressionMore(array $contenders, array $lists, Draws $draws): array
     {
         $list = array_values($lists)[(int) (count($lists) * $draws->share())];
         $index = (int) (min(60, count($list->candidates)) * $draws->share());

@@ -131,12 +131,12 @@ final class LanguageListsTest extends TestCase
     }
 
     #[Test]
-    public function where_looks_are_counted_the_list_of_a_language_explores_within_its_share_too(): void
+    public function where_impressions_are_counted_the_list_of_a_language_explores_within_its_share_too(): void
     {
         $this->observe(60, 'de');
         $this->observe(60, 'en');
         $this->publish();
-        $looks = array_map(
+        $impressions = array_map(
             fn(int $index, string $id): CountedImpressions => new CountedImpressions(
                 self::NOON,
                 'GB',
@@ -148,7 +148,7 @@ final class LanguageListsTest extends TestCase
             array_keys(array_slice($this->ranks(''), 0, 48)),
             array_slice($this->ranks(''), 0, 48),
         );
-        new ImpressionStore($this->database)->add($looks);
+        new ImpressionStore($this->database)->add($impressions);
         foreach ([0.0, 0.25] as $share) {
             $this->publish($share);
             $explored = array_column(
@@ -162,7 +162,7 @@ final class LanguageListsTest extends TestCase
             $part = array_sum(
                 array_map(static fn(int $rank): float => $rank > 48 ? 0.0 : 1 / $rank, $explored),
             );
-            // Ranks of a group share their looks: the sum over ranks differs a little from the one over groups.
+            // Ranks of a group share their impressions: the sum over ranks differs a little from the one over groups.
             self::assertLessThanOrEqual(1.3 * $share * $all, $part);
         }
     }

@@ -21,7 +21,7 @@ final class ClosedLoopTest extends TestCase
     private const array SMALL = ['births_per_hour' => 2, 'days' => 0.75, 'warm_up_days' => 0.25];
 
     #[Test]
-    public function a_list_that_learns_from_looks_is_good_where_naive_feedback_freezes(): void
+    public function a_list_that_learns_from_impressions_is_good_where_naive_feedback_freezes(): void
     {
         $world = new World()->with(self::SMALL);
 

@@ -23,8 +23,8 @@ import type { Failure, List, ReadList } from "./list-reader.ts";
 /** What a visitor is told above the list; null when there is nothing to say. */
 type NoticeKind = "stale" | "fallback" | "offline" | "unverified" | "failed" | "newer" | "loading" | null;
 
-/** How the element looks: `lang` is its attribute, or null. */
-type Look = { lang: string | null; thumbHosts: readonly string[] };
+/** How the element appears: `lang` is its attribute, or null. */
+type Appearance = { lang: string | null; thumbHosts: readonly string[] };
 
 type Language = { messages: Messages; formats: Formats };
 
@@ -43,8 +43,8 @@ export class ListPresenter {
     return this.#root.items;
   }
 
-  /** What is shown next has this look. Loads the messages of the language that the page wants, else that of the region. */
-  async prepare({ lang, thumbHosts }: Look, region: string | null): Promise<void> {
+  /** What is shown next appears so. Loads the messages of the language that the page wants, else that of the region. */
+  async prepare({ lang, thumbHosts }: Appearance, region: string | null): Promise<void> {
     const language = languageOf(lang === null ? likelyLanguage(region) : (lang.split("-")[0] ?? ""));
     this.#thumbHosts = thumbHosts;
     this.#language = { messages: await loadMessages(language), formats: formatsOf(language) };

@@ -2,7 +2,7 @@ import { defaultWindow } from "@trendvault/contract/lists";
 import type { Explanation, TrendingParameters } from "@trendvault/contract/responses";
 import type { Connection } from "../connection.ts";
 import { ProblemError, restartOf } from "../problem-error.ts";
-import { tellLooks } from "../tell-looks.ts";
+import { reportImpressions } from "../report-impressions.ts";
 import { toDom } from "../view/dom.ts";
 import { h } from "../view/nodes.ts";
 import { ListPresenter } from "./list-presenter.ts";
@@ -76,7 +76,7 @@ export class TrendvaultList extends Base {
   #next: Promise<boolean> | null = null;
   #failures = 0;
   #isReloadDue = false;
-  readonly #looks = new ShownLooks(this);
+  readonly #impressions = new ShownImpressions(this);
   readonly #timer = new VisibleTimer(() => this.#refreshInTime());
 
   /** The page of the list that was shown last, or null. */
@@ -96,7 +96,7 @@ export class TrendvaultList extends Base {
     this.#timer.stop();
     this.#reader?.end();
     this.#reader = null;
-    this.#looks.end();
+    this.#impressions.end();
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
@@ -148,7 +148,7 @@ export class TrendvaultList extends Base {
   }
 
   #forget(): void {
-    this.#looks.end();
+    this.#impressions.end();
     this.#presenter?.clear();
     this.#reader?.end();
     this.#reader = null;
@@ -213,7 +213,7 @@ export class TrendvaultList extends Base {
     const before = this.#presenter?.items.length ?? 0;
     this.#presenter?.append(list);
     this.#pages.push(list);
-    this.#looks.begin(list, this.#presenter?.items.slice(before) ?? [], { src: this.#attributes.src });
+    this.#impressions.begin(list, this.#presenter?.items.slice(before) ?? [], { src: this.#attributes.src });
     dispatch(this, "trendvault-list", { list, age: ageSeconds, state });
     return true;
   }
@@ -221,7 +221,7 @@ export class TrendvaultList extends Base {
   async #show(reader: ListReader, read: ReadList, options: { again: boolean }): Promise<boolean> {
     await this.#prepare(reader, read.list.region);
     if (reader.isEnded) return false;
-    this.#looks.end();
+    this.#impressions.end();
     this.#presenter?.show(read.list);
     this.#opened(read, options);
     return true;
@@ -234,7 +234,7 @@ export class TrendvaultList extends Base {
     this.#shown = read;
     this.#newer = null;
     this.#failures = 0;
-    this.#looks.begin(list, this.#presenter?.items ?? [], { src: this.#attributes.src, again });
+    this.#impressions.begin(list, this.#presenter?.items ?? [], { src: this.#attributes.src, again });
     this.#setTimer(null);
     this.#describe();
     dispatch(this, "trendvault-list", { list, age: ageSeconds, state });
@@ -425,8 +425,8 @@ export function refreshDelay(
   return Math.max(backoff, asked) * (1 + random / 4);
 }
 
-/** Tells what is looked at of the pages that an element shows, when it has the attribute `views`. */
-class ShownLooks {
+/** Reports impressions and clicks of the pages that an element shows, when it has the attribute `views`. */
+class ShownImpressions {
   readonly #element: HTMLElement;
   #ends: (() => void)[] = [];
 
@@ -437,7 +437,7 @@ class ShownLooks {
   /** A page is shown from now on, by these elements. `again`: in place of an older list, and not because the visitor asked. */
   begin(list: List, elements: Element[], { src, again = false }: { src: string; again?: boolean }): void {
     if (!this.#element.hasAttribute("views")) return;
-    this.#ends.push(tellLooks(list, elements, { url: `${src}/api/views`, again }));
+    this.#ends.push(reportImpressions(list, elements, { url: `${src}/api/views`, again }));
   }
 
   /** None of them is shown any more. */

@@ -265,7 +265,7 @@ final class EdgeFailure extends Exception
                 isRefusal: true,
             ),
             404 => new self(
-                'The edge does not count views: expected VIEWS_KEYS and the binding VIEWS to be set there.',
+                'The edge does not count impressions: expected VIEWS_KEYS and the binding VIEWS to be set there.',
                 isRefusal: true,
             ),
             default => self::noAnswer($subject, "status $status$said"),
@@ -289,7 +289,7 @@ final readonly class EdgeSettings
 
     private function __construct(
         public KeyRing $keys,
-        /** How many looks are counted at most for each list that the edge served. */
+        /** how many impressions are counted at most for each list that the edge served. */
         public float $ceilingFactor,
         /** For all requests of a run together. */
         public int $timeoutSeconds,

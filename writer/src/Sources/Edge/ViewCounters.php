@@ -62,7 +62,7 @@ final readonly class ViewCounters
  * Whole closed minutes of one shard, as contract/openapi.ts describes them, checked: an answer is taken whole or not
  * at all. A minute is Unix time / 60.
  *
- * @phpstan-type Looks array{minute: int, window: string, category: string, ranks: list<array{int, string, int, int}>}
+ * @phpstan-type Impressions array{minute: int, window: string, category: string, ranks: list<array{int, string, int, int}>}
  * @phpstan-type Served array{minute: int, window: string, category: string, pages: list<array{int, int, int}>}
  */
 final readonly class ClosedMinutes
@@ -77,7 +77,7 @@ final readonly class ClosedMinutes
     /**
      * @param int $until every minute after $after and up to this one is here
      * @param ?int $lostUntil minutes after $after and up to this one were deleted before they were pulled
-     * @param list<Looks> $looks rank, video, looks, views
+     * @param list<Impressions> $impressions rank, video, impressions, clicks
      * @param list<Served> $served ranks before the page, ranks of the page, how often it was served
      */
     private function __construct(
@@ -86,7 +86,7 @@ final readonly class ClosedMinutes
         public int $until,
         public int $lastClosed,
         public ?int $lostUntil,
-        public array $looks,
+        public array $impressions,
         public array $served,
     ) {}
 
@@ -136,7 +136,7 @@ final readonly class ClosedMinutes
             $until,
             $lastClosed,
             $lost,
-            self::looks($members, $shard, $oldest, $until),
+            self::impressions($members, $shard, $oldest, $until),
             self::served($members, $shard, $oldest, $until),
         );
     }
@@ -153,20 +153,20 @@ final readonly class ClosedMinutes
 
     /**
      * @param array<mixed> $members
-     * @return list<Looks>
+     * @return list<Impressions>
      * @throws EdgeFailure
      */
-    private static function looks(array $members, string $shard, int $oldest, int $until): array
+    private static function impressions(array $members, string $shard, int $oldest, int $until): array
     {
-        $looks = [];
+        $impressions = [];
         foreach (self::rows($members, 'looks', $shard) as $row) {
-            $looks[] = [
+            $impressions[] = [
                 ...self::listOf($row, 'looks', $shard, $oldest, $until),
                 'ranks' => self::counts($row, 'ranks', self::rank(...), 'looks', $shard),
             ];
         }
 
-        return $looks;
+        return $impressions;
     }
 
     /**
@@ -255,17 +255,19 @@ final readonly class ClosedMinutes
         if (!is_array($entry) || !array_is_list($entry) || count($entry) !== 4) {
             return null;
         }
-        [$rank, $video, $looks, $views] = $entry;
+        [$rank, $video, $impressions, $clicks] = $entry;
 
-        return self::isCount($rank) &&
+        $isRank =
+            self::isCount($rank) &&
             $rank >= 1 &&
             $rank <= self::LAST_RANK &&
             is_string($video) &&
             preg_match(ObservationParser::ID, $video) === 1 &&
-            self::isCount($looks) &&
-            self::isCount($views)
-            ? [$rank, $video, $looks, $views]
-            : null;
+            self::isCount($impressions) &&
+            self::isCount($clicks);
+
+        /** @var array{int, string, int, int} $entry not copied: an answer may have 360,000 of them */
+        return $isRank ? $entry : null;
     }
 
     /** @return ?array{int, int, int} */

@@ -92,7 +92,7 @@ export function languageOf(wanted: string): PageLanguage {
   return findPageLanguage(wanted) ?? "en";
 }
 
-/** The language that most people of a country are likely to read (CLDR): the element does not know a site's own markets. */
+/** The language that most people of a country are likely to read (CLDR): the element does not know a site's own regions. */
 export function likelyLanguage(region: string | null): string {
   if (!/^[a-z]{2}$/i.test(region ?? "")) return "en";
   return new Intl.Locale(`und-${region}`).maximize().language;

@@ -17,7 +17,7 @@ use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 use TrendVault\Writer\Tests\Support\StoredObservations;
 
-final class LookedRankingTest extends TestCase
+final class LearningRankingTest extends TestCase
 {
     private const int NOON = FixedClock::NOON;
     private const float EXPLORE_SHARE = 0.25;
@@ -35,24 +35,24 @@ final class LookedRankingTest extends TestCase
     }
 
     #[Test]
-    public function a_market_without_looks_ranks_by_the_forecast_to_the_last_digit(): void
+    public function a_region_without_impressions_ranks_by_the_forecast_to_the_last_digit(): void
     {
         $this->observe(200);
         $before = $this->publish();
         $this->catalogue('announced', 'FR');
-        $this->look('FR', 'announced', 1, 50, 20);
+        $this->see('FR', 'announced', 1, 50, 20);
 
         self::assertSame($before, $this->publish(), Draws::hint());
     }
 
     #[Test]
-    public function the_first_looks_and_views_of_a_market_change_its_list_gradually(): void
+    public function the_first_impressions_and_clicks_of_a_region_change_its_list_gradually(): void
     {
         $this->observe(300);
         $list = $this->publish();
         for ($message = 0; $message < 60; $message++) {
             $rank = mt_rand(1, 48);
-            $this->look('GB', $list[$rank - 1]['video_id'], $rank, 1, mt_rand(0, 1));
+            $this->see('GB', $list[$rank - 1]['video_id'], $rank, 1, mt_rand(0, 1));
             $next = $this->publish();
             self::assertLessThanOrEqual(3, self::largestMove($list, $next), Draws::hint());
             $list = $next;
@@ -65,7 +65,7 @@ final class LookedRankingTest extends TestCase
         $this->observe(100);
         $ids = array_column($this->publish(), 'video_id');
         for ($rank = 1; $rank <= 48; $rank++) {
-            $this->look('GB', $ids[$rank - 1], $rank, 4000, $rank === 30 ? 1200 : ($rank === 1 ? 0 : 80));
+            $this->see('GB', $ids[$rank - 1], $rank, 4000, $rank === 30 ? 1200 : ($rank === 1 ? 0 : 80));
         }
         $ranks = array_flip(array_column($this->publish(), 'video_id'));
 
@@ -83,19 +83,19 @@ final class LookedRankingTest extends TestCase
         self::assertSame('video-1', $list[0]['video_id']);
         self::assertCount(40, $list);
         foreach ($list as ['rank' => $rank, 'video_id' => $id]) {
-            $this->look('GB', $id, $rank, 500, $id === 'video-20' ? 100 : 2);
+            $this->see('GB', $id, $rank, 500, $id === 'video-20' ? 100 : 2);
         }
 
         self::assertSame('video-20', $this->publish()[0]['video_id']);
     }
 
     #[Test]
-    public function explored_ranks_get_at_most_their_share_of_the_looks_and_none_when_it_is_zero(): void
+    public function explored_ranks_get_at_most_their_share_of_the_impressions_and_none_when_it_is_zero(): void
     {
         $this->observe(100);
         $list = $this->publish();
         for ($rank = 1; $rank <= 48; $rank++) {
-            $this->look(
+            $this->see(
                 'GB',
                 $list[$rank - 1]['video_id'],
                 $rank,
@@ -109,15 +109,15 @@ final class LookedRankingTest extends TestCase
                 "SELECT rank FROM explored_ranks WHERE generation = ? AND region = 'GB' AND window = 'day' AND category = ''",
                 [$generation],
             );
-            $looks = array_sum(
+            $impressions = array_sum(
                 array_map(
                     static fn(int $rank): float => $rank > 48 ? 0.0 : 1 / $rank,
                     array_column($explored, 'rank'),
                 ),
             );
             $all = array_sum(array_map(static fn(int $rank): float => 1 / $rank, range(1, 48)));
-            // Ranks of a group share their looks: the sum over ranks differs a little from the one over groups.
-            self::assertLessThanOrEqual(1.3 * $share * $all, $looks, Draws::hint());
+            // Ranks of a group share their impressions: the sum over ranks differs a little from the one over groups.
+            self::assertLessThanOrEqual(1.3 * $share * $all, $impressions, Draws::hint());
         }
     }
 
@@ -168,10 +168,10 @@ final class LookedRankingTest extends TestCase
         ]);
     }
 
-    private function look(string $region, string $id, int $rank, float $looks, float $views): void
+    private function see(string $region, string $id, int $rank, float $impressions, float $clicks): void
     {
         new ImpressionStore($this->database)->add([
-            new CountedImpressions(self::NOON, $region, $id, $rank, $looks, $views),
+            new CountedImpressions(self::NOON, $region, $id, $rank, $impressions, $clicks),
         ]);
     }
 
@@ -179,8 +179,8 @@ final class LookedRankingTest extends TestCase
     private function visitAll(array $list, int $loads): void
     {
         foreach (array_slice($list, 0, 48) as ['rank' => $rank, 'video_id' => $id]) {
-            $looks = (int) ($loads / $rank ** 0.9);
-            $this->look('GB', $id, $rank, $looks, mt_rand(0, (int) ($looks * 0.12)));
+            $impressions = (int) ($loads / $rank ** 0.9);
+            $this->see('GB', $id, $rank, $impressions, mt_rand(0, (int) ($impressions * 0.12)));
         }
     }
 

@@ -3,7 +3,7 @@ import { Random } from "@trendvault/contract/test-support/random";
 import { readViewMessage } from "@trendvault/contract/views";
 import { Window } from "happy-dom";
 import { pageOf } from "../test-support/fake-server.ts";
-import { tellLooks } from "./tell-looks.ts";
+import { reportImpressions } from "./report-impressions.ts";
 
 type Message = { token: string; seen: number; opened: number[] };
 type Page = {
@@ -55,7 +55,7 @@ function openPage(firstRank = 1, { again = false, markup = "" } = {}): { page: P
     child.innerHTML = markup;
     return child;
   });
-  const end = tellLooks(list, children, { again });
+  const end = reportImpressions(list, children, { again });
   const change = (visibilityState: string) => {
     Object.defineProperty(document, "visibilityState", { value: visibilityState, configurable: true });
     document.dispatchEvent(new window.Event("visibilitychange"));
@@ -85,7 +85,7 @@ test("one message says the deepest rank that was on screen and what was opened, 
   expect(sent).toEqual([{ token: page.list.token, seen: 29, opened: [27] }]);
 });
 
-test("what is opened afterwards is told without a further look, and each opening once", () => {
+test("a click afterwards is reported without a further impression, and each once", () => {
   const { page, sent } = openPage();
   page.show([1, 2]);
   page.hide();
@@ -118,7 +118,7 @@ test("where an item has links, only they open it", () => {
   expect(sent).toEqual([{ token: page.list.token, seen: 3, opened: [2] }]);
 });
 
-test("a list in place of an older one adds no look, and tells what is opened", () => {
+test("a list in place of an older one adds no impression, and reports clicks", () => {
   const { page, sent } = openPage(1, { again: true });
   page.show([1, 2, 3]);
   page.hide();
@@ -144,13 +144,13 @@ function doSomething({ list, children, show, hide }: Page): void {
   random.pick(deeds)();
 }
 
-test(`whatever a visitor does, looks are told once, and openings once (seed ${random.seed})`, () => {
+test(`whatever a visitor does, impressions are reported once, and clicks once (seed ${random.seed})`, () => {
   for (let round = 0; round < 300; round++) {
     const { page, sent } = openPage(1 + 10 * random.below(4));
     for (let step = 0; step < 20; step++) doSomething(page);
-    const looks = sent.filter(({ seen }) => seen > 0);
-    expect(looks.length).toBeLessThanOrEqual(1);
-    for (const { seen, opened } of looks) expect(Math.max(0, ...opened)).toBeLessThanOrEqual(seen);
+    const withImpressions = sent.filter(({ seen }) => seen > 0);
+    expect(withImpressions.length).toBeLessThanOrEqual(1);
+    for (const { seen, opened } of withImpressions) expect(Math.max(0, ...opened)).toBeLessThanOrEqual(seen);
     const opened = sent.flatMap((message) => message.opened);
     expect(new Set(opened).size).toBe(opened.length);
   }
