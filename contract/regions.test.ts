@@ -88,7 +88,7 @@ describe("a region table", () => {
     [
       "an unknown key",
       (table) => Object.assign(table, { planet: 1 }),
-      "planet: unknown, expected only $schema, default, regions",
+      "planet: unknown, expected only $schema, default, channel_limit, regions",
     ],
   ];
 
@@ -157,7 +157,7 @@ function drawTable(random: Random): string {
   return JSON.stringify(table);
 }
 
-const keysOfTable = ["default", "regions", "$schema", "1"];
+const keysOfTable = ["default", "regions", "channel_limit", "$schema", "1"];
 const keysOfRegion = ["code", "name", "languages", "countries", "colour"];
 const codes = ["US", "CA", "JP", "GB", "XK", "us", "USA", "U1", "", "É"];
 const tags = [
@@ -179,6 +179,16 @@ const drawsOfKey: Record<string, (random: Random) => unknown> = {
     random.pick(["A", "Côte d’Ivoire", "\u{1f3ac}".repeat(100), "a".repeat(101), "a\n", "a\u0085b", "", " "]),
   languages: (random) => Array.from({ length: random.below(12) % 5 }, () => random.pick(tags)),
   countries: (random) => Array.from({ length: random.below(4) }, () => random.pick(codes)),
+  channel_limit: (random) => {
+    const [videos, ranks] = [random, random].map((draws) =>
+      draws.pick([-1, 0, 1, 3, 24, 500, 501, 2.5, "3", null]),
+    );
+    return random.pick([
+      { videos, within_ranks: ranks },
+      { videos },
+      { videos, within_ranks: ranks, off: true },
+    ]);
+  },
   $schema: (random) => random.pick(["docs/regions.schema.json"]),
 };
 

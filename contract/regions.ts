@@ -51,12 +51,15 @@ export type Region = {
 export type RegionTable = {
   /** The code of the region of visitors whose country is unknown or falls to none. */
   default: string;
+  /** How many videos of one channel are within the first ranks of a list; the writer reads it. */
+  channel_limit?: { videos: number; within_ranks: number };
   regions: readonly Region[];
 };
 
 /** As many as ISO 3166-1 has codes, with XK. The numbers of generations leave room for 256 (docs/operations/scale.md). */
 export const mostRegions = 250;
 const mostLanguages = 10;
+const mostRanks = 500; // as many as a list has
 const mostFaults = 20; // that are said at once
 
 const codePattern = /^[A-Z]{2}$/;
@@ -83,9 +86,13 @@ function parse(text: string): unknown {
 function faultsOf(table: unknown): string[] {
   if (table === undefined) return ["expected JSON"];
   if (!isObject(table)) return ['expected an object with "default" and "regions"'];
-  const { default: code, regions } = table;
-  const faults = unknownKeys(table, ["$schema", "default", "regions"], "");
+  const { default: code, channel_limit: limit, regions } = table;
+  const faults = unknownKeys(table, ["$schema", "default", "channel_limit", "regions"], "");
   if (!isCode(code)) faults.push("default: expected the code of one of the regions, like GB");
+  if (limit !== undefined && !isChannelLimit(limit))
+    faults.push(
+      `channel_limit: expected "videos", from 1 to ${mostRanks}, and "within_ranks", from 0 to ${mostRanks}`,
+    );
   if (!Array.isArray(regions) || regions.length === 0 || regions.length > mostRegions)
     faults.push(`regions: expected a list of 1 to ${mostRegions} regions`);
   else faults.push(...regions.flatMap((region, index) => shapeFaults(region, `regions[${index}]`)));
@@ -133,6 +140,15 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isListOf(value: unknown, isOne: (one: unknown) => boolean): value is string[] {
   return Array.isArray(value) && value.every(isOne) && new Set(value).size === value.length;
+}
+
+function isChannelLimit(value: unknown): boolean {
+  if (!isObject(value) || Object.keys(value).length !== 2) return false;
+  return isFrom(1, value.videos) && isFrom(0, value.within_ranks);
+}
+
+function isFrom(least: number, value: unknown): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= least && value <= mostRanks;
 }
 
 function isCode(value: unknown): value is string {

@@ -101,9 +101,10 @@ function pageOf<Item extends z.ZodType>(item: Item) {
         "When the list was made that `previous_rank` is from: about an hour before, less while there is no hour of history; null without any",
     }),
     newest_observed_at: time.nullable().meta({ description: "The time of this region's newest view count" }),
-    channel_limit: z
-      .strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) })
-      .meta({ description: "At most this many videos of one channel within the first ranks" }),
+    channel_limit: z.strictObject({ videos: z.int().min(1), within_ranks: z.int().min(0) }).meta({
+      description:
+        "At most this many videos of one channel within the first ranks, while others have one left; 0 ranks for no limit",
+    }),
     count: z.int().min(0).max(largestLimit),
     total: z.int().min(0).meta({ description: "Ranks in the whole list" }),
     token: z.string().max(longestToken).meta({

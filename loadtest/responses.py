@@ -193,14 +193,11 @@ def _require_next(request: PageRequest, body: Mapping[str, Any]) -> None:
 
 
 def _require_order(items: list[dict[str, Any]], *, limited_ranks: int) -> None:
-    """Scores fall. The channel limit holds within the first ranks and moves videos behind them, so scores
-    may rise there, and only there."""
+    """Scores fall. The channel limit moves videos behind the first ranks, or behind those that all channels
+    fill together: there scores may rise, and only there."""
     require(len({item["id"] for item in items}) == len(items), "a video twice on a page")
-    falling = all(
-        above["score"] >= below["score"] or above["rank"] <= limited_ranks < below["rank"]
-        for above, below in pairwise(items)
-    )
-    require(falling, "scores out of order")
+    rises = [above["rank"] for above, below in pairwise(items) if above["score"] < below["score"]]
+    require(len(rises) <= 1 and max(rises, default=0) <= limited_ranks, "scores out of order")
 
 
 def _require_digest(response: Response) -> None:

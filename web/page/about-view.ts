@@ -53,12 +53,14 @@ function contentOf(making: About): ViewElement[] {
               " known, not who did it.",
           )
         : null,
-      h(
-        "li",
-        {},
-        `Its channel: at most ${limit.videos} videos of one channel are within the first ` +
-          `${limit.within_ranks} ranks; the others come after them.`,
-      ),
+      limit.within_ranks === 0
+        ? null
+        : h(
+            "li",
+            {},
+            `Its channel: at most ${limit.videos} videos of one channel are within the first ` +
+              `${limit.within_ranks} ranks, while other channels have one left; the others come after them.`,
+          ),
     ),
     ...exploring(making),
     h("h2", {}, "What is in force"),

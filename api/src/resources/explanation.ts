@@ -157,7 +157,7 @@ function limitSentence({ place, channel_limit: { videos, within_ranks } }: Facts
   if (place === null || place.rank_without_channel_limit === place.rank) return null;
   const without = place.rank_without_channel_limit;
   const rank = without === null ? "beyond the end of the list" : `at rank ${without}`;
-  return `A channel has at most ${videos} videos in the first ${within_ranks} ranks; without that limit it would be ${rank}.`;
+  return `A channel has at most ${videos} videos in the first ${within_ranks} ranks, while others have one left; without that limit it would be ${rank}.`;
 }
 
 function visitorsSentence({ visitors, place }: Facts): string | null {

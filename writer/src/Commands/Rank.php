@@ -15,6 +15,7 @@ use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\ClockRecord;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Ranking\ChannelLimit;
 use TrendVault\Writer\Ranking\ClockBackwards;
 use TrendVault\Writer\Ranking\EmptyPublication;
 use TrendVault\Writer\Ranking\Forecast;
@@ -108,11 +109,15 @@ final readonly class RankStep
     {
         self::allowMemory();
         $started = hrtime(true);
+        $limit = RegionSettings::table($this->context->settings)->channelLimit;
         $ranking = new RankingPublisher(
             $this->database,
             $this->context->settings->exploreShare,
             SourceKinds::of($this->context->settings->sources),
             RegionSettings::of($this->context->settings),
+            $limit === null
+                ? new ChannelLimit()
+                : new ChannelLimit((int) $limit['videos'], (int) $limit['within_ranks']),
         );
         $now = $this->context->now();
         $fullSince = $allowsEmpty ? null : $this->fullSince($now);

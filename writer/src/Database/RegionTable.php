@@ -12,6 +12,8 @@ final readonly class RegionTable
 {
     private const int MOST_REGIONS = 250;
     private const int MOST_LANGUAGES = 10;
+    /** As many as a list has. */
+    private const int MOST_RANKS = 500;
     private const string CODE = '/^[A-Z]{2}$/D';
     private const string LANGUAGE = '/^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/D';
     private const string NAME = '/^[^\x{0}-\x{1f}\x{7f}-\x{9f}]{1,100}$/Du';
@@ -22,8 +24,11 @@ final readonly class RegionTable
       WHERE name IS NOT excluded.name OR languages IS NOT excluded.languages
     SQL;
 
-    /** @param non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}> $regions in the order of the file */
-    private function __construct(public array $regions) {}
+    /**
+     * @param non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}> $regions in the order of the file
+     * @param ?array{videos: int|float, within_ranks: int|float} $channelLimit of all lists; whole numbers
+     */
+    private function __construct(public array $regions, public ?array $channelLimit) {}
 
     /**
      * @param string $text JSON
@@ -35,11 +40,13 @@ final readonly class RegionTable
         if ($faults !== []) {
             throw BadRegionTable::because($faults);
         }
-        /** @var array{default: string, regions: non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}>} $table */
+        /** @var array{default: string, channel_limit?: array{videos: int|float, within_ranks: int|float}, regions: non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}>} $table */
         $table = json_decode($text, true);
         $faults = self::relationFaults($table['default'], $table['regions']);
 
-        return $faults === [] ? new self($table['regions']) : throw BadRegionTable::because($faults);
+        return $faults === []
+            ? new self($table['regions'], $table['channel_limit'] ?? null)
+            : throw BadRegionTable::because($faults);
     }
 
     /** @return non-empty-list<string> */
@@ -99,9 +106,16 @@ final readonly class RegionTable
             return ['expected an object with "default" and "regions"'];
         }
         $regions = $table->regions ?? null;
-        $faults = self::unknownKeys($table, ['$schema', 'default', 'regions'], '');
+        $faults = self::unknownKeys($table, ['$schema', 'default', 'channel_limit', 'regions'], '');
         if (!self::matches(self::CODE, $table->default ?? null)) {
             $faults[] = 'default: expected the code of one of the regions, like GB';
+        }
+        if (property_exists($table, 'channel_limit') && !self::isChannelLimit($table->channel_limit)) {
+            $faults[] =
+                'channel_limit: expected "videos", from 1 to ' .
+                self::MOST_RANKS .
+                ', and "within_ranks", from 0 to ' .
+                self::MOST_RANKS;
         }
         if (!is_array($regions) || $regions === [] || count($regions) > self::MOST_REGIONS) {
             $faults[] = 'regions: expected a list of 1 to ' . self::MOST_REGIONS . ' regions';
@@ -188,6 +202,21 @@ final readonly class RegionTable
                 $unknown,
             ),
         );
+    }
+
+    private static function isChannelLimit(mixed $limit): bool
+    {
+        return $limit instanceof stdClass &&
+            array_diff(array_keys((array) $limit), ['videos', 'within_ranks']) === [] &&
+            self::isFrom(1, $limit->videos ?? null) &&
+            self::isFrom(0, $limit->within_ranks ?? null);
+    }
+
+    private static function isFrom(int $least, mixed $value): bool
+    {
+        return (is_int($value) || (is_float($value) && floor($value) === $value)) &&
+            $value >= $least &&
+            $value <= self::MOST_RANKS;
     }
 
     private static function areEach(string $pattern, mixed $values): bool

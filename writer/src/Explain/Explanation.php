@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Explain;
 
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\Ranking\ChannelLimit;
 use TrendVault\Writer\Ranking\ClickModel;
 use TrendVault\Writer\Ranking\Contender;
 use TrendVault\Writer\Ranking\ExplainedVideo;
@@ -49,6 +50,7 @@ final readonly class Explanation
         public int $generationAt,
         public string $formula,
         public array $ranks,
+        public ChannelLimit $channelLimit,
         public array $limited,
         public array $history,
         /** Why it was taken down; null when it was not. */
@@ -62,9 +64,9 @@ final readonly class Explanation
     {
         /** @var ?array{title: string, channel: string, category: ?string, published_at: ?int, first_observed_at: ?int, first_seen_at: int, ...<string, mixed>} $row */
         $row = $database->row(self::VELOCITY, [$videoId, $region]);
-        /** @var ?array{id: int, published_at: int, formula: string} $generation */
+        /** @var ?array{id: int, published_at: int, formula: string, max_per_channel: int, max_per_channel_ranks: int} $generation */
         $generation = $database->row(
-            'SELECT id, published_at, formula FROM generations ORDER BY id DESC LIMIT 1',
+            'SELECT id, published_at, formula, max_per_channel, max_per_channel_ranks FROM generations ORDER BY id DESC LIMIT 1',
         );
         if ($row === null || $generation === null) {
             return null;
@@ -93,6 +95,10 @@ final readonly class Explanation
             generationAt: $generation['published_at'],
             formula: $generation['formula'],
             ranks: array_column($ranks, null, 'window'),
+            channelLimit: new ChannelLimit(
+                $generation['max_per_channel'],
+                $generation['max_per_channel_ranks'],
+            ),
             limited: $stored->limited ?? [],
             history: $history,
             removal: new Removals($database)->reasonFor($videoId, $row['channel']),

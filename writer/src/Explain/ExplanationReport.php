@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Explain;
 
-use TrendVault\Writer\Ranking\ChannelLimit;
 use TrendVault\Writer\Ranking\ClickCounts;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\Window;
@@ -39,8 +38,8 @@ final readonly class ExplanationReport
             ),
             sprintf(
                 '  limit     at most %d videos of a channel in the first %d',
-                ChannelLimit::MAX_VIDEOS,
-                ChannelLimit::WITHIN_RANKS,
+                $facts->channelLimit->videos,
+                $facts->channelLimit->withinRanks,
             ),
             ...$this->limitedLines(),
             ...$this->visitorLines(),

@@ -4,42 +4,45 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
-/** Limits how many videos of one channel are on the first page. */
+/** Limits how many videos of one channel are in the first ranks. It moves videos down and leaves none out. */
 final readonly class ChannelLimit
 {
-    public const int MAX_VIDEOS = 3;
+    public const int VIDEOS = 3;
     public const int WITHIN_RANKS = 24;
 
+    /** @param int $withinRanks 0 for no limit */
+    public function __construct(
+        public int $videos = self::VIDEOS,
+        public int $withinRanks = self::WITHIN_RANKS,
+    ) {}
+
     /**
-     * Moves the videos above a channel's limit behind the first ranks, where they keep their order.
-     * When there are not enough other channels to fill the first ranks, the list ends early:
-     * any further video would get one of these ranks and break the limit.
+     * Moves the videos above a channel's limit behind the first ranks, where they keep their order; further up where the
+     * other channels have no videos left for these ranks.
      *
      * @param list<Candidate> $candidates in order
      * @return array<int, Candidate> by rank; the keys are their places before, from 0
      */
-    public static function apply(array $candidates): array
+    public function apply(array $candidates): array
     {
-        $first = self::first($candidates);
-
-        return count($first) < self::WITHIN_RANKS ? $first : $first + $candidates;
+        return $this->first($candidates) + $candidates;
     }
 
     /**
      * @param list<Candidate> $candidates in order
-     * @return array<int, Candidate> those in the first ranks, by index in the list
+     * @return array<int, Candidate> those in the first ranks, by index in the list; fewer where the channels are used up
      */
-    public static function first(array $candidates): array
+    public function first(array $candidates): array
     {
         $first = $counts = [];
         foreach ($candidates as $index => $candidate) {
+            if (count($first) === $this->withinRanks) {
+                break;
+            }
             $channel = "#$candidate->channel";
             $counts[$channel] = ($counts[$channel] ?? 0) + 1;
-            if ($counts[$channel] <= self::MAX_VIDEOS) {
+            if ($counts[$channel] <= $this->videos) {
                 $first[$index] = $candidate;
-            }
-            if (count($first) === self::WITHIN_RANKS) {
-                break;
             }
         }
 

@@ -32,9 +32,12 @@ final class RankedLists
      * @param int $now UTC seconds
      * @param ?list<Window> $windows null for all
      */
-    public function __construct(private readonly int $now, ?array $windows = null)
-    {
-        $this->lists = new TopLists($windows ?? Window::cases());
+    public function __construct(
+        private readonly int $now,
+        ?array $windows = null,
+        public readonly ChannelLimit $channelLimit = new ChannelLimit(),
+    ) {
+        $this->lists = new TopLists($windows ?? Window::cases(), $channelLimit);
     }
 
     /** Adds the video to each list that its score admits it to. */

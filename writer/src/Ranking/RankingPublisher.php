@@ -40,6 +40,7 @@ final readonly class RankingPublisher
         private float $exploreShare = 0.0,
         private array $sources = [],
         private ?RegionShare $share = null,
+        private ChannelLimit $channelLimit = new ChannelLimit(),
     ) {}
 
     /**
@@ -128,7 +129,7 @@ final readonly class RankingPublisher
             fn(?int $newest): int => ($newest ?? 0) - self::MAX_UNOBSERVED_HOURS * 3600,
             $newestByRegion,
         );
-        $lists = new RankedLists($now);
+        $lists = new RankedLists($now, channelLimit: $this->channelLimit);
         $learning = new LearningRegions($this->database, $this->share);
         $removals = new Removals($this->database);
         [$videos, $channels] = array_map($removals->names(...), [RemovalKind::Video, RemovalKind::Channel]);
@@ -226,8 +227,8 @@ final readonly class GenerationWriter
             $now,
             $lists->formula,
             $lists->totalVideoCount(),
-            ChannelLimit::MAX_VIDEOS,
-            ChannelLimit::WITHIN_RANKS,
+            $lists->channelLimit->videos,
+            $lists->channelLimit->withinRanks,
             $comparedAt,
             Forecast::TAPER_HOURS,
             json_encode($this->sources, JSON_THROW_ON_ERROR),

@@ -23,7 +23,10 @@ final class TopLists
     private array $languages = [];
 
     /** @param list<Window> $windows */
-    public function __construct(private readonly array $windows) {}
+    public function __construct(
+        private readonly array $windows,
+        private readonly ChannelLimit $channelLimit = new ChannelLimit(),
+    ) {}
 
     /**
      * The lists that a video may get into, which is counted.
@@ -76,9 +79,9 @@ final class TopLists
         $byWindow = [];
         foreach ($this->windows as $window) {
             $lists = &$this->lists[$region][$window->value];
-            $targets = [($lists[self::ALL_VIDEOS] ??= new TopList(self::MAX_RANKS))];
+            $targets = [($lists[self::ALL_VIDEOS] ??= new TopList(self::MAX_RANKS, $this->channelLimit))];
             foreach ($names as $name) {
-                $targets[] = $lists[$name] ??= new TopList(self::MAX_RANKS_OF_CATEGORY);
+                $targets[] = $lists[$name] ??= new TopList(self::MAX_RANKS_OF_CATEGORY, $this->channelLimit);
             }
             $byWindow[] = [$window, $targets];
         }
@@ -112,7 +115,7 @@ final class TopLists
 
 /**
  * A list while it is built: the best of any number of candidates, under the channel limit. Holds at most
- * 2 · size + ChannelLimit::WITHIN_RANKS candidates.
+ * 2 · size + ChannelLimit::$withinRanks candidates.
  */
 final class TopList
 {
@@ -130,7 +133,7 @@ final class TopList
     private array $trialUppers = [];
     private float $trialThreshold = 0.0;
 
-    public function __construct(public readonly int $size) {}
+    public function __construct(public readonly int $size, private readonly ChannelLimit $channelLimit) {}
 
     /** False when a candidate with this score cannot get into the list. */
     public function admits(float $score): bool
@@ -142,7 +145,7 @@ final class TopList
     public function add(Candidate $candidate): void
     {
         $this->candidates[] = $candidate;
-        if (count($this->candidates) >= 2 * $this->size + ChannelLimit::WITHIN_RANKS) {
+        if (count($this->candidates) >= 2 * $this->size + $this->channelLimit->withinRanks) {
             $this->dropUnreachable();
         }
     }
@@ -166,10 +169,16 @@ final class TopList
     public function ranked(Window $window, ?Trials $trials = null): array
     {
         $this->candidates = Candidate::sorted($this->candidates);
-        $limited = ChannelLimit::apply($this->candidates);
+        $limited = $this->channelLimit->apply($this->candidates);
         if ($trials !== null) {
             $this->sortTrials();
-            $limited = $trials->placed($window, $this->candidates, $limited, $this->trials);
+            $limited = $trials->placed(
+                $window,
+                $this->candidates,
+                $limited,
+                $this->trials,
+                $this->channelLimit,
+            );
         }
 
         return array_slice($limited, 0, $this->size, true);
@@ -202,10 +211,13 @@ final class TopList
     private function dropUnreachable(): void
     {
         $this->candidates = Candidate::sorted($this->candidates);
-        $first = ChannelLimit::first($this->candidates);
-        $last = count($first) < ChannelLimit::WITHIN_RANKS ? null : end($first);
+        $first = $this->channelLimit->first($this->candidates);
+        $last = end($first);
         $best = array_slice($this->candidates, 0, $this->size, true);
-        $this->threshold = min($last->score ?? 0.0, end($best)->score);
+        $this->threshold =
+            count($first) < $this->channelLimit->withinRanks
+                ? 0.0 // one of another channel gets in, whatever its score
+                : min($last === false ? INF : $last->score, end($best)->score);
         $this->candidates = array_values($best + $first);
     }
 }

@@ -71,10 +71,15 @@ final class Trials
      * @param list<Candidate> $pool those that may be tried
      * @return array<int, Candidate> by rank; the keys are the places without the channel limit
      */
-    public function placed(Window $window, array $sorted, array $limited, array $pool): array
-    {
+    public function placed(
+        Window $window,
+        array $sorted,
+        array $limited,
+        array $pool,
+        ChannelLimit $channelLimit,
+    ): array {
         $earned = array_values($limited);
-        $places = $this->places($window, $earned, $pool);
+        $places = $this->places($window, $earned, $pool, $channelLimit);
         if ($places === []) {
             return $limited;
         }
@@ -92,7 +97,7 @@ final class Trials
      * @param list<Candidate> $pool
      * @return array<int, Candidate> by place from 0
      */
-    private function places(Window $window, array $earned, array $pool): array
+    private function places(Window $window, array $earned, array $pool, ChannelLimit $channelLimit): array
     {
         $depth = min(count($earned), count($this->perHour));
         $budget = $this->share * array_sum(array_slice($this->impressions, 0, $depth));
@@ -111,12 +116,11 @@ final class Trials
         for ($rank = 1; $rank <= $depth; $rank++) {
             $free[RankGroup::of($rank)][] = $rank;
         }
+        $first = $channelLimit->first($earned);
         $channels = array_count_values(
-            array_map(
-                static fn(Candidate $one): string => "#$one->channel",
-                array_slice($earned, 0, ChannelLimit::WITHIN_RANKS),
-            ),
+            array_map(static fn(Candidate $one): string => "#$one->channel", $first),
         );
+        $limitedRanks = count($channels) > 1 ? count($first) : 0;
         $places = $used = [];
         foreach (array_keys($values) as $key) {
             [$group, $number] = [intdiv($key, 1000), $key % 1000];
@@ -125,8 +129,8 @@ final class Trials
                 continue;
             }
             $channel = "#{$pool[$number]->channel}";
-            if ($rank <= ChannelLimit::WITHIN_RANKS) {
-                if (($channels[$channel] ?? 0) >= ChannelLimit::MAX_VIDEOS) {
+            if ($rank <= $limitedRanks) {
+                if (($channels[$channel] ?? 0) >= $channelLimit->videos) {
                     continue;
                 }
                 $channels[$channel] = ($channels[$channel] ?? 0) + 1;

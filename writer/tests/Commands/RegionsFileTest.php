@@ -82,6 +82,56 @@ final class RegionsFileTest extends TestCase
     }
 
     #[Test]
+    public function the_limit_by_channel_of_the_file_is_in_force_and_said(): void
+    {
+        $installation = self::installation(['US']);
+        $installation->run(['migrate']);
+        $lines = array_map(
+            static fn(int $number): string => NdjsonLine::of([
+                'region' => 'US',
+                'id' => "v$number",
+                'views' => 1000 - $number,
+                'channel' => $number < 4 ? 'A' : 'B',
+            ]),
+            range(1, 6),
+        );
+        $installation->run(['ingest', '-'], implode("\n", $lines));
+        $listed = static function (?array $limit) use ($installation): array {
+            self::nameRegions($installation, ['US'], $limit);
+            self::assertSame(ExitCode::Ok, $installation->run(['rank'])->exitCode);
+            $newest = '(SELECT max(id) FROM generations)';
+
+            return [
+                array_column(
+                    $installation->rows(
+                        "SELECT video_id FROM trending WHERE window = 'now' AND category = '' AND generation = $newest ORDER BY rank",
+                    ),
+                    'video_id',
+                ),
+                array_values(
+                    $installation->rows(
+                        "SELECT max_per_channel, max_per_channel_ranks FROM generations WHERE id = $newest",
+                    )[0],
+                ),
+            ];
+        };
+
+        self::assertSame(
+            [['v1', 'v4', 'v2', 'v3', 'v5', 'v6'], [1, 4]],
+            $listed(['videos' => 1, 'within_ranks' => 4]),
+        );
+        self::assertStringContainsString(
+            'at most 1 videos of a channel in the first 4',
+            $installation->run(['explain', 'US', 'v2'])->output,
+        );
+        self::assertSame(
+            [['v1', 'v2', 'v3', 'v4', 'v5', 'v6'], [3, 0]],
+            $listed(['videos' => 3.0, 'within_ranks' => 0]),
+        );
+        self::assertSame([3, 24], $listed(null)[1]);
+    }
+
+    #[Test]
     public function a_file_that_cannot_be_used_is_said_with_each_mistake(): void
     {
         $installation = self::installation(['US', 'US', 'usa']);
@@ -109,9 +159,15 @@ final class RegionsFileTest extends TestCase
         return $installation;
     }
 
-    /** @param non-empty-list<string> $codes */
-    private static function nameRegions(Installation $installation, array $codes): void
-    {
+    /**
+     * @param non-empty-list<string> $codes
+     * @param ?array<string, mixed> $channelLimit
+     */
+    private static function nameRegions(
+        Installation $installation,
+        array $codes,
+        ?array $channelLimit = null,
+    ): void {
         $region = static fn(string $code): array => [
             'code' => $code,
             'name' => "Region $code",
@@ -120,8 +176,12 @@ final class RegionsFileTest extends TestCase
         file_put_contents(
             $installation->environment['REGIONS_FILE'],
             json_encode(
-                ['default' => $codes[0], 'regions' => array_map($region, $codes)],
-                JSON_THROW_ON_ERROR,
+                [
+                    'default' => $codes[0],
+                    'regions' => array_map($region, $codes),
+                    ...$channelLimit === null ? [] : ['channel_limit' => $channelLimit],
+                ],
+                JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION,
             ),
         );
     }

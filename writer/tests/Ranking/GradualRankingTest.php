@@ -171,8 +171,8 @@ final class GradualRankingTest extends TestCase
     /**
      * Of the other videos that have earned their ranks in both lists: one that is hardly known may fall far when it was
      * not opened, and a trial ends as soon as it has taught something.
-     * A video that leaves the first 24 goes behind all that the channel limit has put there, so its rank counts as 25.
-     * One that leaves because another of its channel has come in does not count.
+     * A video that leaves the first ranks, or those that the channels fill together, goes behind all that the channel limit
+     * has put there, so its rank counts as the next one. One that leaves because another of its channel has come in does not count.
      */
     private static function largestMove(RankedList $before, RankedList $after, string $seen): int
     {
@@ -186,18 +186,19 @@ final class GradualRankingTest extends TestCase
             ),
         );
         $tried[$seen] = true;
-        $earned = static fn(RankedList $list): array => array_values(
-            array_filter($list->candidates, static fn(Candidate $one): bool => !isset($tried[$one->videoId])),
+        $first = static fn(RankedList $list): array => array_values(
+            array_filter(
+                new ChannelLimit()->first($list->candidates),
+                static fn(Candidate $one): bool => !isset($tried[$one->videoId]),
+            ),
         );
-        $first = array_slice($earned($after), 0, ChannelLimit::WITHIN_RANKS);
-        $ranks = array_flip(array_column($first, 'videoId'));
+        $ranks = array_flip(array_column($first($after), 'videoId'));
         $perChannel = array_count_values(array_column($after->candidates, 'channel'));
         $moves = [0];
-        foreach (array_slice($earned($before), 0, ChannelLimit::WITHIN_RANKS) as $index => $candidate) {
+        foreach ($first($before) as $index => $candidate) {
             $rank = $ranks[$candidate->videoId] ?? null;
-            $isLimited =
-                $rank === null && ($perChannel[$candidate->channel] ?? 0) >= ChannelLimit::MAX_VIDEOS;
-            $move = abs(($rank ?? ChannelLimit::WITHIN_RANKS) - $index);
+            $isLimited = $rank === null && ($perChannel[$candidate->channel] ?? 0) >= ChannelLimit::VIDEOS;
+            $move = $rank === null ? max(0, count($ranks) - $index) : abs($rank - $index);
             $moves[] = $isLimited || $move <= self::near($before, $candidate) ? 0 : $move;
         }
 

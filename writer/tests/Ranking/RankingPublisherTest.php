@@ -8,7 +8,13 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Observations\Observation;
+use TrendVault\Writer\Ranking\Candidate;
+use TrendVault\Writer\Ranking\ChannelLimit;
 use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Ranking\TopList;
+use TrendVault\Writer\Ranking\Velocity;
+use TrendVault\Writer\Ranking\Window;
+use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 use TrendVault\Writer\Tests\Support\StoredObservations;
@@ -90,22 +96,45 @@ final class RankingPublisherTest extends TestCase
     }
 
     #[Test]
-    public function a_list_ends_where_only_channels_at_their_limit_are_left(): void
+    public function the_channel_limit_moves_videos_down_and_leaves_none_out(): void
     {
-        StoredObservations::in(
-            $this->database,
-            array_map(
-                static fn(int $video): Observation => StoredObservations::observation(
-                    "v$video",
-                    views: 100 - $video,
-                    channel: 'The only one',
-                ),
-                range(0, 9),
-            ),
-        );
-        $this->publish();
+        $randomizer = Draws::randomizer();
+        for ($draw = 0; $draw < Draws::count(usual: 100, long: 5000); $draw++) {
+            $limit = new ChannelLimit($randomizer->getInt(1, 6), $randomizer->getInt(0, 60));
+            $size = $randomizer->getInt(1, 120);
+            $channels = $randomizer->getInt(1, 12);
+            $list = new TopList($size, $limit);
+            $left = [];
+            for ($count = $randomizer->getInt(1, 700); $count > 0; $count--) {
+                $score = (float) $randomizer->getInt(0, 300);
+                $left[] = new Candidate(
+                    sprintf('v%04d', $count),
+                    'c' . $randomizer->getInt(1, $channels),
+                    $score,
+                    Velocity::none(0),
+                );
+                $list->admits($score) && $list->add(end($left));
+            }
+            $left = Candidate::sorted($left);
+            // Rank by rank: the best that its channel's videos above allow, or else the best that is left.
+            $expected = $above = [];
+            while (count($expected) < $size && $left !== []) {
+                $allowed = array_find_key(
+                    $left,
+                    static fn(Candidate $one): bool => count($expected) >= $limit->withinRanks ||
+                        ($above[$one->channel] ?? 0) < $limit->videos,
+                );
+                [$next] = array_splice($left, $allowed ?? 0, 1);
+                $above[$next->channel] = ($above[$next->channel] ?? 0) + 1;
+                $expected[] = $next;
+            }
 
-        self::assertSame([[1, 'v0'], [2, 'v1'], [3, 'v2']], $this->ranks());
+            self::assertSame(
+                array_column($expected, 'videoId'),
+                array_column($list->ranked(Window::Now), 'videoId'),
+                Draws::hint() . ", draw $draw",
+            );
+        }
     }
 
     #[Test]
