@@ -57,6 +57,7 @@ class LivePage {
     document.addEventListener("click", (event) => this.#onClick(event));
     this.#choice.listen();
     addEventListener("popstate", () => {
+      if (this.#isShown(new URL(location.href))) return; // only the fragment has changed: a link within the page
       this.#choice.forget();
       void this.#go(new URL(location.href), { isNew: false });
     });
@@ -101,6 +102,11 @@ class LivePage {
     this.#page.showShell(this.#shown); // where nothing new is shown, for the control that was used
     this.#watchEnd();
     if (isShown && isNew) scrollTo(0, 0);
+  }
+
+  #isShown(url: URL): boolean {
+    const { query } = this.#shell ?? {};
+    return query !== undefined && pageUrl(readQuery(url, query.region)) === pageUrl(query);
   }
 
   #use(shell: Shell): void {
