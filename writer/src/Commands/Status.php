@@ -128,13 +128,19 @@ final readonly class MetricsStep
         }
     }
 
-    /** By a rename, so that the collector never reads half of it; it is another user, whatever the umask. */
+    /**
+     * A new file, which follows no link, and then a rename: the collector never reads half of it. It is another user,
+     * whatever the umask.
+     */
     private static function write(string $path, string $text): bool
     {
         $new = "$path.new";
-        $isWritten =
-            @file_put_contents($new, $text) === strlen($text) && @chmod($new, 0644) && @rename($new, $path);
-        if (!$isWritten) {
+        @unlink($new);
+        $umask = umask(0o022);
+        $file = @fopen($new, 'xb');
+        umask($umask);
+        $isWritten = $file !== false && @fwrite($file, $text) === strlen($text) && @rename($new, $path);
+        if ($file !== false && !$isWritten) {
             @unlink($new);
         }
 

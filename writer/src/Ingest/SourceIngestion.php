@@ -54,9 +54,7 @@ final readonly class SourceIngestion
         if ($failure !== null) {
             return new SourceResult($source->name(), $counts, null, 0.0, $failure);
         }
-        $rejects = $source->rejects() ?? $this->rejectsOf($source);
-        $failure = $this->storeAndSettle($source, $rejects, $counts, $progress);
-        $report = $counts->rejected() > 0 ? $rejects->reportPath() : null;
+        [$failure, $report] = $this->storeAndSettle($source, $counts, $progress);
 
         return new SourceResult($source->name(), $counts, $report, (hrtime(true) - $started) / 1e9, $failure);
     }
@@ -70,14 +68,14 @@ final readonly class SourceIngestion
             : RejectStore::lines($this->rejectedFolder, "{$source->name()}-$this->runId");
     }
 
-    /** @param Closure(?float): void $progress */
-    private function storeAndSettle(
-        Source $source,
-        RejectStore $rejects,
-        LineCounts $counts,
-        Closure $progress,
-    ): SourceFailure|RejectStoreFailure|null {
+    /**
+     * @param Closure(?float): void $progress
+     * @return array{SourceFailure|RejectStoreFailure|null, ?string} why it failed, and where the report is
+     */
+    private function storeAndSettle(Source $source, LineCounts $counts, Closure $progress): array
+    {
         try {
+            $rejects = $source->rejects() ?? $this->rejectsOf($source);
             $failure = self::attempt(fn() => $this->storeLines($source, $rejects, $counts, $progress));
         } catch (Stopped $stopped) {
             $source->release();
@@ -93,14 +91,15 @@ final readonly class SourceIngestion
             $rejects->fail($failure->getMessage());
         }
         $unkept = self::attempt($rejects->finish(...));
+        $report = $counts->rejected() > 0 ? $rejects->reportPath() : null;
         if ($unkept !== null) {
             $source->release();
 
-            return $unkept;
+            return [$unkept, $report];
         }
         $clean = $failure === null && $counts->rejected() === 0;
 
-        return self::attempt(static fn() => $source->settle($clean)) ?? $failure;
+        return [self::attempt(static fn() => $source->settle($clean)) ?? $failure, $report];
     }
 
     /**

@@ -12,6 +12,7 @@ final class NdjsonFile extends Source
     /** Of st_mode, see inode(7). */
     private const int TYPE_BITS = 0o170000;
     private const int REGULAR_FILE = 0o100000;
+    private const int DIGESTED_BYTES = 16 * 1024 * 1024;
 
     /** @var ?resource while it is read */
     private mixed $stream = null;
@@ -43,6 +44,27 @@ final class NdjsonFile extends Source
             fclose($this->stream);
             $this->stream = null;
         }
+    }
+
+    /** The SHA-256 of its bytes in hexadecimal; null when it cannot be read, or not in its time: lines() says why. */
+    public function digest(): ?string
+    {
+        try {
+            $stream = $this->open();
+        } catch (SourceFailure) {
+            return null;
+        }
+        [$hash, $started] = [hash_init('sha256'), hrtime(true)];
+        do {
+            StopSignals::check();
+            $bytes = hash_update_stream($hash, $stream, self::DIGESTED_BYTES);
+            $isLate =
+                $this->timeoutSeconds !== null &&
+                hrtime(true) - $started > $this->timeoutSeconds * 1_000_000_000;
+        } while ($bytes > 0 && !$isLate);
+        fclose($stream);
+
+        return $isLate ? null : hash_final($hash);
     }
 
     /** Of its bytes, packed or not. */

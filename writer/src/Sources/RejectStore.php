@@ -161,14 +161,19 @@ final class RejectStore
         $this->files[$suffix] = $file;
     }
 
-    /** @return ?resource */
+    /**
+     * In place of what had the name: a file that is opened new follows no link and waits for no pipe.
+     *
+     * @return ?resource
+     */
     private function create(string $path): mixed
     {
         if (!is_dir($this->folder)) {
             @mkdir($this->folder, 0o750, true);
         }
+        @unlink($path);
 
-        return @fopen($path, 'wb') ?: null;
+        return @fopen($path, 'xb') ?: null;
     }
 }
 

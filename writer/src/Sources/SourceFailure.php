@@ -97,7 +97,7 @@ final class SourceFailure extends WriterException
     public static function cannotMove(string $path, string $folder): self
     {
         return self::because(
-            "Cannot move $path to $folder: permission denied. Its lines are stored; the next run reads the file again.",
+            "Cannot move $path to $folder: permission denied, or that is no folder. Its lines are stored; the next run reads the file again.",
         );
     }
 

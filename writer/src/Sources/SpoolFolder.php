@@ -7,14 +7,23 @@ namespace TrendVault\Writer\Sources;
 use Override;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\WriterLock;
 
-/** A folder into which producers rename files of NDJSON. */
+/** A folder into which producers rename files of NDJSON. The writer moves them out and writes nothing there. */
 final readonly class SpoolFolder implements SourceKind
 {
     /** Bounds the memory of a run; the others are for the next one. */
     private const int MOST_FILES = 10_000;
 
-    public function __construct(private Context $context, Database $database) {}
+    private TakenFiles $taken;
+
+    public function __construct(private Context $context, Database $database)
+    {
+        $this->taken = new TakenFiles(
+            WriterLock::resolve($context->settings->databasePath),
+            $context->settings->rejectedFolder(),
+        );
+    }
 
     /** @return iterable<string, SpoolFile> may be empty */
     #[Override]
@@ -22,12 +31,12 @@ final readonly class SpoolFolder implements SourceKind
     {
         foreach ($names as $name) {
             $folder = explode(':', $name, 2)[1];
-            $files = is_dir($folder)
-                ? self::files(
-                    $folder,
-                    $this->context->settings->sourceTimeoutSeconds(SpoolFile::TIMEOUT_SECONDS),
-                )
-                : throw SourceFailure::missing($folder);
+            $this->taken->admit($folder);
+            $files = self::files(
+                $folder,
+                $this->taken,
+                $this->context->settings->sourceTimeoutSeconds(SpoolFile::TIMEOUT_SECONDS),
+            );
             foreach ($files as $file) {
                 yield $name => $file;
             }
@@ -40,11 +49,11 @@ final readonly class SpoolFolder implements SourceKind
      * @param ?int $timeoutSeconds what reading one of them may take; null for no limit
      * @return list<SpoolFile>
      */
-    public static function files(string $folder, ?int $timeoutSeconds = null): array
+    public static function files(string $folder, TakenFiles $taken, ?int $timeoutSeconds = null): array
     {
         $names = [];
-        foreach (self::names($folder) as $name) {
-            $stat = @lstat("$folder/{$name->path()}");
+        foreach (self::names($folder, $taken) as $name) {
+            $stat = @lstat($name->path($folder, $taken));
             $names[] = [$stat === false ? 0 : $stat['mtime'], $name->fileName, $name];
             if (count($names) >= self::MOST_FILES) {
                 break;
@@ -53,15 +62,15 @@ final readonly class SpoolFolder implements SourceKind
         usort($names, static fn(array $a, array $b): int => [$a[0], $a[1]] <=> [$b[0], $b[1]]);
 
         return array_map(
-            static fn(array $entry): SpoolFile => new SpoolFile($folder, $entry[2], $timeoutSeconds),
+            static fn(array $entry): SpoolFile => new SpoolFile($folder, $taken, $entry[2], $timeoutSeconds),
             $names,
         );
     }
 
     /** @return iterable<SpoolName> */
-    private static function names(string $folder): iterable
+    private static function names(string $folder, TakenFiles $taken): iterable
     {
-        foreach (FileName::in("$folder/" . SpoolName::READING) as $claim) {
+        foreach (FileName::in($taken->reading) as $claim) {
             $name = SpoolName::parse($claim);
             if ($name !== null) {
                 yield $name;
@@ -76,17 +85,115 @@ final readonly class SpoolFolder implements SourceKind
 }
 
 /**
- * A file that a producer has renamed into a spool folder. A run claims it: it moves the file to reading/, so that a
- * new file of the same name does not replace it, under a name that counts the runs that began to read it. The file
- * leaves reading/ after its lines are committed. After a crash it is read again; lines that were stored are then
- * counted as unchanged, and the report is overwritten. No line is lost or counted twice.
+ * Where files are that were taken out of spool folders: beside the database, where no producer may write. So none can
+ * put a link, a pipe or a folder in the way of what the writer makes.
+ */
+final readonly class TakenFiles
+{
+    private const string DRAINED = 'of-spool-';
+
+    /** Of files that a run reads, or died of. */
+    public string $reading;
+    public string $done;
+    private string $home;
+
+    /** @param string $rejected where rejected lines and reports go */
+    public function __construct(string $databasePath, public string $rejected)
+    {
+        $this->home = dirname($databasePath);
+        $this->reading = "$databasePath.reading";
+        $this->done = "$this->home/done";
+    }
+
+    /**
+     * Is called before files of the spool are moved here.
+     *
+     * @throws SourceFailure when there is no such folder, its producers could replace the database, or a move would be a copy
+     */
+    public function admit(string $spool): void
+    {
+        $folder = is_dir($spool) ? (string) realpath($spool) : throw SourceFailure::missing($spool);
+        $home = (string) realpath($this->home);
+        if (str_starts_with("$home/", rtrim($folder, '/') . '/')) {
+            throw SourceFailure::because(
+                "Cannot read spool:$spool: the database is in it, and producers could replace it. Give the spool a folder of its own, such as $home/spool.",
+            );
+        }
+        foreach ([$this->home, $this->reading, $this->done, $this->rejected] as $target) {
+            if (is_dir($target) && self::mount((string) realpath($target)) !== self::mount($folder)) {
+                throw SourceFailure::because(
+                    "Cannot read spool:$spool: files are moved from it to $target, which is on another file system or mount. Put both on one.",
+                );
+            }
+        }
+        $this->drain($folder);
+    }
+
+    /** A rename and never a copy, which would follow links and wait for pipes; false when it is not possible. */
+    public static function move(string $path, string $target): bool
+    {
+        $folder = dirname($target);
+
+        return (is_dir($folder) || @mkdir($folder, 0o750)) && !is_link($folder) && @rename($path, $target);
+    }
+
+    /**
+     * Writers before version 0.1 kept their folders in the spool. Each is moved here as it is before anything in it is
+     * touched: in the spool its producers could replace it meanwhile. Theirs of the same names stay.
+     *
+     * @throws SourceFailure
+     */
+    private function drain(string $spool): void
+    {
+        $folders = ['reading' => $this->reading, 'done' => $this->done, 'rejected' => $this->rejected];
+        foreach ($folders as $name => $folder) {
+            $old = "$spool/$name";
+            $isOurs = is_dir($old) && !is_link($old) && is_writable($old);
+            if ($isOurs && !self::move($old, "$folder/" . self::DRAINED . bin2hex(random_bytes(6)))) {
+                throw SourceFailure::cannotMove($old, $folder);
+            }
+        }
+        foreach (FileName::in($this->reading) as $name) {
+            $old = "$this->reading/$name";
+            if (str_starts_with($name, self::DRAINED) && !is_link($old)) {
+                foreach (FileName::in($old) as $claim) {
+                    if (SpoolName::parse($claim) !== null) {
+                        self::move("$old/$claim", "$this->reading/$claim");
+                    }
+                }
+                @rmdir($old); // which keeps what is no claim
+            }
+        }
+    }
+
+    /** Two paths that have the same one can be renamed into each other: bind mounts of one file system cannot, rename(2). */
+    private static function mount(string $path): string
+    {
+        $point = '/';
+        foreach (@file('/proc/self/mountinfo') ?: [] as $line) {
+            // proc(5): the fifth field, with octal escapes.
+            $mounted = stripcslashes(explode(' ', $line)[4] ?? '');
+            $point =
+                str_starts_with("$path/", "$mounted/") && strlen($mounted) > strlen($point)
+                    ? $mounted
+                    : $point;
+        }
+        $stat = @stat($path);
+
+        return $point . ' ' . ($stat === false ? '' : $stat['dev']);
+    }
+}
+
+/**
+ * A file that a producer has renamed into a spool folder. A run claims it: it moves the file to where no producer can
+ * replace it, under a name that counts the runs that began to read it. The file leaves that folder after its lines are
+ * committed. After a crash it is read again; lines that were stored are then counted as unchanged, and the report is
+ * replaced. No line is lost or counted twice.
  */
 final class SpoolFile extends Source
 {
     /** What reading one may take, where no setting says it. */
     public const int TIMEOUT_SECONDS = 300;
-    private const string DONE = 'done';
-    private const string REJECTED = 'rejected';
     private const int MOST_RUNS = 2;
 
     private ?NdjsonFile $file = null;
@@ -97,6 +204,7 @@ final class SpoolFile extends Source
     /** @param ?int $timeoutSeconds what reading it may take; null for no limit */
     public function __construct(
         private readonly string $folder,
+        private readonly TakenFiles $taken,
         private SpoolName $name,
         private readonly ?int $timeoutSeconds = null,
     ) {}
@@ -121,7 +229,7 @@ final class SpoolFile extends Source
             $this->rejectUnread(SourceFailure::runsDied($this->path(), $this->name->runs));
         }
         $claimed = $this->name->claimed();
-        if (self::move($this->path(), "$this->folder/{$claimed->path()}")) {
+        if (TakenFiles::move($this->path(), $claimed->path($this->folder, $this->taken))) {
             $this->name = $claimed;
             $this->isClaimed = true;
         } elseif (@lstat($this->path()) === false) {
@@ -132,8 +240,7 @@ final class SpoolFile extends Source
     #[Override]
     public function lines(): iterable
     {
-        $this->file = new NdjsonFile($this->contentPath(), $this->timeoutSeconds);
-        yield from $this->file->lines();
+        yield from $this->file()->lines();
     }
 
     #[Override]
@@ -146,7 +253,7 @@ final class SpoolFile extends Source
     #[Override]
     public function rejects(): RejectStore
     {
-        return RejectStore::reportOnly("$this->folder/" . self::REJECTED, $this->settledName());
+        return RejectStore::reportOnly($this->taken->rejected, $this->settledName());
     }
 
     /**
@@ -161,8 +268,8 @@ final class SpoolFile extends Source
             $this->release();
             throw SourceFailure::stillWritten($this->path());
         }
-        $folder = "$this->folder/" . ($clean ? self::DONE : self::REJECTED);
-        if (!$this->isClaimed || !self::move($this->path(), "$folder/{$this->settledName()}")) {
+        $folder = $clean ? $this->taken->done : $this->taken->rejected;
+        if (!$this->isClaimed || !TakenFiles::move($this->path(), "$folder/{$this->settledName()}")) {
             $this->release();
             throw SourceFailure::cannotMove($this->path(), $folder);
         }
@@ -173,7 +280,10 @@ final class SpoolFile extends Source
     public function release(): void
     {
         $released = $this->name->released();
-        if ($this->isClaimed && self::move($this->path(), "$this->folder/{$released->path()}")) {
+        if (
+            $this->isClaimed &&
+            TakenFiles::move($this->path(), $released->path($this->folder, $this->taken))
+        ) {
             $this->name = $released;
         }
     }
@@ -189,40 +299,31 @@ final class SpoolFile extends Source
 
     private function path(): string
     {
-        return "$this->folder/{$this->name->path()}";
+        return $this->name->path($this->folder, $this->taken);
     }
 
-    /** What is read: a relative link leads from where its producer put it. */
-    private function contentPath(): string
+    /** A relative link leads from where its producer put it. */
+    private function file(): NdjsonFile
     {
         $target = $this->isClaimed ? @readlink($this->path()) : false;
 
-        return $target === false || str_starts_with($target, '/') ? $this->path() : "$this->folder/$target";
+        return $this->file ??= new NdjsonFile(
+            $target === false || str_starts_with($target, '/') ? $this->path() : "$this->folder/$target",
+            $this->timeoutSeconds,
+        );
     }
 
     private function settledName(): string
     {
-        $path = $this->contentPath();
-        $hash = is_file($path) ? @hash_file('sha256', $path) : false;
-        $this->fingerprint ??= $hash === false ? $this->name->id ?? 'unread' : substr($hash, 0, 12);
+        $this->fingerprint ??= substr($this->file()->digest() ?? '', 0, 12) ?: $this->name->id ?? 'unread';
 
         return "$this->fingerprint-" . FileName::shortened($this->name->fileName);
     }
-
-    private static function move(string $path, string $target): bool
-    {
-        if (!is_dir(dirname($target))) {
-            @mkdir(dirname($target), 0o750);
-        }
-
-        return @rename($path, $target);
-    }
 }
 
-/** Where a file of a spool folder is: where its producer put it, or in reading/ as `<runs>-<id>-<its name>`. */
+/** Where a file of a spool folder is: where its producer put it, or where it is read, as `<runs>-<id>-<its name>`. */
 final readonly class SpoolName
 {
-    public const string READING = 'reading';
     private const string CLAIM = '/^(\d)-([0-9a-f]{12})-(.+)$/Ds';
 
     /**
@@ -236,7 +337,7 @@ final readonly class SpoolName
         return new self($fileName, 0, null);
     }
 
-    /** @return ?self null when it is no name of a file in reading/ */
+    /** @return ?self null when it is no name of a claimed file */
     public static function parse(string $claim): ?self
     {
         return preg_match(self::CLAIM, $claim, $part) === 1
@@ -260,11 +361,10 @@ final readonly class SpoolName
         return new self($this->fileName, $this->runs - 1, $this->id);
     }
 
-    /** In the spool folder. */
-    public function path(): string
+    public function path(string $spool, TakenFiles $taken): string
     {
         return $this->id === null
-            ? $this->fileName
-            : self::READING . "/$this->runs-$this->id-$this->fileName";
+            ? "$spool/$this->fileName"
+            : "$taken->reading/$this->runs-$this->id-$this->fileName";
     }
 }

@@ -43,6 +43,8 @@ final class FolderContentTest extends TestCase
         'died once',
         'died twice',
         'stray claim',
+        'trap',
+        'trap',
     ];
     private const array JUNK = [
         "{}\n",
@@ -62,6 +64,8 @@ final class FolderContentTest extends TestCase
     private Randomizer $random;
     private Installation $installation;
     private string $spool;
+    /** A file that no producer may touch, as the database is one. */
+    private string $victim;
     private int $lines = 0;
     private bool $hasFlipped = false;
     /** @var array<string, true> ids of the lines that must be stored */
@@ -73,6 +77,8 @@ final class FolderContentTest extends TestCase
     {
         $this->random = Draws::randomizer();
         $this->installation = Installation::migrated();
+        $this->victim = "{$this->installation->folder->path}/victim";
+        file_put_contents($this->victim, 'as it was');
     }
 
     protected function onNotSuccessfulTest(Throwable $failure): never
@@ -88,7 +94,6 @@ final class FolderContentTest extends TestCase
         for ($folder = 0; $folder < $folders; $folder++) {
             $this->spool = "{$this->installation->folder->path}/spool $folder";
             mkdir($this->spool);
-            mkdir("$this->spool/reading");
             for ($entry = $this->random->getInt(1, 15); $entry > 0; $entry--) {
                 $this->make(self::KINDS[$this->random->getInt(0, count(self::KINDS) - 1)]);
             }
@@ -102,6 +107,8 @@ final class FolderContentTest extends TestCase
             self::assertContains($exitCodes[0], [ExitCode::Ok, ExitCode::SourceFailed]);
             self::assertSame(ExitCode::Ok, $exitCodes[1], 'the second run finds nothing that is new');
             self::assertSame([], array_diff($before, $this->inodes()), 'every file is still there');
+            self::assertSame('as it was', file_get_contents($this->victim));
+            self::assertSame('ok', $this->installation->value('PRAGMA integrity_check'));
             $this->assertStored();
         }
     }
@@ -146,8 +153,56 @@ final class FolderContentTest extends TestCase
             'incomplete' => $this->write("$path.part", $this->good(false)),
             'died once' => $this->write($this->claim(1), $this->good()),
             'died twice' => $this->write($this->claim(2), $this->good(false)),
-            'stray claim' => $this->write("$this->spool/reading/{$this->lines}-x", 'not ours'),
+            'stray claim' => $this->write("{$this->reading()}/{$this->lines}-x", 'not ours'),
+            'trap' => $this->trap(),
         };
+    }
+
+    /** Where writers before version 0.1 kept their files, something that leads them to the victim or lets them wait. */
+    private function trap(): void
+    {
+        $folder = "$this->spool/{$this->oneOf(['reading', 'done', 'rejected'])}";
+        $path = $folder;
+        if ($this->random->getInt(0, 1) === 0 && !is_link($folder) && (is_dir($folder) || @mkdir($folder))) {
+            $name = 'trap' . ++$this->lines . '.ndjson';
+            $content = $this->good() . "nonsense\n";
+            $this->write("$this->spool/$name", $content);
+            $stem = substr(hash('sha256', $content), 0, 12) . "-$name";
+            $path = "$folder/$stem" . $this->oneOf(['', '.report.ndjson']);
+        }
+        if (file_exists($path) || is_link($path)) {
+            return;
+        }
+        match ($this->oneOf(['link', 'hard link', 'pipe', 'socket', 'folder'])) {
+            'link' => symlink(
+                $this->oneOf([
+                    $this->victim,
+                    $this->installation->database,
+                    $this->installation->folder->path,
+                    "{$this->installation->folder->path}/new",
+                    '/dev/zero',
+                ]),
+                $path,
+            ),
+            'hard link' => link($this->victim, $path),
+            'pipe' => posix_mkfifo($path, 0o600),
+            'socket' => posix_mknod($path, POSIX_S_IFSOCK | 0o600, 1),
+            'folder' => mkdir($path),
+        };
+    }
+
+    /** @param non-empty-list<string> $choices */
+    private function oneOf(array $choices): string
+    {
+        return $choices[$this->random->getInt(0, count($choices) - 1)];
+    }
+
+    /** Where files are that runs read or died of: now, or before version 0.1. */
+    private function reading(): string
+    {
+        $folder = $this->oneOf(["{$this->installation->database}.reading", "$this->spool/reading"]);
+
+        return (is_dir($folder) && !is_link($folder)) || @mkdir($folder) ? $folder : $this->reading();
     }
 
     private function write(string $path, string|false $content): void
@@ -166,7 +221,7 @@ final class FolderContentTest extends TestCase
 
     private function claim(int $runs): string
     {
-        return "$this->spool/reading/$runs-" . bin2hex($this->random->getBytes(6)) . '-a.ndjson';
+        return "{$this->reading()}/$runs-" . bin2hex($this->random->getBytes(6)) . '-a.ndjson';
     }
 
     /** Any bytes that a file system takes. */
@@ -229,17 +284,19 @@ final class FolderContentTest extends TestCase
         return $this->random->getInt(0, 1) === 0 ? $bytes : "\x1f\x8b\x08$bytes";
     }
 
-    /** @return list<int> of all that is in the spool */
+    /** @return array<string, int> of all that is or was in a spool, by path */
     private function inodes(): array
     {
         $inodes = [];
         $flags = FilesystemIterator::SKIP_DOTS | FilesystemIterator::CURRENT_AS_PATHNAME;
         $entries = new RecursiveIteratorIterator(
-            new RecursiveDirectoryIterator($this->spool, $flags),
+            new RecursiveDirectoryIterator($this->installation->folder->path, $flags),
             RecursiveIteratorIterator::SELF_FIRST,
         );
         foreach ($entries as $path) {
-            $inodes[] = lstat($path)['ino'];
+            if ($path !== "$this->spool/reading" && preg_match('~\.db(-wal|-shm|\.lock)?$~D', $path) === 0) {
+                $inodes[$path] = lstat($path)['ino'];
+            }
         }
 
         return $inodes;

@@ -92,7 +92,7 @@ final class KillTest extends TestCase
             self::assertSame($undisturbed->fingerprint($table), $killed->fingerprint($table), $table);
         }
         self::assertSame([], self::waiting($killed));
-        self::assertCount($files, glob("{$killed->folder->path}/spool/done/*"));
+        self::assertCount($files, glob("{$killed->folder->path}/done/*"));
     }
 
     private static function assertConsistent(Installation $installation): void
@@ -118,17 +118,17 @@ final class KillTest extends TestCase
     {
         return [
             ...glob("{$installation->folder->path}/spool/*.ndjson") ?: [],
-            ...glob("{$installation->folder->path}/spool/reading/*.ndjson") ?: [],
+            ...glob("$installation->database.reading/*.ndjson") ?: [],
         ];
     }
 
     /** A file of which two runs were killed is rejected: an operator puts it back. */
     private static function putBack(Installation $installation): void
     {
-        $spool = "{$installation->folder->path}/spool";
-        array_map(unlink(...), glob("$spool/rejected/*.report.ndjson") ?: []);
-        foreach (glob("$spool/rejected/*.ndjson") ?: [] as $path) {
-            rename($path, "$spool/" . substr($path, -strlen('000.ndjson')));
+        $folder = $installation->folder->path;
+        array_map(unlink(...), glob("$folder/rejected/*.report.ndjson") ?: []);
+        foreach (glob("$folder/rejected/*.ndjson") ?: [] as $path) {
+            rename($path, "$folder/spool/" . substr($path, -strlen('000.ndjson')));
         }
     }
 

@@ -67,6 +67,29 @@ final class RejectStoreTest extends TestCase
         );
     }
 
+    #[Test]
+    public function a_report_is_a_new_file_whatever_had_its_name(): void
+    {
+        $folder = new TemporaryFolder();
+        file_put_contents("$folder->path/victim", 'as it was');
+        foreach (['symlink', 'link', 'pipe', 'file'] as $kind) {
+            $report = "$folder->path/a.report.ndjson";
+            match ($kind) {
+                'symlink' => symlink("$folder->path/victim", $report),
+                'link' => link("$folder->path/victim", $report),
+                'pipe' => posix_mkfifo($report, 0o600),
+                'file' => file_put_contents($report, str_repeat('earlier', 100)),
+            };
+            $rejects = RejectStore::reportOnly($folder->path, 'a');
+            $rejects->report(1, RejectionReason::NotJson, 'expected JSON');
+            $rejects->finish();
+
+            self::assertSame('as it was', file_get_contents("$folder->path/victim"));
+            self::assertCount(1, (array) file($report), $kind);
+            unlink($report);
+        }
+    }
+
     /** @return array<string, array{list<int>}> */
     public static function lines(): array
     {

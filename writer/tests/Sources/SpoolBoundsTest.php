@@ -50,7 +50,7 @@ final class SpoolBoundsTest extends SpoolTestCase
         [, $report] = $this->in('rejected');
         $entries = array_map(
             static fn(string $line): array => json_decode($line, true, flags: JSON_THROW_ON_ERROR),
-            file("$this->spool/rejected/$report"),
+            file("{$this->taken('rejected')}/$report"),
         );
 
         self::assertCount(2001, $entries);
@@ -73,7 +73,7 @@ final class SpoolBoundsTest extends SpoolTestCase
         self::assertSame(100, $this->installation->value('SELECT count(*) FROM observations'));
         self::assertStringContainsString(
             'damaged',
-            (string) file_get_contents("$this->spool/rejected/{$this->in('rejected')[1]}"),
+            (string) file_get_contents("{$this->taken('rejected')}/{$this->in('rejected')[1]}"),
         );
     }
 

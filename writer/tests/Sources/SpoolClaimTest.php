@@ -7,7 +7,9 @@ namespace TrendVault\Writer\Tests\Sources;
 use PHPUnit\Framework\Attributes\Test;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Sources\SpoolFile;
 use TrendVault\Writer\Sources\SpoolFolder;
+use TrendVault\Writer\Sources\TakenFiles;
 
 /** What may happen to a file of a spool folder, and to the run, while the run reads it. */
 final class SpoolClaimTest extends SpoolTestCase
@@ -47,7 +49,7 @@ final class SpoolClaimTest extends SpoolTestCase
         self::assertStringEndsWith('-a.ndjson', $file);
         self::assertStringContainsString(
             '2 runs died',
-            (string) file_get_contents("$this->spool/rejected/$report"),
+            (string) file_get_contents("{$this->taken('rejected')}/$report"),
         );
         self::assertSame(
             1,
@@ -55,7 +57,7 @@ final class SpoolClaimTest extends SpoolTestCase
         );
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
 
-        rename("$this->spool/rejected/$file", "$this->spool/a.ndjson");
+        rename("{$this->taken('rejected')}/$file", "$this->spool/a.ndjson");
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
         self::assertSame(20_001, $this->installation->value('SELECT count(*) FROM observations'));
     }
@@ -98,10 +100,14 @@ final class SpoolClaimTest extends SpoolTestCase
     public function a_file_to_which_its_producer_still_writes_is_read_again(): void
     {
         $this->put('a.ndjson', self::lines('a', 1));
-        $file = SpoolFolder::files($this->spool)[0];
+        $file = $this->files()[0];
         $file->claim();
         self::assertCount(1, iterator_to_array($file->lines()));
-        file_put_contents("$this->spool/reading/{$this->in('reading')[0]}", self::lines('b', 1), FILE_APPEND);
+        file_put_contents(
+            "{$this->taken('reading')}/{$this->in('reading')[0]}",
+            self::lines('b', 1),
+            FILE_APPEND,
+        );
         try {
             $file->settle(true);
             self::fail('it was moved');
@@ -117,13 +123,22 @@ final class SpoolClaimTest extends SpoolTestCase
     {
         $this->put('a.ndjson', self::lines('a', 1));
         for ($run = 0; $run < 5; $run++) {
-            $file = SpoolFolder::files($this->spool)[0];
+            $file = $this->files()[0];
             $file->claim();
             self::assertStringStartsWith('1-', $this->in('reading')[0]);
             $file->release();
         }
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
         self::assertStringEndsWith('-a.ndjson', $this->in('done')[0]);
+    }
+
+    /** @return list<SpoolFile> */
+    private function files(): array
+    {
+        return SpoolFolder::files(
+            $this->spool,
+            new TakenFiles($this->installation->database, $this->taken('rejected')),
+        );
     }
 
     /** A run that comes to this video stays there until it is killed: it counts for years. */

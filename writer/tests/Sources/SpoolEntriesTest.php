@@ -8,6 +8,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
+use TrendVault\Writer\Tests\Support\SmallDisk;
 
 /** What may be in a spool folder, and where it may be. */
 final class SpoolEntriesTest extends SpoolTestCase
@@ -102,14 +103,14 @@ final class SpoolEntriesTest extends SpoolTestCase
     #[Test]
     public function good_lines_are_stored_where_the_report_cannot_be_written(): void
     {
-        file_put_contents("$this->spool/rejected", 'in the way');
+        file_put_contents($this->taken('rejected'), 'in the way');
         $this->put('a.ndjson', self::lines('a', 1) . "nonsense\n" . self::lines('b', 1));
         $result = $this->installation->run(['cron']);
 
         self::assertSame(ExitCode::SourceFailed, $result->exitCode);
         self::assertStringContainsString('next run reads the file again', $result->message('source_failed'));
         self::assertSame(2, $this->installation->value('SELECT count(*) FROM observations'));
-        unlink("$this->spool/rejected");
+        unlink($this->taken('rejected'));
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
         self::assertCount(2, $this->in('rejected'));
     }
@@ -117,7 +118,7 @@ final class SpoolEntriesTest extends SpoolTestCase
     #[Test]
     public function a_spool_that_cannot_be_written_is_read_all_the_same(): void
     {
-        file_put_contents("$this->spool/reading", 'in the way');
+        file_put_contents($this->taken('reading'), 'in the way');
         $this->put('a.ndjson', self::lines('a', 1));
         $result = $this->installation->run(['cron']);
 
@@ -125,6 +126,42 @@ final class SpoolEntriesTest extends SpoolTestCase
         self::assertStringContainsString('Cannot move', $result->message('source_failed'));
         self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
         self::assertFileExists("$this->spool/a.ndjson");
+    }
+
+    #[Test]
+    public function a_spool_from_which_a_move_would_be_a_copy_is_refused_and_the_others_are_read(): void
+    {
+        $disk = new SmallDisk();
+        mkdir("$disk->path/spool");
+        $this->put('a.ndjson', self::lines('a', 1));
+        file_put_contents("$disk->path/b.ndjson", self::lines('b', 1));
+        exec('mount --bind ' . escapeshellarg($this->spool) . ' ' . escapeshellarg("$disk->path/spool"));
+        try {
+            foreach ([$disk->path, "$disk->path/spool"] as $elsewhere) {
+                $this->installation->environment['SOURCES'] = "spool:$elsewhere,spool:$this->spool";
+                $result = $this->installation->run(['cron']);
+
+                self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+                self::assertStringContainsString(
+                    'another file system or mount',
+                    $result->message('source_failed'),
+                );
+                self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
+            }
+        } finally {
+            exec('umount -l ' . escapeshellarg("$disk->path/spool"));
+        }
+    }
+
+    #[Test]
+    public function a_spool_that_holds_the_database_is_refused(): void
+    {
+        foreach ([$this->installation->folder->path, dirname($this->installation->folder->path)] as $folder) {
+            $result = $this->installation->run(['ingest', "spool:$folder"]);
+
+            self::assertSame(ExitCode::SourceFailed, $result->exitCode);
+            self::assertStringContainsString('the database is in it', $result->message('source_failed'));
+        }
     }
 
     #[Test]

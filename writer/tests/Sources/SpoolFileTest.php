@@ -5,25 +5,12 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Sources;
 
 use PHPUnit\Framework\Attributes\Test;
-use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Tests\Support\Draws;
-use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 
-final class SpoolFileTest extends TestCase
+final class SpoolFileTest extends SpoolTestCase
 {
-    private Installation $installation;
-    private string $spool;
-
-    protected function setUp(): void
-    {
-        $this->installation = Installation::migrated();
-        $this->spool = "{$this->installation->folder->path}/spool";
-        mkdir($this->spool);
-        $this->installation->environment['SOURCES'] = "spool:$this->spool";
-    }
-
     #[Test]
     public function a_clean_file_is_ingested_once_and_moved_to_done(): void
     {
@@ -38,7 +25,7 @@ final class SpoolFileTest extends TestCase
         self::assertSame(2, $this->installation->value('SELECT sum(accepted) FROM runs'));
         self::assertSame(0, $this->installation->value('SELECT sum(unchanged) FROM runs'));
         self::assertSame([], $this->waiting());
-        self::assertCount(2, glob("$this->spool/done/*"));
+        self::assertCount(2, glob("{$this->taken('done')}/*"));
     }
 
     #[Test]
@@ -48,7 +35,7 @@ final class SpoolFileTest extends TestCase
         $this->put('a.ndjson', $content);
 
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
-        [$file, $report] = glob("$this->spool/rejected/*");
+        [$file, $report] = glob("{$this->taken('rejected')}/*");
         self::assertSame($content, file_get_contents($file));
         self::assertSame("$file.report.ndjson", $report);
         self::assertSame(
@@ -91,7 +78,7 @@ final class SpoolFileTest extends TestCase
         $this->put('b.ndjson.part', 'half a li');
 
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
-        self::assertCount(0, glob("$this->spool/done/*"));
+        self::assertCount(0, glob("{$this->taken('done')}/*"));
         self::assertFileExists("$this->spool/.a.ndjson");
     }
 
@@ -103,7 +90,7 @@ final class SpoolFileTest extends TestCase
             $this->installation->run(['cron']);
         }
 
-        self::assertCount(2, glob("$this->spool/done/*-a.ndjson"));
+        self::assertCount(2, glob("{$this->taken('done')}/*-a.ndjson"));
     }
 
     #[Test]
@@ -112,7 +99,7 @@ final class SpoolFileTest extends TestCase
         $lines = NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]) . "\nnonsense\n";
         $this->put('a.ndjson', $lines);
         $this->installation->run(['cron']);
-        [$moved, $report] = glob("$this->spool/rejected/*");
+        [$moved, $report] = glob("{$this->taken('rejected')}/*");
         $firstReport = file_get_contents($report);
         // As after a kill between the commit and the move.
         rename($moved, "$this->spool/a.ndjson");
@@ -120,7 +107,7 @@ final class SpoolFileTest extends TestCase
 
         self::assertSame(1, $this->installation->value('SELECT count(*) FROM observations'));
         self::assertSame(1, $this->installation->value('SELECT observation_count FROM velocity'));
-        self::assertSame([$moved, $report], glob("$this->spool/rejected/*"));
+        self::assertSame([$moved, $report], glob("{$this->taken('rejected')}/*"));
         self::assertSame($firstReport, file_get_contents($report));
     }
 
@@ -132,12 +119,6 @@ final class SpoolFileTest extends TestCase
 
         self::assertSame(ExitCode::SourceFailed, $result->exitCode);
         self::assertStringContainsString('/no/such/folder', $result->message('source_failed'));
-    }
-
-    private function put(string $name, string $content): void
-    {
-        file_put_contents("$this->spool/.new", $content);
-        rename("$this->spool/.new", "$this->spool/$name");
     }
 
     /** @return list<string> */

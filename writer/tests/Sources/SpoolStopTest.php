@@ -37,7 +37,7 @@ final class SpoolStopTest extends TestCase
         $random = Draws::randomizer();
         for ($stop = 0; $stop < 4; $stop++) {
             $run = $this->installation->start(['cron']);
-            while ($run->isRunning() && glob("$this->spool/reading/1-*") === []) {
+            while ($run->isRunning() && glob("{$this->installation->database}.reading/1-*") === []) {
                 usleep(1000);
             }
             usleep($random->getInt(0, 100_000));
@@ -45,7 +45,11 @@ final class SpoolStopTest extends TestCase
             $result = $run->wait();
 
             self::assertSame(ExitCode::Stopped, $result->exitCode, Draws::hint() . " $result->errors");
-            self::assertCount(1, glob("$this->spool/reading/0-*-bomb.ndjson.gz"), Draws::hint());
+            self::assertCount(
+                1,
+                glob("{$this->installation->database}.reading/0-*-bomb.ndjson.gz"),
+                Draws::hint(),
+            );
             self::assertSame(143, $this->installation->value('SELECT exit_code FROM runs ORDER BY id DESC'));
         }
     }
@@ -69,7 +73,7 @@ final class SpoolStopTest extends TestCase
 
         self::assertSame(ExitCode::SourceFailed, $result->exitCode);
         self::assertStringContainsString('SOURCE_TIMEOUT_SECONDS=3', $result->message('source_failed'));
-        self::assertCount(1, glob("$this->spool/rejected/*-bomb.ndjson.gz"));
+        self::assertCount(1, glob("{$this->installation->folder->path}/rejected/*-bomb.ndjson.gz"));
         self::assertSame(2, $this->installation->value('SELECT count(*) FROM observations'));
     }
 

@@ -36,7 +36,15 @@ abstract class SpoolTestCase extends TestCase
     /** @return list<string> names, in their order */
     protected function in(string $folder): array
     {
-        return array_values(array_diff(@scandir("$this->spool/$folder") ?: [], ['.', '..']));
+        return array_values(array_diff(@scandir($this->taken($folder)) ?: [], ['.', '..']));
+    }
+
+    /** @param string $folder reading, done or rejected */
+    protected function taken(string $folder): string
+    {
+        return $folder === 'reading'
+            ? "{$this->installation->database}.reading"
+            : "{$this->installation->folder->path}/$folder";
     }
 
     protected static function lines(string $prefix, int $count): string

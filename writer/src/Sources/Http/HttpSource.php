@@ -206,7 +206,8 @@ final readonly class Downloader
     private function openUnnamed(): mixed
     {
         $path = "$this->folder/.download-" . (int) getmypid();
-        $stream = @fopen($path, 'w+b');
+        @unlink($path);
+        $stream = @fopen($path, 'x+b');
         if ($stream === false) {
             throw SourceFailure::because("Cannot write into $this->folder, where what is downloaded lies.");
         }
