@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeFolder, parseOptions } from "./main.ts";
@@ -62,6 +62,28 @@ describe("a suite", () => {
   test("whose report holds no test has failed", async () => {
     const result = await runShell('echo "<testsuites></testsuites>" > "$1"', "junit");
     expect(result).toMatchObject({ failed: 1, failureReason: "it ran no test" });
+  });
+
+  test("whose pinned program is absent, or has another version, is skipped and says how to get it", async () => {
+    const program = join(folder, "program");
+    writeFileSync(program, '#!/bin/sh\n[ "$1" = --version ] && echo program 1.2.3 || echo all is well');
+    chmodSync(program, 0o755);
+    const run = (command: string, version: string): Promise<SuiteResult> => {
+      const suite = { part: "x", name: "y", counting: "exit-code" as const, command: [command] };
+      return runSuite(
+        { ...suite, pinned: { version, get: "get it" } },
+        { root: folder, folder, long: false, seed: 1 },
+      );
+    };
+    for (const [command, version] of [
+      ["no-such-program", "1.2.3"],
+      [program, "1.2.4"],
+    ] as const) {
+      const result = await run(command, version);
+      expect(result).toMatchObject({ passed: 0, failed: 0 });
+      expect(summarize([result])).toContain(`skipped x: y: ${command} ${version} is not here: get it`);
+    }
+    expect(describeResult(await run(program, "1.2.3"))).toMatch(/^ok +x: y \(1, .* s\): all is well$/);
   });
 
   test("that leaves no report, or half of one, has failed", async () => {

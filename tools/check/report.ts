@@ -3,14 +3,15 @@ import type { Failure, SuiteResult } from "./run-suite.ts";
 const most = { failures: 10, characters: 300, linesOfOutput: 5 };
 
 /**
- * A line per finished suite: what it is, what it counted, how long it took. Under that of a suite that failed, a line
+ * A line per finished suite: what it is, what it counted, how long it took, and the last line of a pinned program. Under that of a suite that failed, a line
  * for each of the first failed tests; where it names none, why it failed and how its output begins.
  */
 export function describeResult(result: SuiteResult): string {
-  const { suite, passed, failed, seconds } = result;
+  const { suite, passed, failed, seconds, output } = result;
   const mark = failed === 0 ? "ok  " : "FAIL";
   const counts = failed === 0 ? `${passed}` : `${passed} passed, ${failed} failed`;
-  const line = `${mark} ${suite.part}: ${suite.name} (${counts}, ${seconds.toFixed(1)} s)`;
+  const said = suite.pinned && passed > 0 ? `: ${output.trim().split("\n").at(-1)?.trim()}` : "";
+  const line = `${mark} ${suite.part}: ${suite.name} (${counts}, ${seconds.toFixed(1)} s)${said}`;
   return [line, ...describeFailures(result).map((text) => `     ${inOneLine(text)}`)].join("\n");
 }
 

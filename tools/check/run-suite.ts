@@ -33,11 +33,25 @@ const timeoutMs = { usual: 1_200_000, long: 3_600_000 };
 
 /** Runs one suite in `root`. Never throws for a failing suite. */
 export async function runSuite(suite: Suite, options: RunOptions): Promise<SuiteResult> {
+  const absence = whyAbsent(suite);
+  if (absence !== null) {
+    const skipped = [{ name: suite.name, reason: absence }];
+    return { suite, seconds: 0, output: "", passed: 0, failed: 0, failures: [], skipped };
+  }
   const started = performance.now();
   const report = join(options.folder, `${Bun.randomUUIDv7()}.xml`);
   const { exitCode, output } = await execute(expand(suite, { ...options, report }), options);
   const seconds = (performance.now() - started) / 1000;
   return { suite, seconds, output, ...countResult(suite, { exitCode, output, report }) };
+}
+
+function whyAbsent({ command, pinned }: Suite): string | null {
+  const program = command[0] ?? "";
+  if (pinned === undefined) return null;
+  const found = Bun.which(program) === null ? "" : Bun.spawnSync([program, "--version"]).stdout.toString();
+  return found.trim().split(" ").at(-1) === pinned.version
+    ? null
+    : `${program} ${pinned.version} is not here: ${pinned.get}`;
 }
 
 type SuiteRun = { exitCode: number; output: string; report: string };

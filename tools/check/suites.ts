@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
 /** How a suite tells what it ran: a JUnit report at REPORT, a closing line, or its exit code (one check). */
 export type Counting = "junit" | "closing-line" | "exit-code";
 
@@ -13,6 +16,8 @@ export type Suite = {
   needsStore?: true;
   /** The same, for `tools/setup/bring prometheus`. */
   needsPrometheus?: true;
+  /** Only this version of its program is run. Where it is not found, the suite is skipped and says how to get it. */
+  pinned?: { version: string; get: string };
 };
 
 /** In one process, so that what tests share is made once: the edge's bundle, the browser. */
@@ -58,6 +63,9 @@ const check = (part: string, name: string, command: string, files: readonly stri
   files,
 });
 
+const [, magoVersion = ""] =
+  /^version = "(.+)"$/m.exec(readFileSync(join(import.meta.dir, "../../mago.toml"), "utf8")) ?? [];
+
 /** Slow suites first: with two jobs the quick ones fill the gaps. */
 export const suites: readonly Suite[] = [
   nodeTest("edge", "tests in workerd", "edge-worker/test/*.workerd.ts"),
@@ -94,6 +102,13 @@ export const suites: readonly Suite[] = [
   check("style", "tsc of the browser's tests", "bun run tsc --project tests/browser/tsconfig.json"),
   check("style", "tsc of the page", "bun run tsc --project web/page/tsconfig.json"),
   check("style", "php -l", "php -l FILES", ["*.php"]),
+  {
+    ...check("style", "mago", "mago analyze"),
+    pinned: {
+      version: magoVersion,
+      get: `cargo install mago --version ${magoVersion} --locked --root .tools (Rust, three minutes once)`,
+    },
+  },
   check("style", "prettier for PHP", "node node_modules/.bin/prettier --check FILES", ["*.php"]),
   {
     part: "style",
