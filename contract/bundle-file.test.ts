@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Random } from "@trendvault/kit/random";
 import {
   BrokenBundle,
   type BundleDocument,
@@ -9,7 +10,6 @@ import {
   readBundleIndex,
   readDocument,
 } from "./bundle-file.ts";
-import { Random } from "./test-support/random.ts";
 
 const random = new Random();
 const facts = { generation: 7, generated_at: "2026-11-22T03:40:00Z", signed_at: 1_795_318_800, limits: [24] };

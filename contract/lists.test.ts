@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { Random } from "@trendvault/kit/random";
 import { choiceOf, followableSeconds, type ListChoice, listName, viewsAcceptedSeconds } from "./lists.ts";
 import { parseTrendingQuery, trendingUrl } from "./queries.ts";
-import { Random } from "./test-support/random.ts";
 import { readTokenSubject, tokenListName, writeTokenSubject } from "./token.ts";
 
 test("the name of a list says what selects it", () => {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { drawsOf, Random } from "@trendvault/kit/random";
 import { Ajv2020 } from "ajv/dist/2020";
 import schema from "../docs/observation-line.schema.json";
 import { regionCodes } from "./regions.ts";
-import { drawsOf, Random } from "./test-support/random.ts";
 
 // A line that the schema allows and the writer refuses would be found out in production, and the other way round never.
 

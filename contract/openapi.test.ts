@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { drawsOf, Random } from "@trendvault/kit/random";
 import {
   aboutExample,
   explanationExample,
@@ -26,7 +27,6 @@ import {
   Video,
 } from "./responses.ts";
 import { breakingChanges } from "./test-support/breaking-changes.ts";
-import { drawsOf, Random } from "./test-support/random.ts";
 
 test("openapi.json is what the schemas say (after a change: bun run openapi in contract)", () => {
   expect(JSON.parse(JSON.stringify(createOpenapiDocument()))).toEqual(current);

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { drawsOf, Random } from "@trendvault/kit/random";
+import { TestPublicationSigner, TestSigner, TestTokenSigner } from "@trendvault/kit/signers";
 import type { PublicKeySet } from "./keys.ts";
 import {
   bundleName,
@@ -17,8 +19,6 @@ import {
 } from "./pointer.ts";
 import vectorFile from "./pointer-vectors.json";
 import { verifyResponse } from "./response-signature.ts";
-import { drawsOf, Random } from "./test-support/random.ts";
-import { TestPublicationSigner, TestSigner, TestTokenSigner } from "./test-support/signers.ts";
 import { claimsOf, verifyToken } from "./token.ts";
 
 /** What is valid has what was signed, without its signature, and the SHA-256 of its bytes. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { testSeed } from "@trendvault/kit/random";
 import { longestList } from "./lists.ts";
 import { feedUrl, pageLanguages, pageUrl } from "./page.ts";
 import {
@@ -14,7 +15,6 @@ import {
   trendingUrl,
   writeCursor,
 } from "./queries.ts";
-import { testSeed } from "./test-support/random.ts";
 
 test.each([
   ["", "/api/trending?region=GB"],

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { drawsOf, Random } from "@trendvault/kit/random";
 import { Ajv2020 } from "ajv/dist/2020";
 import builtIn from "../db/regions.json";
 import schema from "../docs/regions.schema.json";
@@ -15,7 +16,6 @@ import {
   requireSameRegions,
   useRegions,
 } from "./regions.ts";
-import { drawsOf, Random } from "./test-support/random.ts";
 
 const root = join(import.meta.dir, "..");
 const allows = new Ajv2020().compile(schema);

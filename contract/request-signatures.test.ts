@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { drawsOf, Random } from "@trendvault/kit/random";
 import { parseKeyRing } from "./keys.ts";
 import vectorFile from "./pull-vectors.json";
 import {
@@ -11,7 +12,6 @@ import {
   signPull,
   verifyPull,
 } from "./request-signatures.ts";
-import { drawsOf, Random } from "./test-support/random.ts";
 
 const [firstKey, secondKey] = ["B".repeat(43), "C".repeat(43)];
 const edgeRing = parseKeyRing(`e2:${firstKey},e1:${secondKey}`);

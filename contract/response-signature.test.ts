@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { drawsOf, Random } from "@trendvault/kit/random";
+import { TestSigner } from "@trendvault/kit/signers";
+import { verifyIndependently } from "@trendvault/kit/verifiers";
 import { createSignature, webcrypto } from "http-message-sig";
 import {
   type SignatureVerdict,
@@ -7,17 +10,20 @@ import {
   verifySignature,
 } from "./response-signature.ts";
 import { coveredComponents, coveredFields } from "./signature-base.ts";
-import { verifyIndependently } from "./test-support/independent-verifiers.ts";
-import { drawsOf, Random } from "./test-support/random.ts";
-import {
-  created,
-  fields,
-  inputOfOurs,
-  signatureOfOurs,
-  signer,
-  text,
-  verify,
-} from "./test-support/signers.ts";
+
+/** An answer that a test signer has signed, and what of it a test may change. */
+const created = 1_795_176_030;
+const signer = await TestSigner.create();
+const text = '{"region":"DE"}';
+const fields = await signer.sign(text, { created });
+const [inputOfOurs = "", signatureOfOurs = ""] = [fields["signature-input"], fields.signature];
+
+/** The verdict on it with fields, status or body changed. */
+function verify(changed: Record<string, string> = {}, message: { status?: number; text?: string } = {}) {
+  const { status = 200, text: received = text } = message;
+  const headers = new Headers({ ...fields, ...changed });
+  return verifyResponse({ status, headers, body: new TextEncoder().encode(received) }, signer.publicKeys);
+}
 
 test("the origin's signature is valid", async () => {
   expect(await verify()).toBe("valid");

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { Random } from "@trendvault/kit/random";
+import { TestTokenSigner } from "@trendvault/kit/signers";
 import { compactVerify, createLocalJWKSet, errors } from "jose";
 import type { PublicKeySet } from "./keys.ts";
 import { windows } from "./lists.ts";
-import { Random } from "./test-support/random.ts";
-import { TestTokenSigner } from "./test-support/signers.ts";
 import {
   claimsOf,
   longestToken,

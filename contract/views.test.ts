@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { Random } from "@trendvault/kit/random";
 import { ViewMessage as DescribedMessage } from "./openapi.ts";
-import { Random } from "./test-support/random.ts";
 import type { TokenList } from "./token.ts";
 import { countsOf, readViewMessage, type ViewMessage } from "./views.ts";
 

@@ -1,9 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import {
-  closePublishedOrigin,
-  openPublishedOrigin,
-  type PublishedOrigin,
-} from "../test-support/test-origin.ts";
+import { closePublishedOrigin, openPublishedOrigin, type PublishedOrigin } from "@trendvault/kit/origin";
 
 let published: PublishedOrigin;
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toBase64url } from "@trendvault/contract/keys";
+import { newFolder } from "@trendvault/kit/machine";
 import { readSettings } from "./settings.ts";
 
 const key = `${"B".repeat(42)}A`; // 32 bytes
@@ -99,7 +99,7 @@ test("all bad settings are named at once", () => {
 });
 
 describe("a key file", () => {
-  const folder = mkdtempSync(join(tmpdir(), "trendvault-key-files-"));
+  const folder = newFolder("key-files");
   const path = join(folder, "keys");
   afterAll(() => rmSync(folder, { recursive: true }));
   const { SIGNING_KEYS: _, ...others } = enough;

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { openBundle } from "../test-support/read-bundle.ts";
-import { testEnvironment } from "../test-support/test-origin.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { newFolder } from "@trendvault/kit/machine";
+import { openBundle } from "@trendvault/kit/origin";
+import { testEnvironment } from "@trendvault/kit/origin-process";
 
 test("the documented build makes programs that run, also where bun is not on PATH", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "trendvault-build-"));
+  const folder = newFolder("build");
   const api = join(import.meta.dir, "..");
   const env = { PATH: "/usr/bin:/bin", HOME: folder };
   // In a folder without a .env: Bun would read the developer's own, and the origin would start.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
-import { exchange, exchangeHalfClosed, statusesIn } from "../test-support/raw-client.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { exchange, exchangeHalfClosed, statusesIn } from "@trendvault/kit/load";
+import { OriginProcess } from "@trendvault/kit/origin-process";
 
 // What Bun does before a request reaches this code. When one of these fails after an upgrade of Bun, nothing here is
 // broken: read the link, decide whether the origin can live with it, and correct this table and api/README.md.

@@ -7,12 +7,18 @@ import { pageUrl } from "@trendvault/contract/page";
 import { trendingUrl } from "@trendvault/contract/queries";
 import { regionCodes, useRegions } from "@trendvault/contract/regions";
 import { coveredFields } from "@trendvault/contract/signature-base";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import {
+  type OpenBundle,
+  openBundle,
+  openTestOrigin,
+  type TestOrigin,
+  testTime,
+} from "@trendvault/kit/origin";
+import { testEnvironment } from "@trendvault/kit/origin-process";
 import { type RenderedBundle, renderBundle } from "../src/bundle/run-render.ts";
 import { listen } from "../src/origin.ts";
 import { readSettings } from "../src/settings.ts";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { type OpenBundle, openBundle } from "../test-support/read-bundle.ts";
-import { openTestOrigin, type TestOrigin, testEnvironment, testTime } from "../test-support/test-origin.ts";
 
 const edgeKey = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
 const env = { VIDEO_URL: "https://site.example/watch/{id}", EDGE_SIGNING_PUBLIC_KEYS: edgeKey };

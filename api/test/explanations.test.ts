@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { windowHours, windows } from "@trendvault/contract/lists";
 import { explanationUrl } from "@trendvault/contract/queries";
 import { About, Explanation } from "@trendvault/contract/responses";
-import { Random, testSeed as seed } from "@trendvault/contract/test-support/random";
-import { DatabaseBuilder } from "../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin } from "../test-support/test-origin.ts";
+import { DatabaseBuilder } from "@trendvault/kit/database";
+import { newFolder } from "@trendvault/kit/machine";
+import { openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
+import { Random, testSeed as seed } from "@trendvault/kit/random";
 
 const writer = Bun.fileURLToPath(import.meta.resolve("../../writer/bin/writer"));
 const random = new Random(seed);
@@ -34,7 +34,7 @@ function run(args: string[], stdin = ""): { code: number; text: string } {
 
 // Few channels have the best, so that the limit by channel moves videos; impressions in one of the two regions.
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "trendvault-explain-"));
+  folder = newFolder("explain");
   run(["migrate"]);
   run(["ingest", "-"], [3, 2, 1].flatMap((hours) => observations(hours)).join("\n"));
   run(["ingest", "-"], catalogueLine);

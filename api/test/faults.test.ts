@@ -9,12 +9,12 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { checkWholeList, startLoad } from "@trendvault/kit/load";
+import { until } from "@trendvault/kit/machine";
+import { OriginProcess } from "@trendvault/kit/origin-process";
 import { oldestReadableVersion, supportedSchemaVersion } from "../src/database/schema-version.ts";
 import { formatTime } from "../src/resources/resource.ts";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { checkWholeList, startLoad } from "../test-support/load.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
-import { until } from "../test-support/until.ts";
 
 const lists = ["GB", "DE", "FR"].map((region) => ({ region, videos: videos(100, region) }));
 const targets = ["/api/trending", "/api/trending?region=DE&limit=50", "/api/trending?region=FR&limit=7"];

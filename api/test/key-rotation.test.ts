@@ -1,17 +1,15 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type PublicKeySet, parseKeyRing } from "@trendvault/contract/keys";
 import { publicKeysPath } from "@trendvault/contract/paths";
 import { EdgeSigner, edgeMinute, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { verifyResponse } from "@trendvault/contract/response-signature";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { startLoad } from "../test-support/load.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
-import type { RawResponse } from "../test-support/raw-client.ts";
-import { until } from "../test-support/until.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { type RawResponse, startLoad } from "@trendvault/kit/load";
+import { newFolder, until } from "@trendvault/kit/machine";
+import { OriginProcess } from "@trendvault/kit/origin-process";
 
 const newKey = () => randomBytes(32).toString("base64url");
 const targets = ["/api/trending", "/api/trending?limit=7", "/api/regions"];
@@ -23,7 +21,7 @@ let origin: OriginProcess | null = null;
 beforeEach(() => {
   builder = new DatabaseBuilder();
   builder.publish([{ region: "GB", videos: videos(60) }]);
-  folder = mkdtempSync(join(tmpdir(), "trendvault-rotation-"));
+  folder = newFolder("rotation");
 });
 
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readToken } from "@trendvault/contract/token";
-import { DatabaseBuilder, type ListSeed, videos } from "../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin } from "../test-support/test-origin.ts";
+import { DatabaseBuilder, type ListSeed, videos } from "@trendvault/kit/database";
+import { openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
 
 let builder: DatabaseBuilder;
 beforeEach(() => {

@@ -2,11 +2,11 @@ import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { useRegions } from "@trendvault/contract/regions";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { until } from "@trendvault/kit/machine";
+import { openTestOrigin } from "@trendvault/kit/origin";
+import { OriginProcess } from "@trendvault/kit/origin-process";
 import { Store } from "../src/database/store.ts";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
-import { openTestOrigin } from "../test-support/test-origin.ts";
-import { until } from "../test-support/until.ts";
 
 const builders: DatabaseBuilder[] = [];
 const processes: OriginProcess[] = [];

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
-import { RawClient } from "../test-support/raw-client.ts";
-import { openTestOrigin, type TestOrigin, testTime } from "../test-support/test-origin.ts";
-import { until } from "../test-support/until.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { RawClient } from "@trendvault/kit/load";
+import { until } from "@trendvault/kit/machine";
+import { openTestOrigin, type TestOrigin, testTime } from "@trendvault/kit/origin";
+import { OriginProcess } from "@trendvault/kit/origin-process";
 
 const fieldsOfVisitor = {
   "user-agent": "SecretAgent/7.0",

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { checkWholeList, startLoad } from "../test-support/load.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
-import { until } from "../test-support/until.ts";
+import { join } from "node:path";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { checkWholeList, startLoad } from "@trendvault/kit/load";
+import { root, until } from "@trendvault/kit/machine";
+import { OriginProcess } from "@trendvault/kit/origin-process";
 
 let builder: DatabaseBuilder;
 let origin: OriginProcess;
@@ -19,7 +20,7 @@ afterEach(async () => {
 });
 
 function startWriter(pause: number): Bun.Subprocess {
-  const program = Bun.fileURLToPath(import.meta.resolve("../test-support/publishing-writer.ts"));
+  const program = join(root, "tests/kit/publishing-writer.ts");
   return Bun.spawn([process.execPath, program, builder.path, String(pause)], {
     stdio: ["ignore", "inherit", "inherit"],
   });

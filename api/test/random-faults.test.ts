@@ -14,11 +14,10 @@ import {
   truncateSync,
   writeSync,
 } from "node:fs";
-import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { startLoad } from "../test-support/load.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
-import type { RawResponse } from "../test-support/raw-client.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { type RawResponse, startLoad } from "@trendvault/kit/load";
+import { OriginProcess } from "@trendvault/kit/origin-process";
+import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
 
 const served = ["generations", "generation_regions", "trending", "videos"];
 const pageBytes = 4096;

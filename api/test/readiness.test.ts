@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
-import { until } from "../test-support/until.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { until } from "@trendvault/kit/machine";
+import { OriginProcess } from "@trendvault/kit/origin-process";
 
 const lists = ["GB", "DE", "FR"].map((region) => ({ region, videos: videos(100, region) }));
 

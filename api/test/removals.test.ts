@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { drawsOf, testSeed } from "@trendvault/contract/test-support/random";
-import { DatabaseBuilder, type VideoSeed, videos } from "../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin } from "../test-support/test-origin.ts";
-import { until } from "../test-support/until.ts";
+import { DatabaseBuilder, type VideoSeed, videos } from "@trendvault/kit/database";
+import { until } from "@trendvault/kit/machine";
+import { openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
+import { drawsOf, testSeed } from "@trendvault/kit/random";
 
 let builder: DatabaseBuilder;
 let origin: TestOrigin;

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { checkWholeList, startLoad } from "../test-support/load.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
-import { exchange, exchangeHalfClosed, statusesIn } from "../test-support/raw-client.ts";
-import { until } from "../test-support/until.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { checkWholeList, exchange, exchangeHalfClosed, startLoad, statusesIn } from "@trendvault/kit/load";
+import { until } from "@trendvault/kit/machine";
+import { OriginProcess } from "@trendvault/kit/origin-process";
 
 let builder: DatabaseBuilder;
 let origin: OriginProcess;

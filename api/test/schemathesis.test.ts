@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createOpenapiDocument } from "@trendvault/contract/openapi";
 import openapi from "@trendvault/contract/openapi.json";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { OriginProcess } from "@trendvault/kit/origin-process";
 
 const exampleId = openapi.paths["/api/videos/{id}"].get.parameters[0]?.schema.examples?.[0] ?? "";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { DatabaseBuilder, type ListSeed, videos } from "../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin } from "../test-support/test-origin.ts";
-import { until } from "../test-support/until.ts";
+import { DatabaseBuilder, type ListSeed, videos } from "@trendvault/kit/database";
+import { until } from "@trendvault/kit/machine";
+import { openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
 
 // Two writers share the regions, as in a database that bin/follow has joined: one has GB and IE, one DE and FR.
 const british = ["GB", "IE"];

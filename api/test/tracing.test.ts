@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { beginTrace, traceparentHeader } from "@trendvault/contract/http";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
-import { Random } from "@trendvault/contract/test-support/random";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { OriginProcess } from "@trendvault/kit/origin-process";
+import { Random } from "@trendvault/kit/random";
 
 let builder: DatabaseBuilder;
 let collector: TraceCollector;

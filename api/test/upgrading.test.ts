@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { startLoad } from "@trendvault/kit/load";
+import { until } from "@trendvault/kit/machine";
+import { OriginProcess } from "@trendvault/kit/origin-process";
 import { oldestReadableVersion, supportedSchemaVersion } from "../src/database/schema-version.ts";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { startLoad } from "../test-support/load.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
-import { until } from "../test-support/until.ts";
 
 // Writer and origin are upgraded one after the other, in either order, while clients ask for all that there is.
 const lists = ["GB", "DE"].map((region) => ({ region, videos: videos(60, region) }));

@@ -1,12 +1,11 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { freePort } from "../../edge-worker/test/free-port.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { checkWholeList, startLoad } from "@trendvault/kit/load";
+import { freePort, until } from "@trendvault/kit/machine";
+import { OriginProcess } from "@trendvault/kit/origin-process";
 import { engineOptions } from "../src/process/worker-pool.ts";
-import { DatabaseBuilder, videos } from "../test-support/database-builder.ts";
-import { checkWholeList, startLoad } from "../test-support/load.ts";
-import { OriginProcess } from "../test-support/origin-process.ts";
-import { until } from "../test-support/until.ts";
 
 let builder: DatabaseBuilder;
 let origin: OriginProcess | null;

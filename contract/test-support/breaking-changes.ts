@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 
 const root = join(import.meta.dir, "../..");
 
 /** What of `revision` breaks a client of `base`, a sentence each. Both are OpenAPI documents. */
 export async function breakingChanges(base: object, revision: object): Promise<string[]> {
-  const folder = mkdtempSync(join(tmpdir(), "trendvault-openapi-"));
+  const folder = newFolder("openapi");
   try {
     await Bun.write(join(folder, "base.json"), JSON.stringify(base));
     await Bun.write(join(folder, "revision.json"), JSON.stringify(revision));

@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { defaultLimit, largestLimit, windows } from "@trendvault/contract/lists";
 import { regionCodes } from "@trendvault/contract/regions";
+import { Edge } from "@trendvault/kit/edge";
 import { bundleKeySet, edgeSigningKey, objectsOf, renderBundle, storeName } from "../test/bundles.ts";
 import { makeDatabase } from "../test/database.ts";
-import { Edge } from "../test/edge.ts";
 import { startTestStack } from "../test/test-stack.ts";
 
 // Prints, as JSON, processor time in workerd of the deployed bundle, its client included:

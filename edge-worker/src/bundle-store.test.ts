@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
-import { TestPublicationSigner, testStoreName } from "@trendvault/contract/test-support/signers";
+import { TestPublicationSigner, testStoreName } from "@trendvault/kit/signers";
 import { type Bucket, BundleStore } from "./bundle-store.ts";
 import { Backoff } from "./document-source.ts";
 

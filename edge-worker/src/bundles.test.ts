@@ -4,7 +4,7 @@ import type { PublicKeySet } from "@trendvault/contract/keys";
 import { aboutApiPath, publicKeysPath, regionsPath } from "@trendvault/contract/paths";
 import { regionCodes } from "@trendvault/contract/regions";
 import type { About, RegionList } from "@trendvault/contract/responses";
-import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
+import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
 import { joinDocuments } from "./bundles.ts";
 
 const times = ["2026-11-22T03:40:00Z", "2026-11-22T03:41:00Z", "2026-11-22T03:42:00Z"];

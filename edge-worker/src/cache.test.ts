@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { answerLifetimes } from "@trendvault/contract/lists";
-import { Random } from "@trendvault/contract/test-support/random";
-import { TestSigner } from "@trendvault/contract/test-support/signers";
+import { Random } from "@trendvault/kit/random";
+import { TestSigner } from "@trendvault/kit/signers";
 import { KvFallback, LruMap } from "./cache.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import type { StoredResponse } from "./signed-answer.ts";

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { drawsOf, Random } from "@trendvault/contract/test-support/random";
-import { TestTokenSigner } from "@trendvault/contract/test-support/signers";
 import { claimsOf, type TokenList } from "@trendvault/contract/token";
 import type { ViewMessage } from "@trendvault/contract/views";
+import { drawsOf, Random } from "@trendvault/kit/random";
+import { TestTokenSigner } from "@trendvault/kit/signers";
 import { TieredCache } from "./cache.ts";
 import { countViews, ListBlocks, TokenVerifier } from "./count-views.ts";
 import { listInTokens } from "./document-signer.ts";

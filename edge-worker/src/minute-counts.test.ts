@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { CountedRanks } from "@trendvault/contract/openapi";
-import { drawsOf, Random } from "@trendvault/contract/test-support/random";
+import { drawsOf, Random } from "@trendvault/kit/random";
 import { type Increments, MinuteCounts, most, type PulledMinutes } from "./minute-counts.ts";
 
 const random = new Random();

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { beginTrace } from "@trendvault/contract/http";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
-import { TestSigner } from "@trendvault/contract/test-support/signers";
+import { TestSigner } from "@trendvault/kit/signers";
 import { fetchFromOrigin, readRetryAfter, validateOriginResponse } from "./origin.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import type { ReceivedAnswer, StoredResponse } from "./signed-answer.ts";

@@ -7,8 +7,7 @@ import {
   missingLifetimes,
   staleSeconds,
 } from "@trendvault/contract/lists";
-import { countries } from "@trendvault/contract/test-support/world-regions";
-import { europeByRegion } from "../test/countries.ts";
+import { countries, europeByRegion } from "@trendvault/kit/regions";
 import {
   browserCacheControl,
   type CanonicalRequest,

@@ -6,14 +6,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { exposedFields } from "@trendvault/contract/http";
 import { docsPolicy, workerPolicy } from "@trendvault/contract/page";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
-import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
-import { europeByRegion } from "./countries.ts";
-import { Edge, root } from "./edge.ts";
-import { keySet } from "./keys.ts";
-import { longLifetimes, withLifetimes } from "./origin-proxy.ts";
-import type { RecordedRequest, Recording } from "./recording-worker.ts";
+import { Edge } from "@trendvault/kit/edge";
+import { keySet } from "@trendvault/kit/keys";
+import { root } from "@trendvault/kit/machine";
+import { longLifetimes, withLifetimes } from "@trendvault/kit/origin-proxy";
+import type { RecordedRequest, Recording } from "@trendvault/kit/recording-worker";
+import { europeByRegion } from "@trendvault/kit/regions";
+import type { Traffic, TrafficResult } from "@trendvault/kit/traffic-worker";
+import { verifyIndependently } from "@trendvault/kit/verifiers";
 import { originServes, startTestStack, type TestStack } from "./test-stack.ts";
-import type { Traffic, TrafficResult } from "./traffic-worker.ts";
 import { counting, readList, signPullAt } from "./view-messages.ts";
 
 /** Headers of the connection, or about how one of the two works. */

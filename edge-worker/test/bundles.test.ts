@@ -9,7 +9,8 @@ import type { PublicKeySet } from "@trendvault/contract/keys";
 import { bundleName, bundlePointerName, currentBundleName } from "@trendvault/contract/pointer";
 import { regionCodes } from "@trendvault/contract/regions";
 import { verifyResponse } from "@trendvault/contract/response-signature";
-import { drawsOf, Random } from "@trendvault/contract/test-support/random";
+import type { Exchange } from "@trendvault/kit/keys";
+import { drawsOf, Random } from "@trendvault/kit/random";
 import {
   bundleKeySet,
   edgeSeed,
@@ -23,7 +24,6 @@ import {
   stranger,
 } from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
-import type { Exchange } from "./exchanges.ts";
 import { DataCentre, InProcessEdge, withFetch } from "./in-process-edge.ts";
 
 // What partners verify with. By a name that tsc does not follow: what runs in Node.js has no syntax like the client's.

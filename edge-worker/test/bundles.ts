@@ -1,15 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { R2Bucket, R2GetOptions } from "@cloudflare/workers-types";
 import { type BundleFile, trailerBytes } from "@trendvault/contract/bundle-file";
 import { bundleName, bundlePointerName, currentBundleName } from "@trendvault/contract/pointer";
-import { TestPublicationSigner, testStoreName } from "@trendvault/contract/test-support/signers";
+import { keySet, signingKey, tokenSigningKey } from "@trendvault/kit/keys";
+import { newFolder } from "@trendvault/kit/machine";
+import { TestPublicationSigner, testStoreName } from "@trendvault/kit/signers";
 import type { Bucket } from "../src/bundle-store.ts";
 import { DocumentSigner } from "../src/document-signer.ts";
-import { keySet, signingKey, tokenSigningKey } from "./keys.ts";
 
 const render = join(import.meta.dirname, "../../api/src/render.ts");
 
@@ -35,7 +35,7 @@ export type Rendered = {
 
 /** Renders the newest generation of a database with the origin's keys. It takes seconds. */
 export function renderBundle(databasePath: string, { isDelegating = true } = {}): Rendered {
-  const folder = mkdtempSync(join(tmpdir(), "trendvault-edge-"));
+  const folder = newFolder("edge");
   const output = join(folder, "a.bundle");
   const env = {
     PATH: process.env.PATH,

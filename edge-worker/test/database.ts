@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { regionCodes } from "@trendvault/contract/regions";
+import { newFolder } from "@trendvault/kit/machine";
 
 const writer = join(import.meta.dirname, "../../writer/bin/writer");
 
@@ -29,7 +29,7 @@ type Contents = {
  */
 export function makeDatabase(secondsAgo = 0, contents: Contents = {}): TestDatabase {
   const { regions, regionsFile } = contents;
-  const folder = mkdtempSync(join(tmpdir(), "trendvault-edge-"));
+  const folder = newFolder("edge");
   const path = join(folder, "trendvault.db");
   const settings = regionsFile === undefined ? { REGIONS: regions?.join() } : { REGIONS_FILE: regionsFile };
   const env = { ...process.env, ...settings };

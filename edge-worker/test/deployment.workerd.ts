@@ -4,8 +4,9 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { bundle, Edge, wrangler } from "@trendvault/kit/edge";
+import { root } from "@trendvault/kit/machine";
 import { createTestHarness, unstable_readConfig as readConfig, type TestHarness } from "wrangler";
-import { bundle, Edge, root, wrangler } from "./edge.ts";
 
 const run = promisify(execFile);
 const largestBundle = 114_000; // bytes; counting takes 22 KB of them, reading bundles as many, joining stores 5

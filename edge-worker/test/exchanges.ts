@@ -1,7 +1,5 @@
-import type { Random } from "@trendvault/contract/test-support/random";
-
-/** What the origin answered to a target. */
-export type Exchange = { status: number; headers: [string, string][]; body: string };
+import type { Exchange } from "@trendvault/kit/keys";
+import type { Random } from "@trendvault/kit/random";
 
 /** Changes exchanges at random, as someone between origin and edge could. */
 export class Tamperer {

@@ -3,10 +3,9 @@ import { longestBody } from "@trendvault/contract/http";
 import { clockSkewSeconds, windows } from "@trendvault/contract/lists";
 import { trendingUrl } from "@trendvault/contract/queries";
 import { regionCodes } from "@trendvault/contract/regions";
-import { Random, testSeed } from "@trendvault/contract/test-support/random";
-import type { Exchange } from "./exchanges.ts";
+import { type Exchange, signedPage } from "@trendvault/kit/keys";
+import { Random, testSeed } from "@trendvault/kit/random";
 import { InProcessEdge, withFetch } from "./in-process-edge.ts";
-import { signedPage } from "./keys.ts";
 
 // Ten minutes in which every list is requested every five seconds, of one isolate.
 const seconds = 600;

@@ -1,22 +1,21 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defaultLimit } from "@trendvault/contract/lists";
 import type { ViewMinutes } from "@trendvault/contract/openapi";
-import { Random } from "@trendvault/contract/test-support/random";
+import { Edge } from "@trendvault/kit/edge";
+import type { ClientResult } from "@trendvault/kit/fetch-many-worker";
+import { edgeKeys, signAgain, viewsKeys, type WholeResponse } from "@trendvault/kit/keys";
+import { freePort, newFolder, root } from "@trendvault/kit/machine";
+import { EdgeOrigin } from "@trendvault/kit/origin-process";
+import { type Behaviour, longLifetimes, passOn, withLifetimes } from "@trendvault/kit/origin-proxy";
+import { Random } from "@trendvault/kit/random";
 import { unstable_readConfig as readConfig } from "wrangler";
 import { makeDatabase, type TestDatabase } from "./database.ts";
-import { Edge, root } from "./edge.ts";
-import type { ClientResult } from "./fetch-many-worker.ts";
-import { freePort } from "./free-port.ts";
-import { edgeKeys, signAgain, viewsKeys } from "./keys.ts";
-import { Origin } from "./origin.ts";
-import { type Behaviour, longLifetimes, passOn, type WholeResponse, withLifetimes } from "./origin-proxy.ts";
 import { edgeServes, startTestStack, type TestStack } from "./test-stack.ts";
 import { signPullAt } from "./view-messages.ts";
 
@@ -542,7 +541,7 @@ const messagesBetween = 60;
 
 /** The edge as edge-worker/dev starts it, which can be killed and started again with what it has stored. */
 class DevEdge {
-  readonly #state = mkdtempSync(join(tmpdir(), "trendvault-edge-state-"));
+  readonly #state = newFolder("edge-state");
   readonly #origin: string;
   #process: ChildProcess | undefined;
   url = "";
@@ -586,11 +585,11 @@ class DevEdge {
 
 describe("an edge that is killed", () => {
   let database: TestDatabase;
-  let origin: Origin;
+  let origin: EdgeOrigin;
   let edge: DevEdge;
   before(async () => {
     database = makeDatabase();
-    origin = await Origin.start(database.path);
+    origin = await EdgeOrigin.start(database.path);
     edge = new DevEdge(origin.url);
     await edge.start();
   });

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { bundlePointerName } from "@trendvault/contract/pointer";
-import { drawsOf, Random } from "@trendvault/contract/test-support/random";
+import { type Exchange, keySet, signAgain, signedPage } from "@trendvault/kit/keys";
+import { EdgeOrigin } from "@trendvault/kit/origin-process";
+import { drawsOf, Random } from "@trendvault/kit/random";
 import { validateOriginResponse } from "../src/origin.ts";
 import { canonicalize } from "../src/policy.ts";
 import type { StoredResponse } from "../src/signed-answer.ts";
@@ -14,7 +16,7 @@ import {
   stranger,
 } from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
-import { type Exchange, Tamperer } from "./exchanges.ts";
+import { Tamperer } from "./exchanges.ts";
 import {
   askTwice,
   DataCentre,
@@ -23,8 +25,6 @@ import {
   type Situation,
   withFetch,
 } from "./in-process-edge.ts";
-import { keySet, signAgain, signedPage } from "./keys.ts";
-import { Origin } from "./origin.ts";
 
 const draws = drawsOf({ usual: 4000, long: 100_000 });
 const random = new Random();
@@ -55,14 +55,14 @@ describe("nothing that changes between origin and edge reaches a client", () => 
   const genuine = new Map<string, Exchange>();
   const stored = new Map<string, StoredResponse>();
   let database: TestDatabase;
-  let origin: Origin;
+  let origin: EdgeOrigin;
   let now: number;
   let tamperer: Tamperer;
 
   beforeAll(async () => {
     database = makeDatabase(60);
     database.publish();
-    origin = await Origin.start(database.path);
+    origin = await EdgeOrigin.start(database.path);
     for (const question of questions) genuine.set(question, await record(question));
     now = Math.floor(Date.now() / 1000); // after they were signed
     for (const question of questions) await store(question);
@@ -249,7 +249,7 @@ const removedQuestions = [...pages, ...olderPages, video, "/api/regions"];
 test("a removed video is gone within 15 minutes from what an edge and KV had, and after a day without the origin", async () => {
   const database = makeDatabase(60);
   database.publish();
-  const origin = await Origin.start(database.path);
+  const origin = await EdgeOrigin.start(database.path);
   try {
     const now = Math.floor(Date.now() / 1000);
     const stored = await Promise.all(

@@ -1,6 +1,7 @@
 import type { KVNamespace } from "@cloudflare/workers-types";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner } from "@trendvault/contract/request-signatures";
+import { type Exchange, edgeKeys, keySet } from "@trendvault/kit/keys";
 import type { Bucket } from "../src/bundle-store.ts";
 import { createBundleReaders } from "../src/bundles.ts";
 import { KvFallback, TieredCache } from "../src/cache.ts";
@@ -11,8 +12,6 @@ import { OriginSource } from "../src/origin.ts";
 import { ReadThroughCache } from "../src/read-through.ts";
 import type { StoredResponse } from "../src/signed-answer.ts";
 import { storeName } from "./bundles.ts";
-import type { Exchange } from "./exchanges.ts";
-import { edgeKeys, keySet } from "./keys.ts";
 
 /** Everything that a client sees of a response, as one text. */
 export type Seen = string;

@@ -7,8 +7,10 @@ import type { PublicKeySet } from "@trendvault/contract/keys";
 import { trendingUrl } from "@trendvault/contract/queries";
 import { verifyResponse } from "@trendvault/contract/response-signature";
 import type { RegionList, Video } from "@trendvault/contract/responses";
-import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
 import { verifyToken } from "@trendvault/contract/token";
+import { Edge } from "@trendvault/kit/edge";
+import { EdgeOrigin } from "@trendvault/kit/origin-process";
+import { verifyIndependently } from "@trendvault/kit/verifiers";
 import {
   bundleKeySet,
   edgeSigningKey,
@@ -18,8 +20,6 @@ import {
   storeName,
 } from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
-import { Edge } from "./edge.ts";
-import { Origin } from "./origin.ts";
 import { countedIn, counting, readList, send } from "./view-messages.ts";
 
 const vars = {
@@ -33,13 +33,13 @@ const vars = {
 
 describe("an edge without an origin", () => {
   let database: TestDatabase;
-  let origin: Origin; // to compare with
+  let origin: EdgeOrigin; // to compare with
   let edge: Edge;
   let keys: PublicKeySet;
   before(async () => {
     edge = await Edge.start("", vars); // takes long: the generation would age meanwhile
     database = makeDatabase();
-    origin = await Origin.start(database.path);
+    origin = await EdgeOrigin.start(database.path);
     await publish(edge, renderBundle(database.path));
     keys = JSON.parse(await (await edge.fetch("/.well-known/jwks.json")).text());
   });
@@ -190,7 +190,7 @@ const joinedVars = {
 
 let british: TestDatabase;
 let german: TestDatabase;
-let origin: Origin; // over a file that has both, to compare with
+let origin: EdgeOrigin; // over a file that has both, to compare with
 let keys: PublicKeySet;
 
 before(async () => {
@@ -198,7 +198,7 @@ before(async () => {
   german = makeDatabase(30, { regions: ["DE", "FR"], categories: ["Music", "Sport"] });
   const joined = join(british.path, "../joined.db");
   joinDatabases(joined);
-  origin = await Origin.start(joined);
+  origin = await EdgeOrigin.start(joined);
 });
 after(async () => {
   await origin.kill();

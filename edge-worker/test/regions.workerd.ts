@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { countries, worldRegions, worldTerritories } from "@trendvault/contract/test-support/world-regions";
-import { europeByRegion } from "./countries.ts";
+import { Edge } from "@trendvault/kit/edge";
+import { newFolder, root } from "@trendvault/kit/machine";
+import { EdgeOrigin } from "@trendvault/kit/origin-process";
+import { longLifetimes, withLifetimes } from "@trendvault/kit/origin-proxy";
+import { countries, europeByRegion, worldRegions, worldTerritories } from "@trendvault/kit/regions";
 import { makeDatabase, type TestDatabase } from "./database.ts";
-import { Edge, root } from "./edge.ts";
-import { Origin } from "./origin.ts";
-import { longLifetimes, withLifetimes } from "./origin-proxy.ts";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 
 const regionOf = new Map(
@@ -71,15 +70,15 @@ describe("the region of a visitor", () => {
 
 describe("an edge that was built for two hundred regions", () => {
   const codes = worldRegions().regions.map(({ code }) => code);
-  const folder = mkdtempSync(join(tmpdir(), "trendvault-regions-"));
+  const folder = newFolder("regions");
   const regionsFile = join(folder, "regions.json");
   let database: TestDatabase;
-  let origin: Origin;
+  let origin: EdgeOrigin;
   let edge: Edge;
   before(async () => {
     writeFileSync(regionsFile, JSON.stringify(worldRegions()));
     database = makeDatabase(0, { regions: codes, videosPerRegion: 1, regionsFile });
-    origin = await Origin.start(database.path, { REGIONS_FILE: regionsFile });
+    origin = await EdgeOrigin.start(database.path, { REGIONS_FILE: regionsFile });
     edge = await Edge.start(origin.url, {}, regionsFile);
   });
   after(async () => {

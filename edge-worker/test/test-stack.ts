@@ -1,12 +1,12 @@
+import { bundle, Edge } from "@trendvault/kit/edge";
+import { EdgeOrigin } from "@trendvault/kit/origin-process";
+import { OriginProxy } from "@trendvault/kit/origin-proxy";
 import { makeDatabase, type TestDatabase } from "./database.ts";
-import { bundle, Edge } from "./edge.ts";
-import { Origin } from "./origin.ts";
-import { OriginProxy } from "./origin-proxy.ts";
 
 /** A database, the real origin that serves it, a proxy in front of it, and one data centre of the edge. */
 export type TestStack = {
   database: TestDatabase;
-  origin: Origin;
+  origin: EdgeOrigin;
   proxy: OriginProxy;
   edge: Edge;
   close: () => Promise<void>;
@@ -19,7 +19,7 @@ export async function startTestStack(
 ): Promise<TestStack> {
   bundle(); // takes long: the generation ages meanwhile
   const database = makeDatabase(rankedSecondsAgo);
-  const origin = await Origin.start(database.path);
+  const origin = await EdgeOrigin.start(database.path);
   const proxy = await OriginProxy.start(origin.url);
   const edge = await Edge.start(proxy.url, vars);
   const close = async () => {

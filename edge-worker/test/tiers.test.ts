@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Exchange, signAgain } from "@trendvault/kit/keys";
+import { EdgeOrigin } from "@trendvault/kit/origin-process";
 import { validateOriginResponse } from "../src/origin.ts";
 import { canonicalize } from "../src/policy.ts";
 import type { StoredResponse } from "../src/signed-answer.ts";
@@ -12,10 +14,7 @@ import {
   stranger,
 } from "./bundles.ts";
 import { makeDatabase, type TestDatabase } from "./database.ts";
-import type { Exchange } from "./exchanges.ts";
 import { InProcessEdge, withFetch } from "./in-process-edge.ts";
-import { signAgain } from "./keys.ts";
-import { Origin } from "./origin.ts";
 
 // What is served, and how it is marked, in every state of every tier: memory and cache, origin, bundle, KV.
 
@@ -71,12 +70,12 @@ async function failing(rendered: Rendered, fault: Fault): Promise<MemoryBucket> 
 }
 
 let database: TestDatabase;
-let origin: Origin;
+let origin: EdgeOrigin;
 let rendered: Rendered;
 let exchange: Exchange;
 beforeAll(async () => {
   database = makeDatabase();
-  origin = await Origin.start(database.path);
+  origin = await EdgeOrigin.start(database.path);
   rendered = renderBundle(database.path);
   const response = await origin.fetch(target);
   exchange = {

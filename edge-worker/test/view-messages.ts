@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { ViewMinutes } from "@trendvault/contract/openapi";
 import { type PullFields, pullParameters, pullSignatureBase } from "@trendvault/contract/request-signatures";
-import type { Edge } from "./edge.ts";
-import { viewsKeys } from "./keys.ts";
+import type { Edge } from "@trendvault/kit/edge";
+import { viewsKeys } from "@trendvault/kit/keys";
 
 /** The settings that switch counting on, with a wait that tests have time for. */
 export const counting = { VIEWS_KEYS: viewsKeys, VIEWS_BATCH_SECONDS: "0.02" };

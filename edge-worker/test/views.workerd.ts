@@ -3,14 +3,14 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "nod
 import { after, before, describe, test } from "node:test";
 import { viewsAcceptedSeconds } from "@trendvault/contract/lists";
 import { ViewMinutes } from "@trendvault/contract/openapi";
-import { Random } from "@trendvault/contract/test-support/random";
 import {
   type TokenList,
   tokenLifetimeSeconds,
   tokenType,
   writeTokenSubject,
 } from "@trendvault/contract/token";
-import { keySet, tokenSigningKey } from "./keys.ts";
+import { keySet, tokenSigningKey } from "@trendvault/kit/keys";
+import { Random } from "@trendvault/kit/random";
 import { startTestStack, type TestStack } from "./test-stack.ts";
 import { countedIn, counting, pull, pullAll, readList, send, signPullAt } from "./view-messages.ts";
 

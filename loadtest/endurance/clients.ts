@@ -1,6 +1,6 @@
 import { windows } from "@trendvault/contract/lists";
-import type { Random } from "@trendvault/contract/test-support/random";
-import { until } from "../../api/test-support/until.ts";
+import { until } from "@trendvault/kit/machine";
+import type { Random } from "@trendvault/kit/random";
 import { visitorHeaders } from "../../tools/up/visitors.ts";
 import { createVerifier } from "../../web/client/src/verify.ts";
 import type { Outages, Outcome, Site } from "./figures.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Random } from "@trendvault/contract/test-support/random";
+import { newFolder } from "@trendvault/kit/machine";
+import { Random } from "@trendvault/kit/random";
 import {
   Clock,
   type Clocks,
@@ -54,7 +54,7 @@ const pathOf = (part: Part) => join(folder, part);
 const offsetOf = (part: Part) => Number(readFileSync(pathOf(part), "utf8"));
 
 function makeClocks(): Clocks {
-  folder = mkdtempSync(join(tmpdir(), "trendvault-clocks-"));
+  folder = newFolder("clocks");
   const of = (part: Part) => new Clock(pathOf(part));
   const remove = () => rmSync(folder, { recursive: true });
   return { writer: of("writer"), origin: of("origin"), edge: of("edge"), remove };

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { clockSkewSeconds } from "@trendvault/contract/lists";
-import type { Random } from "@trendvault/contract/test-support/random";
+import type { Random } from "@trendvault/kit/random";
 
 /** Each of them has a clock of its own, as if it ran on a machine of its own. */
 export const parts = ["writer", "origin", "edge"] as const;

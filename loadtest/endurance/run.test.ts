@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Random } from "@trendvault/contract/test-support/random";
+import { Random } from "@trendvault/kit/random";
 import { planEvents, quietSeconds, StaleServing } from "./run.ts";
 
 const kinds = ["a", "b", "c"] as const;

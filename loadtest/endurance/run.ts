@@ -1,5 +1,5 @@
 import { loadavg } from "node:os";
-import { Random } from "@trendvault/contract/test-support/random";
+import { Random } from "@trendvault/kit/random";
 import { Clients } from "./clients.ts";
 import { describeStep, drawClockStep, mayRefuse, noticeMs, type Part } from "./clocks.ts";
 import {

@@ -1,15 +1,11 @@
 import { Database } from "bun:sqlite";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
-import type { Random } from "@trendvault/contract/test-support/random";
-import { SmallDisk } from "../../api/follow/test-support/small-disk.ts";
-import { OriginProcess } from "../../api/test-support/origin-process.ts";
-import { until } from "../../api/test-support/until.ts";
-import { freePort } from "../../edge-worker/test/free-port.ts";
-import { Program } from "../../tests/store/test-support/publishing-system.ts";
+import { freePort, newFolder, Program, SmallDisk, until } from "@trendvault/kit/machine";
+import { OriginProcess } from "@trendvault/kit/origin-process";
+import type { Random } from "@trendvault/kit/random";
 import { loadOrCreateKeys } from "../../tools/up/settings.ts";
 import { findUnmoved, makeClocks } from "./clocks.ts";
 import { commandOf, type Sample, takeSample, withDescendants } from "./figures.ts";
@@ -32,7 +28,7 @@ export async function startSystem({
   writerSeconds: number;
   movesClocks: boolean;
 }) {
-  const folder = mkdtempSync(join(tmpdir(), "trendvault-endurance-"));
+  const folder = newFolder("endurance");
   const disk = SmallDisk.mount(diskMegabytes);
   const databasePath = join(disk?.path ?? folder, "trendvault.db");
   const { PATH = "", HOME = "" } = process.env;

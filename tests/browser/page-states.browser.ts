@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { Random } from "@trendvault/contract/test-support/random";
+import { passOn, withLifetimes } from "@trendvault/kit/origin-proxy";
+import { hostileText, Random } from "@trendvault/kit/random";
 import type { Page } from "playwright-core";
-import { passOn, withLifetimes } from "../../edge-worker/test/origin-proxy.ts";
-import { hostileText } from "../../web/client/test-support/hostile-text.ts";
 import { openPage } from "./test-support/open-page.ts";
 import { Stack, sharedStack } from "./test-support/stack.ts";
 import { assertAccessible } from "./test-support/visit.ts";

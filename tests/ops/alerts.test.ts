@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 import { type AlertCase, alertCases, begin } from "./alert-cases.ts";
 import { healthySystem, type Series, type Value } from "./healthy-system.ts";
 import { alertNames, missingTools, rulesPath, run } from "./watched-system.ts";
@@ -40,7 +40,7 @@ describe.skipIf(missing !== null)(`with promtool${missing === null ? "" : ` (${m
   test.each(alertCases.map((one) => [one.alert, one.fault, one] as const))(
     "%s fires when %s, and nothing else does; not before, and not after",
     async (_alert, _fault, one) => {
-      const folder = mkdtempSync(join(tmpdir(), "trendvault-alerts-"));
+      const folder = newFolder("alerts");
       try {
         const path = join(folder, "case.json"); // JSON is YAML
         writeFileSync(path, JSON.stringify(testFile(one)));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "../../api/test-support/until.ts";
+import { until } from "@trendvault/kit/machine";
 import { missingParts, readRules, WatchedSystem } from "./watched-system.ts";
 
 // What docs/runbook.md says, by breaking it: some faults take minutes until their alert fires.

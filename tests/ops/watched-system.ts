@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { Random } from "@trendvault/contract/test-support/random";
+import { newFolder, until } from "@trendvault/kit/machine";
+import { missingServer } from "@trendvault/kit/object-store";
+import { Random } from "@trendvault/kit/random";
 import { YAML } from "bun";
-import { until } from "../../api/test-support/until.ts";
 import { type FollowingOrigin, PublishingSystem } from "../store/test-support/publishing-system.ts";
-import { missingServer } from "../store/test-support/s3-server.ts";
 
 const toolsFolder = resolve(import.meta.dir, "../../.tools/bin");
 
@@ -127,7 +126,7 @@ type Sample = { labels: Record<string, string>; value: number };
  * time by a real Prometheus with the exporters and the settings of ops/.
  */
 export class WatchedSystem {
-  readonly #folder = mkdtempSync(join(tmpdir(), "trendvault-watched-"));
+  readonly #folder = newFolder("watched");
   readonly #metrics = join(this.#folder, "metrics");
   readonly #servers: ToolServer[] = [];
   /** The file with the keys of the edge, of which the origin answers those only. */

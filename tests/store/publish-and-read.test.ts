@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { drawsOf, Random } from "@trendvault/contract/test-support/random";
+import { missingServer } from "@trendvault/kit/object-store";
+import { drawsOf, Random } from "@trendvault/kit/random";
 import { type Judge, startLoad } from "./test-support/judge.ts";
 import type { Mishaps } from "./test-support/mishaps.ts";
 import { killedCode, PublishingSystem, publishedRegions } from "./test-support/publishing-system.ts";
-import { missingServer } from "./test-support/s3-server.ts";
 
 // One writer, three origins on files that followers keep, and an edge without an origin, over a real store; and all that
 // may go wrong with them. Whatever happens, what readers serve is signed, whole, and goes forward.

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { windows } from "@trendvault/contract/lists";
 import { regionCodes } from "@trendvault/contract/regions";
-import { Random } from "@trendvault/contract/test-support/random";
-import { openTestOrigin, type TestOrigin } from "../../api/test-support/test-origin.ts";
+import { newFolder } from "@trendvault/kit/machine";
+import { openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
+import { Random } from "@trendvault/kit/random";
 
 // What docs/operations/scale.md promises: whether one writer ranks all regions or several share them, the lists are the same.
 
@@ -17,7 +17,7 @@ const now = Math.floor(Date.now() / hour) * hour - hour; // the writer takes no 
 const categories = ["Music", "Film", "Kids' TV"];
 const shares = [0, 1, 2].map((share) => regionCodes.filter((_, index) => index % 3 === share));
 
-const folder = mkdtempSync(join(tmpdir(), "trendvault-same-lists-"));
+const folder = newFolder("same-lists");
 let whole: TestOrigin;
 let origins: Map<string, TestOrigin>;
 

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { windows } from "@trendvault/contract/lists";
-import { OriginProcess } from "../../api/test-support/origin-process.ts";
-import { until } from "../../api/test-support/until.ts";
+import { newFolder, until } from "@trendvault/kit/machine";
+import { missingServer, TestStore } from "@trendvault/kit/object-store";
+import { OriginProcess } from "@trendvault/kit/origin-process";
 import { RegionWriter, videosOfRegion } from "./test-support/region-writer.ts";
-import { missingServer } from "./test-support/s3-server.ts";
-import { TestStore } from "./test-support/store.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const timeoutMs = 1_200_000;
@@ -24,7 +22,7 @@ const reason = missingServer();
 
 beforeAll(async () => {
   if (reason !== null) return;
-  folder = mkdtempSync(join(tmpdir(), "trendvault-two-writers-"));
+  folder = newFolder("two-writers");
   store = await TestStore.start();
   const key = (first: number) =>
     Buffer.from(Array.from({ length: 32 }, (_, index) => first + index)).toString("base64url");

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 
 const root = resolve(import.meta.dir, "../..");
 
 /** What bin/check-settings says of a file with these lines. */
 function check(...lines: string[]): { code: number; said: string[] } {
-  const folder = mkdtempSync(join(tmpdir(), "trendvault-settings-"));
+  const folder = newFolder("settings");
   const path = join(folder, "a.env");
   writeFileSync(path, `${lines.join("\n")}\n`);
   const { exitCode, stderr } = Bun.spawnSync([join(root, "bin/check-settings"), path]);

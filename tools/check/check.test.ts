@@ -1,13 +1,14 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder, parseOptions } from "./main.ts";
+import { newFolder } from "@trendvault/kit/machine";
+import { parseOptions } from "./main.ts";
 import { describeOutput, describeResult, summarize } from "./report.ts";
 import { countJunit, type Failure, runSuite, type SuiteResult } from "./run-suite.ts";
 import { type Counting, parts } from "./suites.ts";
+import { makeTestFolder } from "./test-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "trendvault-check-"));
+const folder = newFolder("check");
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("options", () => {
@@ -131,7 +132,7 @@ test("what a run that was killed left in its folder is removed, what another tha
   const dead = Bun.spawnSync(["true"]).pid;
   for (const pid of [dead, process.ppid])
     mkdirSync(join(folder, `trendvault-tests-${pid}/full`), { recursive: true });
-  const made = makeFolder(folder);
+  const made = makeTestFolder(folder);
   const exist = [dead, process.ppid].map((pid) => existsSync(join(folder, `trendvault-tests-${pid}`)));
   expect([existsSync(made), ...exist]).toEqual([true, false, true]);
 });

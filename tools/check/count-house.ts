@@ -7,7 +7,7 @@ const generated =
   /(^|\/)(generated|published|released|corpus)\/|\.(json|lock|sum|svg|xml|pem|har)$|(^|\/)(requirements|npm-hashes)\.txt$|^db\/schema\.sql$|worker-configuration\.d\.ts$/;
 const settings = /(^|\/)(package|tsconfig[\w.]*|biome|knip|composer)\.json$/;
 const kits =
-  /(^|\/)(test-support|test_support|support|testing)\/|(^|\/)(sandbox|fake-[\w-]+|fakes)\.sh$|conftest\.py$/i;
+  /^tests\/kit\/|(^|\/)(test-support|test_support|support|testing)\/|(^|\/)(sandbox|fake-[\w-]+|fakes)\.sh$|conftest\.py$/i;
 const tests =
   /\.(test|browser|workerd)\.\w+$|(^|\/)(tests?|Tests?)(\/|$)|(^|\/)test_\w+\.py$|^(browser|store|ops\/tests)\//;
 /** What is not installed at a site that runs TrendVault: for whoever works on it. */

@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 import { countJunit, type TestCount } from "./run-suite.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "trendvault-hooks-"));
+const folder = newFolder("hooks");
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What the report of a file of tests counts, run by node as the suites are. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -6,6 +6,7 @@ import { countHouse } from "./count-house.ts";
 import { describeOutput, describeResult, summarize } from "./report.ts";
 import { runSuite, type SuiteResult } from "./run-suite.ts";
 import { parts, type Suite, suites } from "./suites.ts";
+import { makeTestFolder } from "./test-folder.ts";
 
 /** `parts` is empty for all parts; `only` is how the names of the chosen suites begin. */
 type Options = {
@@ -22,7 +23,6 @@ type Options = {
 
 const root = resolve(import.meta.dir, "../..");
 const largestSeed = 2 ** 32 - 1;
-const folderOfTests = "trendvault-tests-";
 
 if (import.meta.main)
   process.exitCode = await main(Bun.argv.slice(2)).catch((error: unknown) => {
@@ -46,7 +46,7 @@ async function main(argv: string[]): Promise<number> {
   console.log(`Seed ${options.seed}: with --seed ${options.seed} the same is drawn at random.`);
   if (chosen.some(({ needsStore }) => needsStore)) await bring("versitygw");
   if (chosen.some(({ needsPrometheus }) => needsPrometheus)) await bring("prometheus");
-  const folder = makeFolder(tmpdir());
+  const folder = makeTestFolder(tmpdir()); // tests find it as TMPDIR
   const results = await runAll(chosen, { ...options, folder });
   rmSync(folder, { recursive: true, force: true });
   for (const result of results) process.stdout.write(describeOutput(result));
@@ -84,28 +84,6 @@ export function parseOptions(argv: readonly string[]): Options {
 async function bring(tool: string): Promise<void> {
   await Bun.spawn([join(root, "tools/setup/bring"), tool], { stdio: ["ignore", "inherit", "inherit"] })
     .exited;
-}
-
-/**
- * Makes a folder of this process in `parent` for all that tests write, and removes those of runs that were killed.
- * Tests find it as TMPDIR.
- */
-export function makeFolder(parent: string): string {
-  for (const name of readdirSync(parent).filter((entry) => entry.startsWith(folderOfTests)))
-    if (!isRunning(Number(name.slice(folderOfTests.length))))
-      rmSync(join(parent, name), { recursive: true, force: true });
-  const folder = join(parent, `${folderOfTests}${process.pid}`);
-  mkdirSync(folder, { recursive: true });
-  return folder;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // it is another user's
-  }
 }
 
 /** Runs the suites in their order, `jobs` at a time, and reports each as it ends. */

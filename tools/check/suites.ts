@@ -90,7 +90,7 @@ export const suites: readonly Suite[] = [
   { ...bunTest("store", "tests/store"), needsStore: true },
   bunTest("endurance", "loadtest/endurance"),
   { ...bunTest("ops", "tests/ops"), needsStore: true, needsPrometheus: true },
-  bunTest("checks", "tools/check"),
+  bunTest("checks", "tools/check", "./tests/kit"),
   bunTest("release", "tools/release"),
   { part: "toolchain", name: "tests", counting: "closing-line", command: ["tools/setup/test"] },
   check("db", "schema.sql is the sum of the migrations", "db/check-schema"),

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 import { changesOf, readSections, readState } from "./state.ts";
 
 const changelog = `# Changelog
@@ -56,7 +56,7 @@ async function checkout({
   client = "1.0.0",
   changelog = "## Unreleased\n\n## 1.0.0 - 2026-11-22\n\n- all\n",
 } = {}) {
-  const root = mkdtempSync(join(tmpdir(), "trendvault-state-"));
+  const root = newFolder("state");
   folders.push(root);
   mkdirSync(join(root, "client"));
   await Bun.write(join(root, "package.json"), '{ "version": "1.0.0" }');

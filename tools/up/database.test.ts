@@ -2,10 +2,10 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 import { removeDatabase } from "./database.ts";
-import { newFolder } from "./test-support/running-stack.ts";
 
-const folder = newFolder();
+const folder = newFolder("up");
 
 test("a TrendVault database is deleted with its -wal and -shm", () => {
   const path = join(folder, "ours.db");

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { drawsOf, Random } from "@trendvault/contract/test-support/random";
+import { drawsOf, Random } from "@trendvault/kit/random";
 import { type Counts, LoopParts } from "./test-support/loop-parts.ts";
 import { type Visit, visit, visitorHeaders } from "./visitors.ts";
 

@@ -1,13 +1,13 @@
 import { expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 import { Service } from "./services.ts";
-import { newFolder } from "./test-support/running-stack.ts";
 
 setDefaultTimeout(1_200_000); // real processes on a busy machine
 
 function startShell(script: string): { service: Service; folder: string } {
-  const folder = newFolder();
+  const folder = newFolder("up");
   const service = new Service({
     name: "origin",
     command: ["sh", "-c", `cd ${folder}; ${script}`],

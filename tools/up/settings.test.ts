@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 import { loadOrCreateKeys, publishingKeyNames, replaceKeys } from "./settings.ts";
-import { newFolder } from "./test-support/running-stack.ts";
 
-const newPath = () => join(newFolder(), ".env");
+const newPath = () => join(newFolder("up"), ".env");
 
 test("a key file that is missing is created for its owner alone, with keys of 32 random bytes", () => {
   const path = newPath();

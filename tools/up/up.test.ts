@@ -1,27 +1,18 @@
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
+import type { Readable } from "node:stream";
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import type { RegionTable } from "@trendvault/contract/regions";
-import { worldRegions } from "@trendvault/contract/test-support/world-regions";
 import { verifyToken } from "@trendvault/contract/token";
-import { freePort } from "../../edge-worker/test/free-port.ts";
+import { exitOf, freePort, launch, newFolder } from "@trendvault/kit/machine";
+import { worldRegions } from "@trendvault/kit/regions";
 import { createVerifier } from "../../web/client/src/verify.ts";
 import { isSeededWithDemo } from "./database.ts";
-import {
-  fetchBuilt,
-  newDatabasePath,
-  newEnvFile,
-  newFolder,
-  type Series,
-  sourceFile,
-  start,
-  stopAll,
-  twoVideos,
-} from "./test-support/running-stack.ts";
 
 setDefaultTimeout(1_200_000); // real processes on a busy machine
 afterEach(stopAll);
@@ -29,7 +20,7 @@ afterEach(stopAll);
 test("an NDJSON source is up with its list, moved to now; Ctrl-C stops all of it with exit code 0", async () => {
   const port = await freePort();
   const startedAt = Math.floor(Date.now() / 1000) * 1000;
-  const stack = start(["--source", sourceFile(twoVideos), "--port", String(port)]);
+  const stack = await start(["--source", sourceFile(twoVideos), "--port", String(port)]);
   await stack.waitForOutput("TrendVault is up.");
   const list = await getList(port);
   expect(list.items.map((item) => item.id)).toEqual(["rising", "falling"]);
@@ -42,19 +33,19 @@ test("an NDJSON source is up with its list, moved to now; Ctrl-C stops all of it
 test("a second run serves the same database without reading the source again", async () => {
   const port = await freePort();
   const args = ["--source", sourceFile(twoVideos), "--db", newDatabasePath(), "--port", String(port)];
-  const first = start(args);
+  const first = await start(args);
   await first.waitForOutput("TrendVault is up.");
   const before = await getList(port);
   await first.stop("SIGTERM");
 
-  const second = start(args);
+  const second = await start(args);
   await second.waitForOutput("--fresh starts over");
   await second.waitForOutput("TrendVault is up.");
   expect((await getList(port)).newest_observed_at).toBe(before.newest_observed_at);
 });
 
 test("an origin that is killed takes the stack down, and is named", async () => {
-  const stack = start(["--source", sourceFile(twoVideos), "--port", String(await freePort())]);
+  const stack = await start(["--source", sourceFile(twoVideos), "--port", String(await freePort())]);
   await stack.waitForOutput("TrendVault is up.");
   const [origin] = childrenOf(stack.pid);
   process.kill(Number(origin), "SIGKILL");
@@ -66,7 +57,7 @@ test("the edge answers, the origin behind it answers the edge only, and both sto
   const [port, edgePort] = [await freePort(), await freePort()];
   const db = newDatabasePath();
   const args = ["--db", db, "--port", String(port), "--edge-port", String(edgePort)];
-  const stack = start(["--source", sourceFile(twoVideos), ...args]);
+  const stack = await start(["--source", sourceFile(twoVideos), ...args]);
   await stack.waitForOutput("TrendVault is up.");
   const list = await getList(edgePort);
   expect(list.items.map((item) => item.id)).toEqual(["rising", "falling"]);
@@ -82,7 +73,7 @@ test("the edge answers, the origin behind it answers the edge only, and both sto
 test("without an origin the edge answers from what the writer publishes, and nothing listens on the origin's port", async () => {
   const [port, edgePort] = [await freePort(), await freePort()];
   const args = ["--source", sourceFile(twoVideos), "--port", String(port), "--edge-port", String(edgePort)];
-  const stack = start([...args, "--no-origin", "--visitors", "0"]);
+  const stack = await start([...args, "--no-origin", "--visitors", "0"]);
   await stack.waitForOutput("origin    none");
   const site = `http://127.0.0.1:${edgePort}`;
   const verify = createVerifier({ baseUrl: site });
@@ -105,7 +96,7 @@ test("without an origin the edge answers from what the writer publishes, and not
 test("without the edge the origin answers every client, and bin/up says so", async () => {
   const [port, envFile] = [await freePort(), newEnvFile()];
   const args = ["--source", sourceFile(twoVideos), "--port", String(port), "--env-file", envFile];
-  const stack = start(args, { EDGE_KEYS: "garbage" });
+  const stack = await start(args, { EDGE_KEYS: "garbage" });
   await stack.waitForOutput(`Not used: EDGE_KEYS. bin/up takes its keys from ${envFile}.`);
   await stack.waitForOutput(
     `Created local keys in ${envFile}: TOKEN_SIGNING_KEYS, SIGNING_KEYS, EDGE_KEYS, VIEWS_KEYS`,
@@ -119,7 +110,7 @@ test("a source that ends early gives a message, and what it delivered until then
   const source = sourceFile(twoVideos);
   appendFileSync(source, '{"id": "cut of');
   const port = await freePort();
-  const stack = start(["--source", source, "--port", String(port)]);
+  const stack = await start(["--source", source, "--port", String(port)]);
   await stack.waitForOutput("The source ended early");
   await stack.waitForOutput("TrendVault is up.");
   expect((await getList(port)).items).toHaveLength(2);
@@ -127,7 +118,7 @@ test("a source that ends early gives a message, and what it delivered until then
 
 test("Ctrl-C while the database is being filled ends it, and leaves no half-filled database", async () => {
   const db = newDatabasePath();
-  const stack = start(["--db", db, "--port", String(await freePort())]); // the demo takes seconds
+  const stack = await start(["--db", db, "--port", String(await freePort())]); // the demo takes seconds
   while (Bun.file(`${db}-wal`).size < 1_000_000) await Bun.sleep(20); // until it writes
   expect(await stack.stop("SIGINT")).toBe(0);
   expect(existsSync(db)).toBe(false);
@@ -135,7 +126,7 @@ test("Ctrl-C while the database is being filled ends it, and leaves no half-fill
 
 test("the demo's lists have pictures, which are served here, and its page and metrics are where it says", async () => {
   const [port, demoPort] = [await freePort(), await freePort()];
-  const stack = start(["--port", String(port), "--demo-port", String(demoPort)]);
+  const stack = await start(["--port", String(port), "--demo-port", String(demoPort)]);
   await stack.waitForOutput(`page      http://127.0.0.1:${port}/?region=`);
   const [, admin = ""] = await stack.waitForMatch(/admin {5}(\S+\/metrics)/);
   expect(await (await fetch(admin)).text()).toContain("# TYPE");
@@ -150,10 +141,17 @@ test("the demo's lists have pictures, which are served here, and its page and me
 
 test("real view counts are not mixed with the demo's in a later run without a source", async () => {
   const db = newDatabasePath();
-  const first = start(["--source", sourceFile(twoVideos), "--db", db, "--port", String(await freePort())]);
+  const first = await start([
+    "--source",
+    sourceFile(twoVideos),
+    "--db",
+    db,
+    "--port",
+    String(await freePort()),
+  ]);
   await first.waitForOutput("TrendVault is up.");
   await first.stop("SIGTERM");
-  const second = start(["--db", db, "--port", String(await freePort())]);
+  const second = await start(["--db", db, "--port", String(await freePort())]);
   await second.waitForOutput("nothing is added");
   await second.waitForOutput("TrendVault is up.");
   expect(isSeededWithDemo(db)).toBe(false);
@@ -161,9 +159,16 @@ test("real view counts are not mixed with the demo's in a later run without a so
 
 test("a second bin/up on the same database is refused with the process of the first", async () => {
   const db = newDatabasePath();
-  const first = start(["--source", sourceFile(twoVideos), "--db", db, "--port", String(await freePort())]);
+  const first = await start([
+    "--source",
+    sourceFile(twoVideos),
+    "--db",
+    db,
+    "--port",
+    String(await freePort()),
+  ]);
   await first.waitForOutput("TrendVault is up.");
-  const second = start(["--db", db, "--port", String(await freePort())]);
+  const second = await start(["--db", db, "--port", String(await freePort())]);
   await second.waitForOutput(`Another bin/up runs on ${db} (process ${first.pid})`);
   expect(await second.exited).toBe(1);
 });
@@ -173,7 +178,7 @@ test("a port in use is one sentence, and nothing is started or written", async (
   await new Promise((done) => server.once("listening", done));
   const { port } = server.address() as { port: number };
   const db = newDatabasePath();
-  const stack = start(["--db", db, "--port", String(port)]);
+  const stack = await start(["--db", db, "--port", String(port)]);
   await stack.waitForOutput(`bin/up: Port ${port} is in use`);
   expect(await stack.exited).toBe(1);
   expect(await Bun.file(db).exists()).toBe(false);
@@ -181,7 +186,7 @@ test("a port in use is one sentence, and nothing is started or written", async (
 });
 
 test("a source that is not there is refused by its path", async () => {
-  const stack = start(["--source", "none.ndjson"]);
+  const stack = await start(["--source", "none.ndjson"]);
   await stack.waitForMatch(/no source at .*none\.ndjson/);
   expect(await stack.exited).toBe(1);
 });
@@ -195,13 +200,13 @@ test("a database of a newer schema is refused with what to do", async () => {
   );
   database.run("INSERT INTO schema_migrations VALUES (99, 'the_future', 'x', 1)");
   database.close();
-  const stack = start(["--db", db, "--port", String(await freePort())]);
+  const stack = await start(["--db", db, "--port", String(await freePort())]);
   expect(await stack.exited).toBe(1);
   await stack.waitForOutput("99");
 });
 
 test("an unknown option ends with exit code 2 and the way to the help", async () => {
-  const stack = start(["--prot", "3000"]);
+  const stack = await start(["--prot", "3000"]);
   await stack.waitForOutput("See bin/up --help.");
   expect(await stack.exited).toBe(2);
 });
@@ -277,7 +282,7 @@ test("two hundred regions are up, each with its own list, page, feed and export"
 
 test("a file of regions with mistakes is refused before anything is started, with each of them", async () => {
   const regions = regionsFile({ ...threeRegions, default: "GB", planets: 3 });
-  const stack = start(["--regions", regions]);
+  const stack = await start(["--regions", regions]);
   await stack.waitForOutput("planets: unknown, expected only $schema, default, regions");
   expect(await stack.exited).toBe(1);
 });
@@ -295,7 +300,7 @@ const threeRegions = {
 async function up(table: RegionTable, source: Series[]) {
   const [port, edgePort] = [await freePort(), await freePort()];
   const ports = ["--port", String(port), "--edge-port", String(edgePort), "--visitors", "0"];
-  const stack = start(["--source", sourceFile(source), "--regions", regionsFile(table), ...ports]);
+  const stack = await start(["--source", sourceFile(source), "--regions", regionsFile(table), ...ports]);
   await stack.waitForOutput("TrendVault is up.");
   const ask = (path: string) => fetchBuilt(`http://127.0.0.1:${edgePort}${path}`);
   // biome-ignore lint/suspicious/noExplicitAny: each assertion says which form is expected
@@ -304,7 +309,7 @@ async function up(table: RegionTable, source: Series[]) {
 }
 
 function regionsFile(table: object): string {
-  const path = join(newFolder(), "regions.json");
+  const path = join(newFolder("up"), "regions.json");
   writeFileSync(path, JSON.stringify(table));
   return path;
 }
@@ -322,9 +327,8 @@ type Page = {
 test("following next finds every video once, while the writer publishes between its pages", async () => {
   const port = await freePort();
   const db = newDatabasePath();
-  await start(["--source", sourceFile(videos(120, 0)), "--db", db, "--port", String(port)]).waitForOutput(
-    "TrendVault is up.",
-  );
+  const stack = await start(["--source", sourceFile(videos(120, 0)), "--db", db, "--port", String(port)]);
+  await stack.waitForOutput("TrendVault is up.");
 
   const pages: Page[] = [];
   for (
@@ -347,7 +351,7 @@ test("following next finds every video once, while the writer publishes between 
 test("the token of a served list verifies with the published keys, and not with others", async () => {
   const [port, envFile] = [await freePort(), newEnvFile()];
   const args = ["--source", sourceFile(videos(3, 0)), "--port", String(port), "--env-file", envFile];
-  await start(args).waitForOutput("TrendVault is up.");
+  await (await start(args)).waitForOutput("TrendVault is up.");
   const { token } = await getPage(port, "/api/trending?region=gb");
 
   const response = await fetch(`http://127.0.0.1:${port}/.well-known/jwks.json`);
@@ -385,4 +389,130 @@ async function getPage(port: number, path: string): Promise<Page> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`);
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   return (await response.json()) as Page;
+}
+
+const main = join(import.meta.dir, "main.ts");
+const running: ChildProcess[] = [];
+
+/**
+ * Runs `bin/up` (without its set-up) with these arguments. Unless they say otherwise, with a new database and new keys
+ * in a temporary folder, and without the edge.
+ */
+async function start(args: string[], environment: Record<string, string> = {}) {
+  const db = args.includes("--db") ? [] : ["--db", newDatabasePath()];
+  const edge = args.includes("--edge-port") ? [] : ["--no-edge"];
+  const admin = args.includes("--admin-port") ? [] : ["--admin-port", String(await freePort())];
+  const demo = args.includes("--demo-port") ? [] : ["--demo-port", String(await freePort())];
+  const envFile = args.includes("--env-file") ? [] : ["--env-file", newEnvFile()];
+  const command = [
+    process.execPath,
+    "--no-env-file",
+    main,
+    ...args,
+    ...db,
+    ...edge,
+    ...admin,
+    ...demo,
+    ...envFile,
+  ];
+  const child = launch(["sh", "-c", 'exec "$@" 2>&1', "sh", ...command], {
+    stdio: ["ignore", "pipe", "ignore"],
+    env: { ...process.env, ...environment },
+  });
+  running.push(child);
+  const output = readInto(child.stdout as Readable);
+  return {
+    pid: child.pid ?? 0,
+    exited: exitOf(child),
+    /** Resolves once the text has been printed; rejects, showing all output, when the process ends without it. */
+    waitForOutput: (text: string) => output.until((printed) => printed.includes(text), text),
+    /** The same for a pattern. Resolves with what it found. */
+    waitForMatch: (pattern: RegExp) => output.until((printed) => pattern.exec(printed), String(pattern)),
+    stop: (signal: NodeJS.Signals) => {
+      child.kill(signal);
+      return exitOf(child);
+    },
+  };
+}
+
+function readInto(stream: Readable) {
+  let text = "";
+  let changed = Promise.withResolvers<void>();
+  let ended = false;
+  const decoder = new TextDecoder();
+  const done = (async () => {
+    for await (const chunk of stream) {
+      text += decoder.decode(chunk, { stream: true });
+      changed.resolve();
+      changed = Promise.withResolvers();
+    }
+    ended = true;
+    changed.resolve();
+  })();
+  const until = async <T>(find: (printed: string) => T | null | false, wanted: string): Promise<T> => {
+    for (;;) {
+      const found = find(text);
+      if (found) return found;
+      if (ended) throw new Error(`It ended without printing "${wanted}":\n${text}`);
+      await changed.promise;
+    }
+  };
+  return { until, done };
+}
+
+/** For afterEach: no test leaves a stack behind. */
+async function stopAll(): Promise<void> {
+  for (const child of running.splice(0)) {
+    child.kill("SIGTERM");
+    await exitOf(child);
+  }
+}
+
+/** A path in a new folder, whose `data` is still to be made. */
+function newDatabasePath(): string {
+  return join(newFolder("up"), "data/trendvault.db");
+}
+
+/** A path in a new folder, for the file with the keys. */
+function newEnvFile(): string {
+  return join(newFolder("up"), "local.env");
+}
+
+/** The cumulative views of one video, hour by hour from noon of 2017-09-13; in GB unless it names another region. */
+type Series = { id: string; views: number[]; region?: string };
+
+/** Over three hours one video gains more and more, the other less and less. */
+const twoVideos: Series[] = [
+  { id: "rising", views: [1_000, 2_000, 9_000] },
+  { id: "falling", views: [1_000, 8_000, 9_000] },
+];
+
+/** Writes the series as NDJSON and returns the file's path. */
+function sourceFile(series: readonly Series[]): string {
+  const path = join(newFolder("up"), "views.ndjson");
+  const lines = series.flatMap(({ id, views, region = "GB" }) =>
+    views.map((count, hour) => ({ ...observation(id, count, hour), region })),
+  );
+  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return path;
+}
+
+function observation(id: string, views: number, hour: number) {
+  return {
+    id,
+    observed_at: new Date(Date.UTC(2017, 8, 13, 12 + hour)).toISOString(),
+    views,
+    title: `The ${id} one`,
+    channel: id,
+    thumb_base: `https://thumbs.example/${id}`,
+  };
+}
+
+/** On a busy machine an answer may take the origin longer than the edge waits; asking again counts as a miss. */
+async function fetchBuilt(url: string): Promise<Response> {
+  for (;;) {
+    const response = await fetch(url);
+    if (response.status !== 503 && response.status !== 429) return response;
+    await Bun.sleep(500);
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { trendingPageExample } from "@trendvault/contract/examples";
-import { Random } from "@trendvault/contract/test-support/random";
 import { readViewMessage } from "@trendvault/contract/views";
+import { Random } from "@trendvault/kit/random";
 import { appealOf, runVisitors, visit } from "./visitors.ts";
 
 const random = new Random();

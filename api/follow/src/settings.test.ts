@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 import { type CommandLine, readSettings } from "./settings.ts";
 
 const key = { kty: "OKP", crv: "Ed25519", kid: "AAAAAAAA", x: "AAAA", purpose: "publications" };
@@ -76,7 +76,7 @@ test("all that is bad is named at once, and no secret is repeated", () => {
 });
 
 test("a key file that every user may read is refused", () => {
-  const folder = mkdtempSync(join(tmpdir(), "trendvault-follow-"));
+  const folder = newFolder("follow");
   const path = join(folder, "key");
   writeFileSync(path, "very secret\n");
   const env = { ...good, S3_SECRET_ACCESS_KEY: `file:${path}` };

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 import { attempt } from "../src/follow-store.ts";
 import { Follower } from "../src/follower.ts";
 import { LocalFile } from "../src/local-file.ts";
@@ -33,7 +33,7 @@ export class TestFollower {
   readonly #stop = new AbortController();
 
   constructor({ addresses, env, folder, allowStale = false, clock = Date.now }: Options) {
-    this.folder = folder ?? mkdtempSync(join(tmpdir(), "trendvault-follow-"));
+    this.folder = folder ?? newFolder("follow");
     this.path = join(this.folder, "lists.db");
     const settings = readSettings(
       { stores: addresses, database: this.path, metrics: null, allowStale, once: false },

@@ -7,8 +7,8 @@ import {
   type Pointer,
   pointerName,
 } from "@trendvault/contract/pointer";
-import { TestPublicationSigner, testStoreName } from "@trendvault/contract/test-support/signers";
-import { DatabaseBuilder, type ListSeed, videos } from "../../test-support/database-builder.ts";
+import { DatabaseBuilder, type ListSeed, videos } from "@trendvault/kit/database";
+import { TestPublicationSigner, testStoreName } from "@trendvault/kit/signers";
 
 export type Publication = {
   lists?: ListSeed[];

@@ -1,23 +1,13 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { freePort } from "../../../edge-worker/test/free-port.ts";
+import { freePort, newFolder } from "@trendvault/kit/machine";
 
 /** What the store does to an answer; null leaves it as it is. */
 export type Fault = (request: { name: string; body: Buffer }) => Response | Promise<Response> | null;
 
 /** Objects in a folder, behind as much of S3 as a reader needs, which misbehaves as it is told. */
 export class TestStore {
-  readonly folder = mkdtempSync(join(tmpdir(), "trendvault-follow-"));
+  readonly folder = newFolder("follow");
   readonly address = "s3://trendvault/lists";
   fault: Fault | null = null;
   /** How far the store's clock is ahead. */

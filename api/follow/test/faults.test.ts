@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { videos } from "../../test-support/database-builder.ts";
+import { videos } from "@trendvault/kit/database";
+import { SmallDisk } from "@trendvault/kit/machine";
 import { FollowFailure } from "../src/failure.ts";
 import { storeFaults } from "../test-support/faults.ts";
 import { FollowedStore } from "../test-support/followed-store.ts";
-import { SmallDisk } from "../test-support/small-disk.ts";
 import { refusal } from "../test-support/test-store.ts";
 
 const followed = FollowedStore.forEachTest();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { videos } from "../../test-support/database-builder.ts";
+import { videos } from "@trendvault/kit/database";
 import { FollowedStore } from "../test-support/followed-store.ts";
 import { TestPublisher, usualLists } from "../test-support/test-publisher.ts";
 

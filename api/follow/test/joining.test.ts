@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { testStoreName } from "@trendvault/contract/test-support/signers";
-import { videos } from "../../test-support/database-builder.ts";
-import { OriginProcess } from "../../test-support/origin-process.ts";
-import { until } from "../../test-support/until.ts";
+import { videos } from "@trendvault/kit/database";
+import { until } from "@trendvault/kit/machine";
+import { OriginProcess } from "@trendvault/kit/origin-process";
+import { testStoreName } from "@trendvault/kit/signers";
 import { TestFollower } from "../test-support/test-follower.ts";
 import { TestPublisher } from "../test-support/test-publisher.ts";
 import { TestStore } from "../test-support/test-store.ts";

@@ -1,12 +1,11 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { drawsOf, Random } from "@trendvault/contract/test-support/random";
-import { checkWholeList, startLoad } from "../../test-support/load.ts";
-import { OriginProcess } from "../../test-support/origin-process.ts";
-import { until } from "../../test-support/until.ts";
+import { checkWholeList, startLoad } from "@trendvault/kit/load";
+import { newFolder, until } from "@trendvault/kit/machine";
+import { OriginProcess } from "@trendvault/kit/origin-process";
+import { drawsOf, Random } from "@trendvault/kit/random";
 import { FollowerProcess } from "../test-support/follower-process.ts";
 import { TestPublisher, usualLists } from "../test-support/test-publisher.ts";
 import { TestStore } from "../test-support/test-store.ts";
@@ -21,7 +20,7 @@ let processes: FollowerProcess[];
 beforeEach(async () => {
   store = await TestStore.create();
   publisher = await TestPublisher.create(store);
-  folder = mkdtempSync(join(tmpdir(), "trendvault-follow-"));
+  folder = newFolder("follow");
   database = join(folder, "lists.db");
   processes = [];
 });

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { missingServer } from "../../../tests/store/test-support/s3-server.ts";
-import { TestStore } from "../../../tests/store/test-support/store.ts";
+import { missingServer, TestStore } from "@trendvault/kit/object-store";
 import { FollowerProcess } from "../test-support/follower-process.ts";
 import { TestFollower } from "../test-support/test-follower.ts";
 import { TestPublisher } from "../test-support/test-publisher.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Random } from "@trendvault/contract/test-support/random";
+import { Random } from "@trendvault/kit/random";
 import type { Block } from "./rendering.ts";
 import { encodeBlock, readBlocks } from "./run-render.ts";
 

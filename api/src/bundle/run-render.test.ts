@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { openBundle } from "../../test-support/read-bundle.ts";
-import { testEnvironment } from "../../test-support/test-origin.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { openBundle } from "@trendvault/kit/origin";
+import { testEnvironment } from "@trendvault/kit/origin-process";
 import { runRender } from "./run-render.ts";
 
 const builder = new DatabaseBuilder();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync, symlinkSync } from "node:fs";
-import { DatabaseBuilder } from "../../test-support/database-builder.ts";
+import { DatabaseBuilder } from "@trendvault/kit/database";
 import { describeFiles, isSameDatabase } from "./database-files.ts";
 
 let builder: DatabaseBuilder;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { GenerationWatcher } from "./generation-watcher.ts";
 
 let builder: DatabaseBuilder;

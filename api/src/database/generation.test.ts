@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { regionCodes } from "@trendvault/contract/regions";
-import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
-import { DatabaseBuilder } from "../../test-support/database-builder.ts";
+import { DatabaseBuilder } from "@trendvault/kit/database";
+import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
 import { Store } from "./store.ts";
 
 type Published = { id: number; publishedAt: number; codes: readonly string[] };

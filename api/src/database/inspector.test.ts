@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { closeSync, copyFileSync, openSync, rmSync, statSync, writeSync } from "node:fs";
-import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
-import { DatabaseBuilder, generationMark, videos } from "../../test-support/database-builder.ts";
+import { DatabaseBuilder, generationMark, videos } from "@trendvault/kit/database";
+import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
 import { Inspector } from "./inspector.ts";
 
 const pageBytes = 4096;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { windows } from "@trendvault/contract/lists";
-import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
 import type { Generation } from "./generation.ts";
 import { GenerationWatcher } from "./generation-watcher.ts";
 import { ListReader } from "./list-reader.ts";

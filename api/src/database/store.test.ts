@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { DatabaseBuilder, listMigrations, videos } from "../../test-support/database-builder.ts";
+import { DatabaseBuilder, listMigrations, videos } from "@trendvault/kit/database";
 import { DatabaseUnusable } from "./database-files.ts";
 import { canRead, oldestReadableVersion, supportedSchemaVersion } from "./schema-version.ts";
 import { placesSql, Store } from "./store.ts";

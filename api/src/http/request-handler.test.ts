@@ -7,11 +7,11 @@ import {
   edgeSignatureHeader,
   formatEdgeSignature,
 } from "@trendvault/contract/request-signatures";
-import { drawsOf, Random, testSeed } from "@trendvault/contract/test-support/random";
 import { verifyToken } from "@trendvault/contract/token";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { RawClient } from "../../test-support/raw-client.ts";
-import { openTestOrigin, type TestOrigin, testMinute, testTime } from "../../test-support/test-origin.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { RawClient } from "@trendvault/kit/load";
+import { openTestOrigin, type TestOrigin, testMinute, testTime } from "@trendvault/kit/origin";
+import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
 import { splitTarget } from "./request-target.ts";
 
 describe("a request", () => {

@@ -9,15 +9,15 @@ import {
   TrendingSnippetPage,
   Video,
 } from "@trendvault/contract/responses";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { until } from "@trendvault/kit/machine";
 import {
   closePublishedOrigin,
   openPublishedOrigin,
   openTestOrigin,
   type TestOrigin,
   testTime,
-} from "../../test-support/test-origin.ts";
-import { until } from "../../test-support/until.ts";
+} from "@trendvault/kit/origin";
 
 describe("paths", () => {
   let builder: DatabaseBuilder;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { generationMark, generationMarkOf } from "../../test-support/database-builder.ts";
+import { generationMark, generationMarkOf } from "@trendvault/kit/database";
 import { Counters } from "../serving/counters.ts";
 import { adminHandler, readiness, sumExited, writeMetrics } from "./admin.ts";
 import type { WorkerReport } from "./messages.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { generationMark, generationMarkOf } from "../../test-support/database-builder.ts";
-import { until } from "../../test-support/until.ts";
+import { generationMark, generationMarkOf } from "@trendvault/kit/database";
+import { until } from "@trendvault/kit/machine";
 import type { GenerationMark, Inspection } from "../database/inspector.ts";
 import { Counters } from "../serving/counters.ts";
 import { DatabaseWatch } from "./database-watch.ts";

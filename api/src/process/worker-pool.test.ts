@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { until } from "../../test-support/until.ts";
+import { until } from "@trendvault/kit/machine";
 import { Counters } from "../serving/counters.ts";
 import type { WorkerReport } from "./messages.ts";
 import { engineOptions, restartDelay, schedulingDelayMs, WorkerPool } from "./worker-pool.ts";

@@ -3,11 +3,10 @@ import type { PublicKeySet } from "@trendvault/contract/keys";
 import { windows } from "@trendvault/contract/lists";
 import { verifyResponse } from "@trendvault/contract/response-signature";
 import { ExportHead, ExportItem, type TrendingPage } from "@trendvault/contract/responses";
-import { Random } from "@trendvault/contract/test-support/random";
-import { hostileText } from "../../../web/client/test-support/hostile-text.ts";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { askIn, openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
-import { until } from "../../test-support/until.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { until } from "@trendvault/kit/machine";
+import { askIn, openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
+import { hostileText, Random } from "@trendvault/kit/random";
 
 const whole = "/api/export/DE.ndjson";
 

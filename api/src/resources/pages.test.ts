@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { longestBody } from "@trendvault/contract/http";
 import { docsPolicy } from "@trendvault/contract/page";
-import { Random } from "@trendvault/contract/test-support/random";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { OriginForEachTest, openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
+import { hostileText, Random } from "@trendvault/kit/random";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
-import { hostileText } from "../../../web/client/test-support/hostile-text.ts";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { OriginForEachTest, openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
 
 const origin = new OriginForEachTest();
 

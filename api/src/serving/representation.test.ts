@@ -4,16 +4,16 @@ import type { PublicKeySet } from "@trendvault/contract/keys";
 import { verifyResponse } from "@trendvault/contract/response-signature";
 import { PublicKeys } from "@trendvault/contract/responses";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
-import { verifyIndependently } from "@trendvault/contract/test-support/independent-verifiers";
-import type { DatabaseBuilder } from "../../test-support/database-builder.ts";
+import type { DatabaseBuilder } from "@trendvault/kit/database";
 import {
   askIn,
   closePublishedOrigin,
   openPublishedOrigin,
   openTestOrigin,
   type TestOrigin,
-  testEnvironment,
-} from "../../test-support/test-origin.ts";
+} from "@trendvault/kit/origin";
+import { testEnvironment } from "@trendvault/kit/origin-process";
+import { verifyIndependently } from "@trendvault/kit/verifiers";
 import { createSigningKeys } from "../signing.ts";
 import { endOfStep, finish, finishNow, type SignedBuild } from "./representation.ts";
 

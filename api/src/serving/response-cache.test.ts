@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, mock, spyOn, test } from "bun:test";
 import { windows } from "@trendvault/contract/lists";
 import { regionCodes } from "@trendvault/contract/regions";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin } from "../../test-support/test-origin.ts";
-import { until } from "../../test-support/until.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { until } from "@trendvault/kit/machine";
+import { openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
 import { TwoGenerationCache } from "./response-cache.ts";
 
 function cacheOf(capacity: number) {

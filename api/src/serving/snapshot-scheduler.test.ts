@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { DatabaseBuilder, videos } from "../../test-support/database-builder.ts";
-import { openTestOrigin, type TestOrigin, testMinute, testTime } from "../../test-support/test-origin.ts";
-import { until } from "../../test-support/until.ts";
+import { DatabaseBuilder, videos } from "@trendvault/kit/database";
+import { until } from "@trendvault/kit/machine";
+import { openTestOrigin, type TestOrigin, testMinute, testTime } from "@trendvault/kit/origin";
 
 let builder: DatabaseBuilder;
 let origin: TestOrigin;

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 import type { BrowserContext, Route } from "playwright-core";
 
 const client = join(import.meta.dirname, "../../../web/client");
-const folder = mkdtempSync(join(tmpdir(), "trendvault-packed-"));
+const folder = newFolder("packed");
 process.once("exit", () => rmSync(folder, { recursive: true }));
 
 /** The address that the examples of web/client/README.md name. */

@@ -1,19 +1,19 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after } from "node:test";
 import { regions } from "@trendvault/contract/regions";
-import { Edge } from "../../../edge-worker/test/edge.ts";
-import { Origin } from "../../../edge-worker/test/origin.ts";
-import { OriginProxy } from "../../../edge-worker/test/origin-proxy.ts";
+import { Edge } from "@trendvault/kit/edge";
+import { newFolder } from "@trendvault/kit/machine";
+import { EdgeOrigin } from "@trendvault/kit/origin-process";
+import { OriginProxy } from "@trendvault/kit/origin-proxy";
 import { drawPicture } from "../../../tools/up/demo-site.ts";
 import { type Answer, closeBrowser, type Site, serveSite } from "./visit.ts";
 
 /** The writer's database, the origin, a proxy in front of it, the edge in workerd, and the videos' pictures. */
 export class Stack {
   readonly database: Database;
-  readonly origin: Origin;
+  readonly origin: EdgeOrigin;
   readonly proxy: OriginProxy;
   readonly edge: Edge;
   readonly pictures: Site;
@@ -30,7 +30,7 @@ export class Stack {
     const now = Date.now();
     const pictures = await serveSite("pictures", drawn);
     const database = new Database(catalogue(pictures.url, now), now);
-    const origin = await Origin.start(database.path, { THUMBNAIL_HOSTS: pictures.host });
+    const origin = await EdgeOrigin.start(database.path, { THUMBNAIL_HOSTS: pictures.host });
     const proxy = await OriginProxy.start(origin.url);
     const edge = await Edge.start(proxy.url);
     return new Stack({ database, origin, proxy, edge, pictures });
@@ -82,7 +82,7 @@ const hourMs = 3_600_000;
 
 /** A database that the real writer filled, and what it does to it. */
 class Database {
-  readonly #folder = mkdtempSync(join(tmpdir(), "trendvault-browser-"));
+  readonly #folder = newFolder("browser");
   readonly path = join(this.#folder, "trendvault.db");
 
   /** With a list of an hour ago and one of now, each made of what was counted until then. */

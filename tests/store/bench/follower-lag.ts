@@ -1,10 +1,9 @@
 import { Database } from "bun:sqlite";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
+import { missingServer, TestStore } from "@trendvault/kit/object-store";
 import { FollowingOrigin, newEnvironment } from "../test-support/publishing-system.ts";
-import { missingServer } from "../test-support/s3-server.ts";
-import { TestStore } from "../test-support/store.ts";
 
 // Prints, as JSON, how long a generation takes from the writer's commit to an origin on a follower's file, over a real S3
 // server on this machine, and how long a follower takes to begin with nothing. The database is copied, not changed.
@@ -17,7 +16,7 @@ if (missing !== null) {
   console.error(missing);
   process.exit(1);
 }
-const folder = mkdtempSync(join(tmpdir(), "trendvault-lag-"));
+const folder = newFolder("lag");
 const databasePath = join(folder, "writer.db");
 const store = await TestStore.start();
 const env = {

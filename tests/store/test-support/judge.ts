@@ -1,7 +1,7 @@
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import { windows } from "@trendvault/contract/lists";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { Random } from "@trendvault/contract/test-support/random";
+import { Random } from "@trendvault/kit/random";
 import { createVerifier } from "../../../web/client/src/verify.ts";
 
 /** What a reader answered with 200, each list by what it is of: two different ones of one name would be torn. */

@@ -1,7 +1,7 @@
-import type { Random } from "@trendvault/contract/test-support/random";
-import type { SmallDisk } from "../../../api/follow/test-support/small-disk.ts";
-import type { FollowingOrigin, Program } from "./publishing-system.ts";
-import { everyFault, type TestStore } from "./store.ts";
+import type { Program, SmallDisk } from "@trendvault/kit/machine";
+import { everyFault, type TestStore } from "@trendvault/kit/object-store";
+import type { Random } from "@trendvault/kit/random";
+import type { FollowingOrigin } from "./publishing-system.ts";
 
 /** Something that goes wrong, and what ends it. */
 type Mishap = { name: string; begin: () => unknown; end: () => unknown };

@@ -3,110 +3,21 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { PublicKey, PublicKeySet } from "@trendvault/contract/keys";
-import type { Random } from "@trendvault/contract/test-support/random";
-import { SmallDisk } from "../../../api/follow/test-support/small-disk.ts";
+import { freePort, newFolder, Program, root, SmallDisk, writerProgram } from "@trendvault/kit/machine";
+import { TestStore } from "@trendvault/kit/object-store";
+import type { Random } from "@trendvault/kit/random";
 import { keySigner } from "../../../api/src/signing.ts";
-import { freePort } from "../../../edge-worker/test/free-port.ts";
 import { Judge, type ServedLists } from "./judge.ts";
 import { Mishaps } from "./mishaps.ts";
-import { TestStore } from "./store.ts";
 
-/** `readyUrl` is what answers once the program is ready; without it, it is ready at once. */
-type ProgramSpec = {
-  name: string;
-  command: string[];
-  env: Record<string, string>;
-  cwd: string;
-  logPath: string;
-  readyUrl?: string;
-};
-
-const readyMs = 600_000; // only a fault takes so long, however busy the machine is
-const programs = new Set<Program>();
-process.once("exit", () => {
-  for (const program of programs) program.killGroup();
-});
-
-/** A program that runs until it is killed, and may be started again. */
-export class Program {
-  readonly #spec: ProgramSpec;
-  #child: Bun.Subprocess | undefined;
-  /** How often it ended by itself, which it never should. */
-  ended: string[] = [];
-  #isKilled = false;
-
-  constructor(spec: ProgramSpec) {
-    this.#spec = spec;
-    programs.add(this);
-  }
-
-  /** Starts it. @throws Error with the end of its log when it does not get ready */
-  async start(): Promise<void> {
-    const { command, env, cwd, logPath, readyUrl, name } = this.#spec;
-    const log = openSync(logPath, "a");
-    this.#isKilled = false;
-    const child = Bun.spawn(command, { env, cwd, detached: true, stdin: "ignore", stdout: log, stderr: log });
-    closeSync(log);
-    this.#child = child;
-    void child.exited.then((code) => {
-      if (!this.#isKilled && this.#child === child) this.ended.push(`${name} ended with exit code ${code}`);
-    });
-    const deadline = Date.now() + readyMs;
-    while (readyUrl !== undefined && !this.#isKilled && !(await answers(readyUrl))) {
-      if (Date.now() > deadline || this.ended.length > 0) {
-        await this.kill();
-        throw new Error(`${name} is not ready: ${this.log()}`);
-      }
-      await Bun.sleep(30);
-    }
-  }
-
-  /** Of the process itself; 0 before it was started. */
-  get pid(): number {
-    return this.#child?.pid ?? 0;
-  }
-
-  /** SIGKILL for it and all that it has started. */
-  async kill(): Promise<void> {
-    this.killGroup();
-    await this.#child?.exited;
-  }
-
-  /** The same at the end, when nothing can be waited for. */
-  killGroup(): void {
-    this.#isKilled = true;
-    try {
-      if (this.#child !== undefined) process.kill(-this.#child.pid, "SIGKILL");
-    } catch {
-      // it has ended
-    }
-  }
-
-  /** The end of what it wrote. */
-  log(): string {
-    return readFileSync(this.#spec.logPath, "utf8").slice(-2000);
-  }
-}
-
-function answers(url: string): Promise<boolean> {
-  return fetch(url, { signal: AbortSignal.timeout(10_000) }).then(
-    ({ status }) => status < 500,
-    () => false,
-  );
-}
-
-const root = resolve(import.meta.dir, "../../..");
-const writer = join(root, "writer/bin/writer");
 const videosPerRegion = 40;
 export const publishedRegions = ["GB", "DE", "FR"] as const;
 /** The exit code of a process that SIGKILL ended. */
@@ -163,7 +74,7 @@ class Publisher {
   ): Promise<number> {
     const render = bundle ? { RENDER_COMMAND: `${process.execPath} --no-env-file api/src/render.ts` } : {};
     const log = openSync(join(this.#folder, "writer.log"), "a");
-    const child = Bun.spawn([writer, ...words], {
+    const child = Bun.spawn([writerProgram, ...words], {
       cwd: root,
       env: { ...this.#env, ...render, ...settings },
       stdin: "ignore",
@@ -180,7 +91,7 @@ class Publisher {
 
   /** What a command prints. @throws Error when it fails */
   async read(words: string[]): Promise<string> {
-    const child = Bun.spawn([writer, ...words], {
+    const child = Bun.spawn([writerProgram, ...words], {
       cwd: root,
       env: this.#env,
       stdout: "pipe",
@@ -357,7 +268,7 @@ const smallDiskMegabytes = 16;
 
 /** One writer, a store, origins on files that followers keep, an edge without an origin, and a judge for each reader. */
 export class PublishingSystem {
-  readonly folder = mkdtempSync(join(tmpdir(), "trendvault-publishing-"));
+  readonly folder = newFolder("publishing");
   readonly lists: ServedLists = new Map();
   readonly readers: FollowingOrigin[] = [];
   readonly judges: Judge[] = [];

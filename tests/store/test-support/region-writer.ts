@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join, resolve } from "node:path";
-import type { TestStore } from "./store.ts";
+import type { TestStore } from "@trendvault/kit/object-store";
 
 const root = resolve(import.meta.dir, "../../..");
 export const videosOfRegion = 60;

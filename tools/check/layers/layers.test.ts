@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 import { suites } from "../suites.ts";
 
 const made: string[] = [];
@@ -11,7 +11,7 @@ afterAll(() => {
 
 /** What a check says of a project with these files. */
 function run(command: string[], files: Record<string, string>): string {
-  const root = mkdtempSync(join(tmpdir(), "trendvault-layers-"));
+  const root = newFolder("layers");
   made.push(root);
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(join(root, dirname(file)), { recursive: true });

@@ -104,14 +104,14 @@ const roots = [
       ["main.ts"],
       ["junit-with-hooks.ts", "report.ts"],
       ["run-suite.ts"],
-      ["suites.ts", "count-house.ts"],
+      ["suites.ts", "count-house.ts", "test-folder.ts"],
     ],
     mayImport: [],
   },
 ];
 
 const anywhere = roots.map(({ root }) => `^${root}/`);
-const test = "\\.test\\.ts$|/test-support/";
+const test = "\\.test\\.ts$|/test-support/|^tests/kit/";
 
 for (const { root, layers } of roots)
   for (const name of layers.flat())

@@ -1,8 +1,7 @@
 import { Database } from "bun:sqlite";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { freePort } from "../../../edge-worker/test/free-port.ts";
+import { freePort, newFolder } from "@trendvault/kit/machine";
 import { parseOptions } from "../options.ts";
 import { edgeService, originService } from "../services.ts";
 import { loadOrCreateKeys } from "../settings.ts";
@@ -26,7 +25,7 @@ export class LoopParts {
   readonly #running = new Map<string, Bun.Subprocess>();
 
   private constructor(ports: { origin: number; admin: number; edge: number }) {
-    this.#folder = mkdtempSync(join(tmpdir(), "trendvault-loop-"));
+    this.#folder = newFolder("loop");
     this.#database = join(this.#folder, "data/trendvault.db");
     this.edgeUrl = `http://127.0.0.1:${ports.edge}`;
     const envFile = join(this.#folder, ".env");

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
-import { Random } from "@trendvault/contract/test-support/random";
 import { readViewMessage } from "@trendvault/contract/views";
+import { Random } from "@trendvault/kit/random";
 import { Window } from "happy-dom";
 import { pageOf } from "../test-support/fake-server.ts";
 import { reportImpressions } from "./report-impressions.ts";

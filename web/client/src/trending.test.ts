@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Random } from "@trendvault/contract/test-support/random";
+import { Random } from "@trendvault/kit/random";
 import { baseUrl, fakeServer, pageOf, problem } from "../test-support/fake-server.ts";
 import { connect } from "./connection.ts";
 import { isProblem, ProblemError } from "./problem-error.ts";

@@ -1,8 +1,8 @@
 import { expect, setSystemTime, test } from "bun:test";
 import type { TrendingPage } from "@trendvault/contract/responses";
-import { drawsOf, Random } from "@trendvault/contract/test-support/random";
-import { TestSigner, TestTokenSigner } from "@trendvault/contract/test-support/signers";
 import { claimsOf } from "@trendvault/contract/token";
+import { drawsOf, Random } from "@trendvault/kit/random";
+import { TestSigner, TestTokenSigner } from "@trendvault/kit/signers";
 import { baseUrl, pageOf } from "../test-support/fake-server.ts";
 import { type Answer, connect } from "./connection.ts";
 import { trending } from "./trending.ts";

@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { newFolder } from "@trendvault/kit/machine";
 
 const client = join(import.meta.dir, "..");
 
 /** A folder in which the package is installed from its tarball (package.tgz). */
 export async function packedPackage(): Promise<{ folder: string; remove: () => void }> {
-  const folder = mkdtempSync(join(tmpdir(), "trendvault-packed-"));
+  const folder = newFolder("packed");
   await Bun.$`bun run install-packed ${folder}`.cwd(client).quiet();
   mkdirSync(join(folder, "examples"));
   return { folder, remove: () => rmSync(folder, { recursive: true }) };

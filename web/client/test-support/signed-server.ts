@@ -1,4 +1,4 @@
-import { TestSigner } from "@trendvault/contract/test-support/signers";
+import { TestSigner } from "@trendvault/kit/signers";
 import { pageOf } from "./fake-server.ts";
 
 /** A server with a list of DE, signed as the origin signs. `tamper` changes what is sent after it was signed. */

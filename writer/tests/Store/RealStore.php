@@ -24,7 +24,7 @@ final class RealStore
         $root = Settings::projectRoot();
         $bun = is_file("$root/.tools/bin/bun") ? "$root/.tools/bin/bun" : 'bun';
         $this->process = proc_open(
-            [$bun, '--no-env-file', "$root/tests/store/test-support/serve.ts"],
+            [$bun, '--no-env-file', "$root/tests/kit/serve-object-store.ts"],
             [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']],
             $this->pipes,
             $root,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Random } from "@trendvault/contract/test-support/random";
+import { Random } from "@trendvault/kit/random";
 import { readAttributes, refreshDelay } from "./trendvault-list.ts";
 
 const read = (attributes: Record<string, string>, defaultSrc = "") =>

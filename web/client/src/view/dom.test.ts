@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { drawsOf, Random } from "@trendvault/contract/test-support/random";
+import { drawsOf, hostileText, Random } from "@trendvault/kit/random";
 import { Window } from "happy-dom";
 import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
-import { hostileText } from "../../test-support/hostile-text.ts";
 import { toDom } from "./dom.ts";
 import { dataBlock, h, toHtml, type ViewNode } from "./nodes.ts";
 

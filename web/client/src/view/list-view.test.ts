@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import { pageLanguages } from "@trendvault/contract/page";
-import { Random } from "@trendvault/contract/test-support/random";
+import { hostileText, Random } from "@trendvault/kit/random";
 import { Window } from "happy-dom";
 import { itemWith, listOf, optionsInEnglish } from "../../test-support/example-list.ts";
-import { hostileText } from "../../test-support/hostile-text.ts";
 import { toDom } from "./dom.ts";
 import { type List, listView } from "./list-view.ts";
 import { allMessages } from "./locales/all.ts";

@@ -6,10 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { signAgain } from "./keys.ts";
-
-/** A response of the origin, whole. */
-export type WholeResponse = { status: number; headers: Record<string, string>; body: Buffer };
+import { signAgain, type WholeResponse } from "./keys.ts";
 
 /** What the proxy does with a response: pass it on (perhaps changed), or do something else with the connection. */
 export type Behaviour = (

@@ -1,9 +1,23 @@
+import type { ChildProcess } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { testEnvironment } from "./test-origin.ts";
-import { until } from "./until.ts";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { edgeKeys, signingKey, tokenSigningKey } from "./keys.ts";
+import { exitOf, freePort, killLaunched, launch, root, until } from "./machine.ts";
 
 type Line = { event: string; level: string; message: string; time: string } & Record<string, unknown>;
+
+/** Variables that an origin needs. The keys are for tests and worth nothing. */
+export const testEnvironment = {
+  TOKEN_SIGNING_KEYS: keyOf((index) => 99 - index),
+  SIGNING_KEYS: keyOf((index) => index),
+};
+
+function keyOf(byte: (index: number) => number): string {
+  return Buffer.from(Array.from({ length: 32 }, (_, index) => byte(index))).toString("base64url");
+}
 
 /** The real program with its supervisor and workers, on free ports of the loopback. */
 export class OriginProcess {
@@ -11,12 +25,13 @@ export class OriginProcess {
   stderr = "";
   url = "";
   admin = "";
-  readonly #child: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  readonly #child: ChildProcess;
+  readonly ended: Promise<number>;
   readonly #listening = Promise.withResolvers<void>();
 
   private constructor(databasePath: string, env: Record<string, string | undefined>) {
     // Without the keys of the developer who runs the tests.
-    this.#child = Bun.spawn([process.execPath, "--no-env-file", join(import.meta.dir, "../src/main.ts")], {
+    this.#child = launch(["bun", "--no-env-file", join(root, "api/src/main.ts")], {
       env: {
         PATH: process.env.PATH ?? "",
         ...testEnvironment,
@@ -27,9 +42,12 @@ export class OriginProcess {
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    void this.#readLines();
-    void this.#child.stderr.text().then((text) => {
-      this.stderr = text;
+    this.ended = exitOf(this.#child);
+    const { stdout, stderr } = this.#child;
+    if (stdout === null || stderr === null) throw new Error("The origin has no output");
+    createInterface(stdout).on("line", (line) => this.#take(JSON.parse(line)));
+    void text(stderr).then((said) => {
+      this.stderr = said;
     });
   }
 
@@ -65,11 +83,7 @@ export class OriginProcess {
   }
 
   get pid(): number {
-    return this.#child.pid;
-  }
-
-  get ended(): Promise<number> {
-    return this.#child.exited;
+    return this.#child.pid ?? 0;
   }
 
   /** Everything it has written so far. */
@@ -84,9 +98,7 @@ export class OriginProcess {
   /** Ends it by force, and waits until none of its processes writes any more; for the end of a test. */
   async remove(): Promise<void> {
     const children = [...this.workerPids(), ...this.inspectorPids()];
-    this.#child.kill("SIGKILL"); // first, or it would start others
-    for (const pid of children) killIfThere(pid);
-    await this.ended;
+    await killLaunched(this.#child);
     await until(() => !children.some(isRunning));
   }
 
@@ -109,30 +121,12 @@ export class OriginProcess {
     return (await fetch(`${this.admin}readyz`)).json() as never;
   }
 
-  async #readLines(): Promise<void> {
-    let rest = "";
-    for await (const chunk of this.#child.stdout.pipeThrough(new TextDecoderStream())) {
-      const parts = (rest + chunk).split("\n");
-      rest = parts.pop() ?? "";
-      for (const part of parts) this.#take(JSON.parse(part));
-    }
-  }
-
   #take(line: Line): void {
     this.lines.push(line);
     if (line.event !== "listening") return;
     this.url = String(line.url);
     this.admin = String(line.admin_url);
     this.#listening.resolve();
-  }
-}
-
-// Without its supervisor, a worker ends by itself.
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // it has ended
   }
 }
 
@@ -146,5 +140,46 @@ function readIfThere(path: string): string {
     return readFileSync(path, "utf8");
   } catch {
     return ""; // the process has ended
+  }
+}
+
+/** The origin of an edge, on a port that stays its own, so that it can be killed and come back. */
+export class EdgeOrigin {
+  readonly url: string;
+  readonly #start: () => Promise<OriginProcess>;
+  #process: OriginProcess | undefined;
+
+  private constructor(url: string, start: () => Promise<OriginProcess>) {
+    this.url = url;
+    this.#start = start;
+  }
+
+  /** `settings` are further ones of its environment. */
+  static async start(databasePath: string, settings: Record<string, string> = {}): Promise<EdgeOrigin> {
+    const PORT = String(await freePort());
+    const keys = { TOKEN_SIGNING_KEYS: tokenSigningKey, SIGNING_KEYS: signingKey, EDGE_KEYS: edgeKeys };
+    const env = { ...settings, ...keys, PORT };
+    const origin = new EdgeOrigin(`http://127.0.0.1:${PORT}`, () => OriginProcess.start(databasePath, env));
+    await origin.start();
+    return origin;
+  }
+
+  async start(): Promise<void> {
+    this.#process = await this.#start();
+  }
+
+  /** Sends a request to the origin itself, signed as the edge signs. */
+  fetch(target: string, method = "GET"): Promise<Response> {
+    const [kid = "", key = ""] = edgeKeys.split(":");
+    const minute = Math.floor(Date.now() / 60_000);
+    const payload = ["trendvault-edge", "v2", kid, minute].join("\n");
+    const mac = createHmac("sha256", Buffer.from(key, "base64url")).update(payload).digest("base64url");
+    const headers = { "x-edge-signature": `v2.${kid}.${minute}.${mac}` };
+    return fetch(`${this.url}${target}`, { method, headers });
+  }
+
+  /** Ends the origin and its workers at once. */
+  async kill(): Promise<void> {
+    await this.#process?.remove();
   }
 }

@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { missingServer } from "./s3-server.ts";
-import { type FaultRule, TestStore } from "./store.ts";
+import { type FaultRule, missingServer, TestStore } from "./object-store.ts";
 
 type Verb = (store: TestStore, body: string) => unknown;
 

@@ -1,4 +1,4 @@
-import type { RegionTable } from "../regions.ts";
+import type { RegionTable } from "@trendvault/contract/regions";
 
 /** The countries that are no region of their own, by the one that they belong to. */
 const territories: Readonly<Record<string, string>> = {
@@ -42,3 +42,21 @@ export const countries: readonly string[] = `
   TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW XK`
   .trim()
   .split(/\s+/);
+
+/** The regions and the European countries that get them, written down apart from the Worker's own table. */
+export const europeByRegion: Readonly<Record<string, string>> = {
+  GB: "GB CY GG GI IM JE MT",
+  DE: "DE CH",
+  FR: "FR LU MC",
+  ES: "ES AD",
+  IT: "IT AL BG GR HR MD ME MK RO SI SM VA XK",
+  NL: "NL",
+  PL: "PL BY LT LV RU UA",
+  SE: "SE AX EE FI NO SJ",
+  PT: "PT",
+  BE: "BE",
+  AT: "AT BA HU LI RS",
+  IE: "IE",
+  DK: "DK FO IS",
+  CZ: "CZ SK",
+};

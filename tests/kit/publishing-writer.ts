@@ -1,4 +1,4 @@
-import { DatabaseBuilder, videos } from "./database-builder.ts";
+import { DatabaseBuilder, videos } from "./database.ts";
 
 // In place of the writer: publishes, prunes and checkpoints in a process of its own until it is killed.
 // Every generation has its own titles, so that a test can see a list that is mixed from two of them.

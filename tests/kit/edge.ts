@@ -1,15 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KVNamespace, R2Bucket } from "@cloudflare/workers-types";
 import { createTestHarness, unstable_readConfig as readConfig, type TestHarness } from "wrangler";
 import type { ClientRequest, ClientResult } from "./fetch-many-worker.ts";
 import { edgeKeys, keySet } from "./keys.ts";
+import { newFolder, root } from "./machine.ts";
 import type { RecordedRequest, Recording } from "./recording-worker.ts";
 import type { Traffic, TrafficResult } from "./traffic-worker.ts";
 
-export const root = join(import.meta.dirname, "../..");
 export const wrangler = join(root, "edge-worker/node_modules/.bin/wrangler");
 
 Object.assign(process.env, {
@@ -29,8 +27,7 @@ const built = new Map<string | undefined, string>();
 export function bundle(regionsFile?: string): string {
   const known = built.get(regionsFile);
   if (known !== undefined) return known;
-  const folder = mkdtempSync(join(tmpdir(), "trendvault-bundle-"));
-  process.once("exit", () => rmSync(folder, { recursive: true }));
+  const folder = newFolder("edge-bundle");
   const alias =
     regionsFile === undefined ? [] : ["--alias", `@trendvault/contract/default-regions:${regionsFile}`];
   const command = ["deploy", "--dry-run", "--env=", "--outdir", folder, ...alias];

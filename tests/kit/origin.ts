@@ -1,16 +1,18 @@
 import { afterEach, beforeEach } from "bun:test";
 import { brotliDecompressSync } from "node:zlib";
-import { toBase64url } from "@trendvault/contract/keys";
+import {
+  type BundleDocument,
+  type BundleFile,
+  type BundleManifest,
+  type ReadRange,
+  readBundleIndex,
+  readDocument,
+} from "@trendvault/contract/bundle-file";
 import { tokenMinute } from "@trendvault/contract/token";
-import { assembleOrigin, Origin, type OriginParts } from "../src/origin.ts";
-import { readSettings } from "../src/settings.ts";
-import { DatabaseBuilder, videos } from "./database-builder.ts";
-
-/** Variables that an origin needs. The keys are for tests and worth nothing. */
-export const testEnvironment = {
-  TOKEN_SIGNING_KEYS: toBase64url(Uint8Array.from({ length: 32 }, (_, index) => 99 - index)),
-  SIGNING_KEYS: toBase64url(Uint8Array.from({ length: 32 }, (_, index) => index)),
-};
+import { assembleOrigin, Origin, type OriginParts } from "../../api/src/origin.ts";
+import { readSettings } from "../../api/src/settings.ts";
+import { DatabaseBuilder, videos } from "./database.ts";
+import { testEnvironment } from "./origin-process.ts";
 
 export const testTime = 1_795_171_230_000; // milliseconds, in the middle of a minute
 export const testMinute = tokenMinute(testTime);
@@ -111,4 +113,19 @@ export async function askIn(origin: TestOrigin, encoding: string, target = "/api
   const coded = new Uint8Array(await response.arrayBuffer());
   const body = new Uint8Array(decoders[encoding]?.(coded) ?? []);
   return { ...response, status: response.status, headers: response.headers, coded, body };
+}
+
+/** A bundle in a file, read as the edge reads it. */
+export type OpenBundle = {
+  manifest: BundleManifest;
+  read(target: string): Promise<BundleDocument | null>;
+};
+
+export async function openBundle(path: string, file: BundleFile): Promise<OpenBundle> {
+  const read: ReadRange = ({ offset, bytes }) =>
+    Bun.file(path)
+      .slice(offset, offset + bytes)
+      .bytes();
+  const index = await readBundleIndex(file, read);
+  return { manifest: index.manifest, read: (target) => readDocument(target, index, read) };
 }

@@ -1,8 +1,8 @@
 import { createPublicKey } from "node:crypto";
+import type { PublicKeySet } from "@trendvault/contract/keys";
+import { coveredComponents } from "@trendvault/contract/signature-base";
 import { verifySignature, webcrypto } from "http-message-sig";
 import { createVerifier, httpbis } from "http-message-signatures";
-import type { PublicKeySet } from "../keys.ts";
-import { coveredComponents } from "../signature-base.ts";
 
 type SignedResponse = { status: number; headers: Headers };
 

@@ -1,13 +1,13 @@
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Window } from "@trendvault/contract/lists";
 import { regions } from "@trendvault/contract/regions";
-import type { GenerationMark } from "../src/database/inspector.ts";
+import type { GenerationMark } from "../../api/src/database/inspector.ts";
+import { newFolder } from "./machine.ts";
 
-const migrations = join(import.meta.dir, "../../db/migrations");
+const migrations = join(import.meta.dirname, "../../db/migrations");
 
 /** Files in db/migrations in their order, with the version that their name begins with. */
 export function listMigrations(): { version: number; name: string; sql: string }[] {
@@ -54,7 +54,7 @@ export class DatabaseBuilder {
 
   /** With a path, an existing file is opened instead. `version` is the last migration that is applied (default: all). */
   constructor(existing?: string, { version = Number.POSITIVE_INFINITY }: BuilderOptions = {}) {
-    this.folder = existing === undefined ? mkdtempSync(join(tmpdir(), "trendvault-api-")) : dirname(existing);
+    this.folder = existing === undefined ? newFolder("database") : dirname(existing);
     this.path = existing ?? join(this.folder, "trendvault.db");
     this.database = new Database(this.path, { create: true, strict: true });
     try {

@@ -8,8 +8,12 @@ import {
 } from "node:crypto";
 import { answerLifetimes } from "@trendvault/contract/lists";
 import { readSignedFields, serializeParameters, signatureBase } from "@trendvault/contract/signature-base";
-import type { Exchange } from "./exchanges.ts";
-import type { WholeResponse } from "./origin-proxy.ts";
+
+/** What the origin answered to a target. */
+export type Exchange = { status: number; headers: [string, string][]; body: string };
+
+/** A response of the origin, whole. */
+export type WholeResponse = { status: number; headers: Record<string, string>; body: Buffer };
 
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex"); // RFC 8410: an Ed25519 seed follows
 

@@ -1,21 +1,21 @@
-import { type PublicKey, type PublicKeySet, pkcs8OfSeed, toBase64url } from "../keys.ts";
-import { answerLifetimes, lifetimesField } from "../lists.ts";
+import { type PublicKey, type PublicKeySet, pkcs8OfSeed, toBase64url } from "@trendvault/contract/keys";
+import { answerLifetimes, lifetimesField } from "@trendvault/contract/lists";
 import {
   bundlePointerSigningInput,
   formatPointer,
   pointerSigningInput,
   type UnsignedBundlePointer,
   type UnsignedPointer,
-} from "../pointer.ts";
-import { unencodedDigest, verifyResponse } from "../response-signature.ts";
+} from "@trendvault/contract/pointer";
+import { unencodedDigest } from "@trendvault/contract/response-signature";
 import {
   type SignatureFields,
   type SignedFields,
   serializeParameters,
   signatureBase,
   signatureFields,
-} from "../signature-base.ts";
-import { formatToken, type TokenClaims, tokenSigningInput } from "../token.ts";
+} from "@trendvault/contract/signature-base";
+import { formatToken, type TokenClaims, tokenSigningInput } from "@trendvault/contract/token";
 
 /** Signs responses in tests as the origin does, with a key of its own. */
 export class TestSigner {
@@ -134,21 +134,4 @@ export class TestPublicationSigner {
     const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", this.#privateKey, bytes));
     return new TextEncoder().encode(formatPointer(signingInput, signature));
   }
-}
-
-/** An answer that a test signer has signed, and what of it a test may change. */
-export const created = 1_795_176_030;
-export const signer = await TestSigner.create();
-export const text = '{"region":"DE"}';
-export const fields = await signer.sign(text, { created });
-export const [inputOfOurs = "", signatureOfOurs = ""] = [fields["signature-input"], fields.signature];
-
-/** The verdict on it with fields, status or body changed. */
-export function verify(
-  changed: Record<string, string> = {},
-  message: { status?: number; text?: string } = {},
-) {
-  const { status = 200, text: received = text } = message;
-  const headers = new Headers({ ...fields, ...changed });
-  return verifyResponse({ status, headers, body: new TextEncoder().encode(received) }, signer.publicKeys);
 }

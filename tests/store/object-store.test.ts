@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { Random } from "@trendvault/contract/test-support/random";
-import { missingServer } from "./s3-server.ts";
-import { everyFault, type FaultRule, TestStore } from "./store.ts";
+import { everyFault, type FaultRule, missingServer, TestStore } from "@trendvault/kit/object-store";
+import { Random } from "@trendvault/kit/random";
 
 setDefaultTimeout(1_200_000);
 
