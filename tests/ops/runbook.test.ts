@@ -34,23 +34,6 @@ test.each(readRules().map((rule) => [rule.alert, rule] as const))(
   },
 );
 
-test("links of the runbook to its own sections and to files lead somewhere", () => {
-  for (const [, target = ""] of runbook.matchAll(/\]\(([^)]+)\)/g)) {
-    const [path = "", anchor] = target.split("#");
-    const text = path === "" ? runbook : readFileSync(resolve(import.meta.dir, "../../docs", path), "utf8");
-    const anchors = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => anchorOf(heading));
-    if (anchor !== undefined) expect(anchors).toContain(anchor);
-  }
-});
-
-/** As GitHub makes it. */
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, "")
-    .replaceAll(" ", "-");
-}
-
 test("every panel reads the data source that is chosen, and has a place and a number of its own", () => {
   const panels = readPanels();
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);

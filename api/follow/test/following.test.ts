@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { videos } from "@trendvault/kit/database";
+import { root } from "@trendvault/kit/machine";
 import { FollowedStore } from "../test-support/followed-store.ts";
 import { TestPublisher, usualLists } from "../test-support/test-publisher.ts";
 
@@ -161,8 +163,11 @@ test("a history that differs from what was read before is said, with both signed
 });
 
 test("metrics say what is held, how late it came, and what was asked", async () => {
-  const follower = followed.start();
-  await followed.publisher.publish({ signedAt: Date.now() - 4000 });
+  const begun = Date.now();
+  let now = begun;
+  const follower = followed.start({}, { clock: () => (now += 200) });
+  followed.store.clockSeconds = 40;
+  const { file, published_at } = await followed.publisher.publish({ signedAt: begun - 4000 });
   await follower.settle();
   const text = await follower.metrics.text();
   const metric = (name: string) =>
@@ -172,8 +177,22 @@ test("metrics say what is held, how late it came, and what was asked", async () 
       )?.[1],
     );
   expect(metric("generation")).toBe(101);
-  expect(metric("lag_seconds")).toBeGreaterThanOrEqual(3.9);
+  expect(metric("published_timestamp_seconds")).toBe(Date.parse(published_at) / 1000);
+  expect(metric("adopted_timestamp_seconds")).toBeWithin(
+    Math.floor(begun / 1000),
+    metric("read_timestamp_seconds") + 1,
+  );
+  expect(metric("read_timestamp_seconds")).toBeWithin(Math.floor(begun / 1000) + 1, now / 1000 + 1);
+  expect(metric("lag_seconds")).toBeWithin(4, (now - begun) / 1000 + 5);
+  expect(metric("build_seconds")).toBeWithin(0.2, (now - begun) / 1000 + 0.001);
+  expect(metric("clock_difference_seconds")).toBeWithin(30, 400);
   expect(metric("adopted_total")).toBe(1);
   expect(metric("requests_total")).toBe(followed.store.requests.length);
-  expect(metric("received_bytes_total")).toBeGreaterThan(1000);
+  expect(metric("received_bytes_total")).toBeWithin(file.bytes, file.bytes + 10_000);
+  const guide = readFileSync(join(root, "docs/operations/scale.md"), "utf8");
+  const [, documented = ""] = /begin with `trendvault_follow_`([^.]*)\./.exec(guide) ?? [];
+  const names = [...text.matchAll(/^# TYPE trendvault_follow_(\w+)/gm)].map(([, name]) => name);
+  expect([...names, "failing", "failures_total", "store", "reason"].sort()).toEqual(
+    [...documented.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort(),
+  );
 });

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { generationMark, generationMarkOf } from "@trendvault/kit/database";
+import { root } from "@trendvault/kit/machine";
 import { Counters } from "../serving/counters.ts";
 import { adminHandler, readiness, sumExited, writeMetrics } from "./admin.ts";
 import type { WorkerReport } from "./messages.ts";
@@ -142,6 +145,19 @@ describe("/metrics", () => {
     expect(lines).toContain("trendvault_degraded_workers 1");
     expect(lines).toContain('trendvault_event_loop_lag_seconds{worker="1"} 0.5');
     expect(lines).toContain('trendvault_resident_memory_bytes{worker="1"} 9');
+  });
+
+  test("each metric is documented, and each documented one is there", async () => {
+    const { text } = await writeAll([report(1)], 1060);
+    const guide = readFileSync(join(root, "docs/operations/run.md"), "utf8");
+    const table = /^\| metric \| type[\s\S]*?\n\n/m.exec(guide)?.[0] ?? "";
+    const rows = table
+      .split("\n")
+      .slice(2)
+      .map((row) => row.split("|")[1] ?? "");
+    const documented = rows.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)]).map(([, name]) => name);
+    const names = [...text.matchAll(/^# HELP trendvault_(\w+)/gm)].map(([, name]) => name);
+    expect(names.sort()).toEqual(documented.sort());
   });
 
   test("the age is that of the writer that has not published for longest", async () => {

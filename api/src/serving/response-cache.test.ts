@@ -99,6 +99,15 @@ describe("a flood", () => {
     expect(origin.cache.size.urls).toBeLessThanOrEqual(4096);
   });
 
+  test("what was served most is built ahead first, and what was asked for once not at all", async () => {
+    const times: Record<number, number> = { 7: 2, 8: 1, 9: 5, 10: 3 };
+    for (const [limit, count] of Object.entries(times))
+      for (let time = 0; time < count; time++) await origin.ask(`/api/trending?limit=${limit}`);
+    const targets = (limit: number) => origin.cache.busiest(limit).map(({ resource }) => resource.url);
+    expect(targets(9)).toEqual([9, 10, 7].map((limit) => expect.stringContaining(`limit=${limit}`)));
+    expect(targets(2)).toHaveLength(2);
+  });
+
   test("what is refused is not kept", async () => {
     for (let i = 0; i < 300; i++) {
       for (const target of [

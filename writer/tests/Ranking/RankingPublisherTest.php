@@ -69,6 +69,30 @@ final class RankingPublisherTest extends TestCase
     }
 
     #[Test]
+    public function a_list_has_the_rate_before_the_last_of_what_was_counted_three_times(): void
+    {
+        foreach ([2, 1, 0] as $hour => $hoursAgo) {
+            StoredObservations::in($this->database, [
+                StoredObservations::observation(
+                    observedAt: self::NOON - $hoursAgo * 3600,
+                    views: [1000, 1600, 4000][$hour],
+                ),
+            ]);
+        }
+        $this->publish();
+
+        $rates = $this->database->rows(
+            'SELECT views_per_hour, previous_views_per_hour AS previous FROM trending',
+        );
+        $kept = $this->database->rows(
+            'SELECT views_per_hour, previous_views_per_hour AS previous FROM velocity',
+        );
+        self::assertNotEmpty($rates);
+        self::assertGreaterThan(0.0, $kept[0]['previous']);
+        self::assertSame($kept, array_values(array_unique($rates, SORT_REGULAR)));
+    }
+
+    #[Test]
     public function at_most_three_videos_of_a_channel_are_in_the_first_24_and_the_others_follow(): void
     {
         $observations = [];

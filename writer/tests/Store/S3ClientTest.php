@@ -66,6 +66,17 @@ final class S3ClientTest extends TestCase
     }
 
     #[Test]
+    public function a_header_value_with_colons_is_read_whole(): void
+    {
+        $store = new FakeStore();
+        $response = self::client($store)->put('a', Payload::text('x'), Condition::none());
+        $clock = strtotime((string) $response?->field('date'));
+
+        self::assertIsInt($clock);
+        self::assertEqualsWithDelta(time(), $clock, 60);
+    }
+
+    #[Test]
     #[DataProvider('temporary')]
     public function what_is_temporary_is_tried_three_times(string $fault): void
     {
