@@ -15,9 +15,7 @@ import type {
   Video,
 } from "./responses.ts";
 
-/** One answer of every kind, for the description of the API. A test holds them against the schemas. */
-
-export const exampleVideoId = "demo-video_1";
+const exampleVideoId = "demo-video_1";
 
 const thumbs: [string, string] = [
   `https://img.example/${exampleVideoId}/hq.webp`,
@@ -28,7 +26,7 @@ const url = `https://videos.example/watch/${exampleVideoId}`;
 
 const firstPage: TrendingQuery = { region: "DE", window: "day", limit: defaultLimit };
 
-export const trendingPageExample: TrendingPage = {
+const trendingPageExample: TrendingPage = {
   region: "DE",
   window: "day",
   category: null,
@@ -62,7 +60,7 @@ export const trendingPageExample: TrendingPage = {
   next: trendingUrl({ ...firstPage, limit: 1, cursor: "4711-1" }),
 };
 
-export const trendingChartPageExample: TrendingChartPage = {
+const trendingChartPageExample: TrendingChartPage = {
   ...trendingPageExample,
   items: trendingPageExample.items.map((item) => ({
     ...item,
@@ -71,7 +69,7 @@ export const trendingChartPageExample: TrendingChartPage = {
   next: trendingUrl({ ...firstPage, fields: "chart", limit: 1, cursor: "4711-1" }),
 };
 
-export const trendingSnippetPageExample: TrendingSnippetPage = {
+const trendingSnippetPageExample: TrendingSnippetPage = {
   ...trendingPageExample,
   items: trendingPageExample.items.map(({ id, rank, title, channel }) => ({
     id,
@@ -84,7 +82,7 @@ export const trendingSnippetPageExample: TrendingSnippetPage = {
   next: trendingUrl({ ...firstPage, fields: "snippet", limit: 1, cursor: "4711-1" }),
 };
 
-export const videoExample: Video = {
+const videoExample: Video = {
   id: exampleVideoId,
   title: "How a lighthouse works",
   channel: "Harbour Films",
@@ -108,7 +106,7 @@ export const videoExample: Video = {
   ],
 };
 
-export const explanationExample: Explanation = {
+const explanationExample: Explanation = {
   id: exampleVideoId,
   title: "How a lighthouse works",
   channel: "Harbour Films",
@@ -146,7 +144,7 @@ export const explanationExample: Explanation = {
   ],
 };
 
-export const aboutExample: About = {
+const aboutExample: About = {
   generation: 4711,
   generated_at: "2026-11-21T10:00:00Z",
   formula: "inverse-square-1",
@@ -159,7 +157,7 @@ export const aboutExample: About = {
   impressions_counted: false,
 };
 
-export const regionListExample: RegionList = {
+const regionListExample: RegionList = {
   generation: 4711,
   oldest_generation: 4687,
   generated_at: "2026-11-21T10:00:00Z",
@@ -180,7 +178,7 @@ export const regionListExample: RegionList = {
 };
 
 // The key of RFC 8037, appendix A.
-export const publicKeysExample: PublicKeys = {
+const publicKeysExample: PublicKeys = {
   keys: [
     {
       kty: "OKP",
@@ -206,7 +204,7 @@ export const publicKeysExample: PublicKeys = {
 
 const gone = generationGone(firstPage);
 
-export const problemExamples: Record<ProblemKind, Problem> = {
+const problemExamples: Record<ProblemKind, Problem> = {
   "invalid-parameter": describeProblem("invalid-parameter", `limit: ${limitExpected}`, {
     invalid: [{ name: "limit", detail: limitExpected }],
   }),
@@ -238,7 +236,7 @@ export const problemExamples: Record<ProblemKind, Problem> = {
 
 /** The same list as both feeds, for the description. */
 
-export const jsonFeedExample = {
+const jsonFeedExample = {
   version: "https://jsonfeed.org/version/1.1",
   title: "Trending: United Kingdom",
   language: "en",
@@ -264,7 +262,7 @@ export const jsonFeedExample = {
   ],
 };
 
-export const atomFeedExample = `<?xml version="1.0" encoding="utf-8"?>
+const atomFeedExample = `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">
   <id>urn:uuid:c07897e3-de70-52fc-bb1e-3e1c97e2dce4</id>
   <title>Trending: United Kingdom</title>
@@ -298,4 +296,21 @@ const head: ExportHead = {
 const lines: ExportItem[] = items.map((item) => ({ window: "day", ...item }));
 
 /** An export of one rank, for the description. */
-export const exportExample = [head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join("");
+const exportExample = [head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join("");
+
+/** One answer of every kind, for the description of the API. A test holds them against the schemas. */
+export const examples = {
+  videoId: exampleVideoId,
+  trendingPage: trendingPageExample,
+  trendingChartPage: trendingChartPageExample,
+  trendingSnippetPage: trendingSnippetPageExample,
+  video: videoExample,
+  explanation: explanationExample,
+  about: aboutExample,
+  regionList: regionListExample,
+  publicKeys: publicKeysExample,
+  problems: problemExamples,
+  jsonFeed: jsonFeedExample,
+  atomFeed: atomFeedExample,
+  export: exportExample,
+};

@@ -1,16 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { drawsOf, Random } from "@trendvault/kit/random";
-import {
-  aboutExample,
-  explanationExample,
-  problemExamples,
-  publicKeysExample,
-  regionListExample,
-  trendingChartPageExample,
-  trendingPageExample,
-  trendingSnippetPageExample,
-  videoExample,
-} from "./examples.ts";
+import { examples } from "./examples.ts";
 import current from "./openapi.json";
 import { createOpenapiDocument, minutesExample, shardsExample, ViewMinutes, ViewShards } from "./openapi.ts";
 import { problemContentType, problemKinds, problems, problemType } from "./problem.ts";
@@ -33,19 +23,19 @@ test("openapi.json is what the schemas say (after a change: bun run openapi in c
 });
 
 test("the examples are what the schemas allow", () => {
-  TrendingPage.parse(trendingPageExample);
-  TrendingChartPage.parse(trendingChartPageExample);
-  TrendingSnippetPage.parse(trendingSnippetPageExample);
-  Video.parse(videoExample);
-  Explanation.parse(explanationExample);
-  About.parse(aboutExample);
-  RegionList.parse(regionListExample);
-  PublicKeys.parse(publicKeysExample);
+  TrendingPage.parse(examples.trendingPage);
+  TrendingChartPage.parse(examples.trendingChartPage);
+  TrendingSnippetPage.parse(examples.trendingSnippetPage);
+  Video.parse(examples.video);
+  Explanation.parse(examples.explanation);
+  About.parse(examples.about);
+  RegionList.parse(examples.regionList);
+  PublicKeys.parse(examples.publicKeys);
   ViewMinutes.parse(minutesExample);
   ViewShards.parse(shardsExample);
   for (const kind of problemKinds) {
-    ProblemDocument.parse(problemExamples[kind]);
-    expect(problemExamples[kind].type).toBe(problemType(kind));
+    ProblemDocument.parse(examples.problems[kind]);
+    expect(examples.problems[kind].type).toBe(problemType(kind));
   }
 });
 

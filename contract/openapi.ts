@@ -5,21 +5,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
-import {
-  aboutExample,
-  atomFeedExample,
-  exampleVideoId,
-  explanationExample,
-  exportExample,
-  jsonFeedExample,
-  problemExamples,
-  publicKeysExample,
-  regionListExample,
-  trendingChartPageExample,
-  trendingPageExample,
-  trendingSnippetPageExample,
-  videoExample,
-} from "./examples.ts";
+import { examples } from "./examples.ts";
 import { largestLimit, longestList, windows } from "./lists.ts";
 import { feedTypes } from "./page.ts";
 import { videoIdPattern, viewMinutesPath, viewShardsPath, viewsPath } from "./paths.ts";
@@ -146,15 +132,15 @@ function failureOf(status: number): ZodOpenApiResponseObject {
   const known = failuresByStatus.get(status);
   if (known !== undefined) return known;
   const kinds = problemKinds.filter((kind) => problems[kind].status === status);
-  const examples = kinds.map((kind) => [
+  const answers = kinds.map((kind) => [
     kind,
-    { summary: problems[kind].title, value: problemExamples[kind] },
+    { summary: problems[kind].title, value: examples.problems[kind] },
   ]);
   const failure = {
     id: `Problem${status}`,
     description: kinds.map((kind) => `\`${problemType(kind)}\`: ${problems[kind].title}`).join("; "),
     ...(kinds.some(isTemporary) && { headers: z.object({ "Retry-After": retryAfter }) }),
-    content: { [problemContentType]: { schema: ProblemDocument, examples: Object.fromEntries(examples) } },
+    content: { [problemContentType]: { schema: ProblemDocument, examples: Object.fromEntries(answers) } },
   };
   failuresByStatus.set(status, failure);
   return failure;
@@ -244,15 +230,15 @@ export type ViewShards = z.infer<typeof ViewShards>;
 
 const anyPage = z.union([TrendingPage, TrendingChartPage, TrendingSnippetPage]);
 const pageExamples = {
-  default: { summary: "Without `fields`", value: trendingPageExample },
-  chart: { summary: "fields=chart", value: trendingChartPageExample },
-  snippet: { summary: "fields=snippet", value: trendingSnippetPageExample },
+  default: { summary: "Without `fields`", value: examples.trendingPage },
+  chart: { summary: "fields=chart", value: examples.trendingChartPage },
+  snippet: { summary: "fields=snippet", value: examples.trendingSnippetPage },
 };
 
 const videoIdInPath = z
   .string()
   .regex(videoIdPattern)
-  .meta({ examples: [exampleVideoId] });
+  .meta({ examples: [examples.videoId] });
 
 /** The paths of what trends: lists, videos, regions. */
 const listPaths: ZodOpenApiPathsObject = {
@@ -285,7 +271,7 @@ const listPaths: ZodOpenApiPathsObject = {
         header: conditions(),
       },
       responses: {
-        ...success("The requested video", Video, { example: videoExample }),
+        ...success("The requested video", Video, { example: examples.video }),
         ...failures("invalid-parameter", "not-found"),
       },
     },
@@ -302,7 +288,7 @@ const listPaths: ZodOpenApiPathsObject = {
         header: conditions(),
       },
       responses: {
-        ...success("Why it is there", Explanation, { example: explanationExample }),
+        ...success("Why it is there", Explanation, { example: examples.explanation }),
         ...failures("invalid-parameter", "not-found"),
       },
     },
@@ -314,7 +300,7 @@ const listPaths: ZodOpenApiPathsObject = {
       description: "The parameters that were in force when the newest generation was published.",
       requestParams: { header: conditions() },
       responses: {
-        ...success("What is in force", About, { example: aboutExample }),
+        ...success("What is in force", About, { example: examples.about }),
         ...failures("invalid-parameter"),
       },
     },
@@ -327,7 +313,7 @@ const listPaths: ZodOpenApiPathsObject = {
         "Also which categories and languages have a list, and which generations a cursor may belong to.",
       requestParams: { header: conditions() },
       responses: {
-        ...success("All regions and categories", RegionList, { example: regionListExample }),
+        ...success("All regions and categories", RegionList, { example: examples.regionList }),
         ...failures("invalid-parameter"),
       },
     },
@@ -380,7 +366,7 @@ const feedPaths: ZodOpenApiPathsObject = {
       description: "Entries link to the videos where their addresses are known. Titles are text.",
       requestParams,
       responses: {
-        ...success("The feed", JsonFeed, { contentType: feedTypes.json, example: jsonFeedExample }),
+        ...success("The feed", JsonFeed, { contentType: feedTypes.json, example: examples.jsonFeed }),
         ...failures("invalid-parameter", "not-found"),
       },
     },
@@ -392,7 +378,7 @@ const feedPaths: ZodOpenApiPathsObject = {
       description: "RFC 4287. Entries link to the videos where their addresses are known. Titles are text.",
       requestParams,
       responses: {
-        ...success("The feed", z.string(), { contentType: feedTypes.atom, example: atomFeedExample }),
+        ...success("The feed", z.string(), { contentType: feedTypes.atom, example: examples.atomFeed }),
         ...failures("invalid-parameter", "not-found"),
       },
     },
@@ -424,7 +410,7 @@ const exportPaths: ZodOpenApiPathsObject = {
         header: conditions(),
       },
       responses: {
-        ...success("The ranking", Lines, { contentType: exportType, example: exportExample }),
+        ...success("The ranking", Lines, { contentType: exportType, example: examples.export }),
         ...failures("invalid-parameter", "not-found"),
       },
     },
@@ -432,7 +418,7 @@ const exportPaths: ZodOpenApiPathsObject = {
 };
 
 const edgeOnly = "Answered by the edge only, where counting is switched on; elsewhere 404.";
-const messageExample = { token: trendingPageExample.token, seen: 12, opened: [3, 7] };
+const messageExample = { token: examples.trendingPage.token, seen: 12, opened: [3, 7] };
 
 const pullFields = z.object({
   "Signature-Input": z.string().meta({ description: "RFC 9421, label pull, hmac-sha256" }),
@@ -453,7 +439,7 @@ export const minutesExample: ViewMinutes = {
       window: "day",
       category: "",
       generation: 4711,
-      ranks: [[1, exampleVideoId, 120, 5]],
+      ranks: [[1, examples.videoId, 120, 5]],
     },
   ],
   served: [{ minute: 29_921_041, window: "day", category: "", pages: [[0, 24, 130]] }],
@@ -559,7 +545,7 @@ const servicePaths: ZodOpenApiPathsObject = {
       responses: {
         ...success("The keys, the one that signs now first", PublicKeys, {
           contentType: "application/jwk-set+json",
-          example: publicKeysExample,
+          example: examples.publicKeys,
         }),
         ...failures("invalid-parameter"),
       },

@@ -3,15 +3,11 @@ import { drawsOf, Random } from "@trendvault/kit/random";
 import { TestPublicationSigner, TestSigner, TestTokenSigner } from "@trendvault/kit/signers";
 import type { PublicKeySet } from "./keys.ts";
 import {
-  bundleName,
-  bundlePointerName,
-  currentName,
-  generationName,
+  bundleNames,
   hashPointer,
   longestPointer,
+  objectNames,
   type PointerVerdict,
-  packName,
-  pointerName,
   type UnsignedBundlePointer,
   type UnsignedPointer,
   verifyBundlePointer,
@@ -83,12 +79,12 @@ describe("pointer vector", () => {
 test("objects are called as the vectors say", () => {
   const { names } = vectorFile;
   const { generation, sha256 } = names;
-  expect(currentName).toBe("current.json");
-  expect(pointerName(generation)).toBe(names.pointer);
-  expect(packName(names.day)).toBe(names.pack);
-  expect(generationName({ generation, sha256 })).toBe(names.generation_file);
-  expect(bundlePointerName(generation)).toBe(names.bundle_pointer);
-  expect(bundleName({ generation, sha256 })).toBe(names.bundle);
+  expect(objectNames.current).toBe("current.json");
+  expect(objectNames.pointer(generation)).toBe(names.pointer);
+  expect(objectNames.pack(names.day)).toBe(names.pack);
+  expect(objectNames.generation({ generation, sha256 })).toBe(names.generation_file);
+  expect(bundleNames.pointer(generation)).toBe(names.bundle_pointer);
+  expect(bundleNames.bundle({ generation, sha256 })).toBe(names.bundle);
 });
 
 test("a pointer's members may come in any order when it is signed", async () => {

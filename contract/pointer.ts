@@ -192,36 +192,27 @@ function isTime(text: string): boolean {
   return !Number.isNaN(milliseconds) && new Date(milliseconds).toISOString() === text.replace("Z", ".000Z");
 }
 
-/** What the objects of a store are called, after its prefix. A store has what one writer publishes. */
-
-/** The newest pointer, and the newest bundle's. The only two objects that are ever written anew. */
-export const currentName = "current.json";
-export const currentBundleName = "bundle.json";
-
-export const pointerFolder = "pointers/";
-export const packFolder = "pointers/packed/";
-export const generationFolder = "generations/";
-
 /** An object that never changes is named by its generation and the SHA-256 of its bytes, as base64url. */
 type ObjectIdentity = { generation: number; sha256: string };
 
-export function pointerName(generation: number): string {
-  return `${pointerFolder}${generation}.json`;
-}
+/** What the objects of a store are called, after its prefix. A store has what one writer publishes. */
+export const objectNames = {
+  /** The newest pointer: with the newest bundle's, the only object that is ever written anew. */
+  current: "current.json",
 
-/** The pointers of a finished day (UTC, like 2026-11-22), one a line, in order. */
-export function packName(day: string): string {
-  return `${packFolder}${day}.jsonl.gz`;
-}
+  pointerFolder: "pointers/",
+  packFolder: "pointers/packed/",
+  generationFolder: "generations/",
 
-export function generationName({ generation, sha256 }: ObjectIdentity): string {
-  return `${generationFolder}${generation}-${sha256}.db.gz`;
-}
+  pointer: (generation: number) => `pointers/${generation}.json`,
+  /** The pointers of a finished day (UTC, like 2026-11-22), one a line, in order. */
+  pack: (day: string) => `pointers/packed/${day}.jsonl.gz`,
+  generation: ({ generation, sha256 }: ObjectIdentity) => `generations/${generation}-${sha256}.db.gz`,
+} as const;
 
-export function bundlePointerName(generation: number): string {
-  return `bundles/${generation}.json`;
-}
-
-export function bundleName({ generation, sha256 }: ObjectIdentity): string {
-  return `bundles/${generation}-${sha256}.bundle`;
-}
+/** The same of bundles. */
+export const bundleNames = {
+  current: "bundle.json",
+  pointer: (generation: number) => `bundles/${generation}.json`,
+  bundle: ({ generation, sha256 }: ObjectIdentity) => `bundles/${generation}-${sha256}.bundle`,
+} as const;

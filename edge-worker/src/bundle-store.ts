@@ -11,9 +11,7 @@ import type { PublicKeySet } from "@trendvault/contract/keys";
 import { isFromFuture } from "@trendvault/contract/lists";
 import {
   type BundlePointer,
-  bundleName,
-  bundlePointerName,
-  currentBundleName,
+  bundleNames,
   longestPointer,
   verifyBundlePointer,
 } from "@trendvault/contract/pointer";
@@ -117,7 +115,7 @@ export class BundleStore {
     waitUntil: WaitUntil,
     work: (read: ReadRange) => Promise<T>,
   ): Promise<T> {
-    const name = bundleName({ generation, sha256: bundle.sha256 });
+    const name = bundleNames.bundle({ generation, sha256: bundle.sha256 });
     const ranges: BundleRange[] = [];
     try {
       return await work((range) => {
@@ -181,7 +179,7 @@ class BundlePointers {
 
   /** The pointer of a generation, or null when it is gone. @throws Error when it cannot be read or is refused */
   async ofGeneration(generation: number, waitUntil: WaitUntil): Promise<BundlePointer | null> {
-    const name = bundlePointerName(generation);
+    const name = bundleNames.pointer(generation);
     const known = this.#older.get(name);
     if (known !== null) return known;
     const shared = await this.#readShared(name);
@@ -217,12 +215,12 @@ class BundlePointers {
   }
 
   async #read(): Promise<void> {
-    const read = await this.#options.bucket.readPointer(currentBundleName, this.#held?.etag);
+    const read = await this.#options.bucket.readPointer(bundleNames.current, this.#held?.etag);
     if (read === "unchanged") return;
-    if (read === null) throw new Error(`${currentBundleName} is not there`);
+    if (read === null) throw new Error(`${bundleNames.current} is not there`);
     const text = new TextDecoder().decode(read.bytes);
     if (!(await this.#adopt({ text, etag: read.etag }))) {
-      throw new Error(`${currentBundleName} is older than one that was read before`);
+      throw new Error(`${bundleNames.current} is older than one that was read before`);
     }
   }
 
@@ -256,7 +254,7 @@ class BundlePointers {
 
   /** The pointer that isolates share; ignored when older than the one that is held. */
   async #readSharedPointer(): Promise<SharedPointer | null> {
-    const bytes = await this.#readShared(currentBundleName);
+    const bytes = await this.#readShared(bundleNames.current);
     const shared =
       bytes === null ? null : (parseJson(new TextDecoder().decode(bytes)) as SharedPointer | null);
     if (shared === null || isFromFuture(shared.checkedAt, this.#options.clock())) return null;
@@ -273,7 +271,7 @@ class BundlePointers {
     const { text, etag } = this.#held;
     const shared: SharedPointer = { text, etag, checkedAt: this.#options.clock() };
     const bytes = utf8(JSON.stringify(shared));
-    this.#share(currentBundleName, bytes, { seconds: pointerSharedSeconds, waitUntil });
+    this.#share(bundleNames.current, bytes, { seconds: pointerSharedSeconds, waitUntil });
   }
 
   #share(

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { aboutExample, publicKeysExample, regionListExample } from "@trendvault/contract/examples";
+import { examples } from "@trendvault/contract/examples";
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import { aboutApiPath, publicKeysPath, regionsPath } from "@trendvault/contract/paths";
 import { regionCodes } from "@trendvault/contract/regions";
@@ -13,7 +13,7 @@ const times = ["2026-11-22T03:40:00Z", "2026-11-22T03:41:00Z", "2026-11-22T03:42
 function listOf(own: ReadonlyMap<string, number>, generated_at: string): RegionList {
   const ids = [...own.values()];
   return {
-    ...regionListExample,
+    ...examples.regionList,
     generation: Math.max(...ids),
     oldest_generation: Math.min(...ids),
     generated_at,
@@ -73,13 +73,13 @@ test(`of each region there is what the largest number says, and at the top what 
 
 test("how lists are made is said for any of the writers", () => {
   const one: About = {
-    ...aboutExample,
+    ...examples.about,
     generation: 300,
     generated_at: "2026-11-22T03:40:00Z",
     impressions_counted: true,
   };
   const other: About = {
-    ...aboutExample,
+    ...examples.about,
     generation: 257,
     generated_at: "2026-11-22T03:41:00Z",
     formula: "inverse-square-1+clicks-1",
@@ -97,7 +97,7 @@ test("how lists are made is said for any of the writers", () => {
 });
 
 test("of keys that several have there is one", () => {
-  const set: PublicKeySet = JSON.parse(JSON.stringify(publicKeysExample));
+  const set: PublicKeySet = JSON.parse(JSON.stringify(examples.publicKeys));
   const [first] = set.keys;
   if (first === undefined) throw new Error("There is no key in the example");
   const further = { ...first, kid: "another" };

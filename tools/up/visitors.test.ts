@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { trendingPageExample } from "@trendvault/contract/examples";
+import { examples } from "@trendvault/contract/examples";
 import { readViewMessage } from "@trendvault/contract/views";
 import { Random } from "@trendvault/kit/random";
 import { appealOf, runVisitors, visit } from "./visitors.ts";
@@ -7,7 +7,7 @@ import { appealOf, runVisitors, visit } from "./visitors.ts";
 const random = new Random();
 const next = () => random.next();
 const now = Date.parse("2026-11-21T12:00:00Z");
-const [item] = trendingPageExample.items;
+const [item] = examples.trendingPage.items;
 if (item === undefined) throw new Error("the example has an item");
 
 function pageOf(count: number, offset = 0) {
@@ -16,7 +16,7 @@ function pageOf(count: number, offset = 0) {
     id: `video${offset + index}`,
     rank: offset + index + 1,
   }));
-  return { ...trendingPageExample, items: items as typeof trendingPageExample.items };
+  return { ...examples.trendingPage, items: items as typeof examples.trendingPage.items };
 }
 
 test(`a visitor tells ranks of the page only, and opens what was seen (seed ${random.seed})`, () => {
@@ -60,7 +60,7 @@ test("visitors do not wait for each other's acknowledgement, and are counted onc
   let messages = 0;
   const edge = Bun.serve({
     port: 0,
-    routes: { "/api/trending": () => Response.json(trendingPageExample) },
+    routes: { "/api/trending": () => Response.json(examples.trendingPage) },
     async fetch(request) {
       if (typeof readViewMessage(await request.text()) === "string")
         return new Response(null, { status: 400 });
@@ -89,7 +89,7 @@ test("a visitor asks for the list and tells of it from one address, other visito
       const isMessage = request.method === "POST";
       addresses[isMessage ? "told" : "asked"].add(request.headers.get("cf-connecting-ip"));
       if (addresses.told.size === 5) stop.abort();
-      return isMessage ? new Response(null, { status: 204 }) : Response.json(trendingPageExample);
+      return isMessage ? new Response(null, { status: 204 }) : Response.json(examples.trendingPage);
     },
   });
   await runVisitors({ edge: edge.url.href.slice(0, -1), regions: ["DE"], perSecond: 500 }, stop.signal);

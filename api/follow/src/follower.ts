@@ -3,13 +3,11 @@ import { join } from "node:path";
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import { clockSkewSeconds } from "@trendvault/contract/lists";
 import {
-  currentName,
-  generationName,
   hashPointer,
   longestPointer,
+  objectNames,
   type Pointer,
   type PointerReader,
-  pointerName,
   verifyPointer,
 } from "@trendvault/contract/pointer";
 import type { Logger } from "../../src/log.ts";
@@ -74,17 +72,17 @@ export class Follower {
 
   /** The pointer's bytes, or null when they are those that were read last. */
   async #readPointer(signal: AbortSignal) {
-    const opened = await this.#parts.store.open(currentName, {
+    const opened = await this.#parts.store.open(objectNames.current, {
       signal: this.#limited(signal),
       etag: this.#isHeld() ? this.#etag : null,
     });
     if (opened === "unchanged") return null;
     if (opened === null) {
       const remedy = "Has the writer published, and is the prefix the same?";
-      throw new FollowFailure("missing", `${this.#address}/${currentName} is not there. ${remedy}`);
+      throw new FollowFailure("missing", `${this.#address}/${objectNames.current} is not there. ${remedy}`);
     }
     this.#log.sayClock(opened.clockSeconds);
-    const bytes = await readWhole(opened, { largest: longestPointer, name: currentName });
+    const bytes = await readWhole(opened, { largest: longestPointer, name: objectNames.current });
     return { bytes, etag: opened.etag };
   }
 
@@ -94,7 +92,7 @@ export class Follower {
     const now = clock();
     const reader = this.#reader();
     const pointer = requireValid(await verifyPointer(bytes, reader), {
-      name: `${this.#address}/${currentName}`,
+      name: `${this.#address}/${objectNames.current}`,
       store: reader.store,
       kids: reader.keys.keys.map(({ kid }) => kid),
     });
@@ -144,7 +142,7 @@ export class Follower {
     const path = join(local.workFolder, `${generation}-${file.sha256}.db`);
     const packed = `${path}.gz`;
     try {
-      const name = generationName({ generation, sha256: file.sha256 });
+      const name = objectNames.generation({ generation, sha256: file.sha256 });
       await downloadObject(store, { name, ...file }, { path: packed, signal: this.#limited(signal) });
       await unpack(packed, path);
       checkGenerationFile(path, generation);
@@ -232,7 +230,7 @@ async function readPointer(
   { generation, sha256 }: { generation: number; sha256: string },
   { store, reader, signal }: GapOptions,
 ): Promise<Pointer | null> {
-  const name = pointerName(generation);
+  const name = objectNames.pointer(generation);
   const opened = await store.open(name, { signal });
   if (opened === null || opened === "unchanged") return null; // in a pack, of the day before
   const bytes = await readWhole(opened, { largest: longestPointer, name });

@@ -1,14 +1,10 @@
 import { gunzipSync } from "node:zlib";
 import {
-  currentName,
-  generationFolder,
-  generationName,
   hashPointer,
   longestPointer,
+  objectNames,
   type Pointer,
   type PointerReader,
-  packFolder,
-  pointerFolder,
   verifyPointer,
 } from "@trendvault/contract/pointer";
 import { FollowFailure } from "./failure.ts";
@@ -32,9 +28,9 @@ const atOnce = 16;
 /** Reads every pointer of a store, loose or in packs. @throws FollowFailure */
 export async function collectPointers(store: ObjectStore, signal: AbortSignal): Promise<FoundPointers> {
   const found: FoundPointers = { current: null, byGeneration: new Map(), packs: 0, strange: [] };
-  const current = await readObject(store, currentName, { largest: longestPointer, signal });
-  if (current !== null) found.current = await describe(current, currentName);
-  const names = (await store.list(pointerFolder)).sort();
+  const current = await readObject(store, objectNames.current, { largest: longestPointer, signal });
+  if (current !== null) found.current = await describe(current, objectNames.current);
+  const names = (await store.list(objectNames.pointerFolder)).sort();
   for (let start = 0; start < names.length; start += atOnce) {
     const batch = names.slice(start, start + atOnce);
     await Promise.all(batch.map((name) => collect(store, name, { found, signal })));
@@ -46,7 +42,7 @@ type Collected = { found: FoundPointers; signal: AbortSignal };
 
 /** What is no pointer of ours, or no pack, says nothing about those that are: whoever put it there must not hide a break. */
 async function collect(store: ObjectStore, name: string, collected: Collected): Promise<void> {
-  const isPack = name.startsWith(packFolder);
+  const isPack = name.startsWith(objectNames.packFolder);
   try {
     await (isPack ? collectPack(store, name, collected) : collectLoose(store, name, collected));
   } catch (error) {
@@ -56,7 +52,7 @@ async function collect(store: ObjectStore, name: string, collected: Collected): 
 }
 
 async function collectLoose(store: ObjectStore, name: string, { found, signal }: Collected): Promise<void> {
-  const generation = /^([1-9][0-9]{0,14})\.json$/.exec(name.slice(pointerFolder.length))?.[1];
+  const generation = /^([1-9][0-9]{0,14})\.json$/.exec(name.slice(objectNames.pointerFolder.length))?.[1];
   if (generation === undefined) {
     found.strange.push(`${name} is no pointer, and no pack`);
     return;
@@ -222,7 +218,7 @@ export async function checkData(
   pointers: readonly Pointer[],
   { isRead, signal }: { isRead: boolean; signal: () => AbortSignal },
 ): Promise<DataCounts> {
-  const names = new Set(await store.list(generationFolder));
+  const names = new Set(await store.list(objectNames.generationFolder));
   const named = pointers.filter((pointer) => names.has(nameOf(pointer)));
   const [newest] = pointers;
   const counts: DataCounts = {
@@ -259,7 +255,7 @@ async function hashObject(store: ObjectStore, pointer: Pointer, signal: AbortSig
 }
 
 function nameOf({ generation, file }: Pointer): string {
-  return generationName({ generation, sha256: file.sha256 });
+  return objectNames.generation({ generation, sha256: file.sha256 });
 }
 
 /** The first of the pointers that somebody has kept, one a line, that is not in the chain as it is. */

@@ -1,12 +1,6 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import {
-  currentName,
-  generationName,
-  hashPointer,
-  type Pointer,
-  pointerName,
-} from "@trendvault/contract/pointer";
+import { hashPointer, objectNames, type Pointer } from "@trendvault/contract/pointer";
 import { DatabaseBuilder, type ListSeed, videos } from "@trendvault/kit/database";
 import { TestPublicationSigner, testStoreName } from "@trendvault/kit/signers";
 
@@ -68,7 +62,7 @@ export class TestPublisher {
     const packed = Bun.gzipSync(new Uint8Array(this.#file(publication)), { level: 1 });
     const object = Uint8Array.from(change(Buffer.from(packed)));
     const sha256 = await hashPointer(object);
-    this.store.write(generationName({ generation: this.generation, sha256 }), object);
+    this.store.write(objectNames.generation({ generation: this.generation, sha256 }), object);
     const previous = this.bytes && {
       generation: (JSON.parse(new TextDecoder().decode(this.bytes)) as Pointer).generation,
       sha256: await hashPointer(this.bytes),
@@ -77,8 +71,8 @@ export class TestPublisher {
     const file = { sha256, bytes: object.length };
     const { generation, name } = this;
     this.bytes = await this.signer.signPointer({ store: name, generation, published_at, file, previous });
-    this.store.write(pointerName(this.generation), this.bytes);
-    this.store.write(currentName, this.bytes);
+    this.store.write(objectNames.pointer(this.generation), this.bytes);
+    this.store.write(objectNames.current, this.bytes);
     return JSON.parse(new TextDecoder().decode(this.bytes));
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { explanationExample as example } from "@trendvault/contract/examples";
+import { examples } from "@trendvault/contract/examples";
 import { explanationSentences } from "./explanation.ts";
 
 const visitors = {
@@ -7,8 +7,8 @@ const visitors = {
   ...{ prior_click_through_rate: 0.5, upper_click_through_rate: 0.4, is_held: false },
 };
 
-test("the sentences of the example are what is written of its facts", () => {
-  expect(explanationSentences(example)).toEqual(example.sentences);
+test("the sentences of the examples.explanation are what is written of its facts", () => {
+  expect(explanationSentences(examples.explanation)).toEqual(examples.explanation.sentences);
 });
 
 test.each([
@@ -25,5 +25,5 @@ test.each([
   ],
   ["impressions weigh", visitors, "which weigh 26.9 %."],
 ])("where %s, the score is said to be what it is", (_, counted, words) => {
-  expect(explanationSentences({ ...example, visitors: counted })[0]).toContain(words);
+  expect(explanationSentences({ ...examples.explanation, visitors: counted })[0]).toContain(words);
 });

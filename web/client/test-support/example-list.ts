@@ -1,9 +1,9 @@
-import { trendingPageExample } from "@trendvault/contract/examples";
+import { examples } from "@trendvault/contract/examples";
 import type { List, ListItem, ListOptions } from "../src/view/list-view.ts";
 import { allMessages } from "../src/view/locales/all.ts";
 import { formatsOf } from "../src/view/locales/locale.ts";
 
-const [example] = trendingPageExample.items;
+const [example] = examples.trendingPage.items;
 if (example === undefined) throw new Error("The example of a list has no item");
 
 /** An item with some of it replaced. */
@@ -19,7 +19,7 @@ export function itemWith(replaced: Partial<ListItem> = {}): ListItem {
 }
 
 export function listOf(items: ListItem[], replaced: Partial<List> = {}): List {
-  const { region, window } = trendingPageExample;
+  const { region, window } = examples.trendingPage;
   return { region, window, previous_generated_at: "2026-11-21T09:00:00Z", items, ...replaced };
 }
 

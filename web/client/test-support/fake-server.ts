@@ -1,4 +1,4 @@
-import { trendingPageExample } from "@trendvault/contract/examples";
+import { examples } from "@trendvault/contract/examples";
 import type { Problem, TrendingItem, TrendingPage } from "@trendvault/contract/responses";
 
 export const baseUrl = "https://trending.example.com";
@@ -19,7 +19,7 @@ export function problem(status: number, kind: string, extras: Partial<Problem> =
   return Response.json(body, { status, headers: { "content-type": "application/problem+json" } });
 }
 
-const example = trendingPageExample as TrendingPage;
+const example = examples.trendingPage as TrendingPage;
 
 /** A page of a list of `total` ranks: `count` of them after `offset`. Ids are those of the ranks. */
 export function pageOf({
