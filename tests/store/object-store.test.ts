@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { root } from "@trendvault/kit/machine";
 import { everyFault, type FaultRule, missingServer, TestStore } from "@trendvault/kit/object-store";
 import { Random } from "@trendvault/kit/random";
 
@@ -123,7 +124,7 @@ let child: Bun.Subprocess<"pipe", "pipe", "inherit"> | undefined;
 afterEach(() => child?.kill("SIGKILL"));
 
 test.skipIf(missingServer() !== null)("another program tells the store what to do, and ends it", async () => {
-  child = Bun.spawn([process.execPath, join(import.meta.dir, "serve.ts")], {
+  child = Bun.spawn([process.execPath, join(root, "tests/kit/serve-object-store.ts")], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const settings = await firstLine(child.stdout);
