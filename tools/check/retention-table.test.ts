@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { bundleNames, objectNames } from "@trendvault/contract/pointer";
 
 const root = resolve(import.meta.dir, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -26,8 +27,10 @@ function bindings(): string[] {
 }
 
 function storeNames(): string[] {
-  const names = read("contract/pointer.ts").matchAll(/(?:Name|Folder) = "([^"]+)"|return `([a-z/]+\/)\$/g);
-  return [...new Set([...names].map(([, fixed, folder]) => (fixed ?? folder) as string))].sort();
+  const names = [...Object.values(objectNames), ...Object.values(bundleNames)].map((name) =>
+    typeof name === "string" ? name : String(name({} as never)).replace(/[^/]+$/, ""),
+  );
+  return [...new Set(names)].sort();
 }
 
 test("docs/privacy.md says of every table of the database how long its rows stay, and of no other", () => {
