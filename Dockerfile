@@ -63,7 +63,7 @@ RUN apt-get update \
   && ln -s /opt/trendvault/writer/bin/writer /usr/local/bin/writer
 COPY --from=build /opt/trendvault/db /opt/trendvault/db
 COPY --from=build /opt/trendvault/writer /opt/trendvault/writer
-COPY ops/container/every-minute ops/container/make-keys /usr/local/bin/
+COPY ops/container/every-minute ops/container/set-up /usr/local/bin/
 USER 10001:10001
 # Older than five minutes is not healthy; before the first generation neither is it.
 HEALTHCHECK --interval=60s --timeout=10s --start-period=180s --retries=2 CMD ["writer", "status", "--max-age", "300"]

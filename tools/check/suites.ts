@@ -134,7 +134,7 @@ export const suites: readonly Suite[] = [
     "loadtest/endurance/workerd-with-clock",
     "writer/deploy/trendvault",
     "ops/container/every-minute",
-    "ops/container/make-keys",
+    "ops/container/set-up",
     "ops/container/try",
     ".ci/run",
   ]),

@@ -306,6 +306,7 @@ export class PublishingSystem {
   }
 
   async #startAll(followers: readonly string[], env: Record<string, string>): Promise<void> {
+    await this.publisher.run(["migrate"]);
     for (const bundle of [false, true]) {
       const exitCode = await this.publisher.publishUnhurried({ bundle });
       if (exitCode !== 0) throw new Error(`the writer ended with ${exitCode}: ${this.publisher.log()}`);

@@ -33,7 +33,7 @@ final readonly class Context
     public function openForReading(): Database
     {
         $path = $this->settings->databasePath;
-        if (!is_file($path)) {
+        if (!Database::isThere($path)) {
             throw DatabaseFailure::missing($path);
         }
         $database = Database::openForReading($path);

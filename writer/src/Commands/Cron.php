@@ -17,7 +17,12 @@ use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Ranking\ClockBackwards;
 use TrendVault\Writer\Ranking\EmptyPublication;
 
-#[AsCommand('cron', 'Migrates, ingests SOURCES, ranks and prunes; cron runs it every minute')]
+#[
+    AsCommand(
+        'cron',
+        'Migrates a database that is there, ingests SOURCES, ranks and prunes; cron runs it every minute',
+    ),
+]
 final class Cron extends WriterCommand
 {
     #[Override]

@@ -27,7 +27,7 @@ final class Migrate extends WriterCommand
             ]);
 
             return ExitCode::Ok;
-        });
+        }, mayCreate: true);
     }
 }
 

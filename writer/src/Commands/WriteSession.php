@@ -40,12 +40,7 @@ final readonly class WriteSession
      */
     public function run(Closure $work): ExitCode
     {
-        $path = $this->context->settings->databasePath;
-        if (!is_file($path) && is_dir(dirname($path))) {
-            throw DatabaseFailure::missing($path);
-        }
-
-        return $this->underLock(function (Database $database) use ($work): ExitCode {
+        return $this->underLock(false, function (Database $database) use ($work): ExitCode {
             $this->migrator($database)->expectCurrent();
             RegionSettings::table($this->context->settings)->expectSeeded($database);
 
@@ -54,16 +49,19 @@ final readonly class WriteSession
     }
 
     /**
-     * As run(), but creates the database or brings its schema up to date first.
+     * As run(), but brings the schema up to date first.
      *
      * @param Closure(Database, Run): ExitCode $work
+     * @param bool $mayCreate whether it makes a database where there is none
      * @throws WriterException|SQLite3Exception
      */
-    public function migrateAndRun(Closure $work): ExitCode
+    public function migrateAndRun(Closure $work, bool $mayCreate = false): ExitCode
     {
-        $this->context->settings->makeDefaultFolder();
+        if ($mayCreate) {
+            $this->context->settings->makeDefaultFolder();
+        }
 
-        return $this->underLock(function (Database $database) use ($work): ExitCode {
+        return $this->underLock($mayCreate, function (Database $database) use ($work): ExitCode {
             foreach ($this->migrator($database)->migrate() as $migration) {
                 $this->context->log->info("Applied migration {$migration->label()}.", [
                     'event' => 'migration_applied',
@@ -82,13 +80,16 @@ final readonly class WriteSession
     }
 
     /** @param Closure(Database): ExitCode $work */
-    private function underLock(Closure $work): ExitCode
+    private function underLock(bool $mayCreate, Closure $work): ExitCode
     {
         $settings = $this->context->settings;
         if (!is_dir(dirname($settings->databasePath))) {
             throw DatabaseFailure::cannotOpen($settings->databasePath);
         }
         $path = WriterLock::resolve($settings->databasePath);
+        if (!$mayCreate && !Database::isThere($path)) {
+            throw DatabaseFailure::missing($settings->databasePath);
+        }
         $lock = WriterLock::acquire(
             $path,
             $this->command,
@@ -99,7 +100,7 @@ final readonly class WriteSession
                         : PublishSettings::mostSeconds($settings)),
         );
         try {
-            $database = Database::openForWriting($path);
+            $database = Database::openForWriting($path, mayCreate: $mayCreate);
             try {
                 return $work($database);
             } finally {

@@ -39,8 +39,14 @@ final class Database
         $connection->busyTimeout($busyTimeoutMilliseconds);
     }
 
+    /** Whether something is there that may be a database: SQLite takes an empty file for a new one. */
+    public static function isThere(string $path): bool
+    {
+        return file_exists($path) && (!is_file($path) || (int) filesize($path) > 0);
+    }
+
     /**
-     * Opens for writing; makes the file when it is missing. synchronous=FULL, because a spool file leaves its folder
+     * Opens for writing. synchronous=FULL, because a spool file leaves its folder
      * after the commit: a power cut must not undo lines that are never read again. It costs one sync per commit of some thousand lines.
      *
      * @throws DatabaseFailure|SQLite3Exception
@@ -48,8 +54,10 @@ final class Database
     public static function openForWriting(
         string $path,
         int $busyTimeoutMilliseconds = self::BUSY_TIMEOUT_MILLISECONDS,
+        bool $mayCreate = false,
     ): self {
-        $database = self::open($path, SQLITE3_OPEN_READWRITE | SQLITE3_OPEN_CREATE, $busyTimeoutMilliseconds);
+        $flags = SQLITE3_OPEN_READWRITE | ($mayCreate ? SQLITE3_OPEN_CREATE : 0);
+        $database = self::open($path, $flags, $busyTimeoutMilliseconds);
         $database->execute('PRAGMA journal_mode = WAL');
         $database->execute('PRAGMA synchronous = FULL');
         $database->execute('PRAGMA foreign_keys = ON');
@@ -396,7 +404,7 @@ final class DatabaseFailure extends WriterException
     public static function missing(string $path): self
     {
         return new self(
-            "There is no database at $path: run `writer migrate` first, or set DB_PATH.",
+            "There is no database at $path: mount its volume, set DB_PATH, or make a new one with `writer migrate`.",
             DatabaseFault::Unavailable,
         );
     }

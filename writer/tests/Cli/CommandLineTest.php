@@ -34,7 +34,7 @@ final class CommandLineTest extends TestCase
     #[Test]
     public function quiet_writes_errors_and_nothing_else(): void
     {
-        $installation = new Installation(['SOURCES' => 'demo-that-is-missing']);
+        $installation = Installation::migrated(['SOURCES' => 'demo-that-is-missing']);
         $result = $installation->run(['cron', '-q']);
 
         self::assertSame(ExitCode::SourceFailed, $result->exitCode);
@@ -104,7 +104,7 @@ final class CommandLineTest extends TestCase
     #[Test]
     public function every_line_of_the_log_is_an_event_with_time_level_and_message(): void
     {
-        $installation = new Installation(['SOURCES' => 'demo-that-is-missing']);
+        $installation = Installation::migrated(['SOURCES' => 'demo-that-is-missing']);
         foreach (array_filter(explode("\n", $installation->run(['cron'])->errors)) as $line) {
             $event = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
             self::assertMatchesRegularExpression(

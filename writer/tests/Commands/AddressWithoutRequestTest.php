@@ -18,7 +18,7 @@ final class AddressWithoutRequestTest extends TestCase
     public function a_source_that_can_never_be_asked_harms_no_other_and_its_secrets_are_not_said(): void
     {
         $random = Draws::randomizer();
-        $installation = new Installation();
+        $installation = Installation::migrated();
         $file = $installation->folder->write(
             'views.ndjson',
             NdjsonLine::many([['id' => 'video-1', 'observed_at' => NdjsonLine::ago(60)]]),
@@ -51,7 +51,7 @@ final class AddressWithoutRequestTest extends TestCase
     #[Test]
     public function a_key_that_cannot_be_sent_is_not_said(): void
     {
-        $installation = new Installation([
+        $installation = Installation::migrated([
             'SOURCES' => 'youtube',
             'YOUTUBE_API_KEY' => "a-se\ncret",
         ]);

@@ -14,14 +14,29 @@ use TrendVault\Writer\Tests\Support\NdjsonLine;
 final class CronTest extends TestCase
 {
     #[Test]
-    public function a_run_on_an_empty_folder_makes_the_database_and_publishes(): void
+    public function where_there_is_no_database_or_an_empty_file_a_run_begins_none_and_migrate_does(): void
     {
         $installation = new Installation();
         $installation->environment['SOURCES'] = $installation->folder->write(
             'views.ndjson',
             NdjsonLine::many([['observed_at' => NdjsonLine::ago(60)]]),
         );
+        foreach (['missing', 'empty'] as $kind) {
+            if ($kind === 'empty') {
+                touch($installation->database);
+            }
+            foreach ([['cron'], ['rank'], ['status']] as $command) {
+                $result = $installation->run($command);
 
+                self::assertSame(ExitCode::DatabaseUnavailable, $result->exitCode, $kind);
+                self::assertStringContainsString('There is no database', $result->message());
+                self::assertSame(
+                    $kind === 'missing' ? [] : [$installation->database],
+                    glob("$installation->database*"),
+                );
+            }
+        }
+        self::assertSame(ExitCode::Ok, $installation->run(['migrate'])->exitCode);
         self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
         self::assertSame(
             ['video-1'],
@@ -35,7 +50,7 @@ final class CronTest extends TestCase
     #[Test]
     public function each_run_prunes_what_is_older_than_the_settings_keep(): void
     {
-        $installation = new Installation(['GENERATION_RETENTION_HOURS' => (string) (600 / 3600)]);
+        $installation = Installation::migrated(['GENERATION_RETENTION_HOURS' => (string) (600 / 3600)]);
         $installation->environment['SOURCES'] = $installation->folder->write(
             'views.ndjson',
             NdjsonLine::of(['observed_at' => NdjsonLine::ago(60)]),
@@ -61,7 +76,7 @@ final class CronTest extends TestCase
         ExitCode $expected,
         string $message,
     ): void {
-        $installation = new Installation(['SOURCES' => $sources]);
+        $installation = Installation::migrated(['SOURCES' => $sources]);
         mkdir("{$installation->folder->path}/spool");
         $installation->environment['SOURCES'] = str_replace('FOLDER', $installation->folder->path, $sources);
         $result = $installation->run(['cron']);
@@ -100,7 +115,7 @@ final class CronTest extends TestCase
     #[Test]
     public function a_source_that_fails_does_not_keep_the_others_from_being_published(): void
     {
-        $installation = new Installation();
+        $installation = Installation::migrated();
         $file = $installation->folder->write(
             'views.ndjson',
             NdjsonLine::many([['observed_at' => NdjsonLine::ago(60)]]),

@@ -18,7 +18,7 @@ final class CronWithPeerTubeTest extends TestCase
         [$good, $broken] = [new FakePeerTube(), new FakePeerTube()];
         $good->hold([], ['made' => 120]);
         $broken->hold([], ['made' => 120, 'always' => 'html']);
-        $installation = new Installation(['SOURCES' => "$broken->source,$good->source#DE"]);
+        $installation = Installation::migrated(['SOURCES' => "$broken->source,$good->source#DE"]);
         $first = $installation->run(['cron']);
         $requests = [count($good->requests()), count($broken->requests())];
         $second = $installation->run(['cron']);
@@ -40,7 +40,7 @@ final class CronWithPeerTubeTest extends TestCase
     {
         $broken = new FakePeerTube();
         $broken->hold([], ['always' => 'status 500']);
-        $installation = new Installation(['SOURCES' => $broken->source]);
+        $installation = Installation::migrated(['SOURCES' => $broken->source]);
         $installation->run(['cron']);
         $pause = json_decode($installation->run(['status', '--json'])->output, true)['peertube_pauses'][0];
 

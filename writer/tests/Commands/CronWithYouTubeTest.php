@@ -231,6 +231,10 @@ final class CronWithYouTubeTest extends TestCase
     /** @param array<string, string> $environment */
     private static function installation(array $environment): Installation
     {
-        return new Installation(['SOURCES' => 'youtube', 'YOUTUBE_API_KEY' => self::KEY, ...$environment]);
+        return Installation::migrated([
+            'SOURCES' => 'youtube',
+            'YOUTUBE_API_KEY' => self::KEY,
+            ...$environment,
+        ]);
     }
 }

@@ -142,7 +142,7 @@ final class MetricsTest extends TestCase
 
     private static function withSource(string $folder): Installation
     {
-        $installation = new Installation();
+        $installation = Installation::migrated();
         $path = "{$installation->folder->path}/$folder";
         mkdir($path);
         $lines = [

@@ -33,7 +33,7 @@ final class WrongClockTest extends TestCase
 
     protected function setUp(): void
     {
-        $this->installation = new Installation();
+        $this->installation = Installation::migrated();
         $this->clock = new FixedClock();
         $this->log = new BufferedOutput();
         $this->random = Draws::randomizer();

@@ -20,7 +20,7 @@ final class DatabaseTest extends TestCase
     {
         $this->folder = new TemporaryFolder();
         $this->path = "{$this->folder->path}/test.db";
-        $this->database = Database::openForWriting($this->path, 0);
+        $this->database = Database::openForWriting($this->path, 0, mayCreate: true);
         $this->database->execute('CREATE TABLE blocks (bytes BLOB)');
     }
 

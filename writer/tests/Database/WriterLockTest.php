@@ -82,7 +82,7 @@ final class WriterLockTest extends TestCase
             foreach ($names as $name) {
                 self::assertSame(realpath($path) . '/test.db', WriterLock::resolve($name), "$name, $time");
             }
-            touch($this->database);
+            file_put_contents($this->database, 'something');
         }
         $holder = WriterLock::acquire($this->database, 'cron', timeoutSeconds: 0);
         foreach ($names as $name) {

@@ -106,7 +106,7 @@ final class KillTest extends TestCase
 
     private static function installation(): Installation
     {
-        $installation = new Installation();
+        $installation = Installation::migrated();
         mkdir("{$installation->folder->path}/spool");
         $installation->environment['SOURCES'] = "spool:{$installation->folder->path}/spool";
 

@@ -140,6 +140,7 @@ final class GenerationFileTest extends PublicationTestCase
         $store = new FakeStore();
         $template = self::installation($store);
         $installation = new Installation($template->environment, "$disk->path/test.db", $template->folder);
+        $installation->run(['migrate']);
         $installation->run(['cron']);
         $installation->run(['rank']);
         $disk->fillUpTo(120_000);

@@ -25,7 +25,7 @@ abstract class PublicationTestCase extends TestCase
     /** @param array<string, string> $environment */
     protected static function withVideos(array $environment): Installation
     {
-        $installation = new Installation($environment);
+        $installation = Installation::migrated($environment);
         $lines = [];
         foreach (['GB', 'DE'] as $region) {
             for ($video = 0; $video < 5; $video++) {
