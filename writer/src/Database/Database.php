@@ -410,6 +410,18 @@ final class DatabaseFailure extends WriterException
     }
 
     /** @param string $path of the database */
+    public static function ofAnotherUser(string $path, int $user): self
+    {
+        $account = posix_getpwuid($user);
+        $name = $account === false ? "#$user" : $account['name'];
+
+        return new self(
+            "Cannot write $path as root: it is $name's, who could not write to what root makes beside it. Run this as $name, for example with sudo -u $name, or with the command trendvault.",
+            DatabaseFault::Unavailable,
+        );
+    }
+
+    /** @param string $path of the database */
     public static function hardLinked(string $path, int $links): self
     {
         return new self(

@@ -28,7 +28,7 @@ final class WriterLock
     /**
      * @param int $timeoutSeconds how long to wait for a process that has the lock
      * @param ?Closure(int): void $sleep for microseconds; null for usleep()
-     * @throws AlreadyRunning|DatabaseFailure
+     * @throws AlreadyRunning|DatabaseFailure also where root would make files that the database's owner cannot write
      */
     public static function acquire(
         string $databasePath,
@@ -36,6 +36,10 @@ final class WriterLock
         int $timeoutSeconds,
         ?Closure $sleep = null,
     ): self {
+        $owner = (int) @fileowner(file_exists($databasePath) ? $databasePath : dirname($databasePath));
+        if ($owner !== 0 && posix_geteuid() === 0) {
+            throw DatabaseFailure::ofAnotherUser($databasePath, $owner);
+        }
         $sleep ??= static fn(int $microseconds) => usleep(max(0, $microseconds));
         $path = "$databasePath.lock";
         // "e": a check of the database that outlives a killed cron must not keep the lock.

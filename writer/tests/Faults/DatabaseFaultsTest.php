@@ -65,6 +65,29 @@ final class DatabaseFaultsTest extends TestCase
     }
 
     #[Test]
+    public function root_writes_nothing_beside_a_database_of_another_user(): void
+    {
+        if (posix_getuid() !== 0) {
+            self::markTestSkipped('only root can be told so, and this user is none');
+        }
+        $migrated = Installation::migrated();
+        chown($migrated->database, 65_534);
+        $new = new Installation();
+        chown($new->folder->path, 65_534);
+        foreach (
+            [[$migrated, ['cron']], [$migrated, ['ingest', 'demo']], [$new, ['migrate']]]
+            as [$it, $words]
+        ) {
+            $before = scandir($it->folder->path);
+            $result = $it->run($words);
+
+            self::assertSame(ExitCode::DatabaseUnavailable, $result->exitCode);
+            self::assertStringContainsString('as root', $result->message());
+            self::assertSame($before, scandir($it->folder->path));
+        }
+    }
+
+    #[Test]
     public function a_missing_folder_is_named(): void
     {
         foreach ([['migrate'], ['cron'], ['rank'], ['status']] as $command) {
