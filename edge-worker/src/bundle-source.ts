@@ -25,7 +25,7 @@ import {
 import { type BundleStore, DocumentFailure, publishedAt, timeLimit } from "./bundle-store.ts";
 import { type DocumentSigner, listInTokens } from "./document-signer.ts";
 import {
-  type Backoff,
+  type Attempt,
   type DocumentSource,
   type Held,
   type SourceAnswer,
@@ -43,7 +43,6 @@ type Options = {
   /** Whether there is no origin: what is in no bundle does not exist then. */
   isOnly: boolean;
   timeoutSeconds: number;
-  backoff: Backoff;
   /** Unix seconds. */
   clock: () => number;
   log: Logger;
@@ -63,6 +62,7 @@ type Question = Held & { canonical: CanonicalRequest; pointer: BundlePointer; un
 
 type Newest = Awaited<ReturnType<BundleStore["pointers"]["current"]>>;
 
+const saysNothing = { retryAfter: 0, isRefusal: true };
 const freshPointerSeconds = 15 * 60; // as long as a signature of the origin counts as one of now
 
 /** The bundles of rendered documents: the newest generation's, and for a cursor that of its generation. */
@@ -78,8 +78,8 @@ export class BundleSource implements BundleReader {
     this.store = options.store;
     this.signer = new DelegatedSigner(options);
     this.#lists = new BundledLists(options.store);
-    const { backoff, clock, timeoutSeconds } = options;
-    this.#breaker = new SourceBreaker({ backoff, probeSeconds: timeoutSeconds, clock });
+    const { clock, timeoutSeconds } = options;
+    this.#breaker = new SourceBreaker({ lostSeconds: timeoutSeconds, clock });
   }
 
   get waitsUntil(): number | null {
@@ -87,26 +87,32 @@ export class BundleSource implements BundleReader {
   }
 
   async read(canonical: CanonicalRequest, held: Held): Promise<SourceAnswer> {
-    if (this.waitsUntil !== null) return { kind: "waiting", until: this.waitsUntil };
+    const attempt = this.#breaker.begin();
+    if (attempt === null) return { kind: "waiting", until: this.waitsUntil ?? 0 };
     try {
       const inTime = timeLimit(this.#options.timeoutSeconds);
       const newest = await inTime(this.store.pointers.current(held.waitUntil));
       const generation = generationOf(canonical) ?? newest.pointer.generation;
-      if (held.stored?.bundle === generation) return { kind: "unchanged", until: newest.until };
-      if (!(await held.mayRead())) return { kind: "rate-limited" };
-      if (!this.#breaker.begin()) return { kind: "waiting", until: this.waitsUntil ?? 0 };
+      if (held.stored?.bundle === generation) {
+        this.#breaker.fail(attempt, saysNothing);
+        return { kind: "unchanged", until: newest.until };
+      }
+      if (!(await held.mayRead())) {
+        this.#breaker.fail(attempt, saysNothing);
+        return { kind: "rate-limited" };
+      }
       const answer = await inTime(this.#read(canonical, { ...held, generation, newest }));
-      this.#breaker.succeed();
+      this.#breaker.succeed(attempt);
       return answer;
     } catch (error) {
-      return this.#fail(canonical, error);
+      return this.#fail(attempt, canonical, error);
     }
   }
 
-  #fail(canonical: CanonicalRequest, error: unknown): SourceAnswer {
-    if (error instanceof DocumentFailure) this.#breaker.succeed();
+  #fail(attempt: Attempt, canonical: CanonicalRequest, error: unknown): SourceAnswer {
+    if (error instanceof DocumentFailure) this.#breaker.succeed(attempt);
     // A client chooses the generation of a cursor, which may be too old, or signed with a key that has gone.
-    else this.#breaker.fail({ retryAfter: 0, isRefusal: generationOf(canonical) !== null });
+    else this.#breaker.fail(attempt, { retryAfter: 0, isRefusal: generationOf(canonical) !== null });
     return logFailure(this.#options.log, canonical, error);
   }
 

@@ -145,6 +145,7 @@ type SharedPointer = { text: string; etag: string; checkedAt: number };
 
 /** How often a data centre reads the newest pointer, in seconds, give or take isolates that read at once. */
 const pointerSeconds = 5;
+const patientMs = 1000; // of a read of the newest pointer: requests that have one do not wait for longer
 const pointerSharedSeconds = 86_400; // for as long, no isolate takes an older one
 const olderSeconds = 3600;
 const remembered = 64;
@@ -156,6 +157,7 @@ class BundlePointers {
   readonly #older = new LruMap<BundlePointer>(remembered);
   #held: Held | null = null;
   #checkAt = 0;
+  #patientUntil = 0;
   #failures = 0;
   #failure = "the bucket did not answer in time";
 
@@ -171,7 +173,12 @@ class BundlePointers {
   async current(waitUntil: WaitUntil): Promise<{ pointer: BundlePointer; until: number }> {
     const longest = pointerSeconds + this.#options.backoff.longestSeconds;
     if (!isBeforeDeadline(this.#checkAt, { now: this.#options.clock(), longest })) {
-      await this.#flights.run("current", () => this.#check(waitUntil));
+      const check = this.#flights.run("current", () => {
+        this.#patientUntil = Date.now() + patientMs;
+        return untilSettled(this.#check(waitUntil), waitUntil);
+      });
+      await nullAfter(this.#patientUntil, check);
+      if (this.#held === null) await check;
     }
     if (this.#held === null) throw new Error(this.#failure);
     return { pointer: this.#held.pointer, until: this.#checkAt };
@@ -284,6 +291,12 @@ class BundlePointers {
   }
 }
 
+/** Keeps a request alive for work that others wait for, too: what a request began and left never settles. */
+function untilSettled<T>(work: Promise<T>, waitUntil: WaitUntil): Promise<T> {
+  waitUntil(work.catch(() => {}));
+  return work;
+}
+
 /** When a pointer was signed, in Unix seconds. */
 export function publishedAt({ published_at }: BundlePointer): number {
   return Date.parse(published_at) / 1000;
@@ -312,7 +325,9 @@ class BundleRanges {
     const key = keyOf(name, range);
     const known = this.#memory.get(key);
     if (known !== null) return known;
-    const { value } = await this.#flights.run(key, () => this.#read(name, range, waitUntil));
+    const { value } = await this.#flights.run(key, () =>
+      untilSettled(this.#read(name, range, waitUntil), waitUntil),
+    );
     if (value === null) throw new Error("the bucket did not answer in time");
     return value;
   }

@@ -40,20 +40,30 @@ export type SourceAnswer =
 /** Why there is no document. `nearest`: the address of the one that people are led to instead. */
 export type SourceRefusal = { refusal: ListRefusal; nearest?: string };
 
-/** `probeSeconds`: after so long a probe counts as lost, its request having been cancelled. `clock`: Unix seconds. */
-type BreakerOptions = { backoff: Backoff; probeSeconds: number; clock: () => number };
+/** `lostSeconds`: after so long a request without an outcome counts as lost, having been cancelled. `clock`: Unix seconds. */
+type BreakerOptions = { lostSeconds: number; clock: () => number };
+
+/** A request that may be sent. One that ends after the breaker has opened, or opened again, says nothing any more. */
+export type Attempt = { readonly era: number };
 
 const failuresToOpen = 3; // in a row, of any targets
+const probeSeconds = 1; // from a failure to the next request
+const longestRetryAfter = 10; // seconds: it is not signed
+const widest = 32; // requests at once that have to be well before any number may be sent
 
 /**
- * A circuit breaker for a source as a whole, such as the origin. After three failures in a row it is not asked for a
- * while, longer with each failure, and then by one request at a time, until one succeeds.
+ * A circuit breaker for a source as a whole, such as the origin. After three failures in a row it is asked by one request
+ * a second. Each success lets twice as many be under way, until it is closed; a failure begins anew with one.
  */
 export class SourceBreaker {
   readonly #options: BreakerOptions;
+  #era = 0;
   #failures = 0;
   #waitsUntil = 0;
-  #isProbing = false;
+  /** How many requests may be under way. */
+  #room = Number.POSITIVE_INFINITY;
+  #underWay = 0;
+  #lastBegun = 0;
 
   constructor(options: BreakerOptions) {
     this.#options = options;
@@ -61,39 +71,51 @@ export class SourceBreaker {
 
   /** Until when the source is not to be asked, in Unix seconds; null when it may be. */
   get waitsUntil(): number | null {
-    const longest = Math.max(this.#options.probeSeconds, this.#options.backoff.longestSeconds);
-    const isWaiting = isBeforeDeadline(this.#waitsUntil, { now: this.#options.clock(), longest });
-    return this.#isOpen && isWaiting ? this.#waitsUntil : null;
+    if (!this.#isOpen) return null;
+    const now = this.#options.clock();
+    if (isBeforeDeadline(this.#waitsUntil, { now, longest: longestRetryAfter })) return this.#waitsUntil;
+    const lostAt = this.#lastBegun + this.#options.lostSeconds;
+    const isLost = !isBeforeDeadline(lostAt, { now, longest: this.#options.lostSeconds });
+    return this.#underWay < this.#room || isLost ? null : now + probeSeconds;
   }
 
-  /** Begins a request to the source, which has to succeed or fail. False when it may not be asked. */
-  begin(): boolean {
-    if (this.waitsUntil !== null) return false;
-    if (this.#isOpen) {
-      this.#isProbing = true;
-      this.#waitsUntil = this.#options.clock() + this.#options.probeSeconds; // for all others
-    }
-    return true;
+  /** Begins a request to the source, which has to succeed or fail. Null when it may not be asked. */
+  begin(): Attempt | null {
+    if (this.waitsUntil !== null) return null;
+    if (this.#underWay >= this.#room) this.#narrow(); // what is under way is lost
+    this.#underWay++;
+    this.#lastBegun = this.#options.clock();
+    return { era: this.#era };
   }
 
-  succeed(): void {
+  succeed({ era }: Attempt): void {
+    if (era !== this.#era) return;
+    this.#underWay--;
     this.#failures = 0;
-    this.#isProbing = false;
+    this.#room *= 2;
+    if (this.#room > widest) this.#room = Number.POSITIVE_INFINITY;
   }
 
   /** `retryAfter`: the shortest wait, in seconds. `isRefusal`: the request may have been wrong, and not the source. */
-  fail({ retryAfter, isRefusal }: { retryAfter: number; isRefusal: boolean }): void {
-    const isLate = this.#isOpen && !this.#isProbing; // it began before the breaker opened
-    if (isLate || (isRefusal && !this.#isOpen)) return;
-    this.#isProbing = false;
+  fail({ era }: Attempt, { retryAfter, isRefusal }: { retryAfter: number; isRefusal: boolean }): void {
+    if (era !== this.#era) return;
+    this.#underWay--;
     if (!isRefusal) this.#failures++;
-    if (!this.#isOpen) return;
-    const count = isRefusal ? 1 : this.#failures - failuresToOpen + 1; // a refusal says nothing about the source
-    this.#waitsUntil = this.#options.clock() + this.#options.backoff.secondsAfter(count, retryAfter);
+    const isProbe = this.#room === 1;
+    if (!isRefusal && (this.#isOpen || this.#failures >= failuresToOpen)) this.#narrow();
+    else if (!isProbe) return;
+    const wait = Math.max(probeSeconds, Math.min(isRefusal ? 0 : retryAfter, longestRetryAfter));
+    this.#waitsUntil = this.#options.clock() + wait;
+  }
+
+  #narrow(): void {
+    this.#era++;
+    this.#room = 1;
+    this.#underWay = 0;
   }
 
   get #isOpen(): boolean {
-    return this.#failures >= failuresToOpen;
+    return this.#room !== Number.POSITIVE_INFINITY;
   }
 }
 
@@ -175,4 +197,4 @@ export class Backoff {
   }
 }
 
-const longestFactor = 24; // two minutes when the first wait is of 5 s
+const longestFactor = 6; // half a minute when the first wait is of 5 s

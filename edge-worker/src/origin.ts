@@ -1,8 +1,9 @@
 import { beginTrace, longestBody, traceparentHeader } from "@trendvault/contract/http";
 import type { PublicKeySet } from "@trendvault/contract/keys";
+import { problemType } from "@trendvault/contract/problem";
 import { type EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import {
-  type Backoff,
+  type Attempt,
   type DocumentSource,
   type Held,
   type SourceAnswer,
@@ -15,7 +16,6 @@ import { type ReceivedAnswer, readAnswer, type StoredResponse } from "./signed-a
 type Options = Omit<OriginOptions, "traceparent"> & {
   /** What its responses have to be signed with. */
   keys: PublicKeySet;
-  backoff: Backoff;
   /** Unix seconds. */
   clock: () => number;
   log: Logger;
@@ -31,8 +31,8 @@ export class OriginSource implements DocumentSource {
 
   constructor(options: Options) {
     this.#options = options;
-    const { backoff, clock, timeoutSeconds } = options;
-    this.#breaker = new SourceBreaker({ backoff, probeSeconds: timeoutSeconds + cacheSeconds, clock });
+    const { clock, timeoutSeconds } = options;
+    this.#breaker = new SourceBreaker({ lostSeconds: timeoutSeconds + cacheSeconds, clock });
   }
 
   get waitsUntil(): number | null {
@@ -42,20 +42,23 @@ export class OriginSource implements DocumentSource {
   async read(canonical: CanonicalRequest, { stored, mayRead }: Held): Promise<SourceAnswer> {
     if (this.waitsUntil !== null) return { kind: "waiting", until: this.waitsUntil };
     if (!(await mayRead())) return { kind: "rate-limited" };
-    if (!this.#breaker.begin()) return { kind: "waiting", until: this.waitsUntil ?? 0 };
+    const attempt = this.#breaker.begin();
+    if (attempt === null) return { kind: "waiting", until: this.waitsUntil ?? 0 };
     const { keys, clock } = this.#options;
     const now = clock();
     // A trace of its own: what one visitor's request names must not reach the origin, and many share this one.
     const { traceId, traceparent } = beginTrace();
     const received = await fetchFromOrigin(canonical.target, { ...this.#options, traceparent });
-    if (typeof received === "string") return this.#fail(canonical, { reason: received, traceId });
+    if (typeof received === "string") return this.#fail(attempt, canonical, { reason: received, traceId });
     const validated = await validateOriginResponse(received, { canonical, stored, now, keys });
-    if (validated.kind === "invalid") return this.#fail(canonical, { received, traceId, ...validated });
-    this.#breaker.succeed();
+    if (validated.kind === "invalid")
+      return this.#fail(attempt, canonical, { received, traceId, ...validated });
+    this.#breaker.succeed(attempt);
     return validated;
   }
 
   #fail(
+    attempt: Attempt,
     canonical: CanonicalRequest,
     { received, reason, traceId }: { received?: ReceivedAnswer; reason: string; traceId: string },
   ): SourceAnswer {
@@ -65,11 +68,19 @@ export class OriginSource implements DocumentSource {
     log({ level: "error", event: "origin_failed", message, ...facts });
     const status = received?.status ?? null;
     const retryAfter = readRetryAfter(received?.headers.get("retry-after") ?? null, clock());
-    // What is too large is so for this target only: a catalogue decides how large a list is.
-    const isRefusal = reason === "too-large" || (status !== null && refusals.includes(status));
-    this.#breaker.fail({ retryAfter, isRefusal });
+    // What is too large is so for this target only: a catalogue decides how large a list is. A busy origin is well, and
+    // refuses what is asked for the first time.
+    const isRefusal =
+      reason === "too-large" || (status !== null && refusals.includes(status)) || isBusy(received);
+    this.#breaker.fail(attempt, { retryAfter, isRefusal });
     return { kind: "failed", status, retryAfter };
   }
+}
+
+function isBusy(received: ReceivedAnswer | undefined): boolean {
+  return (
+    received?.status === 503 && new TextDecoder().decode(received.body).includes(`"${problemType("busy")}"`)
+  );
 }
 
 type OriginError = "timed-out" | "unreachable" | "too-large";

@@ -418,8 +418,15 @@ class Revalidator {
     failure: FailedAnswer | null,
   ): RevalidationResult {
     if (failure === null) this.#backoff.hold(target, result, until);
-    else this.#backoff.record(target, result, failure.retryAfter);
+    else this.#recordFailure(target, result, failure.retryAfter);
     return result;
+  }
+
+  /** While a source as a whole fails, the target is not to blame: it may be the one that finds the source well again. */
+  #recordFailure(target: string, result: RevalidationResult, retryAfter: number): void {
+    const until = this.#options.sources.map(({ waitsUntil }) => waitsUntil).find((time) => time !== null);
+    if (until === undefined || until === null) this.#backoff.record(target, result, retryAfter);
+    else this.#backoff.hold(target, result, until);
   }
 
   #store(canonical: CanonicalRequest, response: StoredResponse, context: RequestContext): void {
@@ -436,7 +443,7 @@ class Revalidator {
   ): Promise<RevalidationResult> {
     const fallback = await this.#fallbackFor(canonical, stored);
     const result: RevalidationResult = { kind: "failure", status, fallback };
-    this.#backoff.record(canonical.target, result, retryAfter);
+    this.#recordFailure(canonical.target, result, retryAfter);
     return result;
   }
 
