@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import type { PublicKeySet } from "@trendvault/contract/keys";
+import { windows } from "@trendvault/contract/lists";
 import { trendingUrl } from "@trendvault/contract/queries";
 import { verifyResponse } from "@trendvault/contract/response-signature";
 import type { RegionList, Video } from "@trendvault/contract/responses";
@@ -132,6 +133,27 @@ describe("an edge without an origin", () => {
       assert.equal(await response.clone().text(), await expected.text());
       await verifyIndependently({ status: 404, headers: new Headers([...response.headers]) }, keys);
     }
+  });
+
+  test("serves what is cold while reads of the newest pointer hang, from the one that it has", async () => {
+    const cold = windows.flatMap((window) =>
+      Array.from({ length: 50 }, (_, n) => trendingUrl({ region: "ES", window, limit: n + 1 })),
+    );
+    const [first] = await edge.record([{ target: "/api/regions" }]);
+    const statuses = [first?.status];
+    let hung = 0;
+    // Five at a time, until the pointer was read again, which it is after some seconds.
+    while (hung === 0) {
+      const recorded = await Promise.all(
+        cold.splice(0, 5).map((target) => edge.record([{ target, hangs: "pointer" }])),
+      );
+      assert.notEqual(recorded.length, 0, "no read hung");
+      for (const recording of recorded.flat()) {
+        statuses.push(recording.status);
+        hung = recording.hung;
+      }
+    }
+    assert.deepEqual(new Set(statuses), new Set([200]));
   });
 
   test("refuses what the origin refuses", async () => {

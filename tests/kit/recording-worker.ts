@@ -1,8 +1,11 @@
-import type { ExecutionContext, ExportedHandler } from "@cloudflare/workers-types";
+import type { ExecutionContext, ExportedHandler, R2Bucket, R2GetOptions } from "@cloudflare/workers-types";
 // @ts-expect-error: what `wrangler deploy` uploads, found through an alias that edge.ts sets
 import deployed from "the-deployed-bundle";
 
-/** `allowed`: whether the rate limiter allows a request to the origin. `cf`: members of request.cf. */
+/**
+ * `allowed`: whether the rate limiter allows a request to the origin. `cf`: members of request.cf. `hangs`: which reads of
+ * the bucket never end while it is handled.
+ */
 export type RecordedRequest = {
   target: string;
   method?: string;
@@ -10,15 +13,19 @@ export type RecordedRequest = {
   body?: string;
   cf?: Record<string, unknown>;
   allowed?: boolean;
+  hangs?: "pointer" | "bundle";
 };
 
-/** `reads`: what the Worker read of the request, like `headers.get(accept)`; `limiterKeys`: what it counted it under. */
-export type Recording = { status: number; reads: string[]; limiterKeys: string[] };
+/**
+ * `reads`: what the Worker read of the request, like `headers.get(accept)`; `limiterKeys`: what it counted it under;
+ * `hung`: how many reads of the bucket have begun that never end.
+ */
+export type Recording = { status: number; reads: string[]; limiterKeys: string[]; hung: number };
 
 /** Runs the deployed Worker with requests that record what is read of them, and a rate limiter that is told what to do. */
 // biome-ignore lint/style/noDefaultExport: a Worker's handlers are its default export
 export default {
-  async fetch(request: Request, env: object, context: ExecutionContext): Promise<Response> {
+  async fetch(request: Request, env: { BUNDLES?: R2Bucket }, context: ExecutionContext): Promise<Response> {
     const recordings: Recording[] = [];
     for (const recorded of (await request.json()) as RecordedRequest[]) {
       recordings.push(await handle(recorded, env, context));
@@ -27,9 +34,13 @@ export default {
   },
 };
 
+// The deployed Worker keeps the bindings of its first request.
+let hanging: RecordedRequest["hangs"];
+let hung = 0;
+
 async function handle(
-  { target, method = "GET", headers = {}, body, cf = {}, allowed = true }: RecordedRequest,
-  env: object,
+  { target, method = "GET", headers = {}, body, cf = {}, allowed = true, hangs }: RecordedRequest,
+  env: { BUNDLES?: R2Bucket },
   context: ExecutionContext,
 ): Promise<Recording> {
   const [reads, limiterKeys, pending] = [new Set<string>(), [] as string[], [] as Promise<unknown>[]];
@@ -40,6 +51,14 @@ async function handle(
       return { success: allowed };
     },
   };
+  const bucket = {
+    get: (key: string, options?: R2GetOptions) => {
+      if (hanging !== (key.endsWith(".json") ? "pointer" : "bundle")) return env.BUNDLES?.get(key, options);
+      hung++;
+      return new Promise((resolve) => setTimeout(resolve, 86_400_000)); // as I/O does, it belongs to a request
+    },
+  };
+  hanging = hangs;
   const waitUntil = (work: Promise<unknown>) => {
     pending.push(work);
     context.waitUntil(work);
@@ -47,12 +66,17 @@ async function handle(
   const worker = deployed as ExportedHandler;
   const response = await worker.fetch?.(
     recordReads(request, "", reads) as never,
-    { ...env, MISS_RATE_LIMITER: limiter, VIEWS_RATE_LIMITER: limiter },
+    {
+      ...env,
+      MISS_RATE_LIMITER: limiter,
+      VIEWS_RATE_LIMITER: limiter,
+      ...(env.BUNDLES && { BUNDLES: bucket }),
+    },
     { waitUntil } as never,
   );
   await response?.arrayBuffer();
   await Promise.allSettled(pending);
-  return { status: response?.status ?? 0, reads: [...reads].sort(), limiterKeys };
+  return { status: response?.status ?? 0, reads: [...reads].sort(), limiterKeys, hung };
 }
 
 /** An object that adds every read of a value, every call and every look at its keys to `reads`. */
