@@ -1,4 +1,4 @@
-import { writeSync } from "node:fs";
+import { constants, fstatSync, openSync, writeSync } from "node:fs";
 
 /**
  * Writes a line of the log. `event` names what happened, in snake_case, and never changes; people read `message`, a
@@ -11,10 +11,23 @@ export type Logger = (
   facts?: Record<string, unknown>,
 ) => void;
 
-/** Writes one JSON object a line on standard output. A log that cannot be written ends nothing. */
+let output: number | undefined;
+
+/** Standard output. A pipe is opened anew: without waiting for a reader, which could hold the process for ever. */
+function openOutput(): number {
+  if (!fstatSync(1).isFIFO()) return 1;
+  try {
+    return openSync("/proc/self/fd/1", constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return 1; // it is another user's, or nobody has it open to read
+  }
+}
+
+/** Writes one JSON object a line on standard output. A log that cannot be written, now or at all, ends and holds nothing. */
 export const writeLog: Logger = (level, event, message, facts = {}) => {
   const line = { time: new Date().toISOString(), level, event, message, ...facts, pid: process.pid };
   try {
-    writeSync(1, `${JSON.stringify(line)}\n`);
-  } catch {} // a full disk, or a closed pipe
+    output ??= openOutput();
+    writeSync(output, `${JSON.stringify(line)}\n`);
+  } catch {} // a full disk, or a pipe that is closed or full
 };

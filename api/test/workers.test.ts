@@ -1,10 +1,12 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { checkWholeList, startLoad } from "@trendvault/kit/load";
-import { freePort, until } from "@trendvault/kit/machine";
-import { OriginProcess } from "@trendvault/kit/origin-process";
+import { exitOf, freePort, killLaunched, launch, newFolder, root, until } from "@trendvault/kit/machine";
+import { OriginProcess, testEnvironment } from "@trendvault/kit/origin-process";
 import { engineOptions } from "../src/process/worker-pool.ts";
 
 let builder: DatabaseBuilder;
@@ -248,3 +250,70 @@ function lockableCopy(builder: DatabaseBuilder) {
     },
   };
 }
+
+/** A pipe that has no room left and that nobody reads, at the end to write to. */
+function fullPipe(): number {
+  const path = join(newFolder("pipe"), "log");
+  execFileSync("mkfifo", [path]);
+  const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  try {
+    while (true) writeSync(pipe, new Uint8Array(512));
+  } catch {} // it is full
+  return openSync(path, constants.O_WRONLY);
+}
+
+function closedPipe(): number {
+  const path = join(newFolder("pipe"), "log");
+  execFileSync("mkfifo", [path]);
+  const reader = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const pipe = openSync(path, constants.O_WRONLY);
+  closeSync(reader);
+  return pipe;
+}
+
+test.each([
+  ["a full disk", () => openSync("/dev/full", "w")],
+  ["a pipe that nobody reads", fullPipe],
+  ["a pipe that is closed", closedPipe],
+])(
+  "with its log on %s it answers, replaces a killed worker, and ends when it is told to",
+  async (_, open) => {
+    const log = open();
+    const [port, adminPort] = [await freePort(), await freePort()];
+    const env = {
+      ...process.env,
+      ...testEnvironment,
+      DB_PATH: builder.path,
+      PORT: `${port}`,
+      ADMIN_PORT: `${adminPort}`,
+    };
+    const child = launch(["bun", "--no-env-file", join(root, "api/src/main.ts")], {
+      env,
+      stdio: ["ignore", log, "ignore"],
+    });
+    try {
+      const workers = () =>
+        readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")
+          .split(" ")
+          .filter(
+            (pid) =>
+              pid !== "" && readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes("worker"),
+          );
+      const isReady = () =>
+        fetch(`http://127.0.0.1:${adminPort}/readyz`).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+      await until(isReady);
+      const [victim = ""] = workers();
+      process.kill(Number(victim), "SIGKILL");
+      await until(() => workers().length > 0 && !workers().includes(victim));
+      await until(isReady);
+      child.kill("SIGTERM");
+      expect(await exitOf(child)).toBe(0);
+    } finally {
+      await killLaunched(child);
+      closeSync(log);
+    }
+  },
+);
