@@ -18,7 +18,6 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ranking\ChannelLimit;
 use TrendVault\Writer\Ranking\ClockBackwards;
 use TrendVault\Writer\Ranking\EmptyPublication;
-use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Retention\Cutoff;
 use TrendVault\Writer\Time\Rfc3339;
@@ -138,10 +137,20 @@ final readonly class RankStep
                 'generation' => $generation->id,
                 'videos' => $generation->videoCount,
                 'ranks' => $generation->rowCount,
-                'formula' => Forecast::VERSION,
+                'formula' => $generation->formula,
                 'seconds' => round($seconds, 3),
             ],
         );
+        foreach ($generation->leftOut as $region => $videos) {
+            $this->context->log->warning(
+                sprintf(
+                    '%s videos of %s do not rank, because they do not fit into memory: those with the fewest views an hour.',
+                    number_format($videos),
+                    $region,
+                ),
+                ['event' => 'videos_left_out', 'region' => $region, 'videos' => $videos],
+            );
+        }
         if ($generation->futureCount > 0) {
             $this->context->log->warning(
                 sprintf(
@@ -155,13 +164,14 @@ final readonly class RankStep
 
     /**
      * The lists of 250 regions take some 500 MB while they are made, and PHP's own limit is 128. A larger one, or none,
-     * stays. Not for the whole program: what others send is read within the smaller one.
+     * stays; what SQLite takes comes on top, and both fit the unit's MemoryMax. Not for the whole program: what others
+     * send is read within the smaller one.
      */
     private static function allowMemory(): void
     {
         $limit = ini_parse_quantity((string) ini_get('memory_limit'));
-        if ($limit > 0 && $limit < 1 << 30) {
-            ini_set('memory_limit', '1G');
+        if ($limit > 0 && $limit < 640 << 20) {
+            ini_set('memory_limit', '640M');
         }
     }
 

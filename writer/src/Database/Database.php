@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Database;
 
 use Closure;
 use Exception;
+use Generator;
 use SQLite3;
 use SQLite3Exception;
 use SQLite3Stmt;
@@ -117,14 +118,23 @@ final class Database
      */
     public function rows(string $sql, array $values = []): array
     {
+        return iterator_to_array($this->each($sql, $values), false);
+    }
+
+    /**
+     * As rows(), but one after the other. Until the last was read, no other query may have the same SQL.
+     *
+     * @param list<int|float|string|null> $values
+     * @return Generator<int, array<string, mixed>>
+     */
+    public function each(string $sql, array $values = []): Generator
+    {
         $result = self::expect($this->bind($sql, $values)->execute());
-        for ($rows = []; ($row = $result->fetchArray(SQLITE3_ASSOC)) !== false; ) {
+        while (($row = $result->fetchArray(SQLITE3_ASSOC)) !== false) {
             /** @var array<string, mixed> $row */
-            $rows[] = $row;
+            yield $row;
         }
         $result->finalize();
-
-        return $rows;
     }
 
     /**

@@ -193,7 +193,7 @@ final readonly class VisitorFacts
         $contenders = array_values($contenders);
         $model = new ClickModel($contenders, $at, $store->traffic($region, $at));
 
-        return VisitorParts::of($contenders[$place], $model, $model->rate($place), $at);
+        return VisitorParts::of($contenders[$place]->counts, $model->weight(), $model->rate($place), $at);
     }
 }
 

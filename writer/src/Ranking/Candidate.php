@@ -64,6 +64,8 @@ final readonly class Candidate
         public ?int $publishedAt = null,
         /** Null where the list does not learn from impressions. */
         public ?ClickRate $rate = null,
+        /** @var list<ClickCounts> */
+        public array $counts = [],
     ) {}
 
     /**
@@ -92,6 +94,7 @@ final readonly class Candidate
             true,
             $this->publishedAt,
             $this->rate,
+            $this->counts,
         );
     }
 }

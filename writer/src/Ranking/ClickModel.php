@@ -129,13 +129,30 @@ final class ClickModel
     public function rate(int $index): ClickRate
     {
         $age = $this->contenders[$index]->ageHours($this->now);
-        $hint = $this->hints[$index];
-        $counts = $this->weighted($index, $age);
+
+        return $this->mixture(
+            $age,
+            $this->hints[$index],
+            $this->bounds[$index],
+            $this->weighted($index, $age),
+        );
+    }
+
+    /** As rate(), for a video that is none of the contenders: nobody has seen it here, or counted it elsewhere. */
+    public function rateOfUnknown(Contender $video): ClickRate
+    {
+        return $this->mixture($video->ageHours($this->now), 1.0, INF, []);
+    }
+
+    /** @param list<array{float, float, float}> $counts see weighted() */
+    private function mixture(float $age, float $hint, float $bound, array $counts): ClickRate
+    {
         $clicks = 0.0;
         foreach ($counts as [, $some]) {
             $clicks += $some;
         }
         $prior = $mean = $square = $life = 0.0;
+        $windows = [self::NOW_HOURS, Window::Day->hours(), Window::Week->hours()];
         $ahead = [0.0, 0.0, 0.0];
         foreach ($this->courses as [$weight, $taper, $shape, $priorMean]) {
             $left = $taper / ($age + $taper);
@@ -150,30 +167,26 @@ final class ClickModel
             $mean += $weight * $one;
             $square += $weight * $one * ($one + $left / $exposure);
             $life += $weight * log($age + $taper);
-            foreach (Window::cases() as $place => $window) {
-                $ahead[$place] +=
-                    $weight *
-                    $one *
-                    self::ahead($age + $taper, $window === Window::Now ? self::NOW_HOURS : $window->hours());
+            foreach ($windows as $place => $hours) {
+                $ahead[$place] += $weight * $one * self::ahead($age + $taper, $hours);
             }
         }
-        $largest = min(self::LARGEST_RATE, $this->bounds[$index] * $prior);
+        $largest = min(self::LARGEST_RATE, $bound * $prior);
         $held = min(1.0, $largest / $mean);
 
         return new ClickRate(
             min(self::LARGEST_RATE, $prior),
             $held * $mean,
             $held * sqrt(max(1e-14, $square - $mean * $mean)),
-            $mean > $this->bounds[$index] * $prior,
+            $mean > $bound * $prior,
             exp($life),
             array_map(static fn(float $one): float => $held * $one, $ahead),
         );
     }
 
     /** Views in the window ahead of a video with that rate; the unit is the one of docs/ranking.md. */
-    public function score(int $index, ClickRate $rate, Window $window): float
+    public function score(Contender $contender, ClickRate $rate, Window $window): float
     {
-        $contender = $this->contenders[$index];
         $hours = $window->hours();
         $weight = $this->weight();
         $clicks = $hours * $rate->ahead($window);
@@ -478,30 +491,16 @@ final readonly class Contender
         return $this->velocity->observationCount > 0;
     }
 
-    /**
-     * Of all ranks and ages.
-     *
-     * @param int $at UTC seconds
-     * @return array{float, float} impressions and clicks
-     */
-    public function sums(int $at): array
+    /** @return int UTC seconds */
+    public function ageStartsAt(): int
     {
-        $impressions = $clicks = 0.0;
-        foreach ($this->counts as $some) {
-            $kept = ClickCounts::kept($at - $some->countedAt);
-            $impressions += $kept * $some->impressions;
-            $clicks += $kept * $some->clicks;
-        }
-
-        return [$impressions, $clicks];
+        return Forecast::ageStartsAt($this->velocity->firstObservedAt, $this->publishedAt);
     }
 
-    /** @param int $at UTC seconds */
+    /** @param float $at UTC seconds */
     public function ageHours(float $at): float
     {
-        $since = Forecast::ageStartsAt($this->velocity->firstObservedAt, $this->publishedAt);
-
-        return max(0.0, ($at - $since) / 3600);
+        return max(0.0, ($at - $this->ageStartsAt()) / 3600);
     }
 }
 
@@ -535,6 +534,25 @@ final readonly class ClickCounts
     public static function kept(int $seconds, float $halfLifeHours = self::HALF_LIFE_HOURS): float
     {
         return $seconds <= 0 ? 1.0 : 2.0 ** (-$seconds / (3600 * $halfLifeHours));
+    }
+
+    /**
+     * Of all ranks and ages.
+     *
+     * @param list<self> $counts
+     * @param int $at UTC seconds
+     * @return array{float, float} impressions and clicks
+     */
+    public static function sums(array $counts, int $at): array
+    {
+        $impressions = $clicks = 0.0;
+        foreach ($counts as $some) {
+            $kept = self::kept($at - $some->countedAt);
+            $impressions += $kept * $some->impressions;
+            $clicks += $kept * $some->clicks;
+        }
+
+        return [$impressions, $clicks];
     }
 
     /** Both together, whichever is the older one: the order of additions does not matter. */

@@ -36,7 +36,7 @@ final class ExplanationStore
         foreach ($list->candidates as $candidate) {
             $this->parts[$region][$candidate->videoId] ??= ExplainedVideo::of(
                 $candidate,
-                $this->lists->visitorParts($region, $candidate->videoId),
+                $this->lists->visitorParts($region, $candidate),
             )->values();
         }
         $this->limited[$region][$list->window->value] = $list->limitedRanks();

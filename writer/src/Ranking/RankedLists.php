@@ -4,27 +4,33 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
+use Closure;
 use Generator;
-use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\RegionShare;
 
-/** All lists of a generation while it is built, and how its videos are scored. */
+/**
+ * All lists of a generation while it is built, and how its videos are scored. ranked() makes the lists of one region after
+ * the other and forgets their videos, so that those of one region at a time are in memory: what is said of all regions
+ * is known when it has ended.
+ */
 final class RankedLists
 {
-    private readonly TopLists $lists;
+    /** @var list<Window> */
+    private readonly array $windows;
+    /** @var array<string, TopLists> by region */
+    private array $lists = [];
+    /** @var array<string, Closure(): void> what offers a region's videos, by region */
+    private array $later = [];
+    /** @var array<string, int> by region */
+    private array $videoCounts = [];
     private int $futureCount = 0;
-    /** What generations.formula says. */
-    public string $formula = Forecast::VERSION;
-    /** Whether impressions weigh anything in any region. */
-    public bool $usesImpressions = false;
+    /** @var array<string, int> by region: videos for which there is no memory */
+    private array $leftOut = [];
     /** @var array<string, true> */
     private array $regionsWithRemovals = [];
     /** @var array<true> by video */
     private array $removedVideos = [];
-    /** @var array<string, ClickModel> by region */
-    private array $models = [];
-    /** @var array<string, array<string, array{int, Contender}>> the places in the model, by region, "#" and video */
-    private array $contenders = [];
+    /** @var array<string, float> how much impressions weigh, by region; not where they take no part */
+    private array $weights = [];
     /** @var array<string, Trials> by region */
     private array $trials = [];
 
@@ -37,7 +43,7 @@ final class RankedLists
         ?array $windows = null,
         public readonly ChannelLimit $channelLimit = new ChannelLimit(),
     ) {
-        $this->lists = new TopLists($windows ?? Window::cases(), $channelLimit);
+        $this->windows = $windows ?? Window::cases();
     }
 
     /** Adds the video to each list that its score admits it to. */
@@ -50,11 +56,11 @@ final class RankedLists
         ?int $publishedAt,
         Velocity $velocity,
     ): void {
-        foreach ($this->lists->targetsFor($region, $category, $language)->byWindow as [$window, $lists]) {
+        foreach ($this->listsOf($region)->targetsFor($category, $language)->byWindow as [$window, $lists]) {
             $score = Forecast::expectedViews($velocity, $publishedAt, $window, $this->now);
             $candidate = null;
             foreach ($lists as $list) {
-                if ($list->admits($score)) {
+                if ($list->admits($score, $videoId, $channel)) {
                     $list->add(
                         $candidate ??= new Candidate(
                             $videoId,
@@ -70,11 +76,22 @@ final class RankedLists
     }
 
     /**
+     * Has the videos of a region offered when ranked() comes to it.
+     *
+     * @param Closure(): void $offer
+     */
+    public function offerLater(string $region, Closure $offer): void
+    {
+        $this->later[$region] = $offer;
+    }
+
+    /**
      * Adds all videos of a region where the list learns from impressions.
      *
-     * @param list<Contender> $contenders
+     * @param list<Contender> $contenders those with impressions, or counted elsewhere
      * @param float $exploreShare of the impressions, see Trials
      * @param float $surprise see ClickModel::SURPRISE
+     * @param iterable<Contender> $unknown those with neither, by id; only those that get into a list are kept in memory
      */
     public function offerAll(
         string $region,
@@ -82,67 +99,125 @@ final class RankedLists
         Traffic $traffic,
         float $exploreShare,
         float $surprise = ClickModel::SURPRISE,
-    ): ClickModel {
+        iterable $unknown = [],
+    ): void {
         $model = new ClickModel($contenders, $this->now, $traffic, $surprise);
         if (array_any($contenders, static fn(Contender $contender): bool => $contender->counts !== [])) {
-            $this->models[$region] = $model;
+            $this->weights[$region] = $model->weight();
         }
         $share = $exploreShare * $model->weight();
         if ($share > 0.0) {
             $this->trials[$region] = new Trials($share, $traffic, $model->bias());
         }
+        $lists = $this->listsOf($region);
         foreach ($contenders as $index => $contender) {
-            $this->contenders[$region]["#$contender->videoId"] = [$index, $contender];
-            $rate = $model->rate($index);
-            $targets = $this->lists->targetsFor($region, $contender->category, $contender->language);
-            foreach ($targets->byWindow as [$window, $targetLists]) {
-                $candidate = new Candidate(
-                    $contender->videoId,
-                    $contender->channel,
-                    $model->score($index, $rate, $window),
-                    $contender->velocity,
-                    publishedAt: $contender->publishedAt,
-                    rate: $rate,
-                );
-                foreach ($targetLists as $list) {
-                    $list->admits($candidate->score) && $list->add($candidate);
-                    $share > 0.0 && $list->addTrial($candidate);
+            $targets = $lists->targetsFor($contender->category, $contender->language);
+            self::offerTo($targets, $contender, $model->rate($index), $model, $share > 0.0);
+        }
+        foreach ($unknown as $contender) {
+            $targets = $lists->targetsFor($contender->category, $contender->language);
+            // The older of two that nobody knows is expected to get fewer clicks in each window.
+            $since = $contender->ageStartsAt();
+            if (
+                $since > $targets->unknownUntil &&
+                self::offerTo($targets, $contender, $model->rateOfUnknown($contender), $model, $share > 0.0)
+            ) {
+                $targets->unknownUntil = $since;
+            }
+        }
+    }
+
+    /** @return bool whether no list has room for it, or for any with the same score and a later id, or a smaller score */
+    private static function offerTo(
+        ListTargets $targets,
+        Contender $contender,
+        ClickRate $rate,
+        ClickModel $model,
+        bool $isTried,
+    ): bool {
+        $isClosed = true;
+        foreach ($targets->byWindow as [$window, $lists]) {
+            $score = $model->score($contender, $rate, $window);
+            $candidate = $isTried ? self::candidate($contender, $score, $rate) : null;
+            foreach ($lists as $list) {
+                if ($list->admits($score, $contender->videoId, $contender->channel)) {
+                    $list->add($candidate ??= self::candidate($contender, $score, $rate));
+                    $isClosed = false;
+                } elseif ($isClosed) {
+                    $isClosed = $list->isClosed($score, $contender->videoId);
+                }
+                if ($isTried && $candidate !== null && $list->addTrial($candidate)) {
+                    $isClosed = false;
                 }
             }
         }
 
-        return $model;
+        return $isClosed;
+    }
+
+    private static function candidate(Contender $contender, float $score, ClickRate $rate): Candidate
+    {
+        return new Candidate(
+            $contender->videoId,
+            $contender->channel,
+            $score,
+            $contender->velocity,
+            publishedAt: $contender->publishedAt,
+            rate: $rate,
+            counts: $contender->counts,
+        );
+    }
+
+    private function listsOf(string $region): TopLists
+    {
+        return $this->lists[$region] ??= new TopLists($this->windows, $this->channelLimit);
     }
 
     /** @return Generator<RankedList> in the order of region, window and name */
     public function ranked(): Generator
     {
-        foreach ($this->lists->published() as [$region, $window, $name, $list]) {
-            yield new RankedList(
-                $region,
-                $window,
-                $name,
-                $list->ranked($window, $this->trials[$region] ?? null),
-                $list->size,
-            );
+        $regions = array_keys($this->lists + $this->later);
+        sort($regions, SORT_STRING);
+        foreach ($regions as $region) {
+            if (isset($this->later[$region])) {
+                $this->later[$region]();
+            }
+            $lists = $this->listsOf($region);
+            foreach ($lists->published() as [$window, $name, $list]) {
+                yield new RankedList(
+                    $region,
+                    $window,
+                    $name,
+                    $list->ranked($window, $this->trials[$region] ?? null),
+                    $list->size,
+                );
+            }
+            $this->videoCounts[$region] = $lists->videoCount();
+            unset($this->lists[$region], $this->later[$region], $this->trials[$region]);
         }
     }
 
     /** How many videos of a region were offered. */
     public function videoCount(string $region): int
     {
-        return $this->lists->videoCount($region);
+        return $this->videoCounts[$region] ?? 0;
     }
 
     public function totalVideoCount(): int
     {
-        return $this->lists->totalVideoCount();
+        return array_sum($this->videoCounts);
     }
 
     /** Counts a video that does not rank, because its newest observation is of the future. */
     public function skipFuture(): void
     {
         $this->futureCount++;
+    }
+
+    /** Counts a video of a region that does not rank, because there are too many. */
+    public function leaveOut(string $region): void
+    {
+        $this->leftOut[$region] = ($this->leftOut[$region] ?? 0) + 1;
     }
 
     /** Notes that a video of the region does not rank, because somebody took it down. */
@@ -161,19 +236,29 @@ final class RankedLists
     /** How much impressions weigh in a region; null where they take no part. */
     public function impressionWeight(string $region): ?float
     {
-        return ($this->models[$region] ?? null)?->weight();
+        return $this->weights[$region] ?? null;
+    }
+
+    /** Whether impressions weigh anything in any region. */
+    public function usesImpressions(): bool
+    {
+        return array_any($this->weights, static fn(float $weight): bool => $weight > 0.0);
+    }
+
+    /** What generations.formula says. */
+    public function formula(): string
+    {
+        return Forecast::VERSION . ($this->usesImpressions() ? '+' . ClickModel::VERSION : '');
     }
 
     /** What was done with a video in a region's lists; null where impressions take no part. */
-    public function visitorParts(string $region, string $videoId): ?VisitorParts
+    public function visitorParts(string $region, Candidate $candidate): ?VisitorParts
     {
-        $model = $this->models[$region] ?? null;
-        [$index, $contender] = $this->contenders[$region]["#$videoId"] ?? [0, null];
-        if ($model === null || $contender === null) {
-            return null;
-        }
+        $weight = $this->impressionWeight($region);
 
-        return VisitorParts::of($contender, $model, $model->rate($index), $this->now);
+        return $weight === null || $candidate->rate === null
+            ? null
+            : VisitorParts::of($candidate->counts, $weight, $candidate->rate, $this->now);
     }
 
     /** Whether a region has no video, and not because all were taken down. */
@@ -185,6 +270,12 @@ final class RankedLists
     public function futureCount(): int
     {
         return $this->futureCount;
+    }
+
+    /** @return array<string, int> how many videos do not rank, because there are too many, by region */
+    public function leftOut(): array
+    {
+        return $this->leftOut;
     }
 }
 
@@ -226,109 +317,6 @@ final readonly class RankedList
     }
 }
 
-/** The regions that rank by more than the forecast: those with impressions, and those with videos that nobody counts. */
-final class LearningRegions
-{
-    private const string CATALOGUE = <<<'SQL'
-    SELECT c.region, c.video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at
-    FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id
-    SQL;
-
-    private readonly ImpressionStore $impressions;
-    /** @var array<string, array<string, list<ClickCounts>>> by region, "#" and video */
-    private array $counts = [];
-    /** @var array<string, array<string, array<string, mixed>>> rows of CATALOGUE by region, "#" and video */
-    private array $catalogue = [];
-    /** @var array<string, array<string, Contender>> by region, "#" and video */
-    private array $contenders = [];
-    private bool $useImpressions = false;
-
-    /** @param ?RegionShare $share whose regions are read; null for all */
-    public function __construct(Database $database, ?RegionShare $share = null)
-    {
-        $isOwn = static fn(string $region): bool => $share === null || $share->has($region);
-        $this->impressions = new ImpressionStore($database);
-        foreach ($this->impressions->regions() as $region) {
-            if ($isOwn($region)) {
-                $this->counts[$region] = $this->impressions->counts($region);
-            }
-        }
-        foreach ($database->rows(self::CATALOGUE) as $row) {
-            if ($isOwn($row['region'])) {
-                $this->catalogue[$row['region']]["#{$row['video_id']}"] = $row;
-            }
-        }
-    }
-
-    public function has(string $region): bool
-    {
-        return isset($this->counts[$region]) || isset($this->catalogue[$region]);
-    }
-
-    public function add(
-        string $region,
-        string $videoId,
-        string $channel,
-        ?string $category,
-        ?string $language,
-        ?int $publishedAt,
-        Velocity $velocity,
-    ): void {
-        $this->contenders[$region]["#$videoId"] = new Contender(
-            $videoId,
-            $channel,
-            $category,
-            $publishedAt,
-            $velocity,
-            $this->counts[$region]["#$videoId"] ?? [],
-            $language,
-        );
-    }
-
-    /**
-     * Adds the videos that only the catalogue names, and offers all.
-     *
-     * @param array<string, mixed> $videos removed, by id
-     * @param array<string, mixed> $channels removed, by name
-     * @param int $now UTC seconds
-     */
-    public function offerTo(
-        RankedLists $lists,
-        array $videos,
-        array $channels,
-        int $now,
-        float $exploreShare,
-    ): void {
-        foreach ($this->catalogue as $region => $rows) {
-            foreach (array_diff_key($rows, $this->contenders[$region] ?? []) as $row) {
-                isset($videos[$row['video_id']]) || isset($channels[$row['channel']])
-                    ? $lists->skipRemoved($region, $row['video_id'])
-                    : $this->add(
-                        $region,
-                        $row['video_id'],
-                        $row['channel'],
-                        $row['category'],
-                        $row['language'],
-                        $row['published_at'],
-                        Velocity::none($row['first_seen_at']),
-                    );
-            }
-        }
-        foreach ($this->contenders as $region => $contenders) {
-            $traffic = $this->impressions->traffic($region, $now);
-            $model = $lists->offerAll($region, array_values($contenders), $traffic, $exploreShare);
-            $this->useImpressions = $this->useImpressions || $model->weight() > 0.0;
-        }
-        $lists->usesImpressions = $this->useImpressions;
-    }
-
-    /** What generations.formula says. */
-    public function formula(): string
-    {
-        return Forecast::VERSION . ($this->useImpressions ? '+' . ClickModel::VERSION : '');
-    }
-}
-
 /** What visitors of a region's lists did with a video, and what the ranking made of it. */
 final readonly class VisitorParts
 {
@@ -346,15 +334,18 @@ final readonly class VisitorParts
         public bool $isHeld,
     ) {}
 
-    /** @param int $now UTC seconds */
-    public static function of(Contender $contender, ClickModel $model, ClickRate $rate, int $now): self
+    /**
+     * @param list<ClickCounts> $counts
+     * @param int $now UTC seconds
+     */
+    public static function of(array $counts, float $weight, ClickRate $rate, int $now): self
     {
-        [$impressions, $clicks] = $contender->sums($now);
+        [$impressions, $clicks] = ClickCounts::sums($counts, $now);
 
         return new self(
             $impressions,
             $clicks,
-            $model->weight(),
+            $weight,
             $rate->prior,
             $rate->mean,
             min(1.0, $rate->mean + $rate->deviation),

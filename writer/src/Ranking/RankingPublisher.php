@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
+use Generator;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\RemovalKind;
@@ -15,19 +16,13 @@ use TrendVault\Writer\WriterException;
 /** Makes a generation from all velocities and publishes it in one transaction. */
 final readonly class RankingPublisher
 {
-    /** A video leaves when its region was observed for more hours without it. */
-    private const int MAX_UNOBSERVED_HOURS = 48;
     private const string NEWEST_BY_REGION = <<<'SQL'
     WITH newest AS (SELECT region, max(last_observed_at) AS at FROM velocity WHERE last_observed_at <= ? GROUP BY region)
     SELECT r.code, n.at AS newest FROM regions AS r LEFT JOIN newest AS n ON n.region = r.code ORDER BY r.code
     SQL;
-    private const string VELOCITIES =
-        'SELECT y.region, y.video_id, v.channel, v.category, v.language, v.published_at, ' .
-        Velocity::COLUMNS .
-        ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id';
     private const string FILLED_REGIONS = <<<'SQL'
     SELECT region FROM generation_regions
-    WHERE generation = (SELECT max(id) FROM generations) AND video_count > 0 AND newest_observed_at >= ? ORDER BY region
+    WHERE generation = (SELECT max(id) FROM generations WHERE id < ?) AND video_count > 0 AND newest_observed_at >= ? ORDER BY region
     SQL;
 
     /**
@@ -76,19 +71,25 @@ final readonly class RankingPublisher
         $newestByRegion = $this->own(
             array_column($this->database->rows(self::NEWEST_BY_REGION, [$latest]), 'newest', 'code'),
         );
-        $lists = $this->collect($newestByRegion, $now, $latest);
-        if ($fullSince !== null) {
-            $this->requireFilled($lists, $fullSince);
-        }
+        $lists = new RankedLists($now, channelLimit: $this->channelLimit);
+        $videos = new RankableVideos($this->database, $lists, $newestByRegion, $latest);
+        $videos->offer($now, $this->exploreShare);
+        $writer = new GenerationWriter($this->database, $this->exploreShare, $this->sources, $this->share);
 
-        return $this->database->transaction(
-            fn(): Generation => new GenerationWriter(
-                $this->database,
-                $this->exploreShare,
-                $this->sources,
-                $this->share,
-            )->write($lists, $newestByRegion, $now),
-        );
+        return $this->database->transaction(function () use (
+            $writer,
+            $lists,
+            $newestByRegion,
+            $now,
+            $fullSince,
+        ): Generation {
+            $generation = $writer->write($lists, $newestByRegion, $now);
+            if ($fullSince !== null) {
+                $this->requireFilled($lists, $generation->id, $fullSince);
+            }
+
+            return $generation;
+        });
     }
 
     /**
@@ -104,11 +105,15 @@ final readonly class RankingPublisher
     }
 
     /** @throws EmptyPublication */
-    private function requireFilled(RankedLists $lists, int $fullSince): void
+    private function requireFilled(RankedLists $lists, int $generation, int $fullSince): void
     {
         $filled = array_keys(
             $this->own(
-                array_column($this->database->rows(self::FILLED_REGIONS, [$fullSince]), 'region', 'region'),
+                array_column(
+                    $this->database->rows(self::FILLED_REGIONS, [$generation, $fullSince]),
+                    'region',
+                    'region',
+                ),
             ),
         );
         $lost = array_values(
@@ -118,48 +123,197 @@ final readonly class RankingPublisher
             throw EmptyPublication::of($lost);
         }
     }
+}
+
+/** Which videos may rank in which region. Removed ones are noted in the lists. */
+final class RankableVideos
+{
+    /** A video leaves when its region was observed for more hours without it. */
+    private const int MAX_UNOBSERVED_HOURS = 48;
+    /**
+     * So many videos of a region that are counted elsewhere fit into memory where it learns from impressions, too: those
+     * with most views an hour. What only the catalogue names needs none.
+     */
+    public const int MOST_COUNTED = 250_000;
+    private const string COUNTED =
+        'SELECT y.region, y.video_id, v.channel, v.category, v.language, v.published_at, ' .
+        Velocity::COLUMNS .
+        ' FROM velocity AS y JOIN videos AS v ON v.id = y.video_id WHERE y.region IN (SELECT value FROM json_each(?))';
+    private const string ANNOUNCED = <<<'SQL'
+    SELECT c.video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at
+    FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id WHERE c.region = ?
+    SQL;
+    private const string LEARNING = <<<'SQL'
+    SELECT code FROM regions WHERE EXISTS (SELECT 1 FROM impressions WHERE region = code)
+      OR EXISTS (SELECT 1 FROM catalogue WHERE region = code) ORDER BY code
+    SQL;
+
+    private readonly ImpressionStore $impressions;
+    /** @var array<string, int> UTC seconds, by region: what was observed before has left */
+    private readonly array $leaveBefore;
+    /** @var array<int|string, int> removed videos, by id */
+    private readonly array $removedVideos;
+    /** @var array<int|string, int> removed channels, by name */
+    private readonly array $removedChannels;
 
     /**
-     * @param array<string, ?int> $newestByRegion UTC seconds of the newest observation; null without any
+     * @param array<string, ?int> $newestByRegion UTC seconds of the newest observation, null without any; of no other regions
      * @param int $latest UTC seconds: what was observed after it is of the future
      */
-    private function collect(array $newestByRegion, int $now, int $latest): RankedLists
-    {
-        $leaveBefore = array_map(
-            fn(?int $newest): int => ($newest ?? 0) - self::MAX_UNOBSERVED_HOURS * 3600,
+    public function __construct(
+        private readonly Database $database,
+        private readonly RankedLists $lists,
+        array $newestByRegion,
+        private readonly int $latest,
+        private readonly int $mostCounted = self::MOST_COUNTED,
+    ) {
+        $this->impressions = new ImpressionStore($database);
+        $this->leaveBefore = array_map(
+            static fn(?int $newest): int => ($newest ?? 0) - self::MAX_UNOBSERVED_HOURS * 3600,
             $newestByRegion,
         );
-        $lists = new RankedLists($now, channelLimit: $this->channelLimit);
-        $learning = new LearningRegions($this->database, $this->share);
-        $removals = new Removals($this->database);
-        [$videos, $channels] = array_map($removals->names(...), [RemovalKind::Video, RemovalKind::Channel]);
-        $velocities = $this->database->prepare(self::VELOCITIES)->execute();
-        while (($row = $velocities->fetchArray(SQLITE3_ASSOC)) !== false) {
-            $region = $row['region'];
-            if (!isset($leaveBefore[$region])) {
-                continue; // another writer's
+        $removals = new Removals($database);
+        $this->removedVideos = $removals->names(RemovalKind::Video);
+        $this->removedChannels = $removals->names(RemovalKind::Channel);
+    }
+
+    /**
+     * Offers all to the lists: at once, or, where a region ranks by more than the forecast, when its lists are made.
+     * Such are the regions with impressions, and those with a catalogue.
+     *
+     * @param int $now UTC seconds
+     */
+    public function offer(int $now, float $exploreShare): void
+    {
+        $learning = array_intersect($this->database->texts(self::LEARNING), array_keys($this->leaveBefore));
+        foreach ($this->counted(array_diff(array_keys($this->leaveBefore), $learning), '') as $row) {
+            $this->lists->offer(
+                $row['region'],
+                $row['video_id'],
+                $row['channel'],
+                $row['category'],
+                $row['language'],
+                $row['published_at'],
+                Velocity::fromRow($row),
+            );
+        }
+        // In the order in which the lists are made.
+        $rows = $this->counted($learning, ' ORDER BY y.region, y.views_per_hour DESC, y.video_id');
+        foreach ($learning as $region) {
+            $this->lists->offerLater(
+                $region,
+                fn() => $this->offerLearning($region, $rows, $now, $exploreShare),
+            );
+        }
+    }
+
+    /** @param Generator<array<string, mixed>> $rows see counted(); those of the region are next */
+    private function offerLearning(string $region, Generator $rows, int $now, float $exploreShare): void
+    {
+        $counts = $this->impressions->counts($region);
+        $contenders = [];
+        $all = true;
+        for (; ($row = $rows->current()) !== null && $row['region'] === $region; $rows->next()) {
+            $key = "#{$row['video_id']}";
+            if (count($contenders) >= $this->mostCounted && !isset($counts[$key])) {
+                $this->lists->leaveOut($region);
+                $all = false;
+                continue;
             }
-            if ($row['last_observed_at'] > $latest) {
-                $lists->skipFuture();
-            } elseif (isset($videos[$row['video_id']]) || isset($channels[$row['channel']])) {
-                $lists->skipRemoved($region, $row['video_id']);
-            } elseif ($row['last_observed_at'] >= $leaveBefore[$region]) {
-                ($learning->has($region) ? $learning->add(...) : $lists->offer(...))(
-                    $region,
-                    $row['video_id'],
-                    $row['channel'],
-                    $row['category'],
-                    $row['language'],
-                    $row['published_at'],
-                    Velocity::fromRow($row),
-                );
+            $contenders[$key] = self::contender($row, Velocity::fromRow($row), $counts[$key] ?? []);
+        }
+        foreach (array_diff_key($counts, $contenders) as $key => $some) {
+            $id = substr($key, 1);
+            foreach ($this->announced($region, ' AND c.video_id = ?', [$id]) as $row) {
+                $contenders[$key] = self::contender($row, Velocity::none($row['first_seen_at']), $some);
             }
         }
-        $velocities->finalize();
-        $learning->offerTo($lists, $videos, $channels, $now, $this->exploreShare);
-        $lists->formula = $learning->formula();
+        ksort($contenders, SORT_STRING); // sums of floating point do not depend on what is stored in which order
+        $this->lists->offerAll(
+            $region,
+            array_values($contenders),
+            $this->impressions->traffic($region, $now),
+            $exploreShare,
+            unknown: $this->unknown($region, $contenders, $all),
+        );
+    }
 
-        return $lists;
+    /**
+     * @param array<string, Contender> $known by "#" and id
+     * @param bool $all whether all that are counted are known
+     * @return Generator<Contender> those that only the catalogue names, by id
+     */
+    private function unknown(string $region, array $known, bool $all): Generator
+    {
+        $uncounted =
+            ' AND NOT EXISTS (SELECT 1 FROM velocity WHERE video_id = c.video_id AND region = c.region)';
+        foreach ($this->announced($region, ($all ? '' : $uncounted) . ' ORDER BY c.video_id') as $row) {
+            if (!isset($known["#{$row['video_id']}"])) {
+                yield self::contender($row, Velocity::none($row['first_seen_at']), []);
+            }
+        }
+    }
+
+    /**
+     * @param array<string> $regions
+     * @param string $order SQL
+     * @return Generator<array<string, mixed>> a row of COUNTED for each video of a region that may rank
+     */
+    private function counted(array $regions, string $order): Generator
+    {
+        $query = $this->database->each(self::COUNTED . $order, [
+            json_encode(array_values($regions), JSON_THROW_ON_ERROR),
+        ]);
+        foreach ($regions === [] ? [] : $query as $row) {
+            $region = $row['region'];
+            if ($row['last_observed_at'] > $this->latest) {
+                $this->lists->skipFuture();
+            } elseif ($this->isRemoved($row)) {
+                $this->lists->skipRemoved($region, $row['video_id']);
+            } elseif ($row['last_observed_at'] >= $this->leaveBefore[$region]) {
+                yield $row;
+            }
+        }
+    }
+
+    /**
+     * @param string $condition SQL
+     * @param list<string> $values of the condition
+     * @return Generator<array<string, mixed>> a row of ANNOUNCED for each video that may rank
+     */
+    private function announced(string $region, string $condition, array $values = []): Generator
+    {
+        foreach ($this->database->each(self::ANNOUNCED . $condition, [$region, ...$values]) as $row) {
+            if ($this->isRemoved($row)) {
+                $this->lists->skipRemoved($region, $row['video_id']);
+            } else {
+                yield $row;
+            }
+        }
+    }
+
+    /** @param array<string, mixed> $row */
+    private function isRemoved(array $row): bool
+    {
+        return isset($this->removedVideos[$row['video_id']]) ||
+            isset($this->removedChannels[$row['channel']]);
+    }
+
+    /**
+     * @param array<string, mixed> $row
+     * @param list<ClickCounts> $counts
+     */
+    private static function contender(array $row, Velocity $velocity, array $counts): Contender
+    {
+        return new Contender(
+            $row['video_id'],
+            $row['channel'],
+            $row['category'],
+            $row['published_at'],
+            $velocity,
+            $counts,
+            $row['language'],
+        );
     }
 }
 
@@ -167,9 +321,10 @@ final readonly class RankingPublisher
 final readonly class GenerationWriter
 {
     private const string ADD_GENERATION = <<<'SQL'
-    INSERT INTO generations (id, published_at, formula, video_count, max_per_channel, max_per_channel_ranks, previous_at, taper_hours, sources, explore_share, removed_videos, looks_counted)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO generations (id, published_at, formula, video_count, max_per_channel, max_per_channel_ranks, previous_at, taper_hours, sources, explore_share)
+    VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?, ?)
     SQL;
+    private const string DESCRIBE_GENERATION = 'UPDATE generations SET formula = ?, video_count = ?, removed_videos = ?, looks_counted = ? WHERE id = ?';
     private const string LAST_NUMBER = "SELECT seq FROM sqlite_sequence WHERE name = 'generations'";
     private const string ADD_REGION = 'INSERT INTO generation_regions (generation, region, video_count, newest_observed_at, look_weight) VALUES (?, ?, ?, ?, ?)';
     private const string ADD_RANK = <<<'SQL'
@@ -196,7 +351,7 @@ final readonly class GenerationWriter
     public function write(RankedLists $lists, array $newestByRegion, int $now): Generation
     {
         $history = RankHistory::at($this->database, $now);
-        $id = $this->describe($lists, $newestByRegion, $now, $history->comparedAt);
+        $id = $this->begin($now, $history->comparedAt, $lists->channelLimit);
         $history->forget();
         $hourlyViews = new HourlyViews($this->database);
         $explanations = new ExplanationStore($this->database, $id, $lists);
@@ -210,33 +365,51 @@ final readonly class GenerationWriter
         }
         $hourlyViews->update($now);
         $explanations->save();
+        $this->describe($id, $lists, $newestByRegion);
 
-        return new Generation($id, $now, $lists->totalVideoCount(), $rows, $lists->futureCount());
+        return new Generation(
+            $id,
+            $now,
+            $lists->totalVideoCount(),
+            $rows,
+            $lists->futureCount(),
+            $lists->leftOut(),
+            $lists->formula(),
+        );
     }
 
-    /**
-     * Writes what a generation was made with.
-     *
-     * @param array<string, ?int> $newestByRegion
-     * @return int its id
-     */
-    private function describe(RankedLists $lists, array $newestByRegion, int $now, ?int $comparedAt): int
+    /** @return int the generation's id */
+    private function begin(int $now, ?int $comparedAt, ChannelLimit $limit): int
     {
         $this->database->run(self::ADD_GENERATION, [
             $this->share?->numberAfter((int) $this->database->value(self::LAST_NUMBER)),
             $now,
-            $lists->formula,
-            $lists->totalVideoCount(),
-            $lists->channelLimit->videos,
-            $lists->channelLimit->withinRanks,
+            Forecast::VERSION,
+            $limit->videos,
+            $limit->withinRanks,
             $comparedAt,
             Forecast::TAPER_HOURS,
             json_encode($this->sources, JSON_THROW_ON_ERROR),
             $this->exploreShare,
-            $lists->removedCount(),
-            (int) $lists->usesImpressions,
         ]);
-        $id = $this->database->connection->lastInsertRowID();
+
+        return $this->database->connection->lastInsertRowID();
+    }
+
+    /**
+     * Writes what is known of a generation when its lists are made.
+     *
+     * @param array<string, ?int> $newestByRegion
+     */
+    private function describe(int $id, RankedLists $lists, array $newestByRegion): void
+    {
+        $this->database->run(self::DESCRIBE_GENERATION, [
+            $lists->formula(),
+            $lists->totalVideoCount(),
+            $lists->removedCount(),
+            (int) $lists->usesImpressions(),
+            $id,
+        ]);
         foreach ($newestByRegion as $region => $newest) {
             $this->database->run(self::ADD_REGION, [
                 $id,
@@ -246,8 +419,6 @@ final readonly class GenerationWriter
                 $lists->impressionWeight($region),
             ]);
         }
-
-        return $id;
     }
 
     /** @param array<int> $before the ranks of before, from 0, by id */
@@ -291,6 +462,9 @@ final readonly class Generation
         public int $rowCount,
         /** Velocities that do not rank, because their newest observation is of the future. */
         public int $futureCount,
+        /** @var array<string, int> videos that do not rank, because there are too many, by region */
+        public array $leftOut,
+        public string $formula,
     ) {}
 }
 

@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Ranking;
 use Generator;
 use TrendVault\Writer\Observations\ObservationParser;
 
-/** The lists of a generation by region, window and name: '' for all videos, a category, or ListLanguage::listName. */
+/** The lists of a region by window and name: '' for all videos, a category, or ListLanguage::listName. */
 final class TopLists
 {
     private const string ALL_VIDEOS = '';
@@ -15,9 +15,9 @@ final class TopLists
     /** Of the list of a language, too. */
     private const int MAX_RANKS_OF_CATEGORY = 100;
 
-    /** @var array<string, array<string, array<string, TopList>>> by region, window, name */
+    /** @var array<string, array<string, TopList>> by window and name */
     private array $lists = [];
-    /** @var array<string, array<string, array<string, ListTargets>>> by region, category and language */
+    /** @var array<string, array<string, ListTargets>> by category and language */
     private array $targets = [];
     /** @var array<string, string> by tag; '' for one that has no list */
     private array $languages = [];
@@ -25,7 +25,7 @@ final class TopLists
     /** @param list<Window> $windows */
     public function __construct(
         private readonly array $windows,
-        private readonly ChannelLimit $channelLimit = new ChannelLimit(),
+        private readonly ChannelLimit $channelLimit,
     ) {}
 
     /**
@@ -33,44 +33,34 @@ final class TopLists
      *
      * @param ?string $tag of its language (BCP 47)
      */
-    public function targetsFor(string $region, ?string $category, ?string $tag): ListTargets
+    public function targetsFor(?string $category, ?string $tag): ListTargets
     {
         $language = $tag === null ? '' : ($this->languages[$tag] ??= ListLanguage::of($tag) ?? '');
-        $targets =
-            $this->targets[$region][$category ?? ''][$language] ??
-            $this->addTargets($region, $category, $language);
+        $targets = $this->targets[$category ?? ''][$language] ?? $this->addTargets($category, $language);
         $targets->videos++;
 
         return $targets;
     }
 
-    /** How many videos of a region were counted. */
-    public function videoCount(string $region): int
+    /** How many videos were counted. */
+    public function videoCount(): int
     {
-        return array_sum($this->videosByLanguage($region));
+        return array_sum($this->videosByLanguage());
     }
 
-    public function totalVideoCount(): int
-    {
-        return array_sum(array_map($this->videoCount(...), array_keys($this->targets)));
-    }
-
-    /** @return Generator<array{string, Window, string, TopList}> in the order of region, window and name */
+    /** @return Generator<array{Window, string, TopList}> in the order of window and name */
     public function published(): Generator
     {
-        ksort($this->lists);
-        foreach ($this->lists as $region => $windows) {
-            $unpublished = $this->unpublishedNames($region);
-            foreach ($windows as $window => $lists) {
-                ksort($lists, SORT_STRING);
-                foreach (array_diff_key($lists, $unpublished) as $name => $list) {
-                    yield [$region, Window::from($window), (string) $name, $list];
-                }
+        $unpublished = $this->unpublishedNames();
+        foreach ($this->lists as $window => $lists) {
+            ksort($lists, SORT_STRING);
+            foreach (array_diff_key($lists, $unpublished) as $name => $list) {
+                yield [Window::from($window), (string) $name, $list];
             }
         }
     }
 
-    private function addTargets(string $region, ?string $category, string $language): ListTargets
+    private function addTargets(?string $category, string $language): ListTargets
     {
         $names = array_filter(
             [$category, $language === '' ? null : ListLanguage::listName($language)],
@@ -78,7 +68,7 @@ final class TopLists
         );
         $byWindow = [];
         foreach ($this->windows as $window) {
-            $lists = &$this->lists[$region][$window->value];
+            $lists = &$this->lists[$window->value];
             $targets = [($lists[self::ALL_VIDEOS] ??= new TopList(self::MAX_RANKS, $this->channelLimit))];
             foreach ($names as $name) {
                 $targets[] = $lists[$name] ??= new TopList(self::MAX_RANKS_OF_CATEGORY, $this->channelLimit);
@@ -86,13 +76,13 @@ final class TopLists
             $byWindow[] = [$window, $targets];
         }
 
-        return $this->targets[$region][$category ?? ''][$language] = new ListTargets($byWindow);
+        return $this->targets[$category ?? ''][$language] = new ListTargets($byWindow);
     }
 
     /** @return array<string, int> as keys */
-    private function unpublishedNames(string $region): array
+    private function unpublishedNames(): array
     {
-        $videos = $this->videosByLanguage($region);
+        $videos = $this->videosByLanguage();
         unset($videos['']);
         $unpublished = array_diff(array_keys($videos), ListLanguage::chosen($videos));
 
@@ -100,10 +90,10 @@ final class TopLists
     }
 
     /** @return array<string, int> how many were counted, '' for those without a list of their language */
-    private function videosByLanguage(string $region): array
+    private function videosByLanguage(): array
     {
         $videos = [];
-        foreach ($this->targets[$region] ?? [] as $languages) {
+        foreach ($this->targets as $languages) {
             foreach ($languages as $language => $targets) {
                 $videos[$language] = ($videos[$language] ?? 0) + $targets->videos;
             }
@@ -115,7 +105,7 @@ final class TopLists
 
 /**
  * A list while it is built: the best of any number of candidates, under the channel limit. Holds at most
- * 2 · size + ChannelLimit::$withinRanks candidates.
+ * 2 · size + ChannelLimit::$withinRanks candidates, and 2 · TRIALS of those that may be tried.
  */
 final class TopList
 {
@@ -125,23 +115,41 @@ final class TopList
 
     /** @var list<Candidate> */
     private array $candidates = [];
-    /** A candidate with a lower score cannot get into the list. */
-    private float $threshold = 0.0;
+    /** Of the last of the best, when candidates were dropped. */
+    private float $endScore = -INF;
+    private string $endId = '';
+    /** @var ?array{float, string} score and id of the last in the first ranks; null while channels leave room there */
+    private ?array $firstEnd = null;
+    /** @var array<string, array{float, string}> of the last that a channel may have in the first ranks, by "#" and channel */
+    private array $channelEnds = [];
     /** @var list<Candidate> those that may turn out best */
     private array $trials = [];
     /** @var list<float> what they may turn out to be */
     private array $trialUppers = [];
-    private float $trialThreshold = 0.0;
+    /** @var ?array{float, int, string} upper bound, time of publication and id of the last of them, when some were dropped */
+    private ?array $trialEnd = null;
 
     public function __construct(public readonly int $size, private readonly ChannelLimit $channelLimit) {}
 
-    /** False when a candidate with this score cannot get into the list. */
-    public function admits(float $score): bool
+    /** False when such a candidate cannot get into the list. */
+    public function admits(float $score, string $videoId, string $channel): bool
     {
-        return $score >= $this->threshold;
+        if ($score > $this->endScore || ($score === $this->endScore && strcmp($videoId, $this->endId) <= 0)) {
+            return true;
+        }
+        $channelEnd = $this->channelEnds["#$channel"] ?? null;
+
+        return !self::isBehind($score, $videoId, $this->firstEnd) &&
+            !self::isBehind($score, $videoId, $channelEnd);
     }
 
-    /** @param Candidate $candidate one whose score is admitted */
+    /** Whether the channel has nothing to do with it that a candidate is not admitted: none after it will be, either. */
+    public function isClosed(float $score, string $videoId): bool
+    {
+        return self::isBehind($score, $videoId, $this->firstEnd);
+    }
+
+    /** @param Candidate $candidate one that is admitted */
     public function add(Candidate $candidate): void
     {
         $this->candidates[] = $candidate;
@@ -150,19 +158,32 @@ final class TopList
         }
     }
 
-    /** Adds a video that may get a place which it has not earned. */
-    public function addTrial(Candidate $candidate): void
+    /**
+     * Adds a video that may get a place which it has not earned.
+     *
+     * @return bool false when there are enough that are more promising
+     */
+    public function addTrial(Candidate $candidate): bool
     {
         $upper = $candidate->rate->mean + self::TRIAL_DEVIATIONS * $candidate->rate->deviation;
-        if ($upper < $this->trialThreshold) {
-            return;
+        $end = $this->trialEnd;
+        if (
+            $end !== null &&
+            ($upper <=> $end[0] ?:
+            ($candidate->publishedAt ?? 0) <=> $end[1] ?:
+                strcmp($end[2], $candidate->videoId)) < 0
+        ) {
+            return false;
         }
         $this->trials[] = $candidate;
         $this->trialUppers[] = $upper;
         if (count($this->trials) >= 2 * self::TRIALS) {
             $this->sortTrials();
-            $this->trialThreshold = end($this->trialUppers);
+            $last = end($this->trials);
+            $this->trialEnd = [end($this->trialUppers), $last->publishedAt ?? 0, $last->videoId];
         }
+
+        return true;
     }
 
     /** @return array<int, Candidate> by rank, at most `size`; the keys are the places without a limit by channel, exact below `size` */
@@ -211,14 +232,31 @@ final class TopList
     private function dropUnreachable(): void
     {
         $this->candidates = Candidate::sorted($this->candidates);
+        $best = array_slice($this->candidates, 0, $this->size, true);
+        $end = end($best);
+        [$this->endScore, $this->endId] = [$end->score, $end->videoId];
         $first = $this->channelLimit->first($this->candidates);
         $last = end($first);
-        $best = array_slice($this->candidates, 0, $this->size, true);
-        $this->threshold =
-            count($first) < $this->channelLimit->withinRanks
-                ? 0.0 // one of another channel gets in, whatever its score
-                : min($last === false ? INF : $last->score, end($best)->score);
+        $this->firstEnd = match (true) {
+            count($first) < $this->channelLimit->withinRanks => null,
+            $last === false => [INF, ''],
+            default => [$last->score, $last->videoId],
+        };
+        $this->channelEnds = $counts = [];
+        foreach ($first as $candidate) {
+            $channel = "#$candidate->channel";
+            $counts[$channel] = ($counts[$channel] ?? 0) + 1;
+            if ($counts[$channel] === $this->channelLimit->videos) {
+                $this->channelEnds[$channel] = [$candidate->score, $candidate->videoId];
+            }
+        }
         $this->candidates = array_values($best + $first);
+    }
+
+    /** @param ?array{float, string} $end score and id; null for none */
+    private static function isBehind(float $score, string $videoId, ?array $end): bool
+    {
+        return $end !== null && ($score < $end[0] || ($score === $end[0] && strcmp($videoId, $end[1]) > 0));
     }
 }
 
@@ -227,6 +265,8 @@ final class ListTargets
 {
     /** How many such videos there are. */
     public int $videos = 0;
+    /** Videos that nobody saw or counted, and whose age starts at this time (UTC seconds) or before, get into none. */
+    public int $unknownUntil = PHP_INT_MIN;
 
     /** @param list<array{Window, non-empty-list<TopList>}> $byWindow */
     public function __construct(public readonly array $byWindow) {}

@@ -270,7 +270,7 @@ final class SimulatedVideo
     /** @return array{float, float} impressions and clicks */
     public function sums(): array
     {
-        return $this->contender()->sums(0);
+        return ClickCounts::sums(array_values($this->counts), 0);
     }
 
     public function publishedAt(): int

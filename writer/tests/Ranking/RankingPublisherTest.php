@@ -137,7 +137,7 @@ final class RankingPublisherTest extends TestCase
                     $score,
                     Velocity::none(0),
                 );
-                $list->admits($score) && $list->add(end($left));
+                $list->admits($score, end($left)->videoId, end($left)->channel) && $list->add(end($left));
             }
             $left = Candidate::sorted($left);
             // Rank by rank: the best that its channel's videos above allow, or else the best that is left.
