@@ -119,22 +119,28 @@ final class RankedLists
             // The older of two that nobody knows is expected to get fewer clicks in each window.
             $since = $contender->ageStartsAt();
             if (
-                $since > $targets->unknownUntil &&
-                self::offerTo($targets, $contender, $model->rateOfUnknown($contender), $model, $share > 0.0)
+                $since <= $targets->unknownUntil[''] ||
+                $since <= ($targets->unknownUntil["#$contender->channel"] ?? PHP_INT_MIN)
             ) {
-                $targets->unknownUntil = $since;
+                continue;
+            }
+            $rate = $model->rateOfUnknown($contender);
+            $closed = self::offerTo($targets, $contender, $rate, $model, $share > 0.0);
+            if ($closed !== null) {
+                $targets->unknownUntil[$closed] = $since;
             }
         }
     }
 
-    /** @return bool whether no list has room for it, or for any with the same score and a later id, or a smaller score */
+    /** @return ?string null when a list has room for it; else for which channel none has, as in ListTargets::$unknownUntil */
     private static function offerTo(
         ListTargets $targets,
         Contender $contender,
         ClickRate $rate,
         ClickModel $model,
         bool $isTried,
-    ): bool {
+    ): ?string {
+        $isAdmitted = false;
         $isClosed = true;
         foreach ($targets->byWindow as [$window, $lists]) {
             $score = $model->score($contender, $rate, $window);
@@ -142,17 +148,21 @@ final class RankedLists
             foreach ($lists as $list) {
                 if ($list->admits($score, $contender->videoId, $contender->channel)) {
                     $list->add($candidate ??= self::candidate($contender, $score, $rate));
-                    $isClosed = false;
+                    $isAdmitted = true;
                 } elseif ($isClosed) {
                     $isClosed = $list->isClosed($score, $contender->videoId);
                 }
                 if ($isTried && $candidate !== null && $list->addTrial($candidate)) {
-                    $isClosed = false;
+                    $isAdmitted = true;
                 }
             }
         }
 
-        return $isClosed;
+        return match (true) {
+            $isAdmitted => null,
+            $isClosed => '',
+            default => "#$contender->channel",
+        };
     }
 
     private static function candidate(Contender $contender, float $score, ClickRate $rate): Candidate

@@ -265,8 +265,11 @@ final class ListTargets
 {
     /** How many such videos there are. */
     public int $videos = 0;
-    /** Videos that nobody saw or counted, and whose age starts at this time (UTC seconds) or before, get into none. */
-    public int $unknownUntil = PHP_INT_MIN;
+    /**
+     * @var array<string, int> UTC seconds, by "#" and channel, "" for all: videos that nobody saw or counted, and whose age
+     *   starts at this time or before, get into none
+     */
+    public array $unknownUntil = ['' => PHP_INT_MIN];
 
     /** @param list<array{Window, non-empty-list<TopList>}> $byWindow */
     public function __construct(public readonly array $byWindow) {}
