@@ -14,6 +14,8 @@ final readonly class SpoolFolder implements SourceKind
 {
     /** Bounds the memory of a run; the others are for the next one. */
     private const int MOST_FILES = 10_000;
+    private const int MOST_RUNS_WITH_OTHERS = 2;
+    private const int PAUSE_SECONDS = 3600;
 
     private TakenFiles $taken;
 
@@ -35,6 +37,7 @@ final readonly class SpoolFolder implements SourceKind
             $files = self::files(
                 $folder,
                 $this->taken,
+                $this->context->now(),
                 $this->context->settings->sourceTimeoutSeconds(SpoolFile::TIMEOUT_SECONDS),
             );
             foreach ($files as $file) {
@@ -44,17 +47,30 @@ final readonly class SpoolFolder implements SourceKind
     }
 
     /**
-     * The files that are complete, and those of runs that died, oldest first.
+     * The files that are complete, and those of runs that died, oldest first. What runs die of is read after all others,
+     * one file a run, so that its next death proves it; a last time when it has waited.
      *
+     * @param int $now UTC seconds
      * @param ?int $timeoutSeconds what reading one of them may take; null for no limit
      * @return list<SpoolFile>
      */
-    public static function files(string $folder, TakenFiles $taken, ?int $timeoutSeconds = null): array
-    {
-        $names = [];
+    public static function files(
+        string $folder,
+        TakenFiles $taken,
+        int $now,
+        ?int $timeoutSeconds = null,
+    ): array {
+        /** @var list<array{int, string, SpoolName}> $names */
+        $names = $suspects = [];
         foreach (self::names($folder, $taken) as $name) {
             $stat = @lstat($name->path($folder, $taken));
-            $names[] = [$stat === false ? 0 : $stat['mtime'], $name->fileName, $name];
+            [$changedAt, $claimedAt] = $stat === false ? [0, 0] : [$stat['mtime'], $stat['ctime']];
+            $isSuspect = $name->runs >= self::MOST_RUNS_WITH_OTHERS && $name->runs < SpoolFile::MOST_RUNS;
+            $waits = $name->runs === SpoolFile::MOST_RUNS - 1 && $claimedAt > $now - self::PAUSE_SECONDS;
+            if ($isSuspect && ($suspects !== [] || $waits)) {
+                continue;
+            }
+            $isSuspect ? ($suspects[] = $name) : ($names[] = [$changedAt, $name->fileName, $name]);
             if (count($names) >= self::MOST_FILES) {
                 break;
             }
@@ -62,8 +78,8 @@ final readonly class SpoolFolder implements SourceKind
         usort($names, static fn(array $a, array $b): int => [$a[0], $a[1]] <=> [$b[0], $b[1]]);
 
         return array_map(
-            static fn(array $entry): SpoolFile => new SpoolFile($folder, $taken, $entry[2], $timeoutSeconds),
-            $names,
+            static fn(SpoolName $name): SpoolFile => new SpoolFile($folder, $taken, $name, $timeoutSeconds),
+            [...array_map(static fn(array $entry): SpoolName => $entry[2], $names), ...$suspects],
         );
     }
 
@@ -194,7 +210,8 @@ final class SpoolFile extends Source
 {
     /** What reading one may take, where no setting says it. */
     public const int TIMEOUT_SECONDS = 300;
-    private const int MOST_RUNS = 2;
+    /** Of the runs that may begin to read it. */
+    public const int MOST_RUNS = 4;
 
     private ?NdjsonFile $file = null;
     private bool $isClaimed = false;

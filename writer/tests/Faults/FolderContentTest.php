@@ -42,6 +42,7 @@ final class FolderContentTest extends TestCase
         'incomplete',
         'died once',
         'died twice',
+        'died often',
         'stray claim',
         'trap',
         'trap',
@@ -153,6 +154,7 @@ final class FolderContentTest extends TestCase
             'incomplete' => $this->write("$path.part", $this->good(false)),
             'died once' => $this->write($this->claim(1), $this->good()),
             'died twice' => $this->write($this->claim(2), $this->good(false)),
+            'died often' => $this->write($this->claim(4), $this->good(false)),
             'stray claim' => $this->write("{$this->reading()}/{$this->lines}-x", 'not ours'),
             'trap' => $this->trap(),
         };

@@ -122,12 +122,15 @@ final class KillTest extends TestCase
         ];
     }
 
-    /** A file of which two runs were killed is rejected: an operator puts it back. */
+    /** A file of which runs were killed waits, or is rejected: an operator puts it back. */
     private static function putBack(Installation $installation): void
     {
         $folder = $installation->folder->path;
         array_map(unlink(...), glob("$folder/rejected/*.report.ndjson") ?: []);
-        foreach (glob("$folder/rejected/*.ndjson") ?: [] as $path) {
+        foreach (
+            [...glob("$folder/rejected/*.ndjson") ?: [], ...glob("$installation->database.reading/[23]-*") ?: []]
+            as $path
+        ) {
             rename($path, "$folder/spool/" . substr($path, -strlen('000.ndjson')));
         }
     }
