@@ -128,7 +128,10 @@ final class KillTest extends TestCase
         $folder = $installation->folder->path;
         array_map(unlink(...), glob("$folder/rejected/*.report.ndjson") ?: []);
         foreach (
-            [...glob("$folder/rejected/*.ndjson") ?: [], ...glob("$installation->database.reading/[23]-*") ?: []]
+            [
+                ...glob("$folder/rejected/*.ndjson") ?: [],
+                ...glob("$installation->database.reading/[23]-*") ?: [],
+            ]
             as $path
         ) {
             rename($path, "$folder/spool/" . substr($path, -strlen('000.ndjson')));

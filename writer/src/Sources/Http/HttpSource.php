@@ -176,6 +176,13 @@ final readonly class Downloader
     /** @throws SourceFailure|TransportExceptionInterface */
     private function receive(ResponseInterface $response, HttpUrl $url): Download
     {
+        $headers = $response->getHeaders(false);
+        $coding = strtolower($headers['content-encoding'][0] ?? 'identity');
+        if (!in_array($coding, ['identity', 'gzip', 'x-gzip'], true)) {
+            throw SourceFailure::because(
+                "Cannot read {$url->label()}: it comes in the coding $coding, expected gzip or none. Nothing of it is stored.",
+            );
+        }
         $stream = $this->openUnnamed();
         $bytes = 0;
         foreach ($this->client->stream($response) as $chunk) {
@@ -194,7 +201,24 @@ final readonly class Downloader
         }
         rewind($stream);
 
-        return new Download($stream, $bytes, Transfer::entityTag($response->getHeaders(false)));
+        return new Download(
+            $stream,
+            $bytes,
+            self::saysItsEnd($response, $headers) ? Transfer::entityTag($headers) : null,
+        );
+    }
+
+    /**
+     * Else the body ends with the connection, and nobody knows whether it was cut (RFC 9112, 6.3): with its entity tag,
+     * the rest would never be asked for.
+     *
+     * @param array<array<string>> $headers by their names in lower case
+     */
+    private static function saysItsEnd(ResponseInterface $response, array $headers): bool
+    {
+        return isset($headers['content-length']) ||
+            isset($headers['transfer-encoding']) ||
+            (int) $response->getInfo('http_version') >= CURL_HTTP_VERSION_2_0;
     }
 
     /**
@@ -241,7 +265,7 @@ final readonly class Download
 {
     /**
      * @param resource $stream at its beginning; the file has no name any more and goes with the stream
-     * @param ?string $etag the server's entity tag
+     * @param ?string $etag the server's entity tag; null where the body may have been cut
      */
     public function __construct(public mixed $stream, public int $bytes, public ?string $etag) {}
 }

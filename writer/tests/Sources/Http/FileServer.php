@@ -21,13 +21,13 @@ final class FileServer
 
     /**
      * @param array<string, string> $headers
-     * @param array<string, mixed> $more members of stub.php's answer
+     * @param array<string, mixed> $more members of stub.php's answer; with one, the body ends with the connection
      */
     public function answer(string $body, array $headers = [], int $status = 200, array $more = []): void
     {
         $this->server->write('answer.json', [
             'status' => $status,
-            'headers' => (object) $headers,
+            'headers' => (object) ($headers + ($more === [] ? ['Content-Length' => strlen($body)] : [])),
             'body' => base64_encode($body),
             ...$more,
         ]);

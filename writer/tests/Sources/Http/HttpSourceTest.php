@@ -53,6 +53,18 @@ final class HttpSourceTest extends TestCase
     }
 
     #[Test]
+    public function what_ends_with_the_connection_is_asked_for_again_because_it_may_have_been_cut(): void
+    {
+        $installation = Installation::migrated();
+        $this->server->answer(self::lines(2), ['ETag' => '"one"'], more: ['seconds' => 0]);
+        self::assertSame(ExitCode::Ok, $this->ingest($installation)->exitCode);
+        $this->server->answer(self::lines(3), ['ETag' => '"one"']);
+        self::assertSame(ExitCode::Ok, $this->ingest($installation)->exitCode);
+
+        self::assertSame(3, $installation->value('SELECT count(*) FROM observations'));
+    }
+
+    #[Test]
     public function gzip_is_unpacked_whether_it_is_the_file_or_the_coding(): void
     {
         $installation = Installation::migrated();
@@ -140,6 +152,7 @@ final class HttpSourceTest extends TestCase
 
         return [
             'cut off' => [[$lines, [...$tag, 'Content-Length' => '9999']], 'Nothing of it is stored'],
+            'in another coding' => [[$lines, [...$tag, 'Content-Encoding' => 'br']], 'in the coding br'],
             'endless' => [[$lines, $tag, 200, ['seconds' => 30]], 'Nothing of it is stored'],
             'empty' => [['', $tag], 'is empty'],
             'damaged gzip, after its lines' => [
