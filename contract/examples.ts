@@ -35,6 +35,7 @@ const trendingPageExample: TrendingPage = {
   previous_generated_at: "2026-11-21T09:00:00Z",
   newest_observed_at: "2026-11-21T09:58:00Z",
   channel_limit: { videos: 3, within_ranks: 24 },
+  score_unit: "views",
   count: 1,
   total: 200,
   token: [
@@ -52,6 +53,7 @@ const trendingPageExample: TrendingPage = {
       category: "Education",
       published_at: "2026-11-20T18:30:00Z",
       score: 182340.5,
+      expected_views: null,
       velocity: { views_per_hour: 9120.4, previous_views_per_hour: 8033.1, views: 104233 },
       thumbs,
       url,
@@ -94,7 +96,17 @@ const videoExample: Video = {
   url,
   generation: 4711,
   generated_at: "2026-11-21T10:00:00Z",
-  trending: [{ region: "DE", window: "day", category: null, rank: 1, score: 182340.5 }],
+  trending: [
+    {
+      region: "DE",
+      window: "day",
+      category: null,
+      rank: 1,
+      score: 182340.5,
+      expected_views: null,
+      score_unit: "views",
+    },
+  ],
   history: [
     {
       region: "DE",
@@ -122,7 +134,10 @@ const explanationExample: Explanation = {
     rank_without_channel_limit: 1,
     is_explored: false,
     score: 182340.5,
+    expected_views: null,
+    score_unit: "views",
   },
+  absence: null,
   counts: {
     views: 104233,
     counted_at: "2026-11-21T09:58:00Z",
@@ -280,8 +295,16 @@ const atomFeedExample = `<?xml version="1.0" encoding="utf-8"?>
 </feed>
 `;
 
-const { region, generation, generated_at, previous_generated_at, newest_observed_at, channel_limit, items } =
-  trendingPageExample;
+const {
+  region,
+  generation,
+  generated_at,
+  previous_generated_at,
+  newest_observed_at,
+  channel_limit,
+  score_unit,
+  items,
+} = trendingPageExample;
 
 const head: ExportHead = {
   region,
@@ -290,6 +313,7 @@ const head: ExportHead = {
   previous_generated_at,
   newest_observed_at,
   channel_limit,
+  score_unit,
   lists: [{ window: "day", count: items.length, total: items.length }],
   count: items.length,
 };

@@ -1,7 +1,15 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { defaultLimit, defaultWindow, describeHours, largestLimit, windowHours, windows } from "./lists.ts";
+import {
+  defaultLimit,
+  defaultWindow,
+  describeHours,
+  largestLimit,
+  uncountedHours,
+  windowHours,
+  windows,
+} from "./lists.ts";
 import { pageLanguages } from "./page.ts";
 import { sourceKinds } from "./responses.ts";
 
@@ -22,6 +30,17 @@ test("the writer's windows are the contract's, with their hours (writer/src/Rank
   );
   const written = names.map(([name = "", value = ""]) => [value, Number(hours.get(name))]);
   expect(Object.fromEntries(written)).toEqual(windowHours);
+});
+
+test("explanations assume the age that the writer's forecast assumes", () => {
+  const [, hours] = /ASSUMED_AGE_HOURS = ([\d.]+);/.exec(read("writer/src/Ranking/Forecast.php")) ?? [];
+  expect(read("api/src/resources/explanation.ts")).toContain(`assumedAgeHours = ${Number(hours)};`);
+});
+
+test("the writer's lists lose what was not counted after as many hours as the contract says", () => {
+  expect(read("writer/src/Ranking/RankingPublisher.php")).toContain(
+    `MAX_UNOBSERVED_HOURS = ${uncountedHours};`,
+  );
 });
 
 test("the database takes the contract's windows (a migration: docs/changing.md)", () => {

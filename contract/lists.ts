@@ -1,3 +1,6 @@
+/** A video that no source has counted for so long leaves the lists of a region that is still counted. */
+export const uncountedHours = 48;
+
 /**
  * How far ahead each list looks, in hours. This is the one list of windows; pickers and exports have its order.
  * facts.test.ts compares with it what is written in PHP, SQL and Python.

@@ -48,6 +48,21 @@ const languageOfList = z
   .optional()
   .meta({ description: "Only of the list of a language: its primary subtag (BCP 47)" });
 
+const scoreUnit = z.enum(["views", "mixed", "clicks"]).meta({
+  description:
+    "What a score counts over the window ahead. `views`: those forecast from view counts. `clicks`: those that the list would bring at its first rank. `mixed`: a weighted geometric mean of both, while few impressions are counted",
+});
+
+const expectations = {
+  score: z.number().min(0).meta({
+    description: "What orders the list, before the limit by channel; in the unit that `score_unit` says",
+  }),
+  expected_views: z.number().min(0).nullable().meta({
+    description:
+      "Clicks that this place of the list is expected to bring in the window ahead; null where that is not known: without impressions, or before they were counted for a day",
+  }),
+};
+
 export const TrendingItem = z
   .strictObject({
     id: videoId,
@@ -59,7 +74,7 @@ export const TrendingItem = z
     channel: z.string(),
     category: z.string().nullable(),
     published_at: time.nullable(),
-    score: z.number().min(0).meta({ description: "Views expected in the window ahead, in this region" }),
+    ...expectations,
     velocity: z.strictObject({
       views_per_hour: viewsPerHour,
       previous_views_per_hour: viewsPerHour.nullable(),
@@ -105,6 +120,7 @@ function pageOf<Item extends z.ZodType>(item: Item) {
       description:
         "At most this many videos of one channel within the first ranks, while others have one left; 0 ranks for no limit",
     }),
+    score_unit: scoreUnit,
     count: z.int().min(0).max(largestLimit),
     total: z.int().min(0).meta({ description: "Ranks in the whole list" }),
     token: z.string().max(longestToken).meta({
@@ -150,7 +166,8 @@ export const Video = z
           window,
           category: z.string().nullable(),
           rank,
-          score: z.number().min(0),
+          ...expectations,
+          score_unit: scoreUnit,
         }),
       )
       .meta({
@@ -284,10 +301,31 @@ export const Explanation = z
         is_explored: z.boolean().meta({
           description: "Whether it is above the rank that it has earned, so that something is learned of it",
         }),
-        score: z.number().min(0).meta({ description: "Views expected in the window ahead, in this region" }),
+        ...expectations,
+        score_unit: scoreUnit,
       })
       .nullable()
       .meta({ description: "Null when it is not in this list" }),
+    absence: z
+      .strictObject({
+        reason: z.enum(["new", "not-counted", "few-impressions", "channel-limit", "score"]).meta({
+          description:
+            "It came after the list was made; its source does not count it any more; too few impressions to rank it by; the limit by channel; a score below that of the last rank",
+        }),
+        score: z.number().min(0).nullable().meta({
+          description: "Null where it is not stored: where impressions weigh, or nobody counted its views",
+        }),
+        score_unit: scoreUnit,
+        last_rank: z.int().min(0).meta({ description: "Of the list; 0 when it has none" }),
+        last_score: z.number().min(0).nullable().meta({ description: "The score of that rank" }),
+        impressions: z
+          .number()
+          .min(0)
+          .nullable()
+          .meta({ description: "In the lists; null where none are counted" }),
+      })
+      .nullable()
+      .meta({ description: "Why it is not in this list, and how far from it; null when it is" }),
     counts: z
       .strictObject({
         views: views.meta({ description: "Views counted so far" }),
@@ -374,7 +412,8 @@ export const About = z
   .meta({ id: "About", description: "What is in force: how the lists of this generation were made" });
 export type About = Widened<z.infer<typeof About>>;
 
-const { generated_at, previous_generated_at, newest_observed_at, channel_limit, total } = TrendingPage.shape;
+const { generated_at, previous_generated_at, newest_observed_at, channel_limit, score_unit, total } =
+  TrendingPage.shape;
 const count = z.int().min(0);
 
 /** The first line of an export. */
@@ -386,6 +425,7 @@ export const ExportHead = z
     previous_generated_at,
     newest_observed_at,
     channel_limit,
+    score_unit,
     lists: z.array(z.strictObject({ window, count, total })).meta({
       description: "The lists that follow, in this order: `count` is the lines of one, `total` its last rank",
     }),

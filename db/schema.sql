@@ -98,7 +98,7 @@ CREATE TABLE trending (
   views INTEGER NOT NULL CHECK (views >= 0),
   views_per_hour REAL NOT NULL CHECK (views_per_hour >= 0),
   previous_views_per_hour REAL CHECK (previous_views_per_hour >= 0),
-  previous_rank INTEGER CHECK (previous_rank >= 1), -- about an hour before; null when it was not in the list, or nothing is known
+  previous_rank INTEGER CHECK (previous_rank >= 1), expected_views REAL CHECK (expected_views >= 0), -- about an hour before; null when it was not in the list, or nothing is known
   PRIMARY KEY (generation, region, window, category, rank)
 ) STRICT, WITHOUT ROWID;
 
@@ -373,4 +373,23 @@ CREATE TABLE rank_traffic (
   counted_since INTEGER NOT NULL,
   counted_at INTEGER NOT NULL,
   PRIMARY KEY (region, rank_group)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE served_hours (
+  region TEXT NOT NULL REFERENCES regions (code),
+  hour INTEGER NOT NULL CHECK (hour BETWEEN 0 AND 23),
+  lists REAL NOT NULL CHECK (lists >= 0),
+  minutes REAL NOT NULL CHECK (minutes >= 0),
+  counted_at INTEGER NOT NULL,
+  PRIMARY KEY (region, hour)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE list_impressions (
+  region TEXT NOT NULL REFERENCES regions (code),
+  window TEXT NOT NULL,
+  category TEXT NOT NULL, -- the list's name
+  rank_group INTEGER NOT NULL CHECK (rank_group >= 1),
+  impressions REAL NOT NULL CHECK (impressions >= 0),
+  counted_at INTEGER NOT NULL,
+  PRIMARY KEY (region, window, category, rank_group)
 ) STRICT, WITHOUT ROWID;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { windowHours, windows } from "@trendvault/contract/lists";
-import { explanationUrl } from "@trendvault/contract/queries";
+import { explanationUrl, missing } from "@trendvault/contract/queries";
 import { About, Explanation } from "@trendvault/contract/responses";
 import { DatabaseBuilder } from "@trendvault/kit/database";
 import { newFolder } from "@trendvault/kit/machine";
@@ -98,9 +98,11 @@ function wordsFor({ window, place, counts, channel_limit, visitors }: Explanatio
   if (unlimited !== place.rank) {
     words.push(`without it, in ${window}: ${unlimited === null ? "beyond the end" : `rank ${unlimited}\n`}`);
   }
-  const rate = counts?.views_per_hour ?? 0;
-  const written = rate.toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-  words.push(`  rate      ${written} views an hour`);
+  const rate = counts?.views_per_hour.toLocaleString("en", {
+    minimumFractionDigits: 1,
+    maximumFractionDigits: 1,
+  });
+  words.push(rate === undefined ? "nobody has counted its views here" : `  rate      ${rate} views an hour`);
   if (visitors === null) return words;
   words.push(`open it: `, visitors.is_held ? "  held " : /\n {2}explored/);
   words.push(place.is_explored ? new RegExp(`earned, to learn about it: .*${window}`) : "explored");
@@ -108,7 +110,7 @@ function wordsFor({ window, place, counts, channel_limit, visitors }: Explanatio
 }
 
 function scoreInText(text: string, window: string): number {
-  const [, score = ""] = new RegExp(`^ {2}${window} .* ([0-9,.]+) views expected`, "m").exec(text) ?? [];
+  const [, score = ""] = new RegExp(`^ {2}${window} .* score +([0-9,.]+)`, "m").exec(text) ?? [];
   return Number(score.replaceAll(",", ""));
 }
 
@@ -145,8 +147,8 @@ test("what a visitor did is said in sums only, as they were stored", async () =>
   const { visitors } = Explanation.parse(await (await origin.ask("/api/videos/v0/explain?region=DE")).json());
   const { text } = explainByCommand("DE", "v0");
   // Both are rounded, and not to the same digits: what is between two of them may be written as either.
-  const weight = numberAfter("weight against the forecast ", text);
-  expect(Math.abs(weight - (visitors?.weight ?? Number.NaN))).toBeLessThan(0.0056);
+  const seen = numberAfter("  seen      ", text.replaceAll(",", ""));
+  expect(Math.abs(seen - (visitors?.impressions ?? Number.NaN))).toBeLessThan(0.11);
   const appeal = numberAfter("open it: ", text);
   expect(Math.abs(appeal - 100 * (visitors?.prior_click_through_rate ?? Number.NaN))).toBeLessThan(0.0056);
 });
@@ -162,10 +164,17 @@ test("a video that is known but not listed is said to be so; what is unknown or 
   const fresh = await openTestOrigin(join(folder, "trendvault.db"));
   const explanation = Explanation.parse(await (await fresh.ask("/api/videos/v1/explain?region=gb")).json());
   expect(explanation).toMatchObject({ place: null, forecast: null, counts: { views: 24 } });
-  expect(explanation.sentences[0]).toBe(
-    "“Title 1” is not in the list of United Kingdom for the next 24 hours, over all categories.",
-  );
-  expect((await fresh.ask("/api/videos/v1/explain?region=FR")).status).toBe(404);
+  const { reason, score, last_rank, last_score } = explanation.absence ?? {};
+  expect([reason, last_rank]).toEqual(["channel-limit", videoCount - 1]); // it was taken from its place; v5 is in no list
+  expect(score).toBeGreaterThan(last_score ?? Number.NaN);
+  const { text } = run(["explain", "GB", "v1"]);
+  expect(text).toMatch(/^ {2}day +not in the list .*the limit by channel moves it behind the end/m);
+  expect(Math.abs(scoreInText(text, "day") - (score ?? Number.NaN))).toBeLessThan(0.56);
+  const elsewhere = await fresh.ask("/api/videos/v1/explain?region=FR");
+  expect([elsewhere.status, ((await elsewhere.json()) as { detail: string }).detail]).toEqual([
+    404,
+    missing.region,
+  ]);
   expect((await fresh.ask("/api/videos/v5/explain?region=GB")).status).toBe(404);
   fresh.watcher.close();
 });

@@ -96,5 +96,15 @@ test("a video that was taken down is in no page of it, and a video's ranks are t
     [3, "video23"],
   ]);
   const { trending } = await read(opened, "/api/videos/video21");
-  expect(trending).toEqual([{ region: "DE", window: "day", category: null, rank: 21, score: 40_001.6 }]);
+  expect(trending).toEqual([
+    {
+      region: "DE",
+      window: "day",
+      category: null,
+      rank: 21,
+      score: 40_001.6,
+      expected_views: 400,
+      score_unit: "views",
+    },
+  ]);
 });

@@ -193,10 +193,11 @@ export class DatabaseBuilder {
         ],
       );
       const score = 1000.04 * (videos.length - index);
-      this.database.run("INSERT INTO trending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [
+      this.database.run("INSERT INTO trending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [
         ...[generation, region, window, category, index + 1, id, score],
         ...[5000 + index, score / 24, index % 2 === 0 ? score / 48 : null],
         video.previousRank ?? null,
+        score / 100,
       ]);
     }
   }

@@ -36,15 +36,16 @@ function contentOf(making: About): ViewElement[] {
     h("p", {}, h("a", { href: pagePath }, "Back to the list")),
     h("h1", {}, "How this list is made"),
     p(
-      "A list is ordered by a forecast: the views that each video is expected to get in the time ahead. Nothing is known" +
-        " or stored about you: everybody in a country gets the same list.",
+      (making.impressions_counted
+        ? "Where visitors' impressions and clicks are counted, a list is ordered by how many of those who see a video are" +
+          " expected to open it; elsewhere by the views that it is expected to get in the time ahead."
+        : "A list is ordered by a forecast: the views that each video is expected to get in the time ahead.") +
+        " Nothing is known or stored about you: everybody in a country gets the same list.",
     ),
     h("h2", {}, "What counts, in the order of its weight"),
     h(
       "ol",
       {},
-      h("li", {}, "How many views a video gained lately, per hour. Recent hours count most."),
-      h("li", {}, "Its age: the older a video is, the faster its views are expected to become fewer."),
       making.impressions_counted
         ? h(
             "li",
@@ -53,6 +54,8 @@ function contentOf(making: About): ViewElement[] {
               " known, not who did it.",
           )
         : null,
+      h("li", {}, "How many views a video gained lately, per hour. Recent hours count most."),
+      h("li", {}, "Its age: the older a video is, the fewer are expected to watch it."),
       limit.within_ranks === 0
         ? null
         : h(

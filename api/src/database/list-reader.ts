@@ -38,6 +38,10 @@ export class ListReader {
   }
 
   /** Why a video is where it is, or null when nothing is known of it in that region. @throws DatabaseUnreadable */
+  hasVideo(id: string): boolean {
+    return this.#watcher.read((store) => store.hasVideo(id));
+  }
+
   readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null {
     return this.#watcher.read((store) => store.readExplanation(key, generation));
   }

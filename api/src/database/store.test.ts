@@ -67,9 +67,12 @@ test.each([
 
 test("the places of a video are looked up by its id, not by reading the generation", () => {
   const builder = new DatabaseBuilder();
-  const plan = builder.database.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${placesSql}`).all();
+  const plan = builder.database
+    .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${placesSql("NULL")}`)
+    .all();
   builder.remove();
   expect(plan.map(({ detail }) => detail)).toEqual([
     "SEARCH trending USING INDEX trending_by_video (generation=? AND video_id=?)",
+    "SEARCH generation_regions USING PRIMARY KEY (generation=? AND region=?)",
   ]);
 });

@@ -109,6 +109,11 @@ export class Store {
     return this.#inTransaction(() => readListedVideos(this.#database, generation));
   }
 
+  /** Whether a video is known, in whatever region, and was not taken down. */
+  hasVideo(id: string): boolean {
+    return this.#inTransaction(() => this.#database.query<object, [string]>(videoSql).get(id) !== null);
+  }
+
   /** Why a video is where it is, or null when nothing is known of it in that region. */
   readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null {
     const readParts = this.#readParts;
@@ -240,7 +245,15 @@ type VideoRow = {
 };
 
 /** A rank in a list, whose name (contract/lists.ts) is in `category`. */
-export type ListPlace = { region: string; window: Window; category: string; rank: number; score: number };
+export type ListPlace = {
+  region: string;
+  window: Window;
+  category: string;
+  rank: number;
+  score: number;
+  expected_views: number | null;
+  look_weight: number | null;
+};
 
 type Observation = { region: string; observed_at: number; views: number };
 
@@ -253,21 +266,26 @@ const videoSql = `SELECT id, title, channel, category, language, published_at, d
   FROM videos WHERE id = ?1 AND NOT (${isRemovedSql})`;
 
 // Left to itself, SQLite reads the whole generation, because the primary key has the order that is asked for, too.
-export const placesSql = `SELECT region, window, category, rank, round(score, 1) AS score
-  FROM trending INDEXED BY trending_by_video
+export const placesSql = (
+  expectedViews: string,
+) => `SELECT region, window, category, rank, round(score, 1) AS score,
+    round(${expectedViews}, 1) AS expected_views, look_weight
+  FROM trending INDEXED BY trending_by_video CROSS JOIN generation_regions USING (generation, region)
   WHERE generation = ?1 AND video_id = ?2 ORDER BY region, window, category`;
 
 /** Prepares the statements once; the returned function reads one video, inside a transaction. */
 function prepareVideoQuery(database: Database) {
   const video = database.query<VideoRow, [string]>(videoSql);
-  const places = database.query<ListPlace, [number, string]>(placesSql);
+  const expectedViews = findExpectedViews(database);
+  const places = (ranking: number, id: string) =>
+    database.query<ListPlace, [number, string]>(placesSql(expectedViews())).all(ranking, id);
   const observations = database.query<Observation, [string, number, null]>(historySql);
   return (id: string, generation: Generation): VideoRecord | null => {
     const found = video.get(id);
     if (found === null) return null;
     return {
       video: found,
-      places: joinPlaces(generation, (ranking) => places.all(ranking, id)),
+      places: joinPlaces(generation, (ranking) => places(ranking, id)),
       observations: observations.all(id, observationsPerRegion, null),
     };
   };
@@ -287,6 +305,7 @@ export type ListRow = {
   rank: number;
   video_id: string;
   score: number;
+  expected_views: number | null;
   views: number;
   views_per_hour: number;
   previous_views_per_hour: number | null;
@@ -312,6 +331,8 @@ export type ListPage = {
     maxPerChannel: number;
     maxPerChannelRanks: number;
   };
+  /** From 0 to 1; null without impressions. */
+  impressionWeight: number | null;
   newestObservedAt: number | null;
   total: number;
   rows: ListRow[];
@@ -319,19 +340,21 @@ export type ListPage = {
 
 const listWhere = "generation = ?1 AND trending.region = ?2 AND window = ?3 AND trending.category = ?4";
 
-const headSql = `SELECT published_at, previous_at, max_per_channel, max_per_channel_ranks, newest_observed_at FROM generations
+const headSql = `SELECT published_at, previous_at, max_per_channel, max_per_channel_ranks, newest_observed_at, look_weight FROM generations
   JOIN generation_regions ON generation = id AND region = ?2 WHERE id = ?1`;
 
 const totalSql = `SELECT rank AS total FROM trending WHERE ${listWhere} ORDER BY rank DESC LIMIT 1`;
 
-const rowsSql = rowsQuery("", "");
-const chartRowsSql = rowsQuery(
-  ", hour, hourly_views.views AS hourly_views",
-  "LEFT JOIN hourly_views ON hourly_views.region = trending.region AND hourly_views.video_id = trending.video_id",
-);
+const rowsSql = (expectedViews: string) => rowsQuery(expectedViews, "", "");
+const chartRowsSql = (expectedViews: string) =>
+  rowsQuery(
+    expectedViews,
+    ", hour, hourly_views.views AS hourly_views",
+    "LEFT JOIN hourly_views ON hourly_views.region = trending.region AND hourly_views.video_id = trending.video_id",
+  );
 
-function rowsQuery(columns: string, join: string): string {
-  return `SELECT rank, trending.video_id, score, trending.views, views_per_hour, previous_views_per_hour,
+function rowsQuery(expectedViews: string, columns: string, join: string): string {
+  return `SELECT rank, trending.video_id, score, ${expectedViews} AS expected_views, trending.views, views_per_hour, previous_views_per_hour,
     title, channel, videos.category AS category, published_at, thumb_base, url, previous_rank, (${isRemovedSql}) AS removed${columns}
   FROM trending JOIN videos ON videos.id = trending.video_id ${join}
   WHERE ${listWhere} AND rank > ?5 ORDER BY rank LIMIT ?6`;
@@ -344,18 +367,29 @@ type Head = {
   max_per_channel: number;
   max_per_channel_ranks: number;
   newest_observed_at: number | null;
+  look_weight: number | null;
 };
+
+/**
+ * The column of trending, for SQL; NULL while the writer has not made it. A migration may come while the database is open.
+ */
+function findExpectedViews(database: Database): () => string {
+  const find = "SELECT 1 FROM pragma_table_info('trending') WHERE name = 'expected_views'";
+  let isThere = false;
+  return () => {
+    isThere ||= database.query(find).get() !== null;
+    return isThere ? "trending.expected_views" : "NULL";
+  };
+}
 
 /** Prepares the statements once; the returned function reads one page, inside a transaction. */
 function prepareListPageQuery(database: Database) {
   const head = database.query<Head, [number, string]>(headSql);
   const total = database.query<{ total: number }, List>(totalSql);
-  const rows = prepareRows(database, rowsSql);
-  let chartRows: typeof rows | null = null;
+  const expectedViews = findExpectedViews(database);
   const rowsOf = ({ fields }: TrendingQuery) => {
-    if (fields !== "chart") return rows;
-    chartRows ??= prepareRows(database, chartRowsSql);
-    return chartRows;
+    const sql = fields === "chart" ? chartRowsSql : rowsSql;
+    return database.query<ListRow & { removed: 0 | 1 }, [...List, number, number]>(sql(expectedViews()));
   };
   return (query: TrendingQuery, start: PageStart): ListPage | null => {
     const found = head.get(start.generation, query.region);
@@ -363,6 +397,7 @@ function prepareListPageQuery(database: Database) {
     const list: List = [start.generation, query.region, query.window, listName(query)];
     const page = {
       generation: describeGeneration(start.generation, found),
+      impressionWeight: found.look_weight,
       newestObservedAt: found.newest_observed_at,
       total: total.get(...list)?.total ?? 0,
       rows: rowsOf(query).all(...list, start.afterRank, query.limit),
@@ -370,10 +405,6 @@ function prepareListPageQuery(database: Database) {
     requireWhole(page, start.afterRank, query.limit);
     return { ...page, rows: page.rows.filter(({ removed }) => removed === 0) };
   };
-}
-
-function prepareRows(database: Database, sql: string) {
-  return database.query<ListRow & { removed: 0 | 1 }, [...List, number, number]>(sql);
 }
 
 function describeGeneration(id: number, head: Head): ListPage["generation"] {
@@ -415,6 +446,8 @@ export type ExplanationRecord = {
     max_per_channel_ranks: number;
   };
   place: PlaceRow | null;
+  /** Null for a video that is in this list. */
+  absence: AbsenceRow | null;
   counts: CountsRow | null;
   /** Null for a video that is in none of the lists over all categories. */
   parts: Parts | null;
@@ -423,8 +456,23 @@ export type ExplanationRecord = {
 type PlaceRow = {
   rank: number;
   score: number;
+  expected_views: number | null;
+  look_weight: number | null;
   total: number;
   is_explored: 0 | 1;
+};
+
+type AbsenceRow = {
+  look_weight: number | null;
+  published_at: number;
+  /** Of the region's view counts. */
+  newest_observed_at: number | null;
+  last_rank: number;
+  last_score: number | null;
+  /** When the video was counted first, else announced. */
+  known_since: number;
+  /** Null where none are counted in the region. */
+  impressions: number | null;
 };
 
 type CountsRow = {
@@ -472,17 +520,39 @@ const explainedVideoSql = `SELECT id, title, channel, category, published_at FRO
 
 const madeSql = `SELECT formula, taper_hours, max_per_channel, max_per_channel_ranks FROM generations WHERE id = ?1`;
 
-const placeSql = `SELECT t.rank, round(t.score, 1) AS score,
+const placeSql = (expectedViews: string) => `SELECT trending.rank, round(score, 1) AS score,
+    round(${expectedViews}, 1) AS expected_views, look_weight,
     (SELECT max(rank) FROM trending WHERE generation = ?1 AND region = ?2 AND window = ?4 AND category = '') AS total,
     e.rank IS NOT NULL AS is_explored
-  FROM trending AS t INDEXED BY trending_by_video
+  FROM trending INDEXED BY trending_by_video
+  CROSS JOIN generation_regions USING (generation, region)
   LEFT JOIN explored_ranks AS e USING (generation, region, window, category, rank)
-  WHERE t.generation = ?1 AND t.region = ?2 AND t.video_id = ?3 AND t.window = ?4 AND t.category = ''`;
+  WHERE trending.generation = ?1 AND trending.region = ?2 AND video_id = ?3 AND trending.window = ?4
+    AND trending.category = ''`;
 
 const rankedSql = `SELECT look_weight, t.views, t.views_per_hour, t.previous_views_per_hour
   FROM trending AS t INDEXED BY trending_by_video
   JOIN generation_regions USING (generation, region)
   WHERE generation = ?1 AND region = ?2 AND t.video_id = ?3 AND t.category = '' LIMIT 1`;
+
+const absenceSql = (impressions: string) => `SELECT look_weight, published_at, newest_observed_at,
+    ifnull(last.rank, 0) AS last_rank, round(last.score, 1) AS last_score,
+    coalesce((SELECT first_observed_at FROM velocity WHERE video_id = ?3 AND region = ?2),
+      (SELECT announced_at FROM catalogue WHERE video_id = ?3 AND region = ?2), 0) AS known_since,
+    iif(look_weight IS NULL, NULL, ${impressions}) AS impressions
+  FROM generation_regions JOIN generations ON id = generation LEFT JOIN (
+    SELECT rank, score FROM trending WHERE generation = ?1 AND region = ?2 AND window = ?4 AND category = ''
+    ORDER BY rank DESC LIMIT 1) AS last
+  WHERE generation = ?1 AND region = ?2`;
+
+// Files of followers have no sums of visitors.
+const impressionsTableSql = "SELECT 1 FROM sqlite_schema WHERE name = 'impressions'";
+const impressionsSql = "(SELECT total(impressions) FROM impressions WHERE region = ?2 AND video_id = ?3)";
+
+function readAbsence(database: Database, key: [number, string, string], window: Window): AbsenceRow | null {
+  const impressions = database.query(impressionsTableSql).get() === null ? "NULL" : impressionsSql;
+  return database.query<AbsenceRow, [...typeof key, string]>(absenceSql(impressions)).get(...key, window);
+}
 
 const velocitySql = `SELECT views, last_observed_at AS counted_at, views_per_hour, rated_at, previous_views_per_hour
   FROM velocity WHERE video_id = ?1 AND region = ?2`;
@@ -499,14 +569,17 @@ function readExplanation(
   const made = database.query<ExplanationRecord["made"], [number]>(madeSql).get(generation);
   if (video === null || made === null) return null;
   const key: [number, string, string] = [generation, region, id];
-  const place = database.query<PlaceRow, [...typeof key, string]>(placeSql).get(...key, window);
+  const place = database
+    .query<PlaceRow, [...typeof key, string]>(placeSql(findExpectedViews(database)()))
+    .get(...key, window);
+  const absence = place === null ? readAbsence(database, key, window) : null;
   const ranked = database.query<RankedRow, typeof key>(rankedSql).get(...key);
   const stored = ranked === null ? null : readParts(generation, { id, region, window });
   if (ranked === null || stored === null) {
     const counts = database.query<CountsRow, [string, string]>(velocitySql).get(id, region);
-    return { video, made, place, counts, parts: null };
+    return { video, made, place, absence, counts, parts: null };
   }
-  return { video, made, place, ...describeParts(ranked, stored) };
+  return { video, made, place, absence, ...describeParts(ranked, stored) };
 }
 
 // The order is that of the writer's ExplainedVideo.php.

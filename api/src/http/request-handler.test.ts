@@ -63,6 +63,7 @@ describe("a request", () => {
       category: null,
       published_at: "2026-11-19T10:40:00Z",
       score: 30001.2,
+      expected_views: 300,
       velocity: { views_per_hour: 1250.1, previous_views_per_hour: 625, views: 5000 },
       thumbs: ["https://thumbs.example/video1/hq.webp", "https://thumbs.example/video1/sd.webp"],
       url: null,

@@ -77,9 +77,33 @@ describe("paths", () => {
     );
     const video = (await (await origin.ask("/api/videos/video2")).json()) as Record<string, unknown>;
     expect(video.trending).toEqual([
-      { region: "DE", window: "day", category: "Music", rank: 2, score: 1000 },
-      { region: "DE", window: "now", category: null, rank: 2, score: 2000.1 },
-      { region: "GB", window: "day", category: null, rank: 2, score: 29001.2 },
+      {
+        region: "DE",
+        window: "day",
+        category: "Music",
+        rank: 2,
+        score: 1000,
+        expected_views: 10,
+        score_unit: "views",
+      },
+      {
+        region: "DE",
+        window: "now",
+        category: null,
+        rank: 2,
+        score: 2000.1,
+        expected_views: 20,
+        score_unit: "views",
+      },
+      {
+        region: "GB",
+        window: "day",
+        category: null,
+        rank: 2,
+        score: 29001.2,
+        expected_views: 290,
+        score_unit: "views",
+      },
     ]);
     expect(video.history).toEqual([
       {

@@ -7,23 +7,46 @@ const visitors = {
   ...{ prior_click_through_rate: 0.5, upper_click_through_rate: 0.4, is_held: false },
 };
 
-test("the sentences of the examples.explanation are what is written of its facts", () => {
+test("the sentences of the example are what is written of its facts", () => {
   expect(explanationSentences(examples.explanation)).toEqual(examples.explanation.sentences);
 });
 
+const example = examples.explanation;
+const place = example.place as NonNullable<typeof example.place>;
+const firstSentence = (placed: Partial<typeof place>, facts: Partial<typeof example> = {}) =>
+  explanationSentences({ ...example, place: { ...place, ...placed }, ...facts })[0];
+
 test.each([
-  ["no impressions are counted", null, "it is expected to get 182,341 more views there in that time."],
+  ["views", "it is expected to get 182,341 more views there in that time."],
   [
-    "impressions weigh nothing yet",
-    { ...visitors, weight: 0 },
-    "it is expected to get 182,341 more views there",
+    "mixed",
+    "a geometric mean of the views forecast for that time and of the clicks that the first rank would bring, which weigh 26.9 %.",
   ],
-  [
-    "impressions weigh",
-    visitors,
-    "its score of 182,341 is a mean of the views expected in that time and of those",
-  ],
-  ["impressions weigh", visitors, "which weigh 26.9 %."],
-])("where %s, the score is said to be what it is", (_, counted, words) => {
-  expect(explanationSentences({ ...examples.explanation, visitors: counted })[0]).toContain(words);
+  ["clicks", "the first rank would bring it 182,341 clicks in that time."],
+] as const)("a score of %s is said to be what it is", (score_unit, words) => {
+  expect(firstSentence({ score_unit }, { visitors })).toContain(words);
+});
+
+test("a place says what it is expected to bring where that is known, and that it was not earned", () => {
+  const words = "this place is expected to bring 12.5 clicks in that time.";
+  expect(firstSentence({ expected_views: 12.5 })).toEndWith(words);
+  const explored = firstSentence(
+    { expected_views: 12.5, is_explored: true, score_unit: "clicks" },
+    { visitors },
+  );
+  expect(explored).toEndWith(`so that something is learned of it; ${words}`);
+  expect(explored).not.toContain("182,341");
+});
+
+test("nothing is said of views that nobody counted, or of impressions that nobody had", () => {
+  const sentences = explanationSentences({
+    ...example,
+    counts: null,
+    visitors: { ...visitors, impressions: 0 },
+  });
+  expect(sentences[0]).toEndWith("nobody has counted its views, so its age places it.");
+  expect(sentences.slice(1)).toEqual([
+    "Nobody has counted its views there; it is 15.5 hours old.",
+    "Nobody has seen it in these lists yet; 50 % of those who see it are expected to open it at the first rank.",
+  ]);
 });

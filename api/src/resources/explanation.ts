@@ -1,13 +1,15 @@
-import { describeHours, windowHours } from "@trendvault/contract/lists";
+import { describeHours, uncountedHours, windowHours } from "@trendvault/contract/lists";
 import { explanationUrl, missing, parseExplainQuery } from "@trendvault/contract/queries";
 import { regions } from "@trendvault/contract/regions";
 import type { Explanation } from "@trendvault/contract/responses";
 import type { Ranking } from "../database/generation.ts";
 import type { ExplanationKey, ExplanationRecord } from "../database/store.ts";
 import { fixedContent, formatTime, jsonBody, Refusal, type Resource, unpublishedRegion } from "./resource.ts";
+import { scoreUnitOf } from "./trending.ts";
 
 type ExplanationReader = {
   readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null;
+  hasVideo(id: string): boolean;
 };
 
 /** Why a video is where it is in the list that a query string (without its "?") names. */
@@ -26,13 +28,14 @@ export function explanationResource(
       const region = generation.regions.get(key.region);
       if (region === undefined) return unpublishedRegion;
       const record = reader.readExplanation(key, region.id);
-      if (record === null) return unknown;
+      if (record === null) return reader.hasVideo(id) ? elsewhere : unknown;
       return fixedContent(jsonBody(JSON.stringify(describe(record, key, region))));
     },
   };
 }
 
 const unknown = new Refusal("not-found", missing.explanation);
+const elsewhere = new Refusal("not-found", missing.region);
 
 function describe(record: ExplanationRecord, { region, window }: ExplanationKey, generation: Ranking) {
   const { video, made } = record;
@@ -47,6 +50,7 @@ function describe(record: ExplanationRecord, { region, window }: ExplanationKey,
     generated_at: formatTime(generation.publishedAt),
     formula: made.formula,
     place: describePlace(record),
+    absence: describeAbsence(record, window),
     counts: describeCounts(record),
     forecast: describeForecast(record, window),
     channel_limit: { videos: made.max_per_channel, within_ranks: made.max_per_channel_ranks },
@@ -64,7 +68,55 @@ function describePlace({ place, parts }: ExplanationRecord): Explanation["place"
     rank_without_channel_limit: unlimited === undefined ? place.rank : unlimited,
     is_explored: place.is_explored === 1,
     score: place.score,
+    expected_views: place.expected_views,
+    score_unit: scoreUnitOf(place.look_weight),
   };
+}
+
+const fewImpressions = 100; // below that, the prior says more than they do
+const assumedAgeHours = 76; // when it was first counted, of a video without a time of publication
+
+function describeAbsence(
+  { absence, counts, made, video }: ExplanationRecord,
+  window: ExplanationKey["window"],
+): Explanation["absence"] {
+  if (absence === null) return null;
+  const { look_weight, last_rank, last_score, impressions } = absence;
+  const score_unit = scoreUnitOf(look_weight);
+  const starts = Math.min(
+    video.published_at ?? absence.known_since - assumedAgeHours * 3600,
+    absence.known_since,
+  );
+  const score =
+    counts === null || made.taper_hours === null || score_unit !== "views"
+      ? null
+      : roundTo(forecast(counts, absence.published_at, starts, made.taper_hours, windowHours[window]), 1);
+  const known = impressions === null ? null : roundTo(impressions, 1);
+  const facts = { score, score_unit, last_rank, last_score, impressions: known };
+  return { reason: reasonOf(absence, counts, facts), ...facts };
+}
+
+function reasonOf(
+  { known_since, published_at, newest_observed_at: newest }: NonNullable<ExplanationRecord["absence"]>,
+  counts: ExplanationRecord["counts"],
+  { score, score_unit, last_score, impressions }: Omit<NonNullable<Explanation["absence"]>, "reason">,
+): string {
+  if (known_since > published_at) return "new";
+  if (counts !== null && counts.counted_at < (newest ?? 0) - uncountedHours * 3600) return "not-counted";
+  if (score_unit !== "views" && (impressions ?? 0) < fewImpressions) return "few-impressions";
+  return score !== null && score > (last_score ?? 0) ? "channel-limit" : "score";
+}
+
+/** The formula of docs/ranking.md; times are Unix seconds. */
+function forecast(
+  { views_per_hour, rated_at }: NonNullable<ExplanationRecord["counts"]>,
+  now: number,
+  starts: number,
+  taper: number,
+  hours: number,
+): number {
+  const age = (at: number) => Math.max(0, at - starts) / 3600 + taper;
+  return (views_per_hour * hours * age(rated_at) ** 2) / (age(now) * (age(now) + hours));
 }
 
 function describeCounts({ counts }: ExplanationRecord): Explanation["counts"] {
@@ -122,29 +174,54 @@ export function explanationSentences(facts: Facts): string[] {
 function placeSentence(facts: Facts): string {
   const { title, place, region, window } = facts;
   const list = `the list of ${nameOf(region)} for the next ${describeHours(windowHours[window])}, over all categories`;
-  if (place === null) return `“${title}” is not in ${list}.`;
-  const { rank, total, score } = place;
-  return `“${title}” is at rank ${rank} of ${total} in ${list}: ${scoreText(score, facts)}.`;
+  if (place === null) return `“${title}” is not in ${list}${absenceText(facts)}.`;
+  return `“${title}” is at rank ${place.rank} of ${place.total} in ${list}: ${scoreText(place, facts)}.`;
 }
 
-/** A score in which impressions weigh is no number of views: it is a mean of two (docs/ranking.md). */
-function scoreText(score: number, { counts, visitors }: Facts): string {
-  if (visitors === null || visitors.weight === 0) {
-    return `it is expected to get ${number(score)} ${counts === null ? "" : "more "}views there in that time`;
-  }
-  const weight = number(100 * visitors.weight);
-  return (
-    `its score of ${number(score)} is a mean of the views expected in that time and of those that the first rank of ` +
-    `the list would bring it, which weigh ${weight} %`
-  );
+/** What a score counts follows from its unit (docs/ranking.md); an explored video has none of its own. */
+function scoreText(place: NonNullable<Facts["place"]>, { counts, visitors }: Facts): string {
+  const { score, score_unit, is_explored, expected_views } = place;
+  const texts = {
+    views:
+      counts === null
+        ? "nobody has counted its views, so its age places it"
+        : `it is expected to get ${number(score)} more views there in that time`,
+    mixed:
+      `its score of ${number(score)} is a geometric mean of the views forecast for that time and of the clicks that the ` +
+      `first rank would bring, which weigh ${number(100 * (visitors?.weight ?? 0))} %`,
+    clicks: `the first rank would bring it ${number(score)} clicks in that time`,
+  };
+  const text = is_explored
+    ? "it is above the rank that it has earned, so that something is learned of it"
+    : texts[score_unit as keyof typeof texts];
+  return expected_views === null
+    ? text
+    : `${text}; this place is expected to bring ${number(expected_views)} clicks in that time`;
 }
 
-function countsSentence({ counts, forecast, generated_at }: Facts): string {
+function absenceText({ absence, channel_limit }: Facts): string {
+  if (absence === null) return "";
+  const { score, last_rank, last_score, impressions } = absence;
+  const last = last_score === null ? "" : `, rank ${last_rank}, has a score of ${number(last_score)}`;
+  const texts = {
+    new: "; it came after the list was made",
+    "not-counted": `: its views have not been counted for ${uncountedHours} hours`,
+    "few-impressions": `: ${number(impressions ?? 0)} impressions are too few to rank it by; the last one${last}`,
+    "channel-limit": `: a channel has at most ${channel_limit.videos} videos in the first ${channel_limit.within_ranks} ranks, and the list ends before its place behind them`,
+    score:
+      score === null
+        ? `: its score is too low; the last one${last}`
+        : `: its score of ${number(score)} is too low; the last one${last}`,
+  };
+  return texts[absence.reason as keyof typeof texts];
+}
+
+function countsSentence({ counts, forecast, place, generated_at }: Facts): string {
   const age = forecast === null ? "" : ageText(forecast, generated_at);
-  if (counts === null) return `Its views there are not counted elsewhere${age && `; it is ${age}`}.`;
+  if (counts === null) return `Nobody has counted its views there${age && `; it is ${age}`}.`;
   const { views, counted_at, views_per_hour } = counts;
   const growth = `gaining ${number(views_per_hour)} an hour`;
-  return `It had ${number(views)} views when they were counted on ${timeText(counted_at)}, ${growth}${age && `; it is ${age}, and growth slows with age`}.`;
+  return `It had ${number(views)} views when they were counted on ${timeText(counted_at)}, ${growth}${age && `; it is ${age}${place?.score_unit === "clicks" ? "" : ", and growth slows with age"}`}.`;
 }
 
 function ageText({ age_starts_at, is_age_assumed }: NonNullable<Facts["forecast"]>, now: string): string {
@@ -160,12 +237,13 @@ function limitSentence({ place, channel_limit: { videos, within_ranks } }: Facts
   return `A channel has at most ${videos} videos in the first ${within_ranks} ranks, while others have one left; without that limit it would be ${rank}.`;
 }
 
-function visitorsSentence({ visitors, place }: Facts): string | null {
+function visitorsSentence({ visitors }: Facts): string | null {
   if (visitors === null) return null;
-  const rate = `Of those who see it here, ${number(100 * visitors.click_through_rate)} % are expected to open it`;
-  return place?.is_explored === true
-    ? `${rate}; it is above the rank that it has earned, so that something is learned of it.`
-    : `${rate}.`;
+  const { impressions, click_through_rate: rate, prior_click_through_rate: prior } = visitors;
+  const expected = `are expected to open it at the first rank`;
+  return impressions > 0
+    ? `Of those who see it there, ${number(100 * rate)} % ${expected}, by ${number(impressions)} impressions.`
+    : `Nobody has seen it in these lists yet; ${number(100 * prior)} % of those who see it ${expected}.`;
 }
 
 function nameOf(region: string): string {

@@ -13,7 +13,7 @@ import {
   type Resource,
   unpublishedRegion,
 } from "./resource.ts";
-import { describeItem, type PageSources, type VideoLinks } from "./trending.ts";
+import { describeItem, type PageSources, scoreUnitOf, type VideoLinks } from "./trending.ts";
 
 const ranksPerStep = 100;
 
@@ -124,7 +124,7 @@ class ExportContent implements Content {
 }
 
 function describeHead(region: string, lists: readonly ExportedList[]): ExportHead {
-  const { generation, newestObservedAt } = (lists[0] as ExportedList).page;
+  const { generation, newestObservedAt, impressionWeight } = (lists[0] as ExportedList).page;
   return {
     region,
     generation: generation.id,
@@ -132,6 +132,7 @@ function describeHead(region: string, lists: readonly ExportedList[]): ExportHea
     previous_generated_at: formatTimeOrNull(generation.previousAt),
     newest_observed_at: formatTimeOrNull(newestObservedAt),
     channel_limit: { videos: generation.maxPerChannel, within_ranks: generation.maxPerChannelRanks },
+    score_unit: scoreUnitOf(impressionWeight),
     lists: lists.map(({ window, page, count }) => ({ window, count, total: page.total })),
     count: lists.reduce((sum, { count }) => sum + count, 0),
   };

@@ -114,6 +114,7 @@ function describePage(query: TrendingQuery, list: ListPage, linkOf: VideoLinks):
     previous_generated_at: formatTimeOrNull(generation.previousAt),
     newest_observed_at: formatTimeOrNull(list.newestObservedAt),
     channel_limit: { videos: generation.maxPerChannel, within_ranks: generation.maxPerChannelRanks },
+    score_unit: scoreUnitOf(list.impressionWeight),
     count: list.rows.length,
     total: list.total,
     token: "",
@@ -145,6 +146,12 @@ function describeSnippet(row: ListRow, linkOf: VideoLinks): TrendingSnippetPage[
   return { id, rank, title, channel, thumbs: thumbsOf(row.thumb_base), url: linkOf(id, row.url) };
 }
 
+/** The unit of a region's scores, from how much impressions weigh there (0 to 1, or null). */
+export function scoreUnitOf(impressionWeight: number | null): TrendingPage["score_unit"] {
+  if (impressionWeight === null || impressionWeight === 0) return "views";
+  return impressionWeight < 1 ? "mixed" : "clicks";
+}
+
 /** A rank as pages have it. */
 export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["items"][number] {
   return {
@@ -156,6 +163,7 @@ export function describeItem(row: ListRow, linkOf: VideoLinks): TrendingPage["it
     category: row.category,
     published_at: formatTimeOrNull(row.published_at),
     score: roundToTenth(row.score),
+    expected_views: row.expected_views === null ? null : roundToTenth(row.expected_views),
     velocity: {
       views_per_hour: roundToTenth(row.views_per_hour),
       previous_views_per_hour:

@@ -5,7 +5,7 @@ import type { Video } from "@trendvault/contract/responses";
 import type { Generation } from "../database/generation.ts";
 import type { ListPlace, VideoRecord } from "../database/store.ts";
 import { fixedContent, formatTime, formatTimeOrNull, jsonBody, Refusal, type Resource } from "./resource.ts";
-import { thumbsOf, type VideoLinks } from "./trending.ts";
+import { scoreUnitOf, thumbsOf, type VideoLinks } from "./trending.ts";
 
 type VideoReader = { readVideo(id: string, generation: Generation): VideoRecord | null };
 
@@ -50,9 +50,17 @@ function describe(
 }
 
 /** Nothing for the list of a language: whoever does not know those would take it for the one over all categories. */
-function describePlace({ region, window, category: name, ...place }: ListPlace): Video["trending"] {
+function describePlace({
+  region,
+  window,
+  category: name,
+  look_weight,
+  ...place
+}: ListPlace): Video["trending"] {
   const { category = null, language } = choiceOf(name);
-  return language === undefined ? [{ region, window, category, ...place }] : [];
+  return language === undefined
+    ? [{ region, window, category, ...place, score_unit: scoreUnitOf(look_weight) }]
+    : [];
 }
 
 function unknownVideo(): Refusal {

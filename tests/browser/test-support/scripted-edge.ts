@@ -72,7 +72,14 @@ export function listOf({
 }: ListOptions = {}) {
   const after = offset + count;
   return {
-    ...{ region: "DE", window: "day", category: null, generation, previous_generated_at: null },
+    ...{
+      region: "DE",
+      window: "day",
+      category: null,
+      generation,
+      previous_generated_at: null,
+      score_unit: "views",
+    },
     generated_at: new Date(made).toISOString(),
     token: `token-${generation}-${offset}`,
     ...{
@@ -90,7 +97,7 @@ export function listOf({
 function itemOf(rank: number, generation: number) {
   return {
     ...{ id: `video-${rank}`, rank, previous_rank: rank, title: `Title ${rank} of list ${generation}` },
-    ...{ channel: "A channel", category: "Music", published_at: null, score: 1000 },
+    ...{ channel: "A channel", category: "Music", published_at: null, score: 1000, expected_views: null },
     velocity: { views_per_hour: 100, previous_views_per_hour: null, views: 5000 },
     thumbs: [`${scriptedAddress}/none.webp`, `${scriptedAddress}/none.webp`],
     url: `${scriptedAddress}/watch/${rank}`,

@@ -20,7 +20,14 @@ export function itemWith(replaced: Partial<ListItem> = {}): ListItem {
 
 export function listOf(items: ListItem[], replaced: Partial<List> = {}): List {
   const { region, window } = examples.trendingPage;
-  return { region, window, previous_generated_at: "2026-11-21T09:00:00Z", items, ...replaced };
+  return {
+    region,
+    window,
+    score_unit: "views",
+    previous_generated_at: "2026-11-21T09:00:00Z",
+    items,
+    ...replaced,
+  };
 }
 
 export const optionsInEnglish: ListOptions = {

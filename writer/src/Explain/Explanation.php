@@ -14,6 +14,7 @@ use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\ImpressionStore;
 use TrendVault\Writer\Ranking\VisitorParts;
 use TrendVault\Writer\Ranking\Velocity;
+use TrendVault\Writer\Ranking\Window;
 
 /** The facts behind a video's ranks in a region, as of the newest generation. Times are UTC seconds. */
 final readonly class Explanation
@@ -26,14 +27,20 @@ final readonly class Explanation
         ' FROM videos AS v LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1' .
         ' AND (y.video_id IS NOT NULL OR EXISTS (SELECT 1 FROM catalogue WHERE region = ?2 AND video_id = ?1))';
     private const string RANKS = <<<'SQL'
-    SELECT window, rank, score, (SELECT count(*) FROM trending WHERE generation = t.generation AND region = t.region AND window = t.window AND category = '') AS total
+    SELECT window, rank, score, expected_views, (SELECT count(*) FROM trending WHERE generation = t.generation AND region = t.region AND window = t.window AND category = '') AS total
     FROM trending AS t WHERE generation = ?3 AND video_id = ?1 AND region = ?2 AND category = ''
     SQL;
+    private const string LAST = <<<'SQL'
+    SELECT window, max(rank) AS rank, score FROM trending
+    WHERE generation = ? AND region = ? AND category = '' GROUP BY window
+    SQL;
+    private const string REGION = 'SELECT newest_observed_at, look_weight FROM generation_regions WHERE generation = ? AND region = ?';
     private const string HISTORY_FILE = __DIR__ . '/../../../db/queries/video-history.sql';
 
     /**
      * @param ?int $publishedAt of the video; null when it is unknown
-     * @param array<string, array{rank: int, score: float, total: int, ...}> $ranks by window; none where it is not listed
+     * @param array<string, array{rank: int, score: float, expected_views: ?float, total: int, ...}> $ranks by window; none where it is not listed
+     * @param array<string, array{rank: int, score: float, ...}> $last the last rank of each window's list
      * @param array<string, array<int, ?int>> $limited by window and rank: the rank without the limit by channel, where it differs; null beyond the list's end
      * @param list<array{region: string, observed_at: int, views: int}> $history newest first
      */
@@ -50,6 +57,11 @@ final readonly class Explanation
         public int $generationAt,
         public string $formula,
         public array $ranks,
+        public array $last,
+        /** The newest view count of the region; null without any. */
+        public ?int $newestObservedAt,
+        /** How much impressions weigh in scores, from 0 to 1; null where none are counted. */
+        public ?float $impressionWeight,
         public ChannelLimit $channelLimit,
         public array $limited,
         public array $history,
@@ -73,8 +85,12 @@ final readonly class Explanation
         }
         $stored = StoredParts::find($database, $generation['id'], $region, $videoId);
         $velocity = $stored->velocity ?? self::velocity($row);
-        /** @var list<array{window: string, rank: int, score: float, total: int}> $ranks */
+        /** @var list<array{window: string, rank: int, score: float, expected_views: ?float, total: int}> $ranks */
         $ranks = $database->rows(self::RANKS, [$videoId, $region, $generation['id']]);
+        /** @var list<array{window: string, rank: int, score: float}> $last */
+        $last = $database->rows(self::LAST, [$generation['id'], $region]);
+        /** @var ?array{newest_observed_at: ?int, look_weight: ?float} $made */
+        $made = $database->row(self::REGION, [$generation['id'], $region]);
         /** @var list<array{region: string, observed_at: int, views: int}> $history */
         $history = $database->rows((string) file_get_contents(self::HISTORY_FILE), [
             $videoId,
@@ -95,6 +111,9 @@ final readonly class Explanation
             generationAt: $generation['published_at'],
             formula: $generation['formula'],
             ranks: array_column($ranks, null, 'window'),
+            last: array_column($last, null, 'window'),
+            newestObservedAt: $made['newest_observed_at'] ?? null,
+            impressionWeight: $made['look_weight'] ?? null,
             channelLimit: new ChannelLimit(
                 $generation['max_per_channel'],
                 $generation['max_per_channel_ranks'],
@@ -111,6 +130,21 @@ final readonly class Explanation
                 $stored,
             ),
         );
+    }
+
+    /** @return ?float of a video that is not in the list; null where that cannot be told */
+    public function scoreWithoutRank(Window $window): ?float
+    {
+        return match (true) {
+            ($this->impressionWeight ?? 0.0) > 0.0 => $this->visitors?->scores[$window->value] ?? null,
+            $this->velocity->observationCount === 0 => null,
+            default => Forecast::expectedViews(
+                $this->velocity,
+                $this->ageStartsAt,
+                $window,
+                $this->generationAt,
+            ),
+        };
     }
 
     /** @param array{first_observed_at: ?int, first_seen_at: int, ...<string, mixed>} $row with Velocity::COLUMNS, null where nobody observed the video */
@@ -142,8 +176,15 @@ final readonly class VisitorFacts
     WHERE t.generation = ? AND t.video_id = ? AND t.region = ? AND t.category = ''
     SQL;
 
-    /** @param list<string> $exploredWindows where its rank was not earned */
-    private function __construct(public VisitorParts $parts, public array $exploredWindows) {}
+    /**
+     * @param list<string> $exploredWindows where its rank was not earned
+     * @param array<string, float> $scores by window, of a video that is in none of the lists
+     */
+    private function __construct(
+        public VisitorParts $parts,
+        public array $exploredWindows,
+        public array $scores,
+    ) {}
 
     /**
      * What was stored with the generation; for a video that is in none of the lists, from what is stored now.
@@ -159,18 +200,16 @@ final readonly class VisitorFacts
         int $at,
         ?StoredParts $stored,
     ): ?self {
-        $parts = $stored === null ? self::compute($database, $region, $videoId, $at) : $stored->visitors;
+        [$parts, $scores] =
+            $stored === null ? self::compute($database, $region, $videoId, $at) : [$stored->visitors, []];
         $explored = $database->texts(self::EXPLORED, [$generation, $videoId, $region]);
 
-        return $parts === null ? null : new self($parts, $explored);
+        return $parts === null ? null : new self($parts, $explored, $scores);
     }
 
-    private static function compute(
-        Database $database,
-        string $region,
-        string $videoId,
-        int $at,
-    ): ?VisitorParts {
+    /** @return array{?VisitorParts, array<string, float>} and the scores, by window */
+    private static function compute(Database $database, string $region, string $videoId, int $at): array
+    {
         $store = new ImpressionStore($database);
         $counts = $store->counts($region);
         $contenders = [];
@@ -188,12 +227,18 @@ final readonly class VisitorFacts
         }
         $place = array_search("#$videoId", array_keys($contenders), true);
         if ($place === false) {
-            return null;
+            return [null, []];
         }
         $contenders = array_values($contenders);
         $model = new ClickModel($contenders, $at, $store->traffic($region, $at));
 
-        return VisitorParts::of($contenders[$place]->counts, $model->weight(), $model->rate($place), $at);
+        $rate = $model->rate($place);
+        $scores = [];
+        foreach (Window::cases() as $window) {
+            $scores[$window->value] = $model->score($contenders[$place], $rate, $window);
+        }
+
+        return [VisitorParts::of($contenders[$place]->counts, $model->weight(), $rate, $at), $scores];
     }
 }
 

@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Explain;
 
 use TrendVault\Writer\Ranking\ClickCounts;
 use TrendVault\Writer\Ranking\Forecast;
+use TrendVault\Writer\Ranking\RankableVideos;
 use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Time\Rfc3339;
 
@@ -13,6 +14,7 @@ use TrendVault\Writer\Time\Rfc3339;
 final readonly class ExplanationReport
 {
     private const int HOUR_SECONDS = 3600;
+    private const float FEW_IMPRESSIONS = 100.0;
 
     public function __construct(private Explanation $explanation) {}
 
@@ -29,13 +31,8 @@ final readonly class ExplanationReport
             "In $facts->region, generation $facts->generation of $publishedAt, $facts->formula:",
             ...array_map($this->windowLine(...), Window::cases()),
             '',
-            $this->rateLine(),
-            $this->earlierRateLine(),
-            $this->ageLine(),
-            sprintf(
-                '  forecast  rate falls with the square of (age + %.0f h), so the older, the slower',
-                Forecast::TAPER_HOURS,
-            ),
+            $this->unitLine(),
+            ...$this->countLines(),
             sprintf(
                 '  limit     at most %d videos of a channel in the first %d',
                 $facts->channelLimit->videos,
@@ -75,13 +72,14 @@ final readonly class ExplanationReport
         $explored = $facts->exploredWindows;
 
         return [
-            sprintf(
-                '  seen      %s impressions in the lists, and %s clicks (half-life %.0f h); weight against the forecast %.2f',
-                number_format($facts->parts->impressions, 1),
-                number_format($facts->parts->clicks, 1),
-                ClickCounts::HALF_LIFE_HOURS,
-                $facts->parts->weight,
-            ),
+            $facts->parts->impressions > 0.0
+                ? sprintf(
+                    '  seen      %s impressions in the lists, and %s clicks (half-life %.0f h)',
+                    number_format($facts->parts->impressions, 1),
+                    number_format($facts->parts->clicks, 1),
+                    ClickCounts::HALF_LIFE_HOURS,
+                )
+                : '  seen      by nobody in these lists yet',
             sprintf(
                 '  clicks    of those who see it, %.2f %% open it: %.2f %% expected before any impression, %.2f %% if it is one deviation better',
                 100 * $facts->parts->mean,
@@ -93,48 +91,111 @@ final readonly class ExplanationReport
                     '  held      impressions say more than views elsewhere let them: no more than this multiple counts',
                 ]
                 : [],
-            '  explored  ' .
-            ($explored === []
-                ? 'no: it has earned its ranks'
-                : 'above the rank that it has earned, to learn about it: ' . implode(', ', $explored)),
+            ...match (true) {
+                $this->explanation->ranks === [] => [],
+                $explored === [] => ['  explored  no: it has earned its ranks'],
+                default => [
+                    '  explored  above the rank that it has earned, to learn about it: ' .
+                    implode(', ', $explored),
+                ],
+            },
         ];
     }
 
     private function windowLine(Window $window): string
     {
-        $facts = $this->explanation;
-        $listed = $facts->ranks[$window->value] ?? null;
-        $score =
-            $listed['score'] ??
-            Forecast::expectedViews($facts->velocity, $facts->ageStartsAt, $window, $facts->generationAt);
+        $listed = $this->explanation->ranks[$window->value] ?? null;
+        $score = $listed['score'] ?? $this->explanation->scoreWithoutRank($window);
+        $expected = $listed['expected_views'] ?? null;
 
         return sprintf(
-            '  %-5s %-18s %12s views expected in the next %d h',
+            '  %-5s %-18s %s%s%s',
             $window->value,
             $listed === null ? 'not in the list' : "rank {$listed['rank']} of {$listed['total']}",
-            number_format($score, $score < 100 ? 1 : 0),
-            $window->hours(),
+            $score === null ? 'no score' : 'score ' . self::number($score),
+            $expected === null
+                ? ''
+                : '; this place is expected to bring ' . self::number($expected) . ' clicks',
+            $listed === null ? "; {$this->absence($window, $score)}" : '',
         );
     }
 
-    private function rateLine(): string
+    /** Why it is not in the list of a window, and how far from it. */
+    private function absence(Window $window, ?float $score): string
     {
         $facts = $this->explanation;
+        $velocity = $facts->velocity;
+        $last = $facts->last[$window->value] ?? ['rank' => 0, 'score' => 0.0];
+        $isCounted = $velocity->observationCount > 0;
+        $oldest = (int) $facts->newestObservedAt - RankableVideos::MAX_UNOBSERVED_HOURS * self::HOUR_SECONDS;
 
-        return sprintf(
-            '  rate      %s views an hour, measured about %.1f h before',
-            number_format($facts->velocity->viewsPerHour, 1),
-            ($facts->generationAt - $facts->velocity->ratedAt) / self::HOUR_SECONDS,
-        );
+        return match (true) {
+            $facts->removal !== null => 'it was removed',
+            $velocity->firstObservedAt > $facts->generationAt => 'it came after the list was made',
+            $isCounted && $velocity->lastObservedAt < $oldest => sprintf(
+                'its views have not been counted for %d h',
+                RankableVideos::MAX_UNOBSERVED_HOURS,
+            ),
+            $score > $last['score'] => 'the limit by channel moves it behind the end of the list',
+            default => sprintf(
+                'the last rank, %d, has %s%s',
+                $last['rank'],
+                self::number($last['score']),
+                ($facts->visitors->parts->impressions ?? INF) < self::FEW_IMPRESSIONS
+                    ? '; it has too few impressions to rank by them'
+                    : '',
+            ),
+        };
     }
 
-    private function earlierRateLine(): string
+    /** What the scores count. */
+    private function unitLine(): string
     {
-        $rate = $this->explanation->velocity->previousViewsPerHour;
+        $weight = $this->explanation->impressionWeight ?? 0.0;
 
-        return $rate === null
-            ? '  before    only seen once: the rate is the average of its life so far'
-            : sprintf('  before    %s views an hour', number_format($rate, 1));
+        return match (true) {
+            $weight === 0.0 => '  score     views expected in the window, from counts',
+            $weight < 1.0 => sprintf(
+                '  score     views expected from counts, and clicks that the first rank would bring (weight %.2f): their geometric mean',
+                $weight,
+            ),
+            default => '  score     clicks that the first rank would bring in the window',
+        };
+    }
+
+    /** @return list<string> of what was counted elsewhere, as far as it took part */
+    private function countLines(): array
+    {
+        $facts = $this->explanation;
+        if ($facts->velocity->observationCount === 0) {
+            return ['  rate      nobody has counted its views here', $this->ageLine()];
+        }
+        $before = $facts->velocity->previousViewsPerHour;
+
+        return [
+            sprintf(
+                '  rate      %s views an hour, measured about %.1f h before',
+                number_format($facts->velocity->viewsPerHour, 1),
+                ($facts->generationAt - $facts->velocity->ratedAt) / self::HOUR_SECONDS,
+            ),
+            $before === null
+                ? '  before    only seen once: the rate is the average of its life so far'
+                : sprintf('  before    %s views an hour', number_format($before, 1)),
+            $this->ageLine(),
+            ...($facts->impressionWeight ?? 0.0) >= 1.0
+                ? []
+                : [
+                    sprintf(
+                        '  forecast  rate falls with the square of (age + %.0f h), so the older, the slower',
+                        Forecast::TAPER_HOURS,
+                    ),
+                ],
+        ];
+    }
+
+    private static function number(float $number): string
+    {
+        return number_format($number, $number < 100 ? 1 : 0);
     }
 
     private function ageLine(): string

@@ -8,6 +8,7 @@ use Generator;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ranking\CountedImpressions;
 use TrendVault\Writer\Ranking\ImpressionStore;
+use TrendVault\Writer\Ranking\Window;
 
 /**
  * Counts the impressions of a minute once, when every shard of its region has told it, or cannot tell it any more. The ceiling,
@@ -41,6 +42,10 @@ final readonly class Settlement
     private const string SERVED = <<<'SQL'
     SELECT first_rank, last_rank, sum(lists) AS lists FROM pulled_lists
     WHERE region = ? AND window = ? AND category = ? AND minute BETWEEN ? AND ? GROUP BY first_rank, last_rank
+    SQL;
+    private const string SERVED_BY_MINUTE = <<<'SQL'
+    SELECT minute, sum(lists) AS lists FROM pulled_lists
+    WHERE region = ? AND minute > ? AND minute <= ? AND first_rank = 1 GROUP BY minute ORDER BY minute
     SQL;
     private const string USED = <<<'SQL'
     SELECT rank, sum(counted) AS counted FROM counted_ranks
@@ -89,6 +94,7 @@ final readonly class Settlement
                 $this->count($region, $minute, $some),
             );
         }
+        $this->countServed($region, $from, $settled);
         $this->database->run(self::SETTLE, [
             $region,
             $settled,
@@ -101,6 +107,17 @@ final readonly class Settlement
         $total->addAll($some);
 
         return $settled;
+    }
+
+    /** Before the first minute in which lists were served, nothing was counted. */
+    private function countServed(string $region, int $from, int $settled): void
+    {
+        $rows = $this->database->rows(self::SERVED_BY_MINUTE, [$region, $from, $settled]);
+        /** @var array<int, int> $lists */
+        $lists = array_column($rows, 'lists', 'minute');
+        $since = $from > 0 ? $from : (array_key_first($lists) ?? $settled + 1) - 1;
+        $oldest = $settled - intdiv(ShardStore::KEPT_SECONDS, 60);
+        new ImpressionStore($this->database)->addServed($region, $lists, max($since, $oldest), $settled);
     }
 
     /**
@@ -136,6 +153,8 @@ final readonly class Settlement
                         $rank,
                         $impressions,
                         $clicks,
+                        Window::from($window),
+                        $category,
                     );
                 }
             }

@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Ranking;
 use TrendVault\Writer\Database\Database;
 
 /**
- * Keeps counted impressions and clicks in the tables impressions and rank_traffic. That none is added twice is the
+ * Keeps counted impressions and clicks in the tables impressions, rank_traffic, list_impressions and served_hours. That none is added twice is the
  * caller's duty, and so is the transaction.
  */
 final class ImpressionStore
@@ -35,6 +35,11 @@ final class ImpressionStore
       counted_at = excluded.counted_at
     SQL;
 
+    private const string FIND_LISTS = 'SELECT window, category, rank_group, impressions, counted_at FROM list_impressions WHERE region = ?';
+    private const string SAVE_LIST = 'INSERT OR REPLACE INTO list_impressions (region, window, category, rank_group, impressions, counted_at) VALUES (?, ?, ?, ?, ?, ?)';
+    private const string FIND_HOURS = 'SELECT hour, lists, minutes, counted_at FROM served_hours WHERE region = ?';
+    private const string SAVE_HOUR = 'INSERT OR REPLACE INTO served_hours (region, hour, lists, minutes, counted_at) VALUES (?, ?, ?, ?, ?)';
+
     /** @var array<string, ?int> UTC seconds that a video's age counts from, null for an unknown video; by "#" and id */
     private array $ageStartsAt = [];
 
@@ -47,7 +52,7 @@ final class ImpressionStore
     public function add(iterable $counts): int
     {
         $unknown = 0;
-        $sums = $traffic = $this->ageStartsAt = [];
+        $sums = $traffic = $lists = $this->ageStartsAt = [];
         foreach ($counts as $count) {
             $ageStartsAt = $this->ageStartsAt["#$count->videoId"] ??= $this->ageStartsAt($count->videoId);
             if ($ageStartsAt === null) {
@@ -59,6 +64,7 @@ final class ImpressionStore
             $sum = $sum === null ? $new : $sum->plus($new);
             unset($sum);
             $traffic[$count->region] = $count->addedTo($traffic[$count->region] ?? []);
+            $lists[$count->region][] = $count;
         }
         foreach ($sums as $region => $videos) {
             foreach ($videos as $video => $groups) {
@@ -67,6 +73,7 @@ final class ImpressionStore
                 }
             }
             $this->saveTraffic($region, $traffic[$region]);
+            $this->saveAudience($region, $this->audience($region)->withImpressions($lists[$region]));
         }
 
         return $unknown;
@@ -95,6 +102,50 @@ final class ImpressionStore
     public function traffic(string $region, int $now): Traffic
     {
         return new Traffic($this->trafficSums($region), $now);
+    }
+
+    /**
+     * Adds minutes of a region in which all was counted: without a list, too.
+     *
+     * @param array<int, int> $lists how many the edge served, by minute (Unix time / 60)
+     * @param int $after the first minute is the next one
+     */
+    public function addServed(string $region, array $lists, int $after, int $until): void
+    {
+        $audience = $this->audience($region);
+        for ($minute = $after + 1; $minute <= $until; $minute++) {
+            $audience = $audience->withMinute($minute, $lists[$minute] ?? 0);
+        }
+        $this->saveAudience($region, $audience);
+    }
+
+    public function audience(string $region): Audience
+    {
+        $hours = $lists = [];
+        foreach ($this->database->rows(self::FIND_HOURS, [$region]) as $row) {
+            $hours[$row['hour']] = [$row['lists'], $row['minutes'], $row['counted_at']];
+        }
+        foreach ($this->database->rows(self::FIND_LISTS, [$region]) as $row) {
+            $lists["{$row['window']} {$row['category']}"][$row['rank_group']] = [
+                $row['impressions'],
+                $row['counted_at'],
+            ];
+        }
+
+        return new Audience($hours, $lists);
+    }
+
+    private function saveAudience(string $region, Audience $audience): void
+    {
+        foreach ($audience->changedHours as $hour => $_) {
+            $this->database->run(self::SAVE_HOUR, [$region, $hour, ...$audience->hours[$hour]]);
+        }
+        foreach ($audience->changedLists as $list => $groups) {
+            foreach ($groups as $group => $_) {
+                $key = [$region, ...explode(' ', $list, 2), $group];
+                $this->database->run(self::SAVE_LIST, [...$key, ...$audience->lists[$list][$group]]);
+            }
+        }
     }
 
     private function save(string $region, string $videoId, ClickCounts $new): void
@@ -169,6 +220,9 @@ final readonly class CountedImpressions
         public float $impressions,
         /** How many opened the video. */
         public float $clicks,
+        public Window $window = Window::Now,
+        /** The list's name, see TopLists. */
+        public string $category = '',
     ) {}
 
     /** @param int $ageStartsAt of the video, UTC seconds */
@@ -199,5 +253,107 @@ final readonly class CountedImpressions
             $this->countedAt - 60,
             $this->countedAt,
         );
+    }
+}
+
+/**
+ * How many lists of a region are served at each hour of the day, and how many impressions the ranks of a list get for each
+ * of them: what a place will bring depends on both, and on no video.
+ */
+final class Audience
+{
+    /** An hour of the day is known when so many of its minutes were counted. */
+    private const float LEAST_MINUTES = 20.0;
+
+    /** @var array<int, true> since it was read */
+    public array $changedHours = [];
+    /** @var array<string, array<int, true>> since it was read */
+    public array $changedLists = [];
+
+    /**
+     * @param array<int, array{float, float, int}> $hours by UTC hour of the day: lists served, minutes counted, as sums that
+     *   fade with ClickCounts::HALF_LIFE_HOURS, and the time that they are of
+     * @param array<string, array<int, array{float, int}>> $lists by window and name ("now Music"), and rank group:
+     *   impressions as such a sum, and its time
+     */
+    public function __construct(public array $hours = [], public array $lists = []) {}
+
+    /** @param int $minute Unix time / 60 */
+    public function withMinute(int $minute, int $lists): self
+    {
+        $hour = intdiv($minute, 60) % 24;
+        $at = 60 * ($minute + 1);
+        [$before, $minutes, $last] = $this->hours[$hour] ?? [0.0, 0.0, $at];
+        [$kept, $new] = [ClickCounts::kept($at - $last), ClickCounts::kept($last - $at)];
+        $this->hours[$hour] = [$kept * $before + $new * $lists, $kept * $minutes + $new, max($at, $last)];
+        $this->changedHours[$hour] = true;
+
+        return $this;
+    }
+
+    /** @param list<CountedImpressions> $counts */
+    public function withImpressions(array $counts): self
+    {
+        foreach ($counts as $count) {
+            $list = "{$count->window->value} $count->category";
+            $group = RankGroup::of($count->rank);
+            [$before, $last] = $this->lists[$list][$group] ?? [0.0, $count->countedAt];
+            $this->lists[$list][$group] = [
+                ClickCounts::kept($count->countedAt - $last) * $before +
+                ClickCounts::kept($last - $count->countedAt) * $count->impressions,
+                max($last, $count->countedAt),
+            ];
+            $this->changedLists[$list][$group] = true;
+        }
+
+        return $this;
+    }
+
+    /**
+     * Of each rank of a list in the window ahead: lists served then · impressions for each list served until now. Null where
+     * an hour of the day that lies ahead was not counted yet, or nobody saw the list.
+     *
+     * @param int $ranks how many the list has
+     * @param int $now UTC seconds
+     * @return ?array<int, float> by rank group
+     */
+    public function expectedImpressions(Window $window, string $name, int $ranks, int $now): ?array
+    {
+        $ahead = $this->listsAhead($window, $now);
+        $served = 0.0;
+        foreach ($this->hours as [$lists, , $at]) {
+            $served += ClickCounts::kept($now - $at) * $lists;
+        }
+        $seen = $this->lists["$window->value $name"] ?? [];
+        if ($ahead === null || $served <= 0.0 || $seen === []) {
+            return null;
+        }
+        $expected = [];
+        foreach (RankGroup::FIRST_RANKS as $index => $group) {
+            [$impressions, $at] = $seen[$group] ?? [0.0, $now];
+            $last = min($ranks, (RankGroup::FIRST_RANKS[$index + 1] ?? $ranks + 1) - 1);
+            $expected[$group] =
+                (($ahead / $served) * ClickCounts::kept($now - $at) * $impressions) /
+                max(1, $last - $group + 1);
+        }
+
+        return $expected;
+    }
+
+    /** How many lists are served in the window ahead, if each hour of the day is as it was. */
+    private function listsAhead(Window $window, int $now): ?float
+    {
+        $lists = 0.0;
+        $until = $now + (int) ($window->hours() * 3600);
+        for ($from = $now; $from < $until; $from = $next) {
+            $next = min($until, 3600 * (intdiv($from, 3600) + 1));
+            [$served, $minutes] = $this->hours[intdiv($from, 3600) % 24] ?? [0.0, 0.0];
+            if ($minutes < self::LEAST_MINUTES) {
+                return null;
+            }
+            $lists += ($served / $minutes) * (($next - $from) / 60);
+        }
+
+        return $lists;
     }
 }

@@ -31,6 +31,10 @@ final class RankedLists
     private array $removedVideos = [];
     /** @var array<string, float> how much impressions weigh, by region; not where they take no part */
     private array $weights = [];
+    /** @var array<string, Audience> by region */
+    private array $audiences = [];
+    /** @var array<string, array<int, float>> of ranks, by region and rank group */
+    private array $biases = [];
     /** @var array<string, Trials> by region */
     private array $trials = [];
 
@@ -104,6 +108,7 @@ final class RankedLists
         $model = new ClickModel($contenders, $this->now, $traffic, $surprise);
         if (array_any($contenders, static fn(Contender $contender): bool => $contender->counts !== [])) {
             $this->weights[$region] = $model->weight();
+            $this->biases[$region] = $model->bias();
         }
         $share = $exploreShare * $model->weight();
         if ($share > 0.0) {
@@ -183,6 +188,40 @@ final class RankedLists
         return $this->lists[$region] ??= new TopLists($this->windows, $this->channelLimit);
     }
 
+    /** How lists of a region are seen, for expectedViews(). */
+    public function setAudience(string $region, Audience $audience): void
+    {
+        $this->audiences[$region] = $audience;
+    }
+
+    /**
+     * The clicks that each place of a list is expected to bring in its window, with the video that stands there: impressions
+     * ahead · bias of the rank · mean click-through rate. Null where that is not known: without impressions, or before each
+     * hour of the day that lies ahead was counted.
+     *
+     * @return ?list<float> by rank, from the first
+     */
+    public function expectedViews(RankedList $list): ?array
+    {
+        $expected = ($this->audiences[$list->region] ?? null)?->expectedImpressions(
+            $list->window,
+            $list->category,
+            count($list->candidates),
+            $this->now,
+        );
+        $bias = $this->biases[$list->region] ?? null;
+        if ($expected === null || $bias === null) {
+            return null;
+        }
+        $views = [];
+        foreach ($list->candidates as $index => $candidate) {
+            $group = RankGroup::of($index + 1);
+            $views[] = $expected[$group] * min(1.0, $bias[$group] * ($candidate->rate->mean ?? 0.0));
+        }
+
+        return $views;
+    }
+
     /** @return Generator<RankedList> in the order of region, window and name */
     public function ranked(): Generator
     {
@@ -203,7 +242,12 @@ final class RankedLists
                 );
             }
             $this->videoCounts[$region] = $lists->videoCount();
-            unset($this->lists[$region], $this->later[$region], $this->trials[$region]);
+            unset(
+                $this->lists[$region],
+                $this->later[$region],
+                $this->trials[$region],
+                $this->audiences[$region],
+            );
         }
     }
 

@@ -129,7 +129,7 @@ final readonly class RankingPublisher
 final class RankableVideos
 {
     /** A video leaves when its region was observed for more hours without it. */
-    private const int MAX_UNOBSERVED_HOURS = 48;
+    public const int MAX_UNOBSERVED_HOURS = 48;
     /**
      * So many videos of a region that are counted elsewhere fit into memory where it learns from impressions, too: those
      * with most views an hour. What only the catalogue names needs none.
@@ -236,6 +236,7 @@ final class RankableVideos
             $exploreShare,
             unknown: $this->unknown($region, $contenders, $all),
         );
+        $this->lists->setAudience($region, $this->impressions->audience($region));
     }
 
     /**
@@ -328,8 +329,8 @@ final readonly class GenerationWriter
     private const string LAST_NUMBER = "SELECT seq FROM sqlite_sequence WHERE name = 'generations'";
     private const string ADD_REGION = 'INSERT INTO generation_regions (generation, region, video_count, newest_observed_at, look_weight) VALUES (?, ?, ?, ?, ?)';
     private const string ADD_RANK = <<<'SQL'
-    INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour, previous_rank)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO trending (generation, region, window, category, rank, video_id, score, views, views_per_hour, previous_views_per_hour, previous_rank, expected_views)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
     private const string ADD_EXPLORED = 'INSERT INTO explored_ranks (generation, region, window, category, rank) VALUES (?, ?, ?, ?, ?)';
 
@@ -357,7 +358,7 @@ final readonly class GenerationWriter
         $explanations = new ExplanationStore($this->database, $id, $lists);
         $rows = 0;
         foreach ($lists->ranked() as $list) {
-            $this->writeList($id, $list, $history->before($list));
+            $this->writeList($id, $list, $history->before($list), $lists->expectedViews($list));
             $history->keep($list);
             $hourlyViews->add($list);
             $explanations->add($list);
@@ -421,8 +422,11 @@ final readonly class GenerationWriter
         }
     }
 
-    /** @param array<int> $before the ranks of before, from 0, by id */
-    private function writeList(int $generation, RankedList $list, array $before): void
+    /**
+     * @param array<int> $before the ranks of before, from 0, by id
+     * @param ?list<float> $expectedViews by rank
+     */
+    private function writeList(int $generation, RankedList $list, array $before, ?array $expectedViews): void
     {
         $insert = $this->database->prepare(self::ADD_RANK);
         $insert->bindValue(1, $generation);
@@ -438,6 +442,7 @@ final readonly class GenerationWriter
             $insert->bindValue(9, $candidate->velocity->viewsPerHour);
             $insert->bindValue(10, $candidate->velocity->previousViewsPerHour);
             $insert->bindValue(11, $previous === null ? null : $previous + 1);
+            $insert->bindValue(12, $expectedViews[$index] ?? null);
             $insert->execute();
             if ($candidate->isExplored) {
                 $this->database->run(self::ADD_EXPLORED, [

@@ -47,21 +47,8 @@ final class BaseTest extends PublicationTestCase
 
     private const string MIGRATIONS = __DIR__ . '/../../../db/migrations';
 
-    /** What migration 28 replaces, with two groups of ranks of a video that is 7 hours old. */
-    private const string BEFORE_28 = <<<'SQL'
-    DROP TABLE impressions;
-    DROP TABLE rank_traffic;
-    CREATE TABLE looks (
-      region TEXT NOT NULL REFERENCES regions (code),
-      video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
-      rank_group INTEGER NOT NULL CHECK (rank_group >= 1), -- the first rank of the group of ranks
-      looks REAL NOT NULL CHECK (looks >= 0),
-      aged_looks REAL NOT NULL CHECK (aged_looks BETWEEN 0 AND looks), -- each look times how much of its appeal the video had left
-      views REAL NOT NULL CHECK (views >= 0),
-      counted_at INTEGER NOT NULL, -- the end of the newest minute in the sums
-      PRIMARY KEY (region, video_id, rank_group)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX looks_by_video ON looks (video_id);
+    /** Two groups of ranks of a video that is 7 hours old. */
+    private const string SEEN = <<<'SQL'
     INSERT INTO videos (id, title, channel, thumb_base, first_seen_at) VALUES ('seen', 'T', 'C', 'https://t.example/', 1795100000);
     INSERT INTO looks VALUES ('GB', 'seen', 1, 100, 50, 8, 1795171200), ('GB', 'seen', 25, 10, 0, 0, 1795171100);
     SQL;
@@ -178,10 +165,19 @@ final class BaseTest extends PublicationTestCase
     private static function asBeforeTheBase(Installation $installation): Installation
     {
         $installation->run(['migrate']);
-        $installation->execute('DELETE FROM schema_migrations; PRAGMA user_version = 26');
-        $renamed = (string) file_get_contents(self::MIGRATIONS . '/0029_impressions_and_clicks.sql');
-        $installation->execute((string) preg_replace('/(\w+) TO (\w+);/', '$2 TO $1;', $renamed));
-        $installation->execute(self::BEFORE_28);
+        $tables = array_column(
+            $installation->rows(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> 'schema_migrations'",
+            ),
+            'name',
+        );
+        $installation->execute(
+            'PRAGMA user_version = 26; DELETE FROM schema_migrations; CREATE TEMP TABLE kept AS SELECT * FROM regions;' .
+                implode(array_map(static fn(string $table): string => "DROP TABLE $table;", $tables)) .
+                file_get_contents(self::MIGRATIONS . '/0027_base.sql') .
+                ';INSERT INTO regions SELECT * FROM temp.kept;' .
+                self::SEEN,
+        );
         foreach (explode("\n", self::HISTORY) as $line) {
             [$version, $name, $checksum] = explode(' ', $line);
             $installation->execute(

@@ -36,6 +36,7 @@ type page struct {
 	PreviousGeneratedAt *string      `json:"previous_generated_at"`
 	NewestObservedAt    *string      `json:"newest_observed_at"`
 	ChannelLimit        channelLimit `json:"channel_limit"`
+	ScoreUnit           string       `json:"score_unit"`
 	Count               int          `json:"count"`
 	Total               int          `json:"total"`
 	Token               string       `json:"token"`
@@ -57,6 +58,7 @@ type item struct {
 	Category    *string   `json:"category"`
 	PublishedAt *string   `json:"published_at"`
 	Score       float64   `json:"score"`
+	Expected    *float64  `json:"expected_views"`
 	Velocity    velocity  `json:"velocity"`
 	Thumbs      [2]string `json:"thumbs"`
 	URL         *string   `json:"url"`
@@ -93,13 +95,15 @@ func newServer(path, seed string) (*server, error) {
 		return nil, err
 	}
 	for statement, text := range map[**sql.Stmt]string{
-		&s.latest: `SELECT id, published_at, previous_at, newest_observed_at, max_per_channel, max_per_channel_ranks
+		&s.latest: `SELECT id, published_at, previous_at, newest_observed_at, max_per_channel, max_per_channel_ranks,
+				CASE WHEN ifnull(look_weight, 0) = 0 THEN 'views' WHEN look_weight < 1 THEN 'mixed' ELSE 'clicks' END
 			FROM regions JOIN generations LEFT JOIN generation_regions ON region = code AND generation = id
 			WHERE code = ? ORDER BY id DESC LIMIT 1`,
 		&s.length: `SELECT ifnull(max(rank), 0) FROM trending
 			WHERE generation = ? AND region = ? AND window = ? AND category = ''`,
 		&s.top: `SELECT video_id, rank, title, channel, videos.category, videos.published_at, score,
-				views_per_hour, previous_views_per_hour, views, thumb_base, url, previous_rank
+				views_per_hour, previous_views_per_hour, views, thumb_base, url, previous_rank,
+				expected_views
 			FROM trending JOIN videos ON videos.id = video_id
 			WHERE generation = ? AND region = ? AND window = ? AND trending.category = ''
 			ORDER BY rank LIMIT ?`,
@@ -151,7 +155,8 @@ func (s *server) find(region, window string, limit int) (*page, error) {
 	var published int64
 	var previous, observed *int64
 	err := s.latest.QueryRow(region).Scan(
-		&p.Generation, &published, &previous, &observed, &p.ChannelLimit.Videos, &p.ChannelLimit.WithinRanks)
+		&p.Generation, &published, &previous, &observed, &p.ChannelLimit.Videos, &p.ChannelLimit.WithinRanks,
+		&p.ScoreUnit)
 	if err != nil {
 		return nil, err
 	}
@@ -184,12 +189,15 @@ func (s *server) findItems(p *page, limit int) error {
 		var thumbs string
 		err := rows.Scan(&i.ID, &i.Rank, &i.Title, &i.Channel, &i.Category, &published, &i.Score,
 			&i.Velocity.ViewsPerHour, &i.Velocity.PreviousViewsPerHour, &i.Velocity.Views, &thumbs, &i.URL,
-			&i.Previous)
+			&i.Previous, &i.Expected)
 		if err != nil {
 			return err
 		}
 		i.PublishedAt = formatOptional(published)
 		i.Score = round(i.Score)
+		if expected := i.Expected; expected != nil {
+			*expected = round(*expected)
+		}
 		i.Velocity.ViewsPerHour = round(i.Velocity.ViewsPerHour)
 		if before := i.Velocity.PreviousViewsPerHour; before != nil {
 			*before = round(*before)

@@ -22,14 +22,15 @@ const header = encode({ alg: "EdDSA", kid: thumbprint.slice(0, 8), typ: "tv+jwt"
 
 const findHead = database.prepare(`
   SELECT id, published_at, previous_at, newest_observed_at, max_per_channel AS videos,
-    max_per_channel_ranks AS within_ranks
+    max_per_channel_ranks AS within_ranks,
+    CASE WHEN ifnull(look_weight, 0) = 0 THEN 'views' WHEN look_weight < 1 THEN 'mixed' ELSE 'clicks' END AS score_unit
   FROM generations JOIN regions LEFT JOIN generation_regions ON generation = id AND region = code
   WHERE code = ? ORDER BY id DESC LIMIT 1`);
 const countRanks = database.prepare(`
   SELECT coalesce(max(rank), 0) AS total FROM trending
   WHERE generation = ? AND region = ? AND window = ? AND category = ''`);
 const findRows = database.prepare(`
-  SELECT video_id AS id, rank, previous_rank, title, channel, v.category, v.published_at, score, views,
+  SELECT video_id AS id, rank, previous_rank, title, channel, v.category, v.published_at, score, expected_views, views,
     views_per_hour, previous_views_per_hour, thumb_base, url
   FROM trending t JOIN videos v ON v.id = video_id
   WHERE generation = ? AND region = ? AND window = ? AND t.category = '' ORDER BY rank LIMIT ?`);
@@ -76,6 +77,7 @@ function buildPage(head, { region, window, limit }) {
     previous_generated_at: toTime(head.previous_at),
     newest_observed_at: toTime(head.newest_observed_at),
     channel_limit: { videos: head.videos, within_ranks: head.within_ranks },
+    score_unit: head.score_unit,
     count: items.length,
     total,
     token: signToken(`${region}/${window}//${head.id}/0+${items.length}`),
@@ -94,6 +96,7 @@ function toItem({ thumb_base, published_at, views_per_hour, previous_views_per_h
     category: row.category,
     published_at: toTime(published_at),
     score: toTenth(row.score),
+    expected_views: row.expected_views === null ? null : toTenth(row.expected_views),
     velocity: {
       views_per_hour: toTenth(views_per_hour),
       previous_views_per_hour: previous_views_per_hour === null ? null : toTenth(previous_views_per_hour),

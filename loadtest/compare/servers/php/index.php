@@ -37,9 +37,10 @@ function page(string $region, string $window, int $limit): ?array
     $head =
         select(
             $database,
-            'SELECT id, published_at, previous_at, newest_observed_at, max_per_channel, max_per_channel_ranks
+            "SELECT id, published_at, previous_at, newest_observed_at, max_per_channel, max_per_channel_ranks,
+            CASE WHEN ifnull(look_weight, 0) = 0 THEN 'views' WHEN look_weight < 1 THEN 'mixed' ELSE 'clicks' END AS score_unit
         FROM regions JOIN generations LEFT JOIN generation_regions ON region = code AND generation = id
-        WHERE code = ? ORDER BY id DESC LIMIT 1',
+        WHERE code = ? ORDER BY id DESC LIMIT 1",
             [$region],
         )[0] ?? null;
     if ($head === null) {
@@ -56,7 +57,7 @@ function page(string $region, string $window, int $limit): ?array
     $rows = select(
         $database,
         "SELECT video_id, rank, title, channel, videos.category, videos.published_at,
-            score, views_per_hour, previous_views_per_hour, views, thumb_base, url, previous_rank
+            score, views_per_hour, previous_views_per_hour, views, thumb_base, url, previous_rank, expected_views
         FROM trending JOIN videos ON videos.id = video_id
         WHERE generation = ? AND region = ? AND window = ? AND trending.category = ''
         ORDER BY rank LIMIT ?",
@@ -75,6 +76,7 @@ function page(string $region, string $window, int $limit): ?array
             'videos' => $head['max_per_channel'],
             'within_ranks' => $head['max_per_channel_ranks'],
         ],
+        'score_unit' => $head['score_unit'],
         'count' => $count,
         'total' => $total,
         'token' => token("$region/$window//{$head['id']}/0+$count"),
@@ -104,6 +106,7 @@ function item(array $row): array
         'category' => $row['category'],
         'published_at' => moment($row['published_at']),
         'score' => tenth($row['score']),
+        'expected_views' => tenth($row['expected_views']),
         'velocity' => [
             'views_per_hour' => tenth($row['views_per_hour']),
             'previous_views_per_hour' => tenth($row['previous_views_per_hour']),

@@ -103,3 +103,12 @@ test("every language has its own messages and numbers", () => {
   expect(new Set(texts).size).toBe(pageLanguages.length);
   expect(texts[pageLanguages.indexOf("de")]).toContain("1.234.567");
 });
+
+test("what is expected is clicks at the place, else the views of the score, and nothing where the score is neither", () => {
+  const said = (score_unit: List["score_unit"], expected_views: number | null) =>
+    show(listOf([itemWith({ score: 71, expected_views })], { score_unit })).querySelector(".explanation p")
+      ?.textContent;
+  expect(said("clicks", 12.3)).toBe("Clicks expected at this place in the time ahead: 12.");
+  expect(said("views", null)).toBe("Views expected in the time ahead: 71.");
+  expect(said("mixed", null)).toStartWith("Views counted so far");
+});

@@ -3,7 +3,7 @@ import { type Formats, fill, type Messages } from "./locales/locale.ts";
 import { h, type ViewElement } from "./nodes.ts";
 
 /** A page of a list, with or without `fields=chart`. */
-export type List = Pick<TrendingPage, "region" | "window" | "previous_generated_at"> & {
+export type List = Pick<TrendingPage, "region" | "window" | "previous_generated_at" | "score_unit"> & {
   items: readonly ListItem[];
 };
 
@@ -87,7 +87,9 @@ function titleView({ title, url }: ListItem): ViewElement {
 }
 
 /** What the list itself knows; the rest is loaded into `.explanation` when it is opened. */
-function whyView(item: ListItem, { messages, formats }: ItemOptions): ViewElement {
+function whyView(item: ListItem, options: ItemOptions): ViewElement {
+  const { messages, formats } = options;
+  const expectation = expectationOf(item, options);
   return h(
     "details",
     { class: "why", part: "why", "data-id": item.id },
@@ -95,10 +97,17 @@ function whyView(item: ListItem, { messages, formats }: ItemOptions): ViewElemen
     h(
       "div",
       { class: "explanation", part: "explanation" },
-      h("p", {}, fill(messages.expected, { n: formats.whole(item.score) })),
+      expectation === null ? null : h("p", {}, expectation),
       h("p", {}, fill(messages.counted, { n: formats.whole(item.velocity.views) })),
     ),
   );
+}
+
+/** Clicks at this place; where these are not known, the views that the score counts, if that is what it counts. */
+function expectationOf(item: ListItem, { messages, formats, list }: ItemOptions): string | null {
+  const { expected_views: clicks, score } = item;
+  if (typeof clicks === "number") return fill(messages.expectedHere, { n: formats.whole(clicks) });
+  return list.score_unit === "views" ? fill(messages.expected, { n: formats.whole(score) }) : null;
 }
 
 function figuresView(

@@ -19,6 +19,7 @@ export const messages: Messages = {
   sparkline: "Zhlédnutí v každé z posledních 24 hodin",
   why: "Proč právě tady?",
   expected: "Zhlédnutí očekávaná v tomto období: {n}.",
+  expectedHere: "Kliknutí očekávaná na tomto místě v tomto období: {n}.",
   counted: "Dosud napočítaná zhlédnutí: {n}.",
   loading: "Načítá se…",
   more: "Další",

@@ -19,6 +19,7 @@ export const messages: Messages = {
   sparkline: "Visninger i hver af de seneste 24 timer",
   why: "Hvorfor her?",
   expected: "Ventede visninger i perioden: {n}.",
+  expectedHere: "Ventede klik på denne plads i perioden: {n}.",
   counted: "Talte visninger indtil nu: {n}.",
   loading: "Indlæser…",
   more: "Mere",

@@ -19,6 +19,7 @@ export const messages: Messages = {
   sparkline: "Aufrufe in jeder der letzten 24 Stunden",
   why: "Warum hier?",
   expected: "Im Zeitraum erwartete Aufrufe: {n}.",
+  expectedHere: "An diesem Platz im Zeitraum erwartete Klicks: {n}.",
   counted: "Bisher gezählte Aufrufe: {n}.",
   loading: "Wird geladen …",
   more: "Mehr",

@@ -19,6 +19,7 @@ export const messages: Messages = {
   sparkline: "Views in each of the last 24 hours",
   why: "Why here?",
   expected: "Views expected in the time ahead: {n}.",
+  expectedHere: "Clicks expected at this place in the time ahead: {n}.",
   counted: "Views counted so far: {n}.",
   loading: "Loading…",
   more: "More",

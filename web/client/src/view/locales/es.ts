@@ -19,6 +19,7 @@ export const messages: Messages = {
   sparkline: "Visitas en cada una de las últimas 24 horas",
   why: "¿Por qué aquí?",
   expected: "Visitas esperadas en el periodo: {n}.",
+  expectedHere: "Clics esperados en este puesto en el periodo: {n}.",
   counted: "Visitas contadas hasta ahora: {n}.",
   loading: "Cargando…",
   more: "Más",

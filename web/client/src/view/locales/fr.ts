@@ -19,6 +19,7 @@ export const messages: Messages = {
   sparkline: "Vues de chacune des 24 dernières heures",
   why: "Pourquoi ici ?",
   expected: "Vues attendues sur la période : {n}.",
+  expectedHere: "Clics attendus à cette place sur la période : {n}.",
   counted: "Vues comptées jusqu’ici : {n}.",
   loading: "Chargement…",
   more: "Plus",

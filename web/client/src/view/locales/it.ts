@@ -19,6 +19,7 @@ export const messages: Messages = {
   sparkline: "Visualizzazioni in ciascuna delle ultime 24 ore",
   why: "Perché qui?",
   expected: "Visualizzazioni attese nel periodo: {n}.",
+  expectedHere: "Clic attesi in questa posizione nel periodo: {n}.",
   counted: "Visualizzazioni contate finora: {n}.",
   loading: "Caricamento…",
   more: "Altro",

@@ -24,6 +24,7 @@ export type Messages = {
   sparkline: string;
   why: string;
   expected: string;
+  expectedHere: string;
   counted: string;
   loading: string;
   more: string;

@@ -19,6 +19,7 @@ export const messages: Messages = {
   sparkline: "Weergaven in elk van de laatste 24 uur",
   why: "Waarom hier?",
   expected: "Verwachte weergaven in de periode: {n}.",
+  expectedHere: "Verwachte kliks op deze plaats in de periode: {n}.",
   counted: "Tot nu toe geteld: {n} weergaven.",
   loading: "Laden…",
   more: "Meer",

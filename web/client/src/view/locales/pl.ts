@@ -19,6 +19,7 @@ export const messages: Messages = {
   sparkline: "Wyświetlenia w każdej z ostatnich 24 godzin",
   why: "Dlaczego tutaj?",
   expected: "Wyświetlenia oczekiwane w tym okresie: {n}.",
+  expectedHere: "Kliknięcia oczekiwane na tym miejscu w tym okresie: {n}.",
   counted: "Wyświetlenia policzone do tej pory: {n}.",
   loading: "Wczytywanie…",
   more: "Więcej",

@@ -19,6 +19,7 @@ export const messages: Messages = {
   sparkline: "Visualizações em cada uma das últimas 24 horas",
   why: "Porquê aqui?",
   expected: "Visualizações esperadas no período: {n}.",
+  expectedHere: "Cliques esperados nesta posição no período: {n}.",
   counted: "Visualizações contadas até agora: {n}.",
   loading: "A carregar…",
   more: "Mais",

@@ -19,6 +19,7 @@ export const messages: Messages = {
   sparkline: "Visningar under var och en av de senaste 24 timmarna",
   why: "Varför här?",
   expected: "Väntade visningar under perioden: {n}.",
+  expectedHere: "Väntade klick på den här platsen under perioden: {n}.",
   counted: "Räknade visningar hittills: {n}.",
   loading: "Laddar…",
   more: "Mer",
