@@ -101,7 +101,7 @@ final class Cron extends WriterCommand
     {
         $advice =
             $context->settings->sources === []
-                ? ', and SOURCES is not set. Set it to demo, youtube, peertube:URL or spool:FOLDER'
+                ? ', and SOURCES is not set. Set it to one or more of ' . SourceKinds::forms()
                 : ' yet';
         $context->log->warning("Nothing was published: no view counts are stored$advice.", [
             'event' => 'nothing_to_publish',

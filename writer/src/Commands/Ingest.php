@@ -32,10 +32,9 @@ use TrendVault\Writer\WriterException;
 final class Ingest extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
-    A source is a file of NDJSON (plain or gzip), a folder of such files, spool:FOLDER, - for standard
-    input, demo, youtube, peertube:https://… for the videos of an instance, http:https://… for a file on
-    another server, or edge:https://… for what visitors of the lists did. Lines that cannot be stored
-    are written to rejected/ beside the database, the first 64 MiB of a file.
+    A source is a file of NDJSON (plain or gzip), a folder of such files, - for standard input, or one
+    that docs/observations.md and docs/sources.md explain. Lines that cannot be stored are written to
+    rejected/ beside the database, the first 64 MiB of a file.
     Use --shift-to-now with an empty database: data that is shifted twice is stored twice.
     TEXT;
 

@@ -62,7 +62,7 @@ final readonly class PruneStep
         [$settings, $now] = [$this->context->settings, $this->context->now()];
         $cutoff = new Cutoff($this->database)->of($now, $settings->observationRetentionHours, $trustsClock);
         $pruned = new Pruning($this->database)->prune($cutoff, $settings->generationRetentionSeconds);
-        new UnaskedSources($this->database)->forget($now);
+        new UnaskedSources($this->database, SourceKinds::forgetting())->forget($now);
         $this->warnOfOldObservations($now);
         $this->context->log->info(
             sprintf(

@@ -32,6 +32,17 @@ final readonly class SourceKinds
         'edge:URL' => null, // counts of visitors, not lines: see PullStep
     ];
 
+    /** @return list<string> the FORGET of each kind */
+    public static function forgetting(): array
+    {
+        $statements = [];
+        foreach (array_filter(self::REGISTRY) as $class) {
+            $statements = [...$statements, ...$class::FORGET];
+        }
+
+        return $statements;
+    }
+
     /** How sources are named, for messages: demo, youtube … */
     public static function forms(): string
     {

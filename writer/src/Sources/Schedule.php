@@ -31,7 +31,7 @@ final readonly class Schedule
     private const string NO_END = 'The last run ended before it had an answer.';
 
     /**
-     * @param string $source whose times these are: youtube, or peertube:HOST
+     * @param string $source whose times these are: its kind, or kind:HOST
      * @param int $intervalSeconds between two runs that ask, when nothing fails
      */
     public function __construct(

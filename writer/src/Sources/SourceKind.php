@@ -15,6 +15,13 @@ interface SourceKind
     public const bool TOGETHER = false;
     /** What may be said in public of where its counts come from; null for the host that its name has. */
     public const ?string HOST = null;
+    /**
+     * What deletes that which is kept only to ask for less, where nothing was asked since ? (UTC seconds). The schedules
+     * of such sources are gone by then.
+     *
+     * @var list<string> of SQL
+     */
+    public const array FORGET = [];
 
     public function __construct(Context $context, Database $database);
 

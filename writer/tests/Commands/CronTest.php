@@ -93,7 +93,7 @@ final class CronTest extends TestCase
     public static function sourcesWithoutVideos(): array
     {
         return [
-            'none' => ['', ExitCode::Ok, 'Set it to demo, youtube, peertube:URL or spool:FOLDER.'],
+            'none' => ['', ExitCode::Ok, 'SOURCES is not set. Set it to one or more of demo, youtube, '],
             'an empty spool' => ['spool:FOLDER/spool', ExitCode::Ok, 'no view counts are stored yet.'],
             'a mistyped one' => ['dmo', ExitCode::SourceFailed, 'Expected demo, youtube, spool:FOLDER,'],
         ];

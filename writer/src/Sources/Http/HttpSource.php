@@ -387,6 +387,8 @@ final readonly class KnownVersions
 /** Files on other servers: http:URL. */
 final readonly class HttpFiles implements SourceKind
 {
+    public const array FORGET = ['DELETE FROM http_sources WHERE max(asked_at, retry_at) < ?'];
+
     private const int TIMEOUT_SECONDS = 40;
     /** Of a file as it is sent. */
     private const int MOST_BYTES = 1_000_000_000;

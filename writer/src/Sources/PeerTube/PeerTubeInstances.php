@@ -20,6 +20,11 @@ use TrendVault\Writer\Sources\SourceKind;
 final readonly class PeerTubeInstances implements SourceKind
 {
     public const bool TOGETHER = true;
+    public const array FORGET = [
+        'DELETE FROM peertube_pages' . self::IS_UNASKED,
+        'DELETE FROM peertube_instances' . self::IS_UNASKED,
+    ];
+    private const string IS_UNASKED = " WHERE NOT EXISTS (SELECT 1 FROM source_schedules WHERE source = 'peertube:' || host AND asked_at >= ?)";
 
     /** An instance adds up its views for half an hour (views.videos.local_buffer_update_interval) before it shows them. */
     private const int INTERVAL_SECONDS = 1800;

@@ -21,6 +21,12 @@ use TrendVault\Writer\Sources\SourceKind;
 final readonly class YouTube implements SourceKind
 {
     public const ?string HOST = 'www.googleapis.com';
+    public const array FORGET = [
+        'DELETE FROM youtube_pages WHERE fetched_at < ?',
+        'DELETE FROM youtube_regions WHERE asked_at < ?',
+        'DELETE FROM youtube_videos WHERE charted_at < ?',
+        'DELETE FROM youtube_quota WHERE day_began_at < ?',
+    ];
 
     private const string TERMS = 'Since July 2025 YouTube\'s chart of most popular videos holds Music, Movies and Gaming only, and YouTube\'s Developer Policies (III.E.4) restrict metrics of your own that are derived from its data. docs/sources.md says what that means for a public list. This is said once.';
     /** YouTube API Services Developer Policies, III.E.4: refresh or delete after 30 calendar days. After an outage deletion waits for one. */

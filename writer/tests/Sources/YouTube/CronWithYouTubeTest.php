@@ -2,13 +2,12 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Tests\Commands;
+namespace TrendVault\Writer\Tests\Sources\YouTube;
 
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Tests\Sources\YouTube\StubServer;
 use TrendVault\Writer\Tests\Support\Installation;
 
 final class CronWithYouTubeTest extends TestCase

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Tests\Commands;
+namespace TrendVault\Writer\Tests\Sources\PeerTube;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;

@@ -2,12 +2,11 @@
 
 declare(strict_types=1);
 
-namespace TrendVault\Writer\Tests\Commands;
+namespace TrendVault\Writer\Tests\Sources\PeerTube;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Tests\Sources\PeerTube\FakePeerTube;
 use TrendVault\Writer\Tests\Support\Installation;
 
 final class CronWithPeerTubeTest extends TestCase
