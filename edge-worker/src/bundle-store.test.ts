@@ -1,4 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
+import type { R2Conditional, R2GetOptions } from "@cloudflare/workers-types";
+import { type BundleFile, BundleIndexWriter, bundleMagic } from "@trendvault/contract/bundle-file";
+import { bundleNames } from "@trendvault/contract/pointer";
 import { TestPublicationSigner, testStoreName } from "@trendvault/kit/signers";
 import { type Bucket, BundleStore } from "./bundle-store.ts";
 import { Backoff } from "./document-source.ts";
@@ -7,8 +10,7 @@ const begun = Date.parse("2026-11-22T03:40:00Z") / 1000;
 const signer = await TestPublicationSigner.create();
 const stranger = await TestPublicationSigner.create();
 const keys = { keys: [signer.publicKey] };
-const sha256 = "A".repeat(43);
-const bundle = { sha256, bytes: 1000, index_bytes: 100, index_sha256: sha256 };
+const sha256 = (bytes: string | Uint8Array) => new Bun.CryptoHasher("sha256").update(bytes).digest();
 
 let now: number;
 let objects: Map<string, Uint8Array<ArrayBuffer>>;
@@ -24,7 +26,25 @@ function sign(
   { by = signer, at = begun, store = testStoreName } = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   const published_at = new Date(at * 1000).toISOString().replace(".000Z", "Z");
+  const bundle = putBundle(generation);
   return by.signBundlePointer({ store, generation, published_at, bundle });
+}
+
+/** Puts a bundle without any document into the bucket. */
+function putBundle(generation: number): BundleFile {
+  const facts = { generation, generated_at: "2026-11-22T03:40:00Z", signed_at: begun, limits: [24] };
+  const magic = new TextEncoder().encode(bundleMagic);
+  const end = new BundleIndexWriter(sha256).finish(facts, magic.length);
+  const bytes = Uint8Array.from(Buffer.concat([magic, end.buckets, end.index]));
+  const name = (part: Uint8Array) => sha256(part).toString("base64url");
+  const file = {
+    sha256: name(bytes),
+    bytes: bytes.length,
+    index_bytes: end.index.length,
+    index_sha256: name(end.index),
+  };
+  objects.set(bundleNames.bundle({ generation, sha256: file.sha256 }), bytes);
+  return file;
 }
 
 /** What isolates of one data centre share. */
@@ -38,13 +58,17 @@ function newDataCentre() {
 }
 
 function newIsolate(shared = newDataCentre()) {
-  const get = async (name: string, { onlyIf }: { onlyIf?: { etagDoesNotMatch?: string } } = {}) => {
-    reads.push(name);
+  const get = async (name: string, { onlyIf, range }: R2GetOptions = {}) => {
+    if (range === undefined) reads.push(name);
     if (failure !== null) throw failure;
     const bytes = objects.get(name);
     if (bytes === undefined) return null;
+    const { offset = 0, length } = (range ?? {}) as { offset?: number; length?: number };
+    if (length !== undefined) {
+      return { arrayBuffer: async () => bytes.slice(offset, offset + length).buffer };
+    }
     const etag = new TextDecoder().decode(bytes).slice(-20);
-    if (etag === onlyIf?.etagDoesNotMatch) return { etag };
+    if (etag === (onlyIf as R2Conditional | undefined)?.etagDoesNotMatch) return { etag };
     return { etag, size: bytes.length, body: null, arrayBuffer: async () => bytes.slice().buffer };
   };
   const log = ({ event, reason }: { event: string; reason?: unknown }) => events.push(`${event}: ${reason}`);
@@ -148,3 +172,35 @@ test("that of another generation is read once; one that is gone is null, one of 
   expect(reads).toEqual(["bundles/5.json", "bundles/2.json"]);
   await expect(of(4)).rejects.toThrow("of another generation");
 });
+
+/** Changes a bundle so that nothing of it can be read. */
+function harm(generation: number, how: "missing" | "cut" | "changed"): void {
+  for (const [name, bytes] of objects) {
+    if (!name.startsWith(`bundles/${generation}-`)) continue;
+    if (how === "missing") objects.delete(name);
+    if (how === "cut") objects.set(name, bytes.slice(0, bytes.length - 20));
+    if (how === "changed") objects.set(name, bytes.with(bytes.length - 20, (bytes.at(-20) ?? 0) ^ 1));
+  }
+}
+
+test.each(["missing", "cut", "changed"] as const)(
+  "one whose bundle is %s is not taken, by no isolate: the generation before stays, or is found",
+  async (how) => {
+    for (const generation of [5, 6]) objects.set(bundleNames.pointer(generation), await sign(generation));
+    objects.set(bundleNames.current, await sign(6));
+    const { current } = newIsolate();
+    expect(await current()).toBe(6);
+    objects.set(bundleNames.current, await sign(7));
+    const whole = new Map(objects);
+    harm(7, how);
+    now += 6;
+    expect([await current(), await newIsolate().current()]).toEqual([6, 6]);
+    harm(6, how);
+    expect([await current(), await newIsolate().current()]).toEqual([6, 5]);
+    harm(5, how);
+    await expect(newIsolate().current()).rejects.toThrow();
+    objects = whole;
+    now += 36; // the longest back-off
+    expect(await current()).toBe(7);
+  },
+);

@@ -59,7 +59,7 @@ export class BundleStore {
 
   constructor(options: Options) {
     const reads = { ...options, bucket: new BundleBucket(options) };
-    this.pointers = new BundlePointers(reads);
+    this.pointers = new BundlePointers({ ...reads, open: (...opened) => this.#open(...opened) });
     this.prefix = options.prefix;
     this.#ranges = new BundleRanges(reads);
     this.#keys = options.keys;
@@ -138,8 +138,13 @@ function asDocumentFailure(error: Error): never {
 
 type ReadOptions = Omit<Options, "bucket"> & { bucket: BundleBucket };
 
-/** A pointer as it was read. */
-type Held = { pointer: BundlePointer; text: string; etag: string };
+type PointerOptions = ReadOptions & {
+  /** Reads and checks a bundle's index, without which nothing of it can be read. @throws Error */
+  open: (pointer: BundlePointer, waitUntil: WaitUntil) => Promise<unknown>;
+};
+
+/** A pointer as it was read. One that stands in for a newer one has no text. */
+type Held = { pointer: BundlePointer; text?: string; etag?: string };
 /** The same as isolates share it, with when the bucket was read (Unix seconds). */
 type SharedPointer = { text: string; etag: string; checkedAt: number };
 
@@ -149,10 +154,14 @@ const patientMs = 1000; // of a read of the newest pointer: requests that have o
 const pointerSharedSeconds = 86_400; // for as long, no isolate takes an older one
 const olderSeconds = 3600;
 const remembered = 64;
+const mostEarlier = 3; // generations
 
-/** The signed pointers to bundles: the newest, and those of older generations. It never goes back to an older one. */
+/**
+ * The signed pointers to bundles: the newest whose bundle can be read, and those of older generations. It never goes back
+ * to an older one.
+ */
 class BundlePointers {
-  readonly #options: ReadOptions;
+  readonly #options: PointerOptions;
   readonly #flights: SingleFlight<void>;
   readonly #older = new LruMap<BundlePointer>(remembered);
   #held: Held | null = null;
@@ -161,7 +170,7 @@ class BundlePointers {
   #failures = 0;
   #failure = "the bucket did not answer in time";
 
-  constructor(options: ReadOptions) {
+  constructor(options: PointerOptions) {
     this.#options = options;
     this.#flights = new SingleFlight(options.timeoutSeconds + 1);
   }
@@ -202,12 +211,12 @@ class BundlePointers {
   async #check(waitUntil: WaitUntil): Promise<void> {
     const { clock, log } = this.#options;
     try {
-      const shared = await this.#readSharedPointer();
+      const shared = await this.#readSharedPointer(waitUntil);
       if (shared !== null && clock() < shared.checkedAt + pointerSeconds) {
         this.#checkAt = shared.checkedAt + pointerSeconds;
         return;
       }
-      await this.#read();
+      await this.#read(waitUntil);
       this.#failures = 0;
       this.#checkAt = clock() + pointerSeconds;
       this.#shareHeld(waitUntil);
@@ -221,26 +230,52 @@ class BundlePointers {
     }
   }
 
-  async #read(): Promise<void> {
+  async #read(waitUntil: WaitUntil): Promise<void> {
     const read = await this.#options.bucket.readPointer(bundleNames.current, this.#held?.etag);
     if (read === "unchanged") return;
     if (read === null) throw new Error(`${bundleNames.current} is not there`);
     const text = new TextDecoder().decode(read.bytes);
-    if (!(await this.#adopt({ text, etag: read.etag }))) {
+    if (!(await this.#adopt({ text, etag: read.etag }, waitUntil))) {
       throw new Error(`${bundleNames.current} is older than one that was read before`);
     }
   }
 
-  /** Whether a pointer is not older than the one held; it is held then. @throws Error when it is not signed */
-  async #adopt({ text, etag }: { text: string; etag: string }): Promise<boolean> {
+  /**
+   * Whether a pointer is not older than the one held; it is held then. @throws Error when it is not signed, or its bundle
+   * cannot be read: where none is held, the newest before it is, of which one can
+   */
+  async #adopt({ text, etag }: { text: string; etag: string }, waitUntil: WaitUntil): Promise<boolean> {
     if (text === this.#held?.text) {
       this.#held = { ...this.#held, etag };
       return true;
     }
     const pointer = await this.#verify(utf8(text));
     if (this.#held !== null && this.#isOlder(pointer, this.#held.pointer)) return false;
+    try {
+      await this.#options.open(pointer, waitUntil);
+    } catch (error) {
+      await this.#holdEarlier(pointer.generation, waitUntil);
+      throw error;
+    }
     this.#held = { pointer, text, etag };
     return true;
+  }
+
+  async #holdEarlier(generation: number, waitUntil: WaitUntil): Promise<void> {
+    for (
+      let earlier = generation - 1;
+      this.#held === null && earlier >= Math.max(1, generation - mostEarlier);
+      earlier--
+    ) {
+      const pointer = await this.ofGeneration(earlier, waitUntil).catch(() => null);
+      const isWhole =
+        pointer &&
+        (await this.#options.open(pointer, waitUntil).then(
+          () => true,
+          () => false,
+        ));
+      if (isWhole) this.#held = { pointer };
+    }
   }
 
   // What may not be served any more sets no limit: a store that was set up anew is older, and right.
@@ -260,12 +295,12 @@ class BundlePointers {
   }
 
   /** The pointer that isolates share; ignored when older than the one that is held. */
-  async #readSharedPointer(): Promise<SharedPointer | null> {
+  async #readSharedPointer(waitUntil: WaitUntil): Promise<SharedPointer | null> {
     const bytes = await this.#readShared(bundleNames.current);
     const shared =
       bytes === null ? null : (parseJson(new TextDecoder().decode(bytes)) as SharedPointer | null);
     if (shared === null || isFromFuture(shared.checkedAt, this.#options.clock())) return null;
-    return (await this.#adopt(shared).catch(() => false)) ? shared : null; // what is bad is read anew
+    return (await this.#adopt(shared, waitUntil).catch(() => false)) ? shared : null; // what is bad is read anew
   }
 
   async #readShared(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -274,8 +309,8 @@ class BundlePointers {
   }
 
   #shareHeld(waitUntil: WaitUntil): void {
-    if (this.#held === null) return;
-    const { text, etag } = this.#held;
+    const { text, etag } = this.#held ?? {};
+    if (text === undefined || etag === undefined) return;
     const shared: SharedPointer = { text, etag, checkedAt: this.#options.clock() };
     const bytes = utf8(JSON.stringify(shared));
     this.#share(bundleNames.current, bytes, { seconds: pointerSharedSeconds, waitUntil });
