@@ -484,6 +484,8 @@ final readonly class Contender
         public array $counts,
         /** BCP 47. */
         public ?string $language = null,
+        /** Whether it was taken down: then the model learns from its impressions all the same, and no list has it. */
+        public bool $isRemoved = false,
     ) {}
 
     public function isCounted(): bool

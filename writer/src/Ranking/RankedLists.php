@@ -116,6 +116,9 @@ final class RankedLists
         }
         $lists = $this->listsOf($region);
         foreach ($contenders as $index => $contender) {
+            if ($contender->isRemoved) {
+                continue;
+            }
             $targets = $lists->targetsFor($contender->category, $contender->language);
             self::offerTo($targets, $contender, $model->rate($index), $model, $share > 0.0);
         }

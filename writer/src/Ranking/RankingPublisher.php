@@ -143,6 +143,11 @@ final class RankableVideos
     SELECT c.video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at
     FROM catalogue AS c JOIN videos AS v ON v.id = c.video_id WHERE c.region = ?
     SQL;
+    private const string SEEN =
+        'SELECT v.id AS video_id, v.channel, v.category, v.language, v.published_at, v.first_seen_at, ' .
+        Velocity::COLUMNS .
+        ' FROM videos AS v LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = ?1' .
+        ' WHERE v.id IN (SELECT video_id FROM impressions WHERE region = ?1)';
     private const string LEARNING = <<<'SQL'
     SELECT code FROM regions WHERE EXISTS (SELECT 1 FROM impressions WHERE region = code)
       OR EXISTS (SELECT 1 FROM catalogue WHERE region = code) ORDER BY code
@@ -228,6 +233,7 @@ final class RankableVideos
                 $contenders[$key] = self::contender($row, Velocity::none($row['first_seen_at']), $some);
             }
         }
+        $contenders += $this->removed($region, $counts);
         ksort($contenders, SORT_STRING); // sums of floating point do not depend on what is stored in which order
         $this->lists->offerAll(
             $region,
@@ -237,6 +243,32 @@ final class RankableVideos
             unknown: $this->unknown($region, $contenders, $all),
         );
         $this->lists->setAudience($region, $this->impressions->audience($region));
+    }
+
+    /**
+     * The removed videos that have impressions: what is taken down is to change no other score.
+     *
+     * @param array<string, list<ClickCounts>> $counts by "#" and id
+     * @return array<string, Contender> by "#" and id
+     */
+    private function removed(string $region, array $counts): array
+    {
+        if ($this->removedVideos === [] && $this->removedChannels === []) {
+            return [];
+        }
+        $removed = [];
+        foreach ($this->database->each(self::SEEN, [$region]) as $row) {
+            $key = "#{$row['video_id']}";
+            if ($this->isRemoved($row) && isset($counts[$key])) {
+                $velocity =
+                    $row['first_observed_at'] === null
+                        ? Velocity::none($row['first_seen_at'])
+                        : Velocity::fromRow($row);
+                $removed[$key] = self::contender($row, $velocity, $counts[$key], isRemoved: true);
+            }
+        }
+
+        return $removed;
     }
 
     /**
@@ -304,8 +336,12 @@ final class RankableVideos
      * @param array<string, mixed> $row
      * @param list<ClickCounts> $counts
      */
-    private static function contender(array $row, Velocity $velocity, array $counts): Contender
-    {
+    private static function contender(
+        array $row,
+        Velocity $velocity,
+        array $counts,
+        bool $isRemoved = false,
+    ): Contender {
         return new Contender(
             $row['video_id'],
             $row['channel'],
@@ -314,6 +350,7 @@ final class RankableVideos
             $velocity,
             $counts,
             $row['language'],
+            $isRemoved,
         );
     }
 }

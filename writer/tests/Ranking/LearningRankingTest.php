@@ -7,6 +7,8 @@ namespace TrendVault\Writer\Tests\Ranking;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\RemovalKind;
+use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Ranking\ClickModel;
 use TrendVault\Writer\Ranking\CountedImpressions;
 use TrendVault\Writer\Ranking\Forecast;
@@ -135,6 +137,22 @@ final class LearningRankingTest extends TestCase
         );
     }
 
+    #[Test]
+    public function a_video_that_is_taken_down_changes_no_other_score(): void
+    {
+        $this->observe(60);
+        $this->visitAll($this->publish(), 300);
+        $this->catalogue('announced', 'GB');
+        $this->see('GB', 'announced', 2, 200, 30);
+        $scores = array_column($this->publish(0.0), 'score', 'video_id');
+        foreach ([array_key_first($scores), 'announced'] as $id) {
+            new Removals($this->database)->remove(RemovalKind::Video, $id, 'a test', self::NOON);
+            unset($scores[$id]);
+
+            self::assertSame($scores, array_column($this->publish(0.0), 'score', 'video_id'));
+        }
+    }
+
     private function observe(int $videos): void
     {
         $observations = [];
@@ -185,9 +203,9 @@ final class LearningRankingTest extends TestCase
     }
 
     /** @return list<array{rank: int, video_id: string, score: float}> */
-    private function publish(): array
+    private function publish(float $exploreShare = self::EXPLORE_SHARE): array
     {
-        $generation = new RankingPublisher($this->database, self::EXPLORE_SHARE)->publish(self::NOON);
+        $generation = new RankingPublisher($this->database, $exploreShare)->publish(self::NOON);
 
         return $this->database->rows(self::LIST, [$generation->id]);
     }
