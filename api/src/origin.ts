@@ -1,8 +1,8 @@
 import { useRegions } from "@trendvault/contract/regions";
-import type { Generation } from "./database/generation.ts";
 import { GenerationWatcher } from "./database/generation-watcher.ts";
 import { type GenerationMark, markGeneration } from "./database/inspector.ts";
 import { ListReader } from "./database/list-reader.ts";
+import type { Generation } from "./database/store.ts";
 import { RequestHandler } from "./http/request-handler.ts";
 import { createRoutes, type FindRoute } from "./http/routes.ts";
 import type { Logger } from "./log.ts";

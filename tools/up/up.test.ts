@@ -12,7 +12,7 @@ import { verifyToken } from "@trendvault/contract/token";
 import { exitOf, freePort, launch, newFolder } from "@trendvault/kit/machine";
 import { worldRegions } from "@trendvault/kit/regions";
 import { createVerifier } from "../../web/client/src/verify.ts";
-import { isSeededWithDemo } from "./database.ts";
+import { isSeededWithDemo } from "./up.ts";
 
 setDefaultTimeout(1_200_000); // real processes on a busy machine
 afterEach(stopAll);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Random } from "@trendvault/kit/random";
-import type { Block } from "./rendering.ts";
+import type { Block } from "./run-render.ts";
 import { encodeBlock, readBlocks } from "./run-render.ts";
 
 const random = new Random();

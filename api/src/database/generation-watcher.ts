@@ -9,8 +9,7 @@ import {
   isSameFile,
   requireFile,
 } from "./database-files.ts";
-import { type Generation, isSameGeneration } from "./generation.ts";
-import { Store } from "./store.ts";
+import { type Generation, isSameGeneration, Store } from "./store.ts";
 
 const retryIntervalMs = 500; // between two attempts while the database cannot be read
 const damageMemoryMs = 2000; // how long a read that failed counts: the next one may be of another page

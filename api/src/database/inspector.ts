@@ -1,7 +1,7 @@
 import { windows } from "@trendvault/contract/lists";
 import { readRegionTable, useRegions } from "@trendvault/contract/regions";
 import { DatabaseUnusable, describeContent, explainSqliteError } from "./database-files.ts";
-import type { Generation } from "./generation.ts";
+import type { Generation } from "./store.ts";
 import { type SlicedTable, Store } from "./store.ts";
 
 /** What is compared of a generation: which rankings are served, and which are the newest. */

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { windows } from "@trendvault/contract/lists";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
-import type { Generation } from "./generation.ts";
 import { GenerationWatcher } from "./generation-watcher.ts";
 import { ListReader } from "./list-reader.ts";
+import type { Generation } from "./store.ts";
 
 let builder: DatabaseBuilder;
 beforeEach(() => {

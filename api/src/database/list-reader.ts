@@ -1,9 +1,17 @@
 import { choiceOf, largestLimit, listName, type Window, windows } from "@trendvault/contract/lists";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/queries";
 import { DatabaseUnreadable, RankingUnreadable } from "./database-files.ts";
-import type { Generation, ListLength, RegionGeneration } from "./generation.ts";
 import type { GenerationWatcher } from "./generation-watcher.ts";
-import type { ExplanationKey, ExplanationRecord, ListPage, RankingMetadata, VideoRecord } from "./store.ts";
+import type {
+  ExplanationKey,
+  ExplanationRecord,
+  Generation,
+  ListLength,
+  ListPage,
+  RankingMetadata,
+  RegionGeneration,
+  VideoRecord,
+} from "./store.ts";
 
 /**
  * Reads lists, and keeps the first page of every region and window, and what lists there are, in memory for as long as

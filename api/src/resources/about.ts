@@ -2,9 +2,8 @@ import { windowHours, windows } from "@trendvault/contract/lists";
 import { aboutApiPath, regionsPath } from "@trendvault/contract/paths";
 import { regions } from "@trendvault/contract/regions";
 import type { About, RegionList } from "@trendvault/contract/responses";
-import type { Generation } from "../database/generation.ts";
 import type { ListedChoices } from "../database/list-reader.ts";
-import type { RankingMetadata } from "../database/store.ts";
+import type { Generation, RankingMetadata } from "../database/store.ts";
 import { fixedContent, formatTime, formatTimeOrNull, jsonBody, type Resource } from "./resource.ts";
 
 type AboutSources = {

@@ -2,8 +2,7 @@ import { describeHours, uncountedHours, windowHours } from "@trendvault/contract
 import { explanationUrl, missing, parseExplainQuery } from "@trendvault/contract/queries";
 import { regions } from "@trendvault/contract/regions";
 import type { Explanation } from "@trendvault/contract/responses";
-import type { Ranking } from "../database/generation.ts";
-import type { ExplanationKey, ExplanationRecord } from "../database/store.ts";
+import type { ExplanationKey, ExplanationRecord, Ranking } from "../database/store.ts";
 import { fixedContent, formatTime, jsonBody, Refusal, type Resource, unpublishedRegion } from "./resource.ts";
 import { scoreUnitOf } from "./trending.ts";
 

@@ -2,8 +2,7 @@ import { type Window, windows } from "@trendvault/contract/lists";
 import { type ExportQuery, exportType, exportUrl, parseExportQuery } from "@trendvault/contract/queries";
 import type { ExportHead, ExportItem } from "@trendvault/contract/responses";
 import { DatabaseUnreadable } from "../database/database-files.ts";
-import type { Generation } from "../database/generation.ts";
-import type { ListPage, ListRow } from "../database/store.ts";
+import type { Generation, ListPage, ListRow } from "../database/store.ts";
 import {
   type Body,
   type Content,

@@ -20,7 +20,7 @@ import {
 import { ownRegions } from "@trendvault/contract/regions";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { type Assets, readManifest } from "@trendvault/page/manifest";
-import type { Generation } from "../database/generation.ts";
+import type { Generation } from "../database/store.ts";
 import { readAbout, sourcesOf } from "./about.ts";
 import { type Content, fixedContent, Refusal, type Resource, TokenContent, textBody } from "./resource.ts";
 import { type PageSources, readTrending } from "./trending.ts";

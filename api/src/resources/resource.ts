@@ -7,7 +7,7 @@ import {
 import type { ProblemExtras, ProblemKind } from "@trendvault/contract/problem";
 import type { InvalidParameter, ListRefusal } from "@trendvault/contract/queries";
 import type { TokenList } from "@trendvault/contract/token";
-import type { Generation } from "../database/generation.ts";
+import type { Generation } from "../database/store.ts";
 
 /** The routes that requests are counted by; "none" is every path that does not exist. */
 export const routeNames = [

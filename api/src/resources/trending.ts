@@ -13,9 +13,8 @@ import {
 } from "@trendvault/contract/queries";
 import type { TrendingChartPage, TrendingPage, TrendingSnippetPage } from "@trendvault/contract/responses";
 import { tokenListName } from "@trendvault/contract/token";
-import type { Generation, RegionGeneration } from "../database/generation.ts";
 import type { ListedChoices, ListReader } from "../database/list-reader.ts";
-import type { ListPage, ListRow } from "../database/store.ts";
+import type { Generation, ListPage, ListRow, RegionGeneration } from "../database/store.ts";
 import { idPlace } from "../settings.ts";
 import {
   type Content,

@@ -2,8 +2,7 @@ import { choiceOf } from "@trendvault/contract/lists";
 import { videoPath } from "@trendvault/contract/paths";
 import { missing } from "@trendvault/contract/queries";
 import type { Video } from "@trendvault/contract/responses";
-import type { Generation } from "../database/generation.ts";
-import type { ListPlace, VideoRecord } from "../database/store.ts";
+import type { Generation, ListPlace, VideoRecord } from "../database/store.ts";
 import { fixedContent, formatTime, formatTimeOrNull, jsonBody, Refusal, type Resource } from "./resource.ts";
 import { scoreUnitOf, thumbsOf, type VideoLinks } from "./trending.ts";
 

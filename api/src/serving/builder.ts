@@ -1,7 +1,7 @@
 import type { SignatureFields, SignedFields } from "@trendvault/contract/signature-base";
 import { claimsOf, formatToken, tokenSigningInput } from "@trendvault/contract/token";
 import { DatabaseUnreadable } from "../database/database-files.ts";
-import type { Generation } from "../database/generation.ts";
+import type { Generation } from "../database/store.ts";
 import { type Body, type Content, digestOf, Refusal, type Resource } from "../resources/resource.ts";
 import type { SigningKeys } from "../signing.ts";
 import { type EventLoopYield, yieldToEventLoop } from "./build-queue.ts";

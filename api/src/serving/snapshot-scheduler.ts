@@ -1,8 +1,8 @@
 import { tokenMinute } from "@trendvault/contract/token";
 import { DatabaseUnreadable, RankingUnreadable } from "../database/database-files.ts";
-import type { Generation } from "../database/generation.ts";
 import type { GenerationWatcher } from "../database/generation-watcher.ts";
 import type { ListReader } from "../database/list-reader.ts";
+import type { Generation } from "../database/store.ts";
 import type { Logger } from "../log.ts";
 import { Refusal } from "../resources/resource.ts";
 import type { Builder, CacheEntry, Snapshot } from "./builder.ts";

@@ -53,7 +53,7 @@ const roots = [
     layers: [
       ["main.ts", "verify-history.ts"],
       ["follower.ts", "follow-store.ts", "history.ts"],
-      ["settings.ts", "judge-pointer.ts", "local-file.ts"],
+      ["settings.ts", "local-file.ts"],
       ["generation-file.ts", "memory.ts"],
       ["stores.ts"],
       ["failure.ts", "metrics.ts"],
@@ -94,7 +94,7 @@ const roots = [
       ["up.ts"],
       ["settings.ts", "visitors.ts"],
       ["services.ts"],
-      ["database.ts", "demo-site.ts", "options.ts"],
+      ["demo-site.ts", "options.ts"],
     ],
     mayImport: ["contract", "api/src/signing.ts"],
   },

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder } from "@trendvault/kit/machine";
-import { removeDatabase } from "./database.ts";
+import { removeDatabase } from "./up.ts";
 
 const folder = newFolder("up");
 
