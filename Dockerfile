@@ -20,6 +20,7 @@ COPY tools/setup tools/setup
 COPY package.json bun.lock bunfig.toml ./
 COPY api/package.json api/
 COPY tests/browser/package.json tests/browser/
+COPY tests/kit/package.json tests/kit/
 COPY web/client/package.json web/client/
 COPY contract/package.json contract/
 COPY edge-worker/package.json edge-worker/

@@ -120,7 +120,7 @@ export function describeStep({ seconds, heldSeconds }: ClockStep): string {
 }
 
 /** The parts whose clocks cannot be moved, and sentences on why. */
-export type Unmoved = { parts: readonly Part[]; sentences: string[] };
+type Unmoved = { parts: readonly Part[]; sentences: string[] };
 
 const triedSeconds = 30; // no part refuses another one for so little
 

@@ -1,9 +1,101 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { describeRelease, writeFiles } from "./files.ts";
-import { readState } from "./state.ts";
+import { billOfMaterials, debianParts, npmParts, type Part, pythonParts } from "./sbom.ts";
+import { readState, type State } from "./state.ts";
+
+/** The workspaces whose packages are in what serves. */
+const served = ["@trendvault/api", "@trendvault/client", "@trendvault/follow", "@trendvault/page"];
+
+type ReleaseFile = { name: string; bytes: number; what: string };
+
+/**
+ * Writes the files of a release into an empty folder.
+ *
+ * @throws Error when a tool fails, or when the bill of materials is not valid
+ */
+async function writeFiles(
+  state: State,
+  { root, folder }: { root: string; folder: string },
+): Promise<ReleaseFile[]> {
+  mkdirSync(folder, { recursive: true });
+  const base = `trendvault-${state.version}`;
+  const parts = await readParts(root);
+  await Bun.$`git -C ${root} archive --format=tar.gz --prefix=${base}/ --output=${join(folder, `${base}.tar.gz`)} ${state.commit}`.quiet();
+  await packClient(root, join(folder, `trendvault-client-${state.version}.tgz`));
+  await Bun.write(join(folder, `${base}.cdx.json`), await billOfMaterials(parts, state));
+  await Bun.write(join(folder, "CHANGES.md"), `${state.changes?.text ?? ""}\n`);
+  const files = [
+    await describe(folder, `${base}.tar.gz`, "the source, as Git has it"),
+    await describe(folder, `trendvault-client-${state.version}.tgz`, "the npm package @trendvault/client"),
+    await describe(folder, `${base}.cdx.json`, `the SBOM, CycloneDX 1.6: ${countParts(parts)}`),
+    await describe(folder, "CHANGES.md", "what has changed, from CHANGELOG.md"),
+  ];
+  await Bun.write(join(folder, "SHA256SUMS"), await checksums(folder, files));
+  return [...files, await describe(folder, "SHA256SUMS", "for sha256sum --check")];
+}
+
+/** What bun.lock, requirements.txt and, where bin/setup has brought PHP, its list of Debian packages name. */
+async function readParts(root: string): Promise<Part[]> {
+  const debian = Bun.file(join(root, ".tools/php/PACKAGES"));
+  const suite =
+    /^DEBIAN_SUITE=(\w+)/m.exec(await Bun.file(join(root, "tools/setup/versions.sh")).text())?.[1] ?? "";
+  return [
+    ...npmParts(await Bun.file(join(root, "bun.lock")).text(), served),
+    ...pythonParts(await Bun.file(join(root, "tools/setup/requirements.txt")).text()),
+    ...((await debian.exists()) ? debianParts(await debian.text(), suite) : []),
+  ];
+}
+
+function countParts(parts: readonly Part[]): string {
+  const count = (type: string) => parts.filter(({ purl }) => purl.startsWith(`pkg:${type}/`)).length;
+  return `${count("npm")} npm, ${count("pypi")} Python and ${count("deb")} Debian packages`;
+}
+
+/** As npm publishes it, by the client's own program, in a folder that is removed again. */
+async function packClient(root: string, path: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "trendvault-client-"));
+  try {
+    await Bun.$`bun pack.ts ${folder}`.cwd(join(root, "web/client")).quiet();
+    cpSync(join(folder, "package.tgz"), path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function describe(folder: string, name: string, what: string): Promise<ReleaseFile> {
+  return { name, bytes: Bun.file(join(folder, name)).size, what };
+}
+
+async function checksums(folder: string, files: readonly ReleaseFile[]): Promise<string> {
+  const lines = files.map(async ({ name }) => {
+    const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(join(folder, name)).arrayBuffer());
+    return `${hash.digest("hex")}  ${name}\n`;
+  });
+  return (await Promise.all(lines)).join("");
+}
+
+/** What bin/release prints. */
+function describeRelease(state: State, files: readonly ReleaseFile[]): string {
+  const { version, tag, commit, time, changes, todo } = state;
+  const width = Math.max(...files.map(({ name }) => name.length));
+  return `TrendVault ${version}: commit ${commit.slice(0, 12)} of ${time.toISOString()}, tag ${tag}
+
+What a release holds:
+${files.map(({ name, bytes, what }) => `  ${name.padEnd(width)}  ${size(bytes)}  ${what}`).join("\n")}
+  and the images trendvault-writer:${version} and trendvault-origin:${version}, which CI builds from the Dockerfile
+
+What has changed (${changes === null ? "CHANGELOG.md says nothing" : changes.version}):
+
+${changes?.text ?? ""}
+
+${todo.length === 0 ? `Ready. To release: git tag --sign ${tag} && git push origin ${tag}` : `Still to do before the tag:\n${todo.map((sentence) => `- ${sentence}`).join("\n")}`}`;
+}
+
+function size(bytes: number): string {
+  return `${(bytes / 1024).toFixed(0).padStart(6)} KiB`;
+}
 
 const root = resolve(import.meta.dir, "../..");
 

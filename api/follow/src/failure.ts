@@ -1,5 +1,5 @@
 /** Why something of a store was not taken. Metrics count by these; they never change their meaning. */
-export type FailureReason =
+type FailureReason =
   | "unreachable" // no connection, or it ended early
   | "timeout"
   | "denied" // 401 or 403

@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { afterEach, beforeEach } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder } from "@trendvault/kit/machine";
@@ -9,6 +10,90 @@ import { Memory } from "../src/memory.ts";
 import { Metrics } from "../src/metrics.ts";
 import { readKeys, readSettings } from "../src/settings.ts";
 import { countedStore, openStore } from "../src/stores.ts";
+import { TestPublisher } from "./test-publisher.ts";
+import { TestStore } from "./test-store.ts";
+
+/** The real program. */
+export class FollowerProcess {
+  readonly lines: Line[] = [];
+  stderr = "";
+  readonly #child: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  readonly #read: Promise<unknown>;
+
+  constructor(argv: string[], env: Record<string, string>, program = "main.ts") {
+    const path = join(import.meta.dir, "../src", program);
+    this.#child = Bun.spawn([process.execPath, "--no-env-file", path, ...argv], {
+      env: { PATH: process.env.PATH ?? "", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#read = Promise.all([this.#readLines(), this.#readErrors()]);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Its exit code, when it has ended and all of its output was read. */
+  async ended(): Promise<number> {
+    const code = await this.#child.exited;
+    await this.#read;
+    return code;
+  }
+
+  async #readErrors(): Promise<void> {
+    this.stderr = await this.#child.stderr.text();
+  }
+
+  async #readLines(): Promise<void> {
+    let rest = "";
+    for await (const chunk of this.#child.stdout.pipeThrough(new TextDecoderStream())) {
+      const parts = (rest + chunk).split("\n");
+      rest = parts.pop() ?? "";
+      for (const part of parts) this.lines.push(part.startsWith("{") ? JSON.parse(part) : { message: part });
+    }
+  }
+}
+
+type FollowerOptions = Partial<ConstructorParameters<typeof TestFollower>[0]>;
+
+/** A store, its publisher and the followers that a test starts; new for each test, and gone after it. */
+export class FollowedStore {
+  store!: TestStore;
+  publisher!: TestPublisher;
+  #followers: TestFollower[] = [];
+
+  /** For all tests of a file. */
+  static forEachTest(): FollowedStore {
+    const followed = new FollowedStore();
+    beforeEach(async () => {
+      followed.store = await TestStore.create();
+      followed.publisher = await TestPublisher.create(followed.store);
+    });
+    afterEach(async () => {
+      for (const follower of followed.#followers) await follower.end();
+      followed.forgetFollowers();
+      await followed.store.remove();
+    });
+    return followed;
+  }
+
+  start(env: Record<string, string> = {}, options: FollowerOptions = {}): TestFollower {
+    const all = {
+      ...this.store.settings,
+      FOLLOW_JWKS: this.publisher.jwks,
+      SOURCE_TIMEOUT_SECONDS: "300",
+      ...env,
+    };
+    const follower = new TestFollower({ addresses: [this.store.address], env: all, ...options });
+    this.#followers.push(follower);
+    return follower;
+  }
+
+  /** Those that the test has ended itself. */
+  forgetFollowers(): void {
+    this.#followers = [];
+  }
+}
 
 type Options = {
   addresses: string[];

@@ -5,7 +5,7 @@ import { videos } from "@trendvault/kit/database";
 import { SmallDisk } from "@trendvault/kit/machine";
 import { FollowFailure } from "../src/failure.ts";
 import { storeFaults } from "../test-support/faults.ts";
-import { FollowedStore } from "../test-support/followed-store.ts";
+import { FollowedStore } from "../test-support/test-follower.ts";
 import { refusal } from "../test-support/test-store.ts";
 
 const followed = FollowedStore.forEachTest();

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { videos } from "@trendvault/kit/database";
 import { root } from "@trendvault/kit/machine";
-import { FollowedStore } from "../test-support/followed-store.ts";
+import { FollowedStore } from "../test-support/test-follower.ts";
 import { TestPublisher, usualLists } from "../test-support/test-publisher.ts";
 
 const followed = FollowedStore.forEachTest();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Pointer } from "@trendvault/contract/pointer";
 import { Random } from "@trendvault/kit/random";
 import { testStoreName } from "@trendvault/kit/signers";
-import { FollowerProcess } from "../test-support/follower-process.ts";
+import { FollowerProcess } from "../test-support/test-follower.ts";
 import { TestPublisher } from "../test-support/test-publisher.ts";
 import { TestStore } from "../test-support/test-store.ts";
 

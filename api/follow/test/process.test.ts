@@ -6,7 +6,7 @@ import { checkWholeList, startLoad } from "@trendvault/kit/load";
 import { newFolder, until } from "@trendvault/kit/machine";
 import { OriginProcess } from "@trendvault/kit/origin-process";
 import { drawsOf, Random } from "@trendvault/kit/random";
-import { FollowerProcess } from "../test-support/follower-process.ts";
+import { FollowerProcess } from "../test-support/test-follower.ts";
 import { TestPublisher, usualLists } from "../test-support/test-publisher.ts";
 import { TestStore } from "../test-support/test-store.ts";
 

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { missingServer, TestStore } from "@trendvault/kit/object-store";
-import { FollowerProcess } from "../test-support/follower-process.ts";
-import { TestFollower } from "../test-support/test-follower.ts";
+import { FollowerProcess, TestFollower } from "../test-support/test-follower.ts";
 import { TestPublisher } from "../test-support/test-publisher.ts";
 
 /** Objects that are written to a bucket in the order they come. */

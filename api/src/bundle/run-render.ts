@@ -43,8 +43,8 @@ import { DatabaseUnreadable, DatabaseUnusable } from "../database/database-files
 import { GenerationWatcher } from "../database/generation-watcher.ts";
 import { type ListedChoices, ListReader } from "../database/list-reader.ts";
 import type { ListedVideo, ListPage } from "../database/store.ts";
-import { splitTarget } from "../http/request-target.ts";
 import type { FindRoute } from "../http/routes.ts";
+import { splitTarget } from "../http/routes.ts";
 import { assembleAnswers, signingKeysOf } from "../origin.ts";
 import { formatTime, Refusal } from "../resources/resource.ts";
 import type { Builder, Snapshot } from "../serving/builder.ts";

@@ -12,7 +12,7 @@ import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { RawClient } from "@trendvault/kit/load";
 import { openTestOrigin, type TestOrigin, testMinute, testTime } from "@trendvault/kit/origin";
 import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
-import { splitTarget } from "./request-target.ts";
+import { splitTarget } from "./routes.ts";
 
 describe("a request", () => {
   let builder: DatabaseBuilder;

@@ -26,8 +26,8 @@ import type { CacheEntry } from "../serving/builder.ts";
 import type { Counters } from "../serving/counters.ts";
 import { memoizedChooseEncoding, type Representation, SignedRefusal } from "../serving/representation.ts";
 import type { BuildResult, ResponseCache } from "../serving/response-cache.ts";
-import { splitTarget, targetLength } from "./request-target.ts";
 import type { FindRoute } from "./routes.ts";
+import { splitTarget, targetLength } from "./routes.ts";
 
 type RequestHandlerParts = {
   cache: ResponseCache;

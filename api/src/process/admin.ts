@@ -1,5 +1,5 @@
 import type { Aggregator, PrometheusContentType, Registry as RegistryOf } from "@prometheus-io/client";
-import { splitTarget } from "../http/request-target.ts";
+import { splitTarget } from "../http/routes.ts";
 import { type CounterValues, latencyBounds } from "../serving/counters.ts";
 import type { WorkerReport } from "./messages.ts";
 

@@ -1,7 +1,7 @@
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { beginTrace, readTraceId, traceparentHeader } from "@trendvault/contract/http";
-import { splitTarget } from "../http/request-target.ts";
+import { splitTarget } from "../http/routes.ts";
 import type { Logger } from "../log.ts";
 import type { Origin } from "../origin.ts";
 

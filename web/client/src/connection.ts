@@ -6,7 +6,7 @@ export type Client = {
 };
 
 /** Sends one request. What fetch() is, less its other forms. */
-export type Send = (request: Request) => Promise<Response>;
+type Send = (request: Request) => Promise<Response>;
 
 export type Connection = Partial<RetryPolicy> & {
   /** The address of the edge or the origin, like https://trending.example.com. Default: the site of the page. */

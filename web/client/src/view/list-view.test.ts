@@ -1,13 +1,46 @@
 import { expect, test } from "bun:test";
+import { examples } from "@trendvault/contract/examples";
 import { pageLanguages } from "@trendvault/contract/page";
 import { hostileText, Random } from "@trendvault/kit/random";
 import { Window } from "happy-dom";
-import { itemWith, listOf, optionsInEnglish } from "../../test-support/example-list.ts";
 import { toDom } from "./dom.ts";
-import { type List, listView } from "./list-view.ts";
+import { type List, type ListItem, type ListOptions, listView } from "./list-view.ts";
 import { allMessages } from "./locales/all.ts";
 import { formatsOf } from "./locales/locale.ts";
 import { toHtml } from "./nodes.ts";
+
+const [example] = examples.trendingPage.items;
+if (example === undefined) throw new Error("The example of a list has no item");
+
+/** An item with some of it replaced. */
+function itemWith(replaced: Partial<ListItem> = {}): ListItem {
+  const sparkline = Array.from({ length: 24 }, (_, hour) => (hour % 7 === 3 ? null : hour * hour));
+  return {
+    ...(example as ListItem),
+    previous_rank: 4,
+    url: "https://videos.example/1",
+    sparkline,
+    ...replaced,
+  };
+}
+
+function listOf(items: ListItem[], replaced: Partial<List> = {}): List {
+  const { region, window } = examples.trendingPage;
+  return {
+    region,
+    window,
+    score_unit: "views",
+    previous_generated_at: "2026-11-21T09:00:00Z",
+    items,
+    ...replaced,
+  };
+}
+
+const optionsInEnglish: ListOptions = {
+  messages: allMessages.en,
+  formats: formatsOf("en"),
+  thumbHosts: ["img.example"],
+};
 
 const { document } = new Window() as unknown as globalThis.Window;
 const show = (list: List) => toDom(listView(list, optionsInEnglish), document) as Element;
