@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { examples } from "@trendvault/contract/examples";
 import { readViewMessage } from "@trendvault/contract/views";
 import { Random } from "@trendvault/kit/random";
-import { appealOf, runVisitors, visit } from "./visitors.ts";
+import { chanceOf, runVisitors, visit } from "./visitors.ts";
 
 const random = new Random();
 const next = () => random.next();
@@ -42,11 +42,20 @@ test(`all see the first rank, and fewer at every further one (seed ${random.seed
   expect((impressions[9] ?? 0) / 4000).toBeWithin(0.09, 0.17); // 10^-0.9 is 0.126
 });
 
-test("what appeals is the same for all visitors, and appeals less when it is older", () => {
-  const at = (id: string, hours: number) =>
-    appealOf(id, { published_at: new Date(now - hours * 3_600_000).toISOString(), now });
-  expect(at("video1", 0)).toBe(at("video1", 0));
-  expect(at("video1", 7)).toBeCloseTo(at("video1", 0) / 2);
+test("visitors like what the counts like, and what nobody counts less when it is older", () => {
+  const at = (id: string, views_per_hour: number, hours = 0) =>
+    chanceOf(
+      {
+        ...{ ...item, id, published_at: new Date(now - hours * 3_600_000).toISOString() },
+        velocity: { views: views_per_hour === 0 ? 0 : 1000, views_per_hour, previous_views_per_hour: null },
+      },
+      now,
+    );
+  for (let number = 0; number < 100; number++) {
+    expect(at(`video${number}`, 60_000)).toBeGreaterThan(at(`video${number + 1}`, 3000));
+    expect(at(`video${number}`, 3000)).toBeGreaterThan(at(`video${number + 1}`, 100));
+  }
+  expect(at("video1", 0, 7)).toBeCloseTo(at("video1", 0) / 2);
   expect(at("video1", 0)).not.toBe(at("video2", 0));
 });
 

@@ -60,8 +60,13 @@ export type Visit = { token: string; seen: number; opened: number[] };
 type Random = () => number;
 
 const lookSteepness = 0.9; // a visitor sees ranks as far as k with the chance 1/k^0.9
-const meanAppeal = 0.04;
-const ageHours = 7; // appeal falls as 7 / (age + 7 h)
+const largestChance = 0.2;
+const halfOfLargest = 10_000; // views an hour
+const tasteSigma = 0.3;
+const meanAppeal = 0.04; // of what nobody counts
+const ageHours = 7; // it falls as 7 / (age + 7 h)
+
+type Item = TrendingPage["items"][number];
 
 /**
  * One visit of a simulated visitor, who sees the first ranks of a page and opens what appeals. `now` in Unix
@@ -72,7 +77,7 @@ export function visit(page: TrendingPage, { random, now }: { random: Random; now
   const deepest = Math.floor(Math.max(random(), Number.EPSILON) ** (-1 / lookSteepness));
   const seen = Math.max(first, Math.min(last, first - 1 + deepest));
   const opened = page.items
-    .filter(({ rank, id, published_at }) => rank <= seen && random() < appealOf(id, { published_at, now }))
+    .filter((item) => item.rank <= seen && random() < chanceOf(item, now))
     .map(({ rank }) => rank);
   return { token: page.token, seen, opened };
 }
@@ -90,13 +95,16 @@ export function visitorHeaders(random: Random): Record<string, string> {
 }
 
 /**
- * The chance that somebody who sees a video opens it: lognormal over the videos (mean 4 %, sigma 1), drawn from the
- * id, and falling with age. It has nothing to do with the views that the demo source counts.
+ * The chance that somebody who sees a video opens it. Visitors like what the world of the counts likes: it rises with the
+ * views an hour that are counted, with a taste of their own beside it. A video that nobody counts is drawn from its id
+ * (lognormal, mean 4 %, sigma 1) and falls with age.
  */
-export function appealOf(
-  id: string,
-  { published_at, now }: { published_at: string | null; now: number },
-): number {
+export function chanceOf({ id, published_at, velocity }: Item, now: number): number {
+  const { views, views_per_hour: rate } = velocity;
+  if (views > 0) {
+    const taste = Math.exp(tasteSigma * normalOf(id) - tasteSigma ** 2 / 2);
+    return Math.min(1, (largestChance * taste * rate) / (rate + halfOfLargest));
+  }
   const born = published_at === null ? now : Date.parse(published_at);
   const age = Math.max(0, now - born) / 3_600_000;
   return Math.min(1, (meanAppeal * Math.exp(normalOf(id) - 0.5) * ageHours) / (age + ageHours));
