@@ -136,7 +136,7 @@ final readonly class ExplanationReport
                 'its views have not been counted for %d h',
                 RankableVideos::MAX_UNOBSERVED_HOURS,
             ),
-            $score > $last['score'] => 'the limit by channel moves it behind the end of the list',
+            ($score ?? 0.0) > $last['score'] => 'the limit by channel moves it behind the end of the list',
             default => sprintf(
                 'the last rank, %d, has %s%s',
                 $last['rank'],
