@@ -31,13 +31,16 @@ final class Database
 
     /** @var array<string, SQLite3Stmt> by SQL */
     private array $statements = [];
+    private readonly ?int $inode;
 
     private function __construct(
         public readonly SQLite3 $connection,
         private readonly int $busyTimeoutMilliseconds,
+        private readonly ?string $path = null,
     ) {
         $connection->enableExceptions(true);
         $connection->busyTimeout($busyTimeoutMilliseconds);
+        $this->inode = $path === null ? null : self::inode($path);
     }
 
     /** Whether something is there that may be a database: SQLite takes an empty file for a new one. */
@@ -205,8 +208,10 @@ final class Database
     }
 
     /**
-     * Runs the work in one write transaction: all of it is committed, or nothing.
+     * Runs the work in one write transaction: all of it is committed, or nothing. Another file under the name, such as a
+     * backup that was put there, ends it: what was committed to the one before would be lost.
      *
+     * @throws DatabaseFailure
      * @template T
      * @param Closure(): T $work
      * @return T
@@ -216,6 +221,9 @@ final class Database
         $this->execute('BEGIN IMMEDIATE');
         try {
             $result = $work();
+            if ($this->path !== null && self::inode($this->path) !== $this->inode) {
+                throw DatabaseFailure::replaced($this->path);
+            }
             $this->execute('COMMIT');
 
             return $result;
@@ -305,10 +313,18 @@ final class Database
     private static function open(string $path, int $flags, int $busyTimeoutMilliseconds): self
     {
         try {
-            return new self(new SQLite3($path, $flags), $busyTimeoutMilliseconds);
+            return new self(new SQLite3($path, $flags), $busyTimeoutMilliseconds, $path);
         } catch (Exception) {
             throw DatabaseFailure::cannotOpen($path);
         }
+    }
+
+    private static function inode(string $path): ?int
+    {
+        clearstatcache(true, $path);
+        $inode = @fileinode($path);
+
+        return $inode === false ? null : $inode;
     }
 
     /** After some errors, a full disk among them, SQLite has rolled back already and says that there is nothing to do. */
@@ -415,6 +431,15 @@ final class DatabaseFailure extends WriterException
     {
         return new self(
             "There is no database at $path: mount its volume, set DB_PATH, or make a new one with `writer migrate`.",
+            DatabaseFault::Unavailable,
+        );
+    }
+
+    /** @param string $path of the database */
+    public static function replaced(string $path): self
+    {
+        return new self(
+            "Stopped writing to $path: another file has its name now, or none. What was not committed is read again; stop the writer before the file is replaced.",
             DatabaseFault::Unavailable,
         );
     }

@@ -77,9 +77,9 @@ final readonly class SourceIngestion
         try {
             $rejects = $source->rejects() ?? $this->rejectsOf($source);
             $failure = self::attempt(fn() => $this->storeLines($source, $rejects, $counts, $progress));
-        } catch (Stopped $stopped) {
+        } catch (Stopped | DatabaseFailure $end) {
             $source->release();
-            throw $stopped;
+            throw $end;
         } catch (SQLite3Exception $failure) {
             // A line that the database does not take would be there in the next run, too.
             if (DatabaseFailure::from($failure, '')->fault !== DatabaseFault::Unknown) {

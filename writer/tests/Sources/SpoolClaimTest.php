@@ -7,10 +7,17 @@ namespace TrendVault\Writer\Tests\Sources;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\Attributes\TestWith;
 use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\Ingest\BatchStore;
+use TrendVault\Writer\Ingest\SourceIngestion;
+use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SpoolFile;
 use TrendVault\Writer\Sources\SpoolFolder;
 use TrendVault\Writer\Sources\TakenFiles;
+use TrendVault\Writer\Tests\Support\FixedClock;
 
 /** What may happen to a file of a spool folder, and to the run, while the run reads it. */
 final class SpoolClaimTest extends SpoolTestCase
@@ -117,6 +124,30 @@ final class SpoolClaimTest extends SpoolTestCase
         }
         self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
         self::assertSame(2, $this->installation->value('SELECT count(*) FROM observations'));
+    }
+
+    #[Test]
+    public function a_file_stays_where_the_database_is_replaced_before_its_lines_are_committed(): void
+    {
+        $this->put('a.ndjson', self::lines('a', 10));
+        copy($this->installation->database, "{$this->installation->folder->path}/backup");
+        $database = Database::openForWriting($this->installation->database);
+        $run = Run::start($database, 'cron', new FixedClock(time()));
+        $parser = new ObservationParser(['GB' => true], time());
+        rename("{$this->installation->folder->path}/backup", $this->installation->database);
+        try {
+            new SourceIngestion(new BatchStore($database, $run, $parser), 'nowhere', $run->id)->ingest(
+                $this->files(time())[0],
+                static fn(?float $share) => null,
+            );
+            self::fail('its lines went into a file that nobody reads');
+        } catch (DatabaseFailure $failure) {
+            self::assertStringContainsString('another file has its name', $failure->getMessage());
+        }
+        $database->close();
+        self::assertStringStartsWith('0-', $this->in('reading')[0]);
+        self::assertSame(ExitCode::Ok, $this->installation->run(['cron'])->exitCode);
+        self::assertSame(10, $this->installation->value('SELECT count(*) FROM observations'));
     }
 
     #[Test]
