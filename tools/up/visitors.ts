@@ -60,8 +60,8 @@ export type Visit = { token: string; seen: number; opened: number[] };
 type Random = () => number;
 
 const lookSteepness = 0.9; // a visitor sees ranks as far as k with the chance 1/k^0.9
-const largestChance = 0.2;
-const halfOfLargest = 10_000; // views an hour
+const largestChance = 0.4;
+const halfOfLargest = 40_000; // views an hour
 const tasteSigma = 0.3;
 const meanAppeal = 0.04; // of what nobody counts
 const ageHours = 7; // it falls as 7 / (age + 7 h)

@@ -65,10 +65,10 @@ final readonly class DemoVideo
         $this->decay = 0.6 + 0.8 * $decay;
         $this->viralAt =
             $viral < self::VIRAL_SHARE
-                ? $this->publishedAt + (int) (60 * self::HOUR_SECONDS * $viralAge ** 2)
+                ? $this->publishedAt + (int) (12 * self::HOUR_SECONDS * $viralAge ** 2)
                 : null;
         $this->viralSize = Rng::pareto($viralSize, self::LEAST_WAVE_VIEWS, self::WAVE_EXPONENT);
-        $this->viralHours = 0.1 + 0.9 * $viralHours ** 2;
+        $this->viralHours = 3 + 9 * $viralHours ** 2;
     }
 
     /** @return Generator<self> the newest ones at a time, oldest first */
@@ -142,7 +142,7 @@ final readonly class DemoVideo
     }
 
     /**
-     * The rate falls as a power of age; a viral video adds a wave that rises within minutes and falls as the inverse cube.
+     * The rate falls as a power of age; a viral video adds a wave that rises within hours and falls as the inverse cube.
      * Both are written as their integrals, so the count at a time does not need the counts before it.
      */
     private function audience(int $time): float
