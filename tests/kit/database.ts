@@ -175,6 +175,8 @@ export class DatabaseBuilder {
     { region, window = "day", category = "", videos }: ListSeed,
     publishedAt: number,
   ): void {
+    // An older schema has no expected views.
+    const columns = this.database.query("SELECT 1 FROM pragma_table_info('trending')").all().length;
     for (const [index, video] of videos.entries()) {
       const { id, title = `Title of ${id}`, channel = `Channel of ${id}` } = video;
       this.database.run(
@@ -193,12 +195,12 @@ export class DatabaseBuilder {
         ],
       );
       const score = 1000.04 * (videos.length - index);
-      this.database.run("INSERT INTO trending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [
+      const values = [
         ...[generation, region, window, category, index + 1, id, score],
         ...[5000 + index, score / 24, index % 2 === 0 ? score / 48 : null],
-        video.previousRank ?? null,
-        score / 100,
-      ]);
+        ...[video.previousRank ?? null, score / 100],
+      ].slice(0, columns);
+      this.database.run(`INSERT INTO trending VALUES (${values.map(() => "?")})`, values);
     }
   }
 }
