@@ -7,7 +7,9 @@ setDefaultTimeout(60_000); // a busy machine
 
 const program = `
 import { launch, newFolder } from "${join(import.meta.dir, "machine.ts")}";
+import { spawn } from "node:child_process";
 const folder = newFolder("killed");
+spawn("sh", ["-c", 'echo $$ >"$1/other"; exec sleep 1000', "sh", folder]);
 launch(["sh", "-c", 'echo $$ >"$1/pid"; sleep 1000', "sh", folder]);
 console.log(folder);
 await new Promise(() => {});
@@ -18,12 +20,12 @@ test("what a killed run has started ends, and its folder goes", async () => {
   const folder = await new Promise<string>((resolve) =>
     child.stdout?.once("data", (text) => resolve(String(text).trim())),
   );
-  const pid = join(folder, "pid");
-  await until(() => existsSync(pid) && readFileSync(pid, "utf8") !== "");
-  const started = Number(readFileSync(pid, "utf8"));
+  const files = ["pid", "other"].map((name) => join(folder, name)); // of one that it launched, and of a library's
+  await until(() => files.every((file) => existsSync(file) && readFileSync(file, "utf8") !== ""));
+  const started = files.map((file) => Number(readFileSync(file, "utf8")));
   child.kill("SIGKILL");
   expect(await exitOf(child)).toBe(128 + 9);
-  await until(() => !existsSync(`/proc/${started}`) && !existsSync(folder));
+  await until(() => !started.some((pid) => existsSync(`/proc/${pid}`)) && !existsSync(folder));
 });
 
 test("a launched program's exit code is that of a shell", async () => {

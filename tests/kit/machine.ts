@@ -65,6 +65,7 @@ runs() { for group in $groups; do kill -0 "-$group" && return; done; return 1; }
 for group in $groups; do kill -TERM "-$group"; done
 for second in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do runs && sleep 1; done
 for group in $groups; do kill -KILL "-$group"; done
+: for file in $(grep -lszxF "TMPDIR=$1" /proc/[0-9]*/environ); do file=\${file%/environ}; kill -KILL "\${file#/proc/}"; done
 umount -l "$1"/disk-*
 rm -rf -- "$1"
 `;
@@ -77,6 +78,7 @@ function warden(): Warden {
   const shell = spawn("sh", ["-c", wardenScript, "sh", folder], { stdio, detached: true });
   shell.unref();
   (shell.stdin as { unref?: () => void }).unref?.();
+  process.env.TMPDIR = folder; // what libraries write and start is found by it
   started = { folder, tell: (line) => void shell.stdin.write(`${line}\n`) };
   return started;
 }
