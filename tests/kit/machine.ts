@@ -65,7 +65,7 @@ runs() { for group in $groups; do kill -0 "-$group" && return; done; return 1; }
 for group in $groups; do kill -TERM "-$group"; done
 for second in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do runs && sleep 1; done
 for group in $groups; do kill -KILL "-$group"; done
-: for file in $(grep -lszxF "TMPDIR=$1" /proc/[0-9]*/environ); do file=\${file%/environ}; kill -KILL "\${file#/proc/}"; done
+for file in $(grep -lszxF "TMPDIR=$1" /proc/[0-9]*/environ); do file=\${file%/environ}; kill -KILL "\${file#/proc/}"; done
 umount -l "$1"/disk-*
 rm -rf -- "$1"
 `;
