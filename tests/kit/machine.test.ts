@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { exitOf, launch, newFolder, until } from "./machine.ts";
+import { exitOf, isRunning, launch, newFolder, until } from "./machine.ts";
 
 setDefaultTimeout(60_000); // a busy machine
 
@@ -25,7 +25,7 @@ test("what a killed run has started ends, and its folder goes", async () => {
   const started = files.map((file) => Number(readFileSync(file, "utf8")));
   child.kill("SIGKILL");
   expect(await exitOf(child)).toBe(128 + 9);
-  await until(() => !started.some((pid) => existsSync(`/proc/${pid}`)) && !existsSync(folder));
+  await until(() => !started.some(isRunning) && !existsSync(folder));
 });
 
 test("a launched program's exit code is that of a shell", async () => {

@@ -120,6 +120,20 @@ export async function exitOf(child: ChildProcess): Promise<number> {
   return child.exitCode ?? 128 + constants.signals[child.signalCode ?? "SIGKILL"];
 }
 
+/** Of what has ended there is nothing, or a state (proc(5)): Z until somebody asks for its exit code, then X. */
+export function isRunning(pid: number): boolean {
+  return / \(.*\) [^ZX] /.test(readIfThere(`/proc/${pid}/stat`));
+}
+
+/** The text of a file of /proc; empty when the process has ended. */
+export function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
 /** `readyUrl` is what answers once the program is ready; without it, it is ready at once. */
 type ProgramSpec = {
   name: string;

@@ -1,11 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { edgeKeys, signingKey, tokenSigningKey } from "./keys.ts";
-import { exitOf, freePort, killLaunched, launch, root, until } from "./machine.ts";
+import { exitOf, freePort, isRunning, killLaunched, launch, readIfThere, root, until } from "./machine.ts";
 
 type Line = { event: string; level: string; message: string; time: string } & Record<string, unknown>;
 
@@ -127,19 +126,6 @@ export class OriginProcess {
     this.url = String(line.url);
     this.admin = String(line.admin_url);
     this.#listening.resolve();
-  }
-}
-
-// Of what has ended there is nothing, or a state (proc(5)): Z until somebody asks for its exit code, then X.
-function isRunning(pid: number): boolean {
-  return / \(.*\) [^ZX] /.test(readIfThere(`/proc/${pid}/stat`));
-}
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return ""; // the process has ended
   }
 }
 
