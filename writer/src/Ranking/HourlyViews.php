@@ -171,8 +171,9 @@ final readonly class HourlyCounts
             ['observed_at' => $from, 'views' => $less] = $observations[$index + 1] ?? $observations[$index];
             $hours = $at - $from > self::MAX_GAP_SECONDS ? 0 : intdiv($at, self::HOUR_SECONDS);
             for ($hour = intdiv($from, self::HOUR_SECONDS) + 1; $hour <= $hours; $hour++) {
-                $share = ($hour * self::HOUR_SECONDS - $from) / ($at - $from);
-                $counts[$hour] = $less + (int) round(($views - $less) * $share);
+                // Multiplied first: a half that a division has rounded would fall to either side.
+                $gain = ($views - $less) * ($hour * self::HOUR_SECONDS - $from);
+                $counts[$hour] = $less + (int) round($gain / ($at - $from));
             }
         }
 
