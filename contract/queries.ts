@@ -321,7 +321,6 @@ export const missing = {
   video: "No such video.",
   asset: "No such asset: the page that names it is of another version.",
   explanation: "Nothing is known of this video in this region.",
-  region: "This video is known, but no source has counted or announced it in this region.",
 } as const;
 
 /** `categories` are those that there are now. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { windowHours, windows } from "@trendvault/contract/lists";
-import { explanationUrl, missing } from "@trendvault/contract/queries";
+import { explanationUrl } from "@trendvault/contract/queries";
 import { About, Explanation } from "@trendvault/contract/responses";
 import { DatabaseBuilder } from "@trendvault/kit/database";
 import { newFolder } from "@trendvault/kit/machine";
@@ -173,7 +173,7 @@ test("a video that is known but not listed is said to be so; what is unknown or 
   const elsewhere = await fresh.ask("/api/videos/v1/explain?region=FR");
   expect([elsewhere.status, ((await elsewhere.json()) as { detail: string }).detail]).toEqual([
     404,
-    missing.region,
+    "This video is known, but nothing has counted or announced it in this region.",
   ]);
   expect((await fresh.ask("/api/videos/v5/explain?region=GB")).status).toBe(404);
   fresh.watcher.close();

@@ -34,7 +34,10 @@ export function explanationResource(
 }
 
 const unknown = new Refusal("not-found", missing.explanation);
-const elsewhere = new Refusal("not-found", missing.region);
+const elsewhere = new Refusal(
+  "not-found",
+  "This video is known, but nothing has counted or announced it in this region.",
+);
 
 function describe(record: ExplanationRecord, { region, window }: ExplanationKey, generation: Ranking) {
   const { video, made } = record;
