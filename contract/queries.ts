@@ -41,12 +41,16 @@ export const TrendingQuery = z.strictObject({
   language: z.optional(z.string().check(z.regex(/^[a-z]{2,3}$/, { error: languageExpected }))),
   fields: z.optional(z.enum(fieldSets, { error: `expected one of ${fieldSets.join(", ")}` })),
   limit: z._default(
-    z.int({ error: limitExpected }).check(z.minimum(1), z.maximum(largestLimit)),
+    z.number({ error: limitExpected }).check(z.refine(isLimit, { error: limitExpected })),
     defaultLimit,
   ),
   cursor: z.optional(z.string().check(z.regex(cursorPattern, { error: cursorExpected }))),
 });
 export type TrendingQuery = z.infer<typeof TrendingQuery>;
+
+function isLimit(limit: number): boolean {
+  return Number.isInteger(limit) && limit >= 1 && limit <= largestLimit;
+}
 
 /** What `region` may be. */
 function regionExpected(): string {
@@ -153,31 +157,31 @@ function asInvalidParameter(issue: { path: PropertyKey[]; message: string }): In
   return { name: String(issue.path[0]), detail: issue.message };
 }
 
-// The parser looks the region up when it is asked, since a program may have regions of its own.
-const region = z._default(z.enum(regionCodes), defaultRegion);
-const described = z.extend(TrendingQuery, { region });
-const shape = described.def.shape;
-
-const descriptions: Record<keyof typeof shape, string> = {
-  region: "The region, ISO 3166-1 alpha-2, in upper or lower case",
-  window: describeWindows(),
-  category: "One of the categories that /api/regions lists; without it, the list over all categories",
-  language:
-    "The primary subtag of a language (BCP 47): videos in it, in all its regional variants (RFC 4647, basic filtering). One that /api/regions lists for the region; not beside `category`",
-  fields:
-    "What an item has: snippet = only id, rank, title, channel, thumbs and url; chart = everything, and a sparkline; without it, everything but the sparkline",
-  limit: "The most items on a page",
-  cursor: "The cursor in `next` of the previous page",
-};
-
 /** The parameters of an explanation, with their descriptions. */
 export function describedExplainQuery() {
   const { region, window } = describedTrendingQuery().def.shape;
   return z.strictObject({ region, window });
 }
 
-/** The schema of the query with its descriptions for OpenAPI: in a file of their own, the edge does not bundle them. */
-export function describedTrendingQuery(): typeof described {
+/** The schema of the query for OpenAPI: all in this function, since the edge's bundle leaves out what it does not call. */
+export function describedTrendingQuery() {
+  // The parser looks the region up when it is asked, since a program may have regions of its own; and it has no schema of
+  // whole numbers, which takes two kilobytes.
+  const region = z._default(z.enum(regionCodes), defaultRegion);
+  const limit = z._default(z.int().check(z.minimum(1), z.maximum(largestLimit)), defaultLimit);
+  const described = z.extend(TrendingQuery, { region, limit });
+  const { shape } = described.def;
+  const descriptions: Record<keyof typeof shape, string> = {
+    region: "The region, ISO 3166-1 alpha-2, in upper or lower case",
+    window: describeWindows(),
+    category: "One of the categories that /api/regions lists; without it, the list over all categories",
+    language:
+      "The primary subtag of a language (BCP 47): videos in it, in all its regional variants (RFC 4647, basic filtering). One that /api/regions lists for the region; not beside `category`",
+    fields:
+      "What an item has: snippet = only id, rank, title, channel, thumbs and url; chart = everything, and a sparkline; without it, everything but the sparkline",
+    limit: "The most items on a page",
+    cursor: "The cursor in `next` of the previous page",
+  };
   for (const name of Object.keys(shape) as (keyof typeof shape)[]) {
     z.globalRegistry.add(shape[name], { description: descriptions[name] });
   }
