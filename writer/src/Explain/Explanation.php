@@ -84,7 +84,7 @@ final readonly class Explanation
             return null;
         }
         $stored = StoredParts::find($database, $generation['id'], $region, $videoId);
-        $velocity = $stored->velocity ?? self::velocity($row);
+        $velocity = $stored->velocity ?? self::velocity($row, $generation['published_at']);
         /** @var list<array{window: string, rank: int, score: float, expected_views: ?float, total: int}> $ranks */
         $ranks = $database->rows(self::RANKS, [$videoId, $region, $generation['id']]);
         /** @var list<array{window: string, rank: int, score: float}> $last */
@@ -148,7 +148,7 @@ final readonly class Explanation
     }
 
     /** @param array{first_observed_at: ?int, first_seen_at: int, ...<string, mixed>} $row with Velocity::COLUMNS, null where nobody observed the video */
-    public static function velocity(array $row): Velocity
+    public static function velocity(array $row, int $at): Velocity
     {
         if ($row['first_observed_at'] === null) {
             return Velocity::none($row['first_seen_at']);
@@ -156,10 +156,10 @@ final readonly class Explanation
         /**
          * @var array{
          *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int,
-         *   views_per_hour: float, rated_at: float, previous_views_per_hour: ?float,
+         *   views_per_hour: float, rated_at: float, previous_views_per_hour: ?float, levels: ?string,
          * } $row
          */
-        return Velocity::fromRow($row);
+        return Velocity::fromRow($row, $at);
     }
 }
 
@@ -221,7 +221,7 @@ final readonly class VisitorFacts
                 $row['channel'],
                 $row['category'],
                 $row['published_at'],
-                Explanation::velocity($row),
+                Explanation::velocity($row, $at),
                 $counts["#{$row['id']}"] ?? [],
             );
         }

@@ -32,11 +32,11 @@ final class ObservationStore
     SQL;
     private const string FIND_VIEWS = 'SELECT views FROM observations WHERE observed_at = ? AND region = ? AND video_id = ?';
     private const string SAVE_VELOCITY = <<<'SQL'
-    INSERT INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour, description_hash)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour, levels, description_hash)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET last_observed_at = excluded.last_observed_at, observation_count = excluded.observation_count,
       views = excluded.views, views_per_hour = excluded.views_per_hour, rated_at = excluded.rated_at, previous_views_per_hour = excluded.previous_views_per_hour,
-      description_hash = excluded.description_hash
+      levels = excluded.levels, description_hash = excluded.description_hash
     SQL;
 
     private const array NEEDED_OF_VIDEO = ['title', 'channel', 'thumb_base'];
@@ -78,6 +78,7 @@ final class ObservationStore
              * @var array{
              *   key: string, description_hash: int, first_observed_at: int, last_observed_at: int, observation_count: int,
              *   views: int, views_per_hour: float, rated_at: float, previous_views_per_hour: ?float,
+             *   levels: ?string,
              * } $row
              */
             $this->velocities[$row['key']] = Velocity::fromRow($row);
@@ -215,7 +216,8 @@ final class ObservationStore
         $statement->bindValue(7, $velocity->viewsPerHour);
         $statement->bindValue(8, $velocity->ratedAt);
         $statement->bindValue(9, $velocity->previousViewsPerHour);
-        $statement->bindValue(10, $descriptionHash);
+        $statement->bindValue(10, $velocity->levels);
+        $statement->bindValue(11, $descriptionHash);
         $statement->execute();
     }
 }

@@ -199,7 +199,7 @@ final class RankableVideos
                 $row['category'],
                 $row['language'],
                 $row['published_at'],
-                Velocity::fromRow($row),
+                Velocity::fromRow($row, $now),
             );
         }
         // In the order in which the lists are made.
@@ -225,7 +225,7 @@ final class RankableVideos
                 $all = false;
                 continue;
             }
-            $contenders[$key] = self::contender($row, Velocity::fromRow($row), $counts[$key] ?? []);
+            $contenders[$key] = self::contender($row, Velocity::fromRow($row, $now), $counts[$key] ?? []);
         }
         foreach (array_diff_key($counts, $contenders) as $key => $some) {
             $id = substr($key, 1);

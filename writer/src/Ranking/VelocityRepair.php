@@ -33,8 +33,8 @@ final class VelocityRepair
     LEFT JOIN velocity AS y ON y.video_id = v.id AND y.region = ?2 WHERE v.id = ?1
     SQL;
     private const string SAVE = <<<'SQL'
-    INSERT OR REPLACE INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour, description_hash)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT OR REPLACE INTO velocity (video_id, region, first_observed_at, last_observed_at, observation_count, views, views_per_hour, rated_at, previous_views_per_hour, levels, description_hash)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     SQL;
 
     /** @var array<string, ?Velocity> by region and video; null before the first observation */
@@ -166,6 +166,7 @@ final class VelocityRepair
                 $velocity->viewsPerHour,
                 $velocity->ratedAt,
                 $velocity->previousViewsPerHour,
+                $velocity->levels,
                 $hash ?? 0, // The next line describes the video anew.
             ]);
         }

@@ -137,7 +137,7 @@ final class ObservationStoreTest extends TestCase
     #[Test]
     public function an_observation_in_one_region_does_not_change_another_region(): void
     {
-        $this->add(StoredObservations::observation(region: 'GB', observedAt: self::NOON - 60, views: 900));
+        $this->add(StoredObservations::observation(region: 'GB', observedAt: self::NOON - 60, views: 999));
         $this->add(
             StoredObservations::observation(region: 'DE', views: 10),
             StoredObservations::observation(region: 'GB', views: 1000),

@@ -65,22 +65,6 @@ final class ForecastTest extends TestCase
     }
 
     #[Test]
-    public function counts_that_go_down_never_give_a_negative_rate_or_score(): void
-    {
-        $velocity = self::replay(
-            [[FixedClock::NOON, 9000], [FixedClock::NOON + 60, 10], [FixedClock::NOON + 120, 0]],
-            null,
-        );
-
-        self::assertGreaterThanOrEqual(0.0, $velocity->viewsPerHour);
-        self::assertGreaterThanOrEqual(
-            0.0,
-            Forecast::expectedViews($velocity, null, Window::Day, FixedClock::NOON + 120),
-        );
-        self::assertSame(0, $velocity->views);
-    }
-
-    #[Test]
     public function a_video_that_is_not_seen_any_more_falls_with_time(): void
     {
         $velocity = VelocityModel::first(FixedClock::NOON, 100_000, null);

@@ -37,8 +37,8 @@ final class RankHistoryTest extends TestCase
         $this->publish(self::NOON);
         self::assertSame([null, ['a' => null, 'b' => null]], $this->published());
 
-        $this->observe(['a' => 300, 'b' => 900, 'c' => 100], self::NOON + 60);
-        $this->publish(self::NOON + 60);
+        $this->observe(['a' => 300, 'b' => 900, 'c' => 100], self::NOON + 3600);
+        $this->publish(self::NOON + 3600);
         self::assertSame([self::NOON, ['b' => 2, 'a' => 1, 'c' => null]], $this->published());
     }
 
