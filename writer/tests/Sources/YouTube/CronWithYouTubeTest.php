@@ -94,7 +94,7 @@ final class CronWithYouTubeTest extends TestCase
             ['aaa DE 223456', 'aaa GB 223456', 'bbb GB 223456'],
             array_column(
                 $installation->rows(
-                    "SELECT video_id || ' ' || region || ' ' || views AS line FROM velocity ORDER BY line",
+                    "SELECT video_id || ' ' || region || ' ' || max(views) AS line FROM observations GROUP BY video_id, region ORDER BY line",
                 ),
                 'line',
             ),
