@@ -86,20 +86,21 @@ async function bring(tool: string): Promise<void> {
     .exited;
 }
 
-/** Runs the suites in their order, `jobs` at a time, and reports each as it ends. */
+/** Runs the suites in their order, `jobs` at a time, those last that run alone, and reports each as it ends. */
 async function runAll(
   chosen: readonly Suite[],
   { jobs, folder, long, seed }: Options & { folder: string },
 ): Promise<SuiteResult[]> {
-  const queue = [...chosen];
   const results: SuiteResult[] = [];
-  const runFromQueue = async (): Promise<void> => {
+  const runFrom = async (queue: Suite[]): Promise<void> => {
     for (let suite = queue.shift(); suite !== undefined; suite = queue.shift()) {
       const result = await runSuite(suite, { root, folder, long, seed });
       console.log(describeResult(result));
       results.push(result);
     }
   };
-  await Promise.all(Array.from({ length: jobs }, runFromQueue));
+  const sideBySide = chosen.filter(({ isAlone }) => !isAlone);
+  await Promise.all(Array.from({ length: jobs }, () => runFrom(sideBySide)));
+  await runFrom(chosen.filter(({ isAlone }) => isAlone));
   return results;
 }

@@ -16,6 +16,8 @@ export type Suite = {
   needsStore?: true;
   /** The same, for `tools/setup/bring prometheus`. */
   needsPrometheus?: true;
+  /** Runs after all others: where processors are short, a browser loses clicks and events, and its tests wait for them. */
+  isAlone?: true;
   /** Only this version of its program is run. Where it is not found, the suite is skipped and says how to get it. */
   pinned?: { version: string; get: string };
 };
@@ -76,7 +78,7 @@ export const suites: readonly Suite[] = [
     needsStore: true,
     command: "phpunit --configuration writer/phpunit.xml --display-skipped --log-junit REPORT".split(" "),
   },
-  nodeTest("browser", "tests in Chromium", "tests/browser/*.browser.ts"),
+  { ...nodeTest("browser", "tests in Chromium", "tests/browser/*.browser.ts"), isAlone: true },
   bunTest("api", "api/src", "./api/test", "--coverage"),
   pytest("loadtest", "loadtest/tests"),
   pytest("bench", "loadtest/compare"),
