@@ -283,7 +283,7 @@ test("two hundred regions are up, each with its own list, page, feed and export"
 test("a file of regions with mistakes is refused before anything is started, with each of them", async () => {
   const regions = regionsFile({ ...threeRegions, default: "GB", planets: 3 });
   const stack = await start(["--regions", regions]);
-  await stack.waitForOutput("planets: unknown, expected only $schema, default, regions");
+  await stack.waitForOutput("planets: unknown, expected only $schema, default, channel_limit, regions");
   expect(await stack.exited).toBe(1);
 });
 
