@@ -33,7 +33,7 @@ COPY . .
 RUN bin/setup bun php origin \
   && .tools/bin/bun run --cwd api build \
   && .tools/bin/bun run --cwd api/follow build \
-  && rm -rf writer/tests writer/fit
+  && rm -rf writer/tests
 
 # --- What each image has ----------------------------------------------------------------------------------------
 FROM ${DEBIAN} AS base

@@ -17,7 +17,7 @@ import type { SignatureFields, SignedFields } from "./signature-base.ts";
  * A target's bucket is the number in the first bits of its hash. The hash of the index is in the bundle's signed
  * pointer: so no range is trusted that does not lead to it, and a target that its bucket does not name has no document.
  */
-export type BundleManifest = {
+type BundleManifest = {
   version: 1;
   generation: number;
   /** When the generation was published (RFC 3339). */
@@ -50,7 +50,7 @@ export type BundleDocument = {
 export type BundleRange = { offset: number; bytes: number };
 
 export const bundleMagic = "TVBUNDL1";
-export const trailerBytes = 16;
+const trailerBytes = 16;
 /** Of a bucket in the directory. */
 const directoryEntryBytes = 36;
 /** Of a document in its bucket. */

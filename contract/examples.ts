@@ -1,7 +1,7 @@
 import { refusalDetails } from "./http.ts";
-import { defaultLimit, windowHours, windows } from "./lists.ts";
+import { listLengths, windowHours, windows } from "./lists.ts";
 import { describeProblem, type Problem, type ProblemKind } from "./problem.ts";
-import { generationGone, limitExpected, type TrendingQuery, trendingUrl } from "./queries.ts";
+import { limitExpected, listRefusals, type TrendingQuery, trendingUrl } from "./queries.ts";
 import type {
   About,
   Explanation,
@@ -24,7 +24,7 @@ const thumbs: [string, string] = [
 
 const url = `https://videos.example/watch/${exampleVideoId}`;
 
-const firstPage: TrendingQuery = { region: "DE", window: "day", limit: defaultLimit };
+const firstPage: TrendingQuery = { region: "DE", window: "day", limit: listLengths.defaultPage };
 
 const trendingPageExample: TrendingPage = {
   region: "DE",
@@ -217,7 +217,7 @@ const publicKeysExample: PublicKeys = {
   ],
 };
 
-const gone = generationGone(firstPage);
+const gone = listRefusals.generationGone(firstPage);
 
 const problemExamples: Record<ProblemKind, Problem> = {
   "invalid-parameter": describeProblem("invalid-parameter", `limit: ${limitExpected}`, {
@@ -261,6 +261,7 @@ const jsonFeedExample = {
     category: null,
     generation: 4711,
     generated_at: "2026-11-20T10:00:00Z",
+    score_unit: "views",
   },
   items: [
     {
@@ -272,17 +273,24 @@ const jsonFeedExample = {
       date_published: "2026-11-20T08:07:48Z",
       authors: [{ name: "Harbour Films" }],
       tags: ["Science & Technology"],
-      _trendvault: { video: "GJ5N-98zdlw", rank: 1, previous_rank: 4 },
+      _trendvault: {
+        video: "GJ5N-98zdlw",
+        rank: 1,
+        previous_rank: 4,
+        score: 182340.5,
+        expected_views: null,
+      },
     },
   ],
 };
 
 const atomFeedExample = `<?xml version="1.0" encoding="utf-8"?>
-<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">
+<feed xmlns="http://www.w3.org/2005/Atom" xmlns:trendvault="https://github.com/trendvault/trendvault" xml:lang="en">
   <id>urn:uuid:c07897e3-de70-52fc-bb1e-3e1c97e2dce4</id>
   <title>Trending: United Kingdom</title>
   <updated>2026-11-20T10:00:00Z</updated>
   <link rel="self" href="/feeds/GB.atom" type="application/atom+xml"/>
+  <trendvault:score_unit>views</trendvault:score_unit>
   <entry>
     <id>urn:uuid:b288b8c4-5301-5f65-936f-681b0777b377</id>
     <title type="text">How a lighthouse works</title>
@@ -291,6 +299,7 @@ const atomFeedExample = `<?xml version="1.0" encoding="utf-8"?>
     <author><name>Harbour Films</name></author>
     <link rel="alternate" href="https://site.example/watch/GJ5N-98zdlw"/>
     <summary type="text">1. 67,431 views an hour</summary>
+    <trendvault:score>182340.5</trendvault:score>
   </entry>
 </feed>
 `;

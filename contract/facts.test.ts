@@ -1,15 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  defaultLimit,
-  defaultWindow,
-  describeHours,
-  largestLimit,
-  uncountedHours,
-  windowHours,
-  windows,
-} from "./lists.ts";
+import { defaultWindow, describeHours, listLengths, uncountedHours, windowHours, windows } from "./lists.ts";
 import { pageLanguages } from "./page.ts";
 import { sourceKinds } from "./responses.ts";
 
@@ -33,7 +25,7 @@ test("the writer's windows are the contract's, with their hours (writer/src/Rank
 });
 
 test("explanations assume the age that the writer's forecast assumes", () => {
-  const [, hours] = /ASSUMED_AGE_HOURS = ([\d.]+);/.exec(read("writer/src/Ranking/Forecast.php")) ?? [];
+  const [, hours] = /ASSUMED_AGE_HOURS = ([\d.]+);/.exec(read("writer/src/Ranking/Velocity.php")) ?? [];
   expect(read("api/src/resources/explanation.ts")).toContain(`assumedAgeHours = ${Number(hours)};`);
 });
 
@@ -90,7 +82,7 @@ test("the documents name the values and defaults of a list's parameters (docs/ht
     `| \`window\` | the time ahead: ${hours.join(", ")} | \`${defaultWindow}\` |`,
   );
   expect(rows.find((row) => row.startsWith("| `limit`"))).toBe(
-    `| \`limit\` | 1 to ${largestLimit} | ${defaultLimit} |`,
+    `| \`limit\` | 1 to ${listLengths.largestPage} | ${listLengths.defaultPage} |`,
   );
 });
 

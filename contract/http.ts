@@ -14,7 +14,7 @@ export const longestTarget = 2048;
 export const longestBody = 2 * 1024 * 1024;
 
 /** The value of Allow, on every path. */
-export const allowedMethods = "GET, HEAD, OPTIONS";
+const allowedMethods = "GET, HEAD, OPTIONS";
 
 /** Whether a method requests a representation: GET, or HEAD for its fields alone. */
 export function isReadMethod(method: string): boolean {
@@ -36,7 +36,7 @@ export const refusalDetails = {
  * "CORS-safelisted response-header name"): what docs/http-api.md promises, and what it takes to
  * verify a signature in a browser.
  */
-export const exposedFields = [
+const exposedFields = [
   "Age",
   "Allow",
   "Cache-Status",

@@ -1,5 +1,3 @@
-import { aboutApiPath, regionsPath, trendingPath } from "./paths.ts";
-
 // Uint8Array has its own methods in Bun, workerd, new browsers and Node.js from 25 on. What the package @trendvault/client
 // is made of runs in older ones, too.
 
@@ -54,31 +52,8 @@ type KeyPurpose = AnswerKeyPurpose | "publications";
 export type AnswerKeyPurpose = "responses" | "tokens";
 export type PublicKeySet = { keys: PublicKey[] };
 
-/** What edges join from several writers' documents. A key set is not among it: nobody delegates on. */
-const joinedByEdges: readonly string[] = [regionsPath, aboutApiPath];
-
-/**
- * Whether a key may sign an answer: the origin's any, one that is delegated to the edge only what edges make, which is
- * lists, what does not exist, and what they join.
- */
-export function mayAnswer(
-  { delegated_to }: PublicKey,
-  { status, target }: { status: number; target: string },
-): boolean {
-  const isMade = status === 404 || target.startsWith(`${trendingPath}?`) || joinedByEdges.includes(target);
-  return delegated_to === undefined || isMade;
-}
-
-export function isTokenKey({ purpose }: PublicKey): boolean {
-  return purpose === "tokens";
-}
-
-export function isResponseKey({ purpose = "responses" }: PublicKey): boolean {
-  return purpose === "responses";
-}
-
-export function isPublicationKey({ purpose }: PublicKey): boolean {
-  return purpose === "publications";
+export function isKeyFor(purpose: KeyPurpose, { purpose: own = "responses" }: PublicKey): boolean {
+  return own === purpose;
 }
 
 /** Whether the owner of a key signed the text (ed25519, RFC 8032). */
@@ -93,28 +68,12 @@ export async function isSignedBy(
   return crypto.subtle.verify("Ed25519", imported, signature, new TextEncoder().encode(text));
 }
 
-const imported = new WeakMap<Uint8Array, Promise<CryptoKey>>();
-
-/** HMAC-SHA-256 as base64url (43 characters), through WebCrypto: the one way that Bun and workerd share. */
-export async function hmacSha256(key: Uint8Array<ArrayBuffer>, text: string): Promise<string> {
-  const mac = await crypto.subtle.sign("HMAC", await importKey(key), new TextEncoder().encode(text));
-  return toBase64url(new Uint8Array(mac));
-}
-
 /** Whether two texts are the same, in a time that depends on their lengths only. */
 export function equalInConstantTime(left: string, right: string): boolean {
   if (left.length !== right.length) return false;
   let difference = 0;
   for (let i = 0; i < left.length; i++) difference |= left.charCodeAt(i) ^ right.charCodeAt(i);
   return difference === 0;
-}
-
-function importKey(key: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
-  const known = imported.get(key);
-  if (known !== undefined) return known;
-  const promise = crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  imported.set(key, promise);
-  return promise;
 }
 
 /** Keys by id, in the order given. The first signs; all of them verify. */
@@ -137,12 +96,6 @@ export function parseKeyRing(text: string): KeyRing {
 /** Whether a key is one byte again and again: a placeholder, and not random. */
 export function isOneByteRepeated(key: Uint8Array): boolean {
   return key.every((byte) => byte === key[0]);
-}
-
-/** The first entry: it signs. @throws Error for an empty ring */
-export function signingKey(ring: KeyRing): { kid: string; key: Uint8Array<ArrayBuffer> } {
-  for (const [kid, key] of ring) return { kid, key };
-  throw new Error("a key ring holds at least one key");
 }
 
 // Never quotes the entry: it holds a secret.

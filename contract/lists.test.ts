@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Random } from "@trendvault/kit/random";
 import { choiceOf, followableSeconds, type ListChoice, listName, viewsAcceptedSeconds } from "./lists.ts";
 import { parseTrendingQuery, trendingUrl } from "./queries.ts";
-import { readTokenSubject, tokenListName, writeTokenSubject } from "./token.ts";
+import { claimsOf, readToken, tokenListName, unsignedToken } from "./token.ts";
 
 test("the name of a list says what selects it", () => {
   expect(listName({})).toBe("");
@@ -22,7 +22,7 @@ test("the writer calls the lists of languages so, and no category", () => {
 const random = new Random();
 
 test(`two lists have two names, in tokens and in addresses (seed ${random.seed})`, () => {
-  const [names, subjects, targets] = [new Map(), new Map(), new Map()];
+  const [names, tokens, targets] = [new Map(), new Map(), new Map()];
   for (let draw = 0; draw < 3000; draw++) {
     const choice = drawChoice();
     const key = JSON.stringify(choice);
@@ -32,11 +32,11 @@ test(`two lists have two names, in tokens and in addresses (seed ${random.seed})
     expect(query).toEqual({ region: "DE", window: "day", limit: 24, ...choice });
     const category = tokenListName(choice, sha256);
     const list = { region: "DE", window: "day", category, generation: 7, offset: 0, count: 24 } as const;
-    const subject = writeTokenSubject(list);
-    expect(readTokenSubject(subject)).toEqual(list);
+    const token = unsignedToken(claimsOf(list, 1), "k").write(new Uint8Array(64));
+    expect(readToken(token)?.claims.list).toEqual(list);
     for (const [seen, name] of [
       [names, listName(choice)],
-      [subjects, subject],
+      [tokens, token],
       [targets, target],
     ] as const) {
       expect([name, seen.get(name) ?? key]).toEqual([name, key]);

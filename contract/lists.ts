@@ -23,11 +23,14 @@ export function describeWindows(): string {
   return `The time ahead that a score covers: ${meanings.join(", ")}`;
 }
 
-export const defaultLimit = 24;
-export const largestLimit = 50;
-
-/** The ranks of the longest list, and of the longest one of a category. A test compares them with the writer's. */
-export const longestList = { all: 500, category: 100 } as const;
+/** In ranks. */
+export const listLengths = {
+  /** A page of a request that names no limit. */
+  defaultPage: 24,
+  largestPage: 50,
+  /** The longest list, and the longest one of a category or a language. A test compares them with the writer's. */
+  longest: { all: 500, category: 100 },
+} as const;
 
 /** What selects a list in its region and window: a category or a language, or neither for all videos; never both. */
 export type ListChoice = { category?: string | undefined; language?: string | undefined };
@@ -47,15 +50,16 @@ export function choiceOf(name: string): ListChoice {
 }
 
 /** How long an answer may be used, in seconds. What the origin sends is written from these; tests hold the rest to them. */
-
-/** A browser uses an answer for so long after it was fetched. */
-export const browserFreshSeconds = 30;
-/** After that, while the browser revalidates it (RFC 5861, section 3). */
-export const browserStaleSeconds = 60;
-/** A shared cache uses an answer for so long. */
-export const freshSeconds = 120;
-/** After that, while it revalidates (RFC 5861, section 3). */
-export const staleSeconds = 600;
+export const answerSeconds = {
+  /** A browser uses an answer for so long after it was fetched. */
+  browserFresh: 30,
+  /** After that, while the browser revalidates it (RFC 5861, section 3). */
+  browserStale: 60,
+  /** A shared cache uses an answer for so long. */
+  fresh: 120,
+  /** After that, while it revalidates (RFC 5861, section 3). */
+  stale: 600,
+} as const;
 /** After freshness, while the origin fails (RFC 5861, section 4). */
 const staleIfErrorSeconds = 86_400;
 /** A shared cache uses the answer that something does not exist for so long: the next generation may have it. */
@@ -71,22 +75,25 @@ const lookingSeconds = 1800;
  * edge then serves as fresh and as stale. Copies that are served because the origin fails are older, and count nothing.
  * A generation has to be kept for at least so long, or nothing would say which video had a rank.
  */
-export const viewsAcceptedSeconds = 60 + freshSeconds + staleSeconds + lookingSeconds;
+export const viewsAcceptedSeconds = 60 + answerSeconds.fresh + answerSeconds.stale + lookingSeconds;
 
 /** A generation has to be kept for at least so long, or the `next` of a page that is served would lead nowhere. */
 export const followableSeconds =
-  freshSeconds + staleSeconds + browserFreshSeconds + browserStaleSeconds + readingSeconds;
+  answerSeconds.fresh +
+  answerSeconds.stale +
+  answerSeconds.browserFresh +
+  answerSeconds.browserStale +
+  readingSeconds;
 
 /**
- * The targeted field (RFC 9213) with the lifetimes for our own edge. It is signed, and the edge reads no other;
- * CDN-Cache-Control says the same to other shared caches.
+ * The targeted field (RFC 9213) with the lifetimes for our own edge, and its values for an answer and for what does not
+ * exist. It is signed, and the edge reads no other; CDN-Cache-Control says the same to other shared caches.
  */
-export const lifetimesField = "trendvault-cache-control";
-
-/** The value of that field. */
-export const answerLifetimes = `max-age=${freshSeconds}, stale-while-revalidate=${staleSeconds}, stale-if-error=${staleIfErrorSeconds}`;
-/** The value of that field for what does not exist. */
-export const missingLifetimes = `max-age=${missingFreshSeconds}`;
+export const edgeLifetimes = {
+  field: "trendvault-cache-control",
+  answer: `max-age=${answerSeconds.fresh}, stale-while-revalidate=${answerSeconds.stale}, stale-if-error=${staleIfErrorSeconds}`,
+  missing: `max-age=${missingFreshSeconds}`,
+} as const;
 
 /** How far the clock of whoever signed something may be ahead of ours, in seconds. */
 export const clockSkewSeconds = 60;

@@ -18,23 +18,30 @@ const documentation = await Bun.file(join(root, "docs/observations.md")).text();
 const shownLines = [...documentation.matchAll(/^```json\n(.+)\n```$/gm)].map(
   ([, line = ""]) => JSON.parse(line) as Line,
 );
-const { observation, catalogue, removal } = schema.$defs;
+const { observation, catalogue, end, removal } = schema.$defs;
 
 test("the schema allows the lines that the documentation shows", () => {
-  const examples: object[] = [...observation.examples, ...catalogue.examples, ...removal.examples];
+  const examples: object[] = [
+    ...observation.examples,
+    ...catalogue.examples,
+    ...end.examples,
+    ...removal.examples,
+  ];
   for (const line of [...shownLines, ...examples]) expect([line, isAllowed(line)]).toEqual([line, true]);
 });
 
-/** The documentation's, with the two fields that few sources give. */
+/** The documentation's, with the fields that few sources give. */
 const wholeLines: Line[] = [
   ...shownLines.map((line) => (line.views === undefined ? line : { ...line, likes: 2, comments: 3 })),
+  ...shownLines.slice(0, 2).map((line) => ({ ...line, unset: ["url", "category"] })),
   { id: "a", removed: true, reason: "a reason" },
   { channel: "A channel", removed: true },
+  { id: "a", removed: false },
 ];
 
 test("the documentation shows a line with every field", () => {
   const shown = new Set(wholeLines.flatMap((line) => Object.keys(line)));
-  const properties = [observation, catalogue, removal].flatMap(({ properties = {} }) =>
+  const properties = [observation, catalogue, end, removal].flatMap(({ properties = {} }) =>
     Object.keys(properties),
   );
   expect(properties.filter((name) => !shown.has(name))).toEqual([]);
@@ -59,7 +66,13 @@ test(
         verdict !== "rejected",
       ]);
     }
-    expect([...counts.keys()].sort()).toEqual(["catalogue", "observation", "rejected", "removal"]);
+    expect([...counts.keys()].sort()).toEqual([
+      "catalogue",
+      "complete",
+      "observation",
+      "rejected",
+      "removal",
+    ]);
   },
   seconds * 1000,
 );
@@ -103,6 +116,9 @@ const drawOfField: Record<string, () => unknown> = {
   thumb_base: drawAddress,
   url: drawAddress,
   regions: drawList,
+  unset: () => random.pick([[], ["url"], ["language", "published_at"], ["title"], ["url", 1], { a: "url" }]),
+  removed: () => random.pick([true, false]),
+  complete: () => random.pick([true, false]),
   title: drawText,
   channel: drawText,
   category: drawText,

@@ -6,9 +6,9 @@ import {
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
 import { examples } from "./examples.ts";
-import { largestLimit, longestList, windows } from "./lists.ts";
+import { listLengths, windows } from "./lists.ts";
 import { feedTypes } from "./page.ts";
-import { videoIdPattern, viewMinutesPath, viewShardsPath, viewsPath } from "./paths.ts";
+import { paths, videoIdPattern } from "./paths.ts";
 import {
   type ProblemKind,
   problemContentType,
@@ -17,26 +17,12 @@ import {
   problemType,
   renderProblemPage,
 } from "./problem.ts";
-import { describedExplainQuery, describedTrendingQuery, exportType } from "./queries.ts";
+import { describeQueries, exportType } from "./queries.ts";
 import { regionCodes } from "./regions.ts";
-import {
-  About,
-  Explanation,
-  ExportHead,
-  ExportItem,
-  ProblemDocument,
-  PublicKeys,
-  RegionList,
-  TrendingChartPage,
-  TrendingItem,
-  TrendingPage,
-  TrendingSnippetPage,
-  Video,
-  window,
-} from "./responses.ts";
+import { schemas, window } from "./responses.ts";
 import { coveredComponents } from "./signature-base.ts";
 import { longestToken } from "./token.ts";
-import { type ViewMessage as Message, pullRows, shardPattern } from "./views.ts";
+import { type ViewMessage as Message, shardPattern, viewLimits } from "./views.ts";
 
 const strongTag = z
   .string()
@@ -140,7 +126,9 @@ function failureOf(status: number): ZodOpenApiResponseObject {
     id: `Problem${status}`,
     description: kinds.map((kind) => `\`${problemType(kind)}\`: ${problems[kind].title}`).join("; "),
     ...(kinds.some(isTemporary) && { headers: z.object({ "Retry-After": retryAfter }) }),
-    content: { [problemContentType]: { schema: ProblemDocument, examples: Object.fromEntries(answers) } },
+    content: {
+      [problemContentType]: { schema: schemas.ProblemDocument, examples: Object.fromEntries(answers) },
+    },
   };
   failuresByStatus.set(status, failure);
   return failure;
@@ -150,13 +138,13 @@ function isTemporary(kind: ProblemKind): boolean {
   return problems[kind].status === 429 || problems[kind].status === 503;
 }
 
-/** What readViewMessage reads, for the OpenAPI document: in a file of its own, the edge does not bundle it. */
-export const ViewMessage = z.strictObject({
+/** What readViewMessage reads, for the OpenAPI document: the edge does not bundle it. */
+const ViewMessage = z.strictObject({
   token: z.string().max(longestToken),
-  seen: z.int().min(0).max(longestList.all),
+  seen: z.int().min(0).max(listLengths.longest.all),
   opened: z
-    .array(z.int().min(1).max(longestList.all))
-    .max(largestLimit)
+    .array(z.int().min(1).max(listLengths.longest.all))
+    .max(listLengths.largestPage)
     .refine((ranks) => new Set(ranks).size === ranks.length),
 }) satisfies z.ZodType<Message>;
 
@@ -178,7 +166,7 @@ const list = {
 const count = z.int().min(0);
 
 /** The ranks of one list in one minute, as far as anything was counted. */
-export const CountedRanks = z.strictObject({
+const CountedRanks = z.strictObject({
   ...list,
   generation: z.int().min(1),
   ranks: z.array(
@@ -192,7 +180,7 @@ export const CountedRanks = z.strictObject({
 const ServedPages = z.strictObject({
   ...list,
   pages: z.array(
-    z.tuple([count, z.int().min(1).max(largestLimit), count]).meta({
+    z.tuple([count, z.int().min(1).max(listLengths.largestPage), count]).meta({
       description:
         "The page has the ranks after the first number, as many as the second, and was served so often",
     }),
@@ -203,7 +191,7 @@ const ServedPages = z.strictObject({
  * The closed minutes after `after`, whole, in order. `until` is the `after` of the next pull; there is more at once when
  * it is below `last_closed`.
  */
-export const ViewMinutes = z
+const ViewMinutes = z
   .strictObject({
     shard,
     after: minute.nullable(),
@@ -218,17 +206,20 @@ export const ViewMinutes = z
   })
   .meta({ id: "ViewMinutes" });
 export type ViewMinutes = z.infer<typeof ViewMinutes>;
-export type CountedRanks = z.infer<typeof CountedRanks>;
 
-export const ViewShards = z
+const ViewShards = z
   .strictObject({
     shards: z.array(shard).meta({ description: "Where counts are added now" }),
     kept_hours: z.int().min(1),
   })
   .meta({ id: "ViewShards" });
-export type ViewShards = z.infer<typeof ViewShards>;
 
-const anyPage = z.union([TrendingPage, TrendingChartPage, TrendingSnippetPage]);
+/** What browsers tell the edge, and what the writer pulls of it. */
+export const viewSchemas = { ViewMessage, ViewMinutes, ViewShards };
+
+const queries = describeQueries();
+
+const anyPage = z.union([schemas.TrendingPage, schemas.TrendingChartPage, schemas.TrendingSnippetPage]);
 const pageExamples = {
   default: { summary: "Without `fields`", value: examples.trendingPage },
   chart: { summary: "fields=chart", value: examples.trendingChartPage },
@@ -248,7 +239,7 @@ const listPaths: ZodOpenApiPathsObject = {
       summary: "One page of the videos that trend in a region",
       description:
         "Ranks by the views expected in the window ahead. All pages that `next` links belong to one generation, even after a newer one is published.",
-      requestParams: { query: describedTrendingQuery(), header: conditions() },
+      requestParams: { query: queries.trending, header: conditions() },
       responses: {
         ...success("The requested page", anyPage, {
           examples: pageExamples,
@@ -271,7 +262,7 @@ const listPaths: ZodOpenApiPathsObject = {
         header: conditions(),
       },
       responses: {
-        ...success("The requested video", Video, { example: examples.video }),
+        ...success("The requested video", schemas.Video, { example: examples.video }),
         ...failures("invalid-parameter", "not-found"),
       },
     },
@@ -284,11 +275,11 @@ const listPaths: ZodOpenApiPathsObject = {
         "What the newest generation's list was made from, as facts and as sentences. A video that is known in the region and not in the list is answered with what is known.",
       requestParams: {
         path: z.object({ id: videoIdInPath }),
-        query: describedExplainQuery(),
+        query: queries.explain,
         header: conditions(),
       },
       responses: {
-        ...success("Why it is there", Explanation, { example: examples.explanation }),
+        ...success("Why it is there", schemas.Explanation, { example: examples.explanation }),
         ...failures("invalid-parameter", "not-found"),
       },
     },
@@ -300,7 +291,7 @@ const listPaths: ZodOpenApiPathsObject = {
       description: "The parameters that were in force when the newest generation was published.",
       requestParams: { header: conditions() },
       responses: {
-        ...success("What is in force", About, { example: examples.about }),
+        ...success("What is in force", schemas.About, { example: examples.about }),
         ...failures("invalid-parameter"),
       },
     },
@@ -313,14 +304,14 @@ const listPaths: ZodOpenApiPathsObject = {
         "Also which categories and languages have a list, and which generations a cursor may belong to.",
       requestParams: { header: conditions() },
       responses: {
-        ...success("All regions and categories", RegionList, { example: examples.regionList }),
+        ...success("All regions and categories", schemas.RegionList, { example: examples.regionList }),
         ...failures("invalid-parameter"),
       },
     },
   },
 };
 
-const described = describedTrendingQuery().def.shape;
+const described = queries.trending.def.shape;
 const requestParams = {
   path: z.object({ region: z.enum(regionCodes).meta({ examples: ["GB"] }) }),
   query: z.object({ window: described.window, category: described.category }),
@@ -332,12 +323,13 @@ const JsonFeed = z
     version: z.literal("https://jsonfeed.org/version/1.1"),
     title: z.string(),
     language: z.string().meta({ description: "BCP 47" }),
-    _trendvault: TrendingPage.pick({
+    _trendvault: schemas.TrendingPage.pick({
       region: true,
       window: true,
       category: true,
       generation: true,
       generated_at: true,
+      score_unit: true,
     }).extend({
       category: z.string().nullable().meta({ description: "Null in the list over all categories" }),
     }),
@@ -351,7 +343,12 @@ const JsonFeed = z
         date_published: z.iso.datetime().optional(),
         authors: z.array(z.object({ name: z.string() })),
         tags: z.array(z.string()).optional(),
-        _trendvault: TrendingItem.pick({ rank: true, previous_rank: true }).extend({ video: z.string() }),
+        _trendvault: schemas.TrendingItem.pick({
+          rank: true,
+          previous_rank: true,
+          score: true,
+          expected_views: true,
+        }).extend({ video: z.string() }),
       }),
     ),
   })
@@ -375,7 +372,8 @@ const feedPaths: ZodOpenApiPathsObject = {
     get: {
       operationId: "readAtomFeed",
       summary: "The first 50 ranks of a list as Atom",
-      description: "RFC 4287. Entries link to the videos where their addresses are known. Titles are text.",
+      description:
+        "RFC 4287. Entries link to the videos where their addresses are known. Titles are text. What `_trendvault` has in the JSON Feed is in elements of the namespace https://github.com/trendvault/trendvault: `score_unit` of the list, `score` and `expected_views` of an entry.",
       requestParams,
       responses: {
         ...success("The feed", z.string(), { contentType: feedTypes.atom, example: examples.atomFeed }),
@@ -427,7 +425,7 @@ const pullFields = z.object({
     .meta({ description: "RFC 9421, over method, path and query, with a key of VIEWS_KEYS" }),
 });
 
-export const minutesExample: ViewMinutes = {
+const minutesExample: ViewMinutes = {
   shard: "DE-0",
   after: 29_921_040,
   until: 29_921_042,
@@ -445,7 +443,7 @@ export const minutesExample: ViewMinutes = {
   served: [{ minute: 29_921_041, window: "day", category: "", pages: [[0, 24, 130]] }],
 };
 
-export const shardsExample: ViewShards = { shards: ["DE-0"], kept_hours: 48 };
+const shardsExample = { shards: ["DE-0"], kept_hours: 48 };
 
 const pullFailures = failuresAlone(
   "invalid-parameter",
@@ -457,7 +455,7 @@ const pullFailures = failuresAlone(
 
 /** The paths about what visitors' browsers tell. */
 const viewPaths: ZodOpenApiPathsObject = {
-  [viewsPath]: {
+  [paths.views]: {
     post: {
       operationId: "countViews",
       summary: "Tells which ranks of a list were seen and opened",
@@ -484,7 +482,7 @@ const viewPaths: ZodOpenApiPathsObject = {
       },
     },
   },
-  [viewMinutesPath]: {
+  [paths.viewMinutes]: {
     get: {
       operationId: "pullViewMinutes",
       summary: "The counts of the closed minutes of a shard, for a writer",
@@ -497,15 +495,15 @@ const viewPaths: ZodOpenApiPathsObject = {
           limit: z
             .int()
             .min(1)
-            .max(pullRows.most)
-            .default(pullRows.default)
+            .max(viewLimits.pullRows.most)
+            .default(viewLimits.pullRows.default)
             .meta({ description: "Rows at most; the first minute is given whole, however many it has" }),
         }),
       },
       responses: { ...answer("The counts", ViewMinutes, minutesExample), ...pullFailures },
     },
   },
-  [viewShardsPath]: {
+  [paths.viewShards]: {
     get: {
       operationId: "listViewShards",
       summary: "The shards that counts are added to, for a writer",
@@ -543,7 +541,7 @@ const servicePaths: ZodOpenApiPathsObject = {
       description: "Keys that signed what caches may still have stay in it. `purpose` says what a key signs.",
       requestParams: { header: conditions() },
       responses: {
-        ...success("The keys, the one that signs now first", PublicKeys, {
+        ...success("The keys, the one that signs now first", schemas.PublicKeys, {
           contentType: "application/jwk-set+json",
           example: examples.publicKeys,
         }),
@@ -630,7 +628,7 @@ export function createOpenapiDocument({ closed = false } = {}) {
       security: [],
       tags: groups.map(({ tag, description }) => ({ name: tag, description })),
       paths: Object.assign({}, ...groups.map(tagged)),
-      components: { schemas: { ExportHead, ExportItem } }, // of lines, which no media type of OpenAPI 3.1 has
+      components: { schemas: { ExportHead: schemas.ExportHead, ExportItem: schemas.ExportItem } }, // of lines, which no media type of OpenAPI 3.1 has
     },
     { override: (context) => adjust(context, closed) },
   );

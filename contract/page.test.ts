@@ -1,28 +1,28 @@
 import { expect, test } from "bun:test";
-import { contentPolicy, docsPolicy, pageFields, readPageHead, readThumbHosts } from "./page.ts";
+import { pageFields, policies, readPageHead, readThumbHosts } from "./page.ts";
 
 test("the policy names the hosts of pictures, and allows nothing inline", () => {
-  const policy = contentPolicy(["img.example", "127.0.0.1:8787"]);
+  const policy = policies.page(["img.example", "127.0.0.1:8787"]);
   expect(policy).toContain("img-src 'self' img.example 127.0.0.1:8787;");
   expect(policy).toStartWith("default-src 'none'; script-src 'self'; style-src 'self';");
   expect(policy).not.toMatch(/unsafe|"/);
-  expect(contentPolicy([])).toContain("img-src 'self';");
+  expect(policies.page([])).toContain("img-src 'self';");
 });
 
 test("the policy of the reference allows nothing inline, and nothing of others", () => {
-  expect(docsPolicy).toStartWith("default-src 'none'; script-src 'self'; style-src 'self';");
-  expect(docsPolicy).toContain("connect-src 'self';");
-  expect(docsPolicy).not.toMatch(/unsafe|https?:|\*/);
+  expect(policies.docs).toStartWith("default-src 'none'; script-src 'self'; style-src 'self';");
+  expect(policies.docs).toContain("connect-src 'self';");
+  expect(policies.docs).not.toMatch(/unsafe|https?:|\*/);
 });
 
 test("the fields of a page come from its first elements", () => {
-  const head = { generatedAt: "2026-11-21T10:00:00Z", policy: contentPolicy([]) };
+  const head = { generatedAt: "2026-11-21T10:00:00Z", policy: policies.page([]) };
   const html = `<meta name="generated" content="${head.generatedAt}"><meta content="${head.policy}"><p content="x">`;
   expect(readPageHead(html)).toEqual(head);
   expect(pageFields(head)["content-security-policy"]).toBe(`${head.policy}; frame-ancestors 'none'`);
   expect(readPageHead("<h1>another page</h1>")).toBeNull();
   const hosts = readThumbHosts(Array.from({ length: 100 }, (_, n) => `thumbs-${n}.example`).join()) ?? [];
-  const many = { ...head, policy: contentPolicy(hosts) };
+  const many = { ...head, policy: policies.page(hosts) };
   const long = (policy: string) => `<meta content="${head.generatedAt}"><meta content="${policy}">`;
   expect([hosts.length, readPageHead(long(many.policy))]).toEqual([100, many]);
   expect(readPageHead(long(many.policy.repeat(3)))).toBeNull(); // a policy that is cut would allow what its end forbids

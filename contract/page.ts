@@ -1,5 +1,5 @@
 import { defaultWindow } from "./lists.ts";
-import { pagePath } from "./paths.ts";
+import { paths } from "./paths.ts";
 import { findRegion } from "./regions.ts";
 
 /** What a page shows. `lang` is one of the languages of the page, and undefined for the region's main one. */
@@ -13,7 +13,7 @@ export type PageQuery = {
 
 /** The one URL of a page: fixed order, defaults left out except the region. It is a cache key. */
 export function pageUrl({ region, window, category, lang, cursor }: PageQuery): string {
-  let url = `${pagePath}?region=${region}`;
+  let url = `${paths.page}?region=${region}`;
   if (window !== defaultWindow) url += `&window=${window}`;
   if (category !== undefined) url += `&category=${encodeQueryValue(category)}`;
   if (lang !== undefined && lang !== mainLanguage(region)) url += `&lang=${lang}`;
@@ -89,27 +89,25 @@ export function pageFields({ policy }: Pick<PageHead, "policy">): Record<string,
   };
 }
 
-/** What a page of people may load and do in their browser. */
-
-/**
- * The Content-Security-Policy that a page has in its first elements, where the origin's signature covers it. `thumbHosts`
- * (host, or host:port) are those whose pictures it shows, beside its own. Nothing inline, nothing of others, no markup made
- * of texts (Trusted Types); the one policy named makes the address of the service worker.
- */
-export function contentPolicy(thumbHosts: readonly string[]): string {
-  const pictures = ["'self'", ...thumbHosts].join(" ");
-  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${pictures}; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types trendvault`;
-}
-
-/**
- * The policy of /docs, which Swagger UI draws: its pictures are `data:` in its style sheet, and it sets innerHTML itself,
- * so that Trusted Types cannot be asked for. Nothing of others, and nothing inline.
- */
-export const docsPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
-
-/** The policy of the service worker's script, wherever it comes from: what it may load is what the pages of all visitors can. */
-export const workerPolicy = "default-src 'none'; connect-src 'self'";
+/** The Content-Security-Policy of what people load. Nothing inline, nothing of others. */
+export const policies = {
+  /**
+   * A page has it in its first elements, where the origin's signature covers it. `thumbHosts` (host, or host:port) are
+   * those whose pictures it shows, beside its own. No markup is made of texts (Trusted Types); the one policy named makes
+   * the address of the service worker.
+   */
+  page(thumbHosts: readonly string[]): string {
+    const pictures = ["'self'", ...thumbHosts].join(" ");
+    return `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${pictures}; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types trendvault`;
+  },
+  /**
+   * /docs, which Swagger UI draws: its pictures are `data:` in its style sheet, and it sets innerHTML itself, so that
+   * Trusted Types cannot be asked for.
+   */
+  docs: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'",
+  /** The service worker's script, wherever it comes from: what it may load is what the pages of all visitors can. */
+  worker: "default-src 'none'; connect-src 'self'",
+} as const;
 
 /**
  * The hosts of a comma-separated list; null when one of them is no host name or address with an optional port, or when they

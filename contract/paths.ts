@@ -1,29 +1,32 @@
-/** The paths of the API, for origin and edge. */
-export const trendingPath = "/api/trending";
-export const regionsPath = "/api/regions";
-export const openapiPath = "/openapi.json";
-export const publicKeysPath = "/.well-known/jwks.json"; // RFC 8615, RFC 7517
+/** The paths that are the same for every list and video. */
+export const paths = {
+  trending: "/api/trending",
+  regions: "/api/regions",
+  about: "/api/about",
+  openapi: "/openapi.json",
+  publicKeys: "/.well-known/jwks.json", // RFC 8615, RFC 7517
 
-/** What people look at: the page of a list, how lists are made, the reference of the API, and what their browsers load for it. */
-export const pagePath = "/";
-/** The parameters of `pagePath`. Sites and mail programs add others to links, which may name who got them. */
+  // What people look at: the page of a list, how lists are made, the reference of the API, and what browsers load for it.
+  page: "/",
+  aboutPage: "/about",
+  docs: "/docs",
+  serviceWorker: "/service-worker.js",
+
+  // The paths that only the edge answers: what browsers tell, and what the writer pulls of it.
+  views: "/api/views",
+  viewMinutes: "/api/views/minutes",
+  viewShards: "/api/views/shards",
+} as const;
+
+/** The parameters of the page. Sites and mail programs add others to links, which may name who got them. */
 export const pageParameters: readonly string[] = ["region", "window", "category", "lang", "cursor"];
-export const aboutPath = "/about";
-export const docsPath = "/docs";
-export const serviceWorkerPath = "/service-worker.js";
+
 const assetPrefix = "/assets/";
 
 /** Whether a path is one of an asset, which has its hash in its name. */
 export function isAssetPath(path: string): boolean {
   return path.startsWith(assetPrefix) && /^[\w-]{1,60}\.(css|js|svg)$/.test(path.slice(assetPrefix.length));
 }
-
-/** The paths that only the edge answers: what browsers tell, and what the writer pulls of it. */
-export const viewsPath = "/api/views";
-export const viewMinutesPath = "/api/views/minutes";
-export const viewShardsPath = "/api/views/shards";
-
-export const aboutApiPath = "/api/about";
 
 const videoPrefix = "/api/videos/";
 const explanationSuffix = "/explain";
@@ -67,6 +70,6 @@ function decode(segment: string): string | null {
  */
 export const videoIdPattern = /^[A-Za-z0-9_-][A-Za-z0-9_.~:-]{0,63}$/;
 
-export function isVideoId(text: string): boolean {
+function isVideoId(text: string): boolean {
   return videoIdPattern.test(text);
 }

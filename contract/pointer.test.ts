@@ -3,13 +3,12 @@ import { drawsOf, Random } from "@trendvault/kit/random";
 import { TestPublicationSigner, TestSigner, TestTokenSigner } from "@trendvault/kit/signers";
 import type { PublicKeySet } from "./keys.ts";
 import {
-  bundleNames,
   hashPointer,
   longestPointer,
   objectNames,
-  type PointerVerdict,
   type UnsignedBundlePointer,
   type UnsignedPointer,
+  type VerifiedPointer,
   verifyBundlePointer,
   verifyPointer,
 } from "./pointer.ts";
@@ -21,7 +20,7 @@ import { claimsOf, verifyToken } from "./token.ts";
 type Vector<Unsigned> = {
   name: string;
   text: string;
-  expect: PointerVerdict;
+  expect: VerifiedPointer<unknown>["verdict"];
   pointer?: Unsigned;
   sha256?: string;
 };
@@ -83,8 +82,8 @@ test("objects are called as the vectors say", () => {
   expect(objectNames.pointer(generation)).toBe(names.pointer);
   expect(objectNames.pack(names.day)).toBe(names.pack);
   expect(objectNames.generation({ generation, sha256 })).toBe(names.generation_file);
-  expect(bundleNames.pointer(generation)).toBe(names.bundle_pointer);
-  expect(bundleNames.bundle({ generation, sha256 })).toBe(names.bundle);
+  expect(objectNames.bundles.pointer(generation)).toBe(names.bundle_pointer);
+  expect(objectNames.bundles.bundle({ generation, sha256 })).toBe(names.bundle);
 });
 
 test("a pointer's members may come in any order when it is signed", async () => {

@@ -1,4 +1,4 @@
-import { fromBase64url, isPublicationKey, isSignedBy, type PublicKeySet, toBase64url } from "./keys.ts";
+import { fromBase64url, isKeyFor, isSignedBy, type PublicKeySet, toBase64url } from "./keys.ts";
 import { isFromFuture } from "./lists.ts";
 
 /**
@@ -35,7 +35,7 @@ export type UnsignedBundlePointer = Pick<UnsignedPointer, "store" | "generation"
 };
 
 /** `other-version`: another program wrote it, which this one cannot read. `from-future`: a clock is wrong. */
-export type PointerVerdict =
+type PointerVerdict =
   | "valid"
   | "malformed"
   | "other-version"
@@ -110,12 +110,9 @@ export function verifyBundlePointer(
 }
 
 /** The text that is signed. */
-export function pointerSigningInput(unsigned: UnsignedPointer): string {
-  return pointerForm.context + writeUnsigned(unsigned);
-}
-
-export function bundlePointerSigningInput(unsigned: UnsignedBundlePointer): string {
-  return bundlePointerForm.context + writeUnsigned(unsigned);
+export function pointerSigningInput(unsigned: UnsignedPointer | UnsignedBundlePointer): string {
+  const form = "file" in unsigned ? pointerForm : bundlePointerForm;
+  return form.context + writeUnsigned(unsigned);
 }
 
 /** The document of a text that was signed. */
@@ -139,7 +136,7 @@ async function verifyDocument<Kind extends Pointer | BundlePointer>(
   const text = bytes.length > longestPointer ? "" : decoder.decode(bytes);
   const pointer = readDocument(text, form);
   if (pointer === null) return { verdict: otherVersionPattern.test(text) ? "other-version" : "malformed" };
-  const known = keys.keys.filter((key) => key.kid === pointer.kid && isPublicationKey(key));
+  const known = keys.keys.filter((key) => key.kid === pointer.kid && isKeyFor("publications", key));
   if (known.length === 0) return { verdict: "unknown-key" };
   const input = form.context + text.slice(0, text.lastIndexOf(',"signature":'));
   const signature = fromBase64url(pointer.signature) as Uint8Array<ArrayBuffer>; // the pattern has seen it
@@ -208,11 +205,10 @@ export const objectNames = {
   /** The pointers of a finished day (UTC, like 2026-11-22), one a line, in order. */
   pack: (day: string) => `pointers/packed/${day}.jsonl.gz`,
   generation: ({ generation, sha256 }: ObjectIdentity) => `generations/${generation}-${sha256}.db.gz`,
-} as const;
 
-/** The same of bundles. */
-export const bundleNames = {
-  current: "bundle.json",
-  pointer: (generation: number) => `bundles/${generation}.json`,
-  bundle: ({ generation, sha256 }: ObjectIdentity) => `bundles/${generation}-${sha256}.bundle`,
+  bundles: {
+    current: "bundle.json",
+    pointer: (generation: number) => `bundles/${generation}.json`,
+    bundle: ({ generation, sha256 }: ObjectIdentity) => `bundles/${generation}-${sha256}.bundle`,
+  },
 } as const;

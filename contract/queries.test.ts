@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { testSeed } from "@trendvault/kit/random";
-import { longestList } from "./lists.ts";
+import { listLengths } from "./lists.ts";
 import { feedUrl, pageLanguages, pageUrl } from "./page.ts";
 import {
   exportedRegionAt,
@@ -124,8 +124,8 @@ test("the last page of the longest list can be requested", () => {
 test("the writer's longest lists are as long", () => {
   const path = Bun.fileURLToPath(import.meta.resolve("../writer/src/Ranking/TopLists.php"));
   const source = readFileSync(path, "utf8");
-  expect(source).toContain(`MAX_RANKS = ${longestList.all};`);
-  expect(source).toContain(`MAX_RANKS_OF_CATEGORY = ${longestList.category};`);
+  expect(source).toContain(`MAX_RANKS = ${listLengths.longest.all};`);
+  expect(source).toContain(`MAX_RANKS_OF_CATEGORY = ${listLengths.longest.category};`);
 });
 
 test.each([

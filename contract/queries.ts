@@ -1,14 +1,5 @@
 import * as z from "zod/mini";
-import {
-  choiceOf,
-  defaultLimit,
-  defaultWindow,
-  describeWindows,
-  largestLimit,
-  longestList,
-  type Window,
-  windows,
-} from "./lists.ts";
+import { choiceOf, defaultWindow, describeWindows, listLengths, type Window, windows } from "./lists.ts";
 import { type FeedForm, findPageLanguage, type PageQuery, pageLanguages } from "./page.ts";
 import { explanationPath, pageParameters } from "./paths.ts";
 import type { ProblemExtras, ProblemKind } from "./problem.ts";
@@ -16,7 +7,7 @@ import { defaultRegion, findRegion, regionCodes } from "./regions.ts";
 import type { TokenList } from "./token.ts";
 
 /** What `limit` may be. */
-export const limitExpected = `expected a whole number from 1 to ${largestLimit}`;
+export const limitExpected = `expected a whole number from 1 to ${listLengths.largestPage}`;
 const languageExpected =
   "expected the primary subtag of a language (BCP 47) alone, such as de, which stands for de-AT, too";
 const cursorExpected = "expected the cursor in `next` of a page, unchanged";
@@ -42,14 +33,14 @@ export const TrendingQuery = z.strictObject({
   fields: z.optional(z.enum(fieldSets, { error: `expected one of ${fieldSets.join(", ")}` })),
   limit: z._default(
     z.number({ error: limitExpected }).check(z.refine(isLimit, { error: limitExpected })),
-    defaultLimit,
+    listLengths.defaultPage,
   ),
   cursor: z.optional(z.string().check(z.regex(cursorPattern, { error: cursorExpected }))),
 });
 export type TrendingQuery = z.infer<typeof TrendingQuery>;
 
 function isLimit(limit: number): boolean {
-  return Number.isInteger(limit) && limit >= 1 && limit <= largestLimit;
+  return Number.isInteger(limit) && limit >= 1 && limit <= listLengths.largestPage;
 }
 
 /** What `region` may be. */
@@ -92,7 +83,7 @@ export function trendingUrl(query: TrendingQuery): string {
   if (query.category !== undefined) url += `&category=${encodeQueryValue(query.category)}`;
   if (query.language !== undefined) url += `&language=${query.language}`;
   if (query.fields !== undefined) url += `&fields=${query.fields}`;
-  if (query.limit !== defaultLimit) url += `&limit=${query.limit}`;
+  if (query.limit !== listLengths.defaultPage) url += `&limit=${query.limit}`;
   if (query.cursor !== undefined) url += `&cursor=${query.cursor}`;
   return url;
 }
@@ -135,7 +126,7 @@ function contradictionsOf(query: TrendingQuery): InvalidParameter[] {
 function isPageStart({ category, language, limit, cursor }: TrendingQuery): boolean {
   if (cursor === undefined) return true;
   const { afterRank } = readCursor(cursor);
-  const longest = longestList[(category ?? language) === undefined ? "all" : "category"];
+  const longest = listLengths.longest[(category ?? language) === undefined ? "all" : "category"];
   return afterRank % limit === 0 && afterRank < longest;
 }
 
@@ -157,18 +148,15 @@ function asInvalidParameter(issue: { path: PropertyKey[]; message: string }): In
   return { name: String(issue.path[0]), detail: issue.message };
 }
 
-/** The parameters of an explanation, with their descriptions. */
-export function describedExplainQuery() {
-  const { region, window } = describedTrendingQuery().def.shape;
-  return z.strictObject({ region, window });
-}
-
-/** The schema of the query for OpenAPI: all in this function, since the edge's bundle leaves out what it does not call. */
-export function describedTrendingQuery() {
+/** The schemas of the queries for OpenAPI: all in this function, since the edge's bundle leaves out what it does not call. */
+export function describeQueries() {
   // The parser looks the region up when it is asked, since a program may have regions of its own; and it has no schema of
   // whole numbers, which takes two kilobytes.
   const region = z._default(z.enum(regionCodes), defaultRegion);
-  const limit = z._default(z.int().check(z.minimum(1), z.maximum(largestLimit)), defaultLimit);
+  const limit = z._default(
+    z.int().check(z.minimum(1), z.maximum(listLengths.largestPage)),
+    listLengths.defaultPage,
+  );
   const described = z.extend(TrendingQuery, { region, limit });
   const { shape } = described.def;
   const descriptions: Record<keyof typeof shape, string> = {
@@ -185,7 +173,7 @@ export function describedTrendingQuery() {
   for (const name of Object.keys(shape) as (keyof typeof shape)[]) {
     z.globalRegistry.add(shape[name], { description: descriptions[name] });
   }
-  return described;
+  return { trending: described, explain: z.strictObject({ region: shape.region, window: shape.window }) };
 }
 
 /** A list with the language that its page is in. */
@@ -238,7 +226,7 @@ export function parseFeedQuery({ region, form }: FeedAddress, search: string): P
   }
   const parsed = parseTrendingQuery(search);
   if (parsed.query === null) return parsed;
-  return { query: { ...parsed.query, region, form, limit: largestLimit }, invalid: null };
+  return { query: { ...parsed.query, region, form, limit: listLengths.largestPage }, invalid: null };
 }
 
 /** Which list a video's place is explained in. */
@@ -327,20 +315,16 @@ export const missing = {
   explanation: "Nothing is known of this video in this region.",
 } as const;
 
-/** `categories` are those that there are now. */
-export function unknownCategory(categories: Iterable<string>): ListRefusal {
-  return unlisted("category", categories);
-}
-
-/** `languages` are those that have a list in the region now. */
-export function unknownLanguage(languages: Iterable<string>): ListRefusal {
-  return unlisted("language", languages);
-}
-
-export function generationGone({ cursor: _, ...query }: TrendingQuery): ListRefusal {
-  const detail = "The generation of this cursor was deleted.";
-  return { kind: "generation-gone", detail, extras: { restart: trendingUrl(query) } };
-}
+export const listRefusals = {
+  /** `categories` are those that there are now. */
+  unknownCategory: (categories: Iterable<string>) => unlisted("category", categories),
+  /** `languages` are those that have a list in the region now. */
+  unknownLanguage: (languages: Iterable<string>) => unlisted("language", languages),
+  generationGone({ cursor: _, ...query }: TrendingQuery): ListRefusal {
+    const detail = "The generation of this cursor was deleted.";
+    return { kind: "generation-gone", detail, extras: { restart: trendingUrl(query) } };
+  },
+};
 
 function unlisted(name: string, values: Iterable<string>): ListRefusal {
   const known = [...values].sort().join(", ");

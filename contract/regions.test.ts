@@ -8,7 +8,6 @@ import { mainLanguage } from "./page.ts";
 import { feedAt, parseTrendingQuery } from "./queries.ts";
 import {
   defaultRegion,
-  mostRegions,
   type RegionTable,
   readRegionTable,
   regionCodes,
@@ -16,6 +15,8 @@ import {
   requireSameRegions,
   useRegions,
 } from "./regions.ts";
+
+const mostRegions = 250;
 
 const root = join(import.meta.dir, "..");
 const allows = new Ajv2020().compile(schema);

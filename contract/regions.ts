@@ -1,5 +1,5 @@
 import builtIn from "@trendvault/contract/default-regions";
-import { regionsPath, trendingPath } from "./paths.ts";
+import { paths } from "./paths.ts";
 
 // These change when a program calls useRegions(): whatever it loads reads them when it needs them, and derives nothing
 // of them while modules load. So it does not matter when useRegions() is called, as long as it is before the first request.
@@ -57,7 +57,7 @@ export type RegionTable = {
 };
 
 /** As many as ISO 3166-1 has codes, with XK. The numbers of generations leave room for 256 (docs/operations/scale.md). */
-export const mostRegions = 250;
+const mostRegions = 250;
 const mostLanguages = 10;
 const mostRanks = 500; // as many as a list has
 const mostFaults = 20; // that are said at once
@@ -168,11 +168,11 @@ type Patience = { attempts?: number; pauseMs?: number; signal?: AbortSignal | un
  * @throws Error when the edge was built for others than those at /api/regions, or does not answer
  */
 export async function requireSameRegions(edgeUrl = "", patience: Patience = {}): Promise<string> {
-  const url = URL.parse(regionsPath, edgeUrl);
+  const url = URL.parse(paths.regions, edgeUrl);
   if (url === null) throw new Error("Expected the URL of the edge, like https://trending.example.com");
   const [published, own] = await Promise.all([
     readPublished(url, patience),
-    readOwn(new URL(trendingPath, url), patience),
+    readOwn(new URL(paths.trending, url), patience),
   ]);
   if (published === own) return published;
   throw new Error(

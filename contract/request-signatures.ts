@@ -1,11 +1,4 @@
-import {
-  equalInConstantTime,
-  fromBase64url,
-  hmacSha256,
-  type KeyRing,
-  signingKey,
-  toBase64url,
-} from "./keys.ts";
+import { equalInConstantTime, type KeyRing, toBase64url } from "./keys.ts";
 
 /**
  * How the edge proves to the origin that a request comes from it:
@@ -26,18 +19,22 @@ export function edgeMinute(seconds: number): number {
   return Math.floor(seconds / 60);
 }
 
-/** The minutes whose signatures are accepted in a minute, the likeliest first. */
-export function acceptedMinutes(minute: number): number[] {
-  return [minute, minute - 1, minute + 1];
+/**
+ * The values that are accepted in a minute, the likeliest first. `hmac`: the HMAC of a text by the key of that id, as
+ * base64url.
+ */
+export function acceptedSignatures(kid: string, current: number, hmac: (text: string) => string): string[] {
+  return [current, current - 1, current + 1].map((minute) =>
+    formatEdgeSignature({ kid, minute }, hmac(edgePayload({ kid, minute }))),
+  );
 }
 
 /** The text that the mac covers. Its first line belongs to no other payload, should a key be used twice. */
-export function edgePayload({ kid, minute }: EdgeStamp): string {
+function edgePayload({ kid, minute }: EdgeStamp): string {
   return ["trendvault-edge", "v2", kid, minute].join("\n");
 }
 
-/** The header's value. `mac` is the HMAC of the payload as base64url. */
-export function formatEdgeSignature({ kid, minute }: EdgeStamp, mac: string): string {
+function formatEdgeSignature({ kid, minute }: EdgeStamp, mac: string): string {
   return `v2.${kid}.${minute}.${mac}`;
 }
 
@@ -88,10 +85,7 @@ export class EdgeSigner {
  */
 type PullRequest = { method: string; path: string; query: string };
 
-/** `created` is Unix time in seconds, `nonce` 16 to 64 characters of base64url, `keyid` a key's id in VIEWS_KEYS. */
-export type PullParameters = { created: number; nonce: string; keyid: string };
-
-export type PullFields = { "signature-input": string; signature: string };
+type PullFields = { "signature-input": string; signature: string };
 
 export type PullVerdict = "valid" | "unsigned" | "unknown-key" | "tampered" | "not-now";
 
@@ -102,13 +96,8 @@ const fieldPattern =
   /^pull=(\("@method" "@path" "@query"\);created=([1-9][0-9]{0,11});nonce="([A-Za-z0-9_-]{16,64})";keyid="([A-Za-z0-9]{1,16})";alg="hmac-sha256")$/;
 const macPattern = /^pull=:([A-Za-z0-9+/]{43}=):$/;
 
-/** The text of Signature-Input after the label. */
-export function pullParameters({ created, nonce, keyid }: PullParameters): string {
-  return `("@method" "@path" "@query");created=${created};nonce="${nonce}";keyid="${keyid}";alg="hmac-sha256"`;
-}
-
-/** The text that is signed (RFC 9421, section 2.5). `parameters` as pullParameters() gives them. */
-export function pullSignatureBase({ method, path, query }: PullRequest, parameters: string): string {
+/** The text that is signed (RFC 9421, section 2.5). `parameters`: the text of Signature-Input after the label. */
+function pullSignatureBase({ method, path, query }: PullRequest, parameters: string): string {
   return [
     `"@method": ${method}`,
     `"@path": ${path}`,
@@ -117,18 +106,7 @@ export function pullSignatureBase({ method, path, query }: PullRequest, paramete
   ].join("\n");
 }
 
-/** The two fields that sign a request. `query` begins with `?`, or is empty. */
-export async function signPull(
-  request: PullRequest,
-  parameters: PullParameters,
-  key: Uint8Array<ArrayBuffer>,
-): Promise<PullFields> {
-  const input = pullParameters(parameters);
-  const mac = fromBase64url(await hmacSha256(key, pullSignatureBase(request, input))) as Uint8Array;
-  return { "signature-input": `pull=${input}`, signature: `pull=:${mac.toBase64()}:` };
-}
-
-/** Verifies a request at `now` (Unix seconds). A missing field is empty. */
+/** Verifies a request at `now` (Unix seconds). `query` begins with `?`, or is empty; a missing field is empty. */
 export async function verifyPull(
   { fields, ...request }: PullRequest & { fields: PullFields },
   ring: KeyRing,
@@ -149,4 +127,26 @@ export async function verifyPull(
 function asBase64url(base64: string): string {
   const bytes = Uint8Array.fromBase64(base64);
   return bytes.toBase64() === base64 ? toBase64url(bytes) : "";
+}
+
+const imported = new WeakMap<Uint8Array, Promise<CryptoKey>>();
+
+/** HMAC-SHA-256 as base64url (43 characters), through WebCrypto: the one way that Bun and workerd share. */
+async function hmacSha256(key: Uint8Array<ArrayBuffer>, text: string): Promise<string> {
+  const mac = await crypto.subtle.sign("HMAC", await importKey(key), new TextEncoder().encode(text));
+  return toBase64url(new Uint8Array(mac));
+}
+
+function importKey(key: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  const known = imported.get(key);
+  if (known !== undefined) return known;
+  const promise = crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  imported.set(key, promise);
+  return promise;
+}
+
+/** The first entry: it signs. @throws Error for an empty ring */
+function signingKey(ring: KeyRing): { kid: string; key: Uint8Array<ArrayBuffer> } {
+  for (const [kid, key] of ring) return { kid, key };
+  throw new Error("a key ring holds at least one key");
 }

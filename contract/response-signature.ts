@@ -1,14 +1,13 @@
 import { type InnerList, type Item, parseDictionary } from "structured-headers";
-import { isResponseKey, isSignedBy, mayAnswer, type PublicKeySet, toBase64 } from "./keys.ts";
+import { isKeyFor, isSignedBy, type PublicKey, type PublicKeySet, toBase64 } from "./keys.ts";
+import { paths } from "./paths.ts";
 import {
   coveredComponents,
   readSignedFields,
   type SignatureFields,
   type SignatureParameters,
   type SignedFields,
-  serializeParameters,
-  signatureBase,
-  signatureFields,
+  signatureOver,
 } from "./signature-base.ts";
 
 /** How the edge, a mirror or a partner verifies that a response is the origin's (RFC 9421). */
@@ -52,7 +51,7 @@ export async function verifySignature(
   if (candidates.length === 0) return { verdict: "unsigned" };
   const fields = readSignedFields(headers);
   const target = fields["content-location"];
-  const ours = keys.keys.filter((key) => isResponseKey(key) && mayAnswer(key, { status, target }));
+  const ours = keys.keys.filter((key) => isKeyFor("responses", key) && mayAnswer(key, { status, target }));
   const known = candidates.flatMap((candidate) =>
     ours.filter(({ kid }) => kid === candidate.parameters.keyid).map((key) => ({ key, ...candidate })),
   );
@@ -60,11 +59,10 @@ export async function verifySignature(
   if (fields["unencoded-digest"] !== (await unencodedDigest(body))) return { verdict: "digest-differs" };
   known.sort((left, right) => right.parameters.created - left.parameters.created);
   for (const { key, parameters, signature } of known.slice(0, mostVerified)) {
-    const input = serializeParameters(parameters);
-    if (!(await isSignedBy(key, signatureBase({ status, fields }, input), signature))) continue;
+    const { base, write } = signatureOver({ status, fields }, parameters);
+    if (!(await isSignedBy(key, base, signature))) continue;
     const { created } = parameters;
-    const written = signatureFields(input, new Uint8Array(signature));
-    return { verdict: "valid", fields, signatureFields: written, created };
+    return { verdict: "valid", fields, signatureFields: write(new Uint8Array(signature)), created };
   }
   return { verdict: "signature-differs" };
 }
@@ -111,4 +109,19 @@ function readParameters([components, parameters]: InnerList): SignatureParameter
     alg === "ed25519" &&
     Object.keys(others).length === 0;
   return isOurs ? (received as SignatureParameters) : null;
+}
+
+/** What edges join from several writers' documents. A key set is not among it: nobody delegates on. */
+const joinedByEdges: readonly string[] = [paths.regions, paths.about];
+
+/**
+ * Whether a key may sign an answer: the origin's any, one that is delegated to the edge only what edges make, which is
+ * lists, what does not exist, and what they join.
+ */
+function mayAnswer(
+  { delegated_to }: PublicKey,
+  { status, target }: { status: number; target: string },
+): boolean {
+  const isMade = status === 404 || target.startsWith(`${paths.trending}?`) || joinedByEdges.includes(target);
+  return delegated_to === undefined || isMade;
 }

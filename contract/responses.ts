@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { describeWindows, largestLimit, windows } from "./lists.ts";
+import { describeWindows, listLengths, windows } from "./lists.ts";
 import { videoIdPattern } from "./paths.ts";
 import { problemKinds, problemType } from "./problem.ts";
 import { sparklineHours, type TrendingQuery } from "./queries.ts";
@@ -63,7 +63,7 @@ const expectations = {
   }),
 };
 
-export const TrendingItem = z
+const TrendingItem = z
   .strictObject({
     id: videoId,
     rank,
@@ -121,32 +121,32 @@ function pageOf<Item extends z.ZodType>(item: Item) {
         "At most this many videos of one channel within the first ranks, while others have one left; 0 ranks for no limit",
     }),
     score_unit: scoreUnit,
-    count: z.int().min(0).max(largestLimit),
+    count: z.int().min(0).max(listLengths.largestPage),
     total: z.int().min(0).meta({ description: "Ranks in the whole list" }),
     token: z.string().max(longestToken).meta({
       description:
         "A JWS (RFC 7515, EdDSA) that proves that this page was served in this minute; valid for 15 minutes. The same for everybody",
     }),
-    items: z.array(item).max(largestLimit),
+    items: z.array(item).max(listLengths.largestPage),
     next: z.string().nullable().meta({ description: "The next page of this generation, null on the last" }),
   });
 }
 
-export const TrendingPage = pageOf(TrendingItem).meta({ id: "TrendingPage" });
+const TrendingPage = pageOf(TrendingItem).meta({ id: "TrendingPage" });
 export type TrendingItem = Widened<z.infer<typeof TrendingItem>>;
 export type TrendingPage = Widened<z.infer<typeof TrendingPage>>;
 
 /** The page of `fields=chart`. */
-export const TrendingChartPage = pageOf(TrendingChartItem).meta({ id: "TrendingChartPage" });
+const TrendingChartPage = pageOf(TrendingChartItem).meta({ id: "TrendingChartPage" });
 export type TrendingChartItem = Widened<z.infer<typeof TrendingChartItem>>;
 export type TrendingChartPage = Widened<z.infer<typeof TrendingChartPage>>;
 
 /** The page of `fields=snippet`. */
-export const TrendingSnippetPage = pageOf(TrendingSnippet).meta({ id: "TrendingSnippetPage" });
+const TrendingSnippetPage = pageOf(TrendingSnippet).meta({ id: "TrendingSnippetPage" });
 export type TrendingSnippet = Widened<z.infer<typeof TrendingSnippet>>;
 export type TrendingSnippetPage = Widened<z.infer<typeof TrendingSnippetPage>>;
 
-export const Video = z
+const Video = z
   .strictObject({
     id: videoId,
     title: z.string(),
@@ -186,7 +186,7 @@ export const Video = z
   .meta({ id: "Video" });
 export type Video = Widened<z.infer<typeof Video>>;
 
-export const RegionList = z
+const RegionList = z
   .strictObject({
     generation: generation.meta({
       description:
@@ -226,7 +226,7 @@ export const RegionList = z
   .meta({ id: "RegionList" });
 export type RegionList = Widened<z.infer<typeof RegionList>>;
 
-export const PublicKeys = z
+const PublicKeys = z
   .strictObject({
     keys: z.array(
       z.strictObject({
@@ -250,7 +250,7 @@ export const PublicKeys = z
   .meta({ id: "PublicKeys", description: "JWK set (RFC 7517)" });
 export type PublicKeys = z.infer<typeof PublicKeys>;
 
-export const ProblemDocument = z
+const ProblemDocument = z
   .strictObject({
     type: z.enum(problemKinds.map(problemType)),
     title: z.string(),
@@ -279,7 +279,7 @@ export type TrendingParameters = z.input<typeof TrendingQuery>;
 const share = z.number().min(0).max(1);
 const views = z.int().min(0);
 
-export const Explanation = z
+const Explanation = z
   .strictObject({
     id: videoId,
     title: z.string(),
@@ -380,7 +380,7 @@ export type Explanation = Widened<z.infer<typeof Explanation>>;
 export const sourceKinds = ["ndjson", "http", "youtube", "peertube", "edge", "demo"] as const;
 export type SourceKind = (typeof sourceKinds)[number];
 
-export const About = z
+const About = z
   .strictObject({
     generation,
     generated_at: time,
@@ -417,7 +417,7 @@ const { generated_at, previous_generated_at, newest_observed_at, channel_limit, 
 const count = z.int().min(0);
 
 /** The first line of an export. */
-export const ExportHead = z
+const ExportHead = z
   .strictObject({
     region,
     generation,
@@ -435,7 +435,23 @@ export const ExportHead = z
 export type ExportHead = Widened<z.infer<typeof ExportHead>>;
 
 /** Each further line. */
-export const ExportItem = z
+const ExportItem = z
   .strictObject({ window, ...TrendingItem.shape })
   .meta({ id: "ExportItem", description: "A further line of an export: a rank of one of its lists" });
 export type ExportItem = Widened<z.infer<typeof ExportItem>>;
+
+/** The schemas of the answers, for their description and for tests. */
+export const schemas = {
+  About,
+  Explanation,
+  ExportHead,
+  ExportItem,
+  ProblemDocument,
+  PublicKeys,
+  RegionList,
+  TrendingChartPage,
+  TrendingItem,
+  TrendingPage,
+  TrendingSnippetPage,
+  Video,
+};

@@ -3,10 +3,10 @@ import { toBase64 } from "./keys.ts";
 /**
  * What the origin signs of a response (RFC 9421, ed25519): its status and these fields. Unencoded-Digest
  * (draft-ietf-httpbis-unencoded-digest) covers the body before content coding, so that a proxy may compress it.
- * Content-Location names the question that the response is the answer to; TrendVault-Cache-Control (lifetimes.ts) says
+ * Content-Location names the question that the response is the answer to; TrendVault-Cache-Control (lists.ts) says
  * for how long it is one.
  */
-export const coveredFields = [
+const coveredFields = [
   "content-type",
   "unencoded-digest",
   "etag",
@@ -20,7 +20,7 @@ export const coveredComponents: readonly string[] = ["@status", ...coveredFields
 /** The covered fields of a response. */
 export type SignedFields = Record<(typeof coveredFields)[number], string>;
 
-export type SignedMessage = { status: number; fields: SignedFields };
+type SignedMessage = { status: number; fields: SignedFields };
 
 /** `created` is Unix time in seconds, `keyid` a `kid` of /.well-known/jwks.json. */
 export type SignatureParameters = { created: number; keyid: string; alg: "ed25519" };
@@ -33,27 +33,29 @@ export function readSignedFields(headers: Headers): SignedFields {
   return Object.fromEntries(coveredFields.map((name) => [name, headers.get(name) ?? ""])) as SignedFields;
 }
 
+/** The text that is signed (RFC 9421, section 2.5), and the two fields that a signature of it makes. */
+export function signatureOver(
+  { status, fields }: SignedMessage,
+  parameters: SignatureParameters,
+): { base: string; write: (signature: Uint8Array) => SignatureFields } {
+  const input = serializeParameters(parameters);
+  const lines = coveredFields.map((name) => `"${name}": ${fields[name]}`);
+  return {
+    base: [`"@status": ${status}`, ...lines, `"@signature-params": ${input}`].join("\n"),
+    write: (signature) => ({ "signature-input": `tv=${input}`, signature: `tv=:${toBase64(signature)}:` }),
+  };
+}
+
 /**
  * The covered components with the parameters, in the order of their members, as they are in Signature-Input after
  * the label (RFC 9421, section 2.3).
  */
-export function serializeParameters(parameters: SignatureParameters): string {
+function serializeParameters(parameters: SignatureParameters): string {
   const components = coveredComponents.map((name) => `"${name}"`).join(" ");
   const members = Object.entries(parameters).map(
     ([name, value]) => `;${name}=${typeof value === "number" ? value : `"${value}"`}`,
   );
   return `(${components})${members.join("")}`;
-}
-
-/** The text that is signed (RFC 9421, section 2.5). `parameters` as serializeParameters() gives them. */
-export function signatureBase({ status, fields }: SignedMessage, parameters: string): string {
-  const lines = coveredFields.map((name) => `"${name}": ${fields[name]}`);
-  return [`"@status": ${status}`, ...lines, `"@signature-params": ${parameters}`].join("\n");
-}
-
-/** The two fields of a signature over the base of these parameters. */
-export function signatureFields(parameters: string, signature: Uint8Array): SignatureFields {
-  return { "signature-input": `tv=${parameters}`, signature: `tv=:${toBase64(signature)}:` };
 }
 
 export type SignatureFields = { "signature-input": string; signature: string };

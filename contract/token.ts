@@ -1,5 +1,5 @@
-import { fromBase64url, isSignedBy, isTokenKey, type PublicKeySet, toBase64url } from "./keys.ts";
-import { type ListChoice, largestLimit, listName, longestList, type Window, windows } from "./lists.ts";
+import { fromBase64url, isKeyFor, isSignedBy, type PublicKeySet, toBase64url } from "./keys.ts";
+import { type ListChoice, listLengths, listName, type Window, windows } from "./lists.ts";
 
 /**
  * The page of a list that a token names. It has `count` ranks after `offset`; ranks of removed videos are among them.
@@ -20,13 +20,13 @@ const subjectPattern =
   /^([A-Z]{2})\/([a-z]+)\/(.*)\/([1-9][0-9]{0,14})\/(0|[1-9][0-9]{0,3})\+(0|[1-9][0-9]?)$/su;
 
 /** `region/window/category/generation/offset+count`; a category may have slashes, the other parts have none. */
-export function writeTokenSubject(list: TokenList): string {
+function writeTokenSubject(list: TokenList): string {
   const { region, window, category, generation, offset, count } = list;
   return `${region}/${window}/${category}/${generation}/${offset}+${count}`;
 }
 
 /** Reads a subject, or null when it names no page that there can be. */
-export function readTokenSubject(subject: string): TokenList | null {
+function readTokenSubject(subject: string): TokenList | null {
   const match = subjectPattern.exec(subject);
   if (match === null) return null;
   const [, region = "", window = "", category = "", ...numbers] = match;
@@ -37,15 +37,20 @@ export function readTokenSubject(subject: string): TokenList | null {
 
 // Any region: who verifies a token of another's site does not know which regions that has.
 function isPossible({ window, category, offset, count }: TokenList): boolean {
-  const longest = longestList[category === "" ? "all" : "category"];
-  return windows.includes(window) && isShort(category) && count <= largestLimit && offset + count <= longest;
+  const longest = listLengths.longest[category === "" ? "all" : "category"];
+  return (
+    windows.includes(window) &&
+    isShort(category) &&
+    count <= listLengths.largestPage &&
+    offset + count <= longest
+  );
 }
 
 /**
  * A category as tokens name it: itself, or `#` with 22 characters of the base64url of the SHA-256 of its UTF-8, when
  * it is too long or begins with `#`.
  */
-export function tokenCategory(category: string, sha256Base64url: (text: string) => string): string {
+function tokenCategory(category: string, sha256Base64url: (text: string) => string): string {
   const isPlain = isShort(category) && !category.startsWith("#");
   return isPlain ? category : `#${sha256Base64url(category).slice(0, 22)}`;
 }
@@ -84,8 +89,8 @@ export type TokenVerdict = "valid" | "malformed" | "unknown-key" | "tampered" | 
 /** What a valid token says. */
 type VerifiedToken = { verdict: "valid"; claims: TokenClaims };
 
-export const tokenType = "tv+jwt"; // explicit, so that no other JWT of the same key is taken for one (RFC 8725, 3.11)
-export const tokenLifetimeSeconds = 900;
+const tokenType = "tv+jwt"; // explicit, so that no other JWT of the same key is taken for one (RFC 8725, 3.11)
+const tokenLifetimeSeconds = 900;
 /** The signer's clock may be ahead of the verifier's by so much. */
 const tokenLeewaySeconds = 60;
 export const longestToken = 400;
@@ -106,14 +111,22 @@ export function claimsOf(list: TokenList, minute: number): TokenClaims {
   return { issuedAt, expiresAt: issuedAt + tokenLifetimeSeconds, list };
 }
 
-/** The text that is signed (RFC 7515, section 5.1). */
-export function tokenSigningInput({ issuedAt, expiresAt, list }: TokenClaims, kid: string): string {
+/** The text that is signed (RFC 7515, section 5.1), and the token that a signature of it makes. */
+export function unsignedToken(
+  claims: TokenClaims,
+  kid: string,
+): { input: string; write: (signature: Uint8Array) => string } {
+  const input = tokenSigningInput(claims, kid);
+  return { input, write: (signature) => formatToken(input, signature) };
+}
+
+function tokenSigningInput({ issuedAt, expiresAt, list }: TokenClaims, kid: string): string {
   const header = JSON.stringify({ alg: "EdDSA", kid, typ: tokenType });
   const payload = JSON.stringify({ iat: issuedAt, exp: expiresAt, sub: writeTokenSubject(list) });
   return `${toBase64url(encoder.encode(header))}.${toBase64url(encoder.encode(payload))}`;
 }
 
-export function formatToken(signingInput: string, signature: Uint8Array): string {
+function formatToken(signingInput: string, signature: Uint8Array): string {
   return `${signingInput}.${toBase64url(signature)}`;
 }
 
@@ -129,7 +142,7 @@ export async function verifyToken(
   const read = readToken(token);
   if (read === null) return { verdict: "malformed" };
   const { claims, kid, signingInput, signature } = read;
-  const key = keys.keys.find((candidate) => candidate.kid === kid && isTokenKey(candidate));
+  const key = keys.keys.find((candidate) => candidate.kid === kid && isKeyFor("tokens", candidate));
   if (key === undefined) return { verdict: "unknown-key" };
   if (!(await isSignedBy(key, signingInput, signature))) return { verdict: "tampered" };
   if (now < claims.issuedAt - tokenLeewaySeconds) return { verdict: "not-yet-valid" };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Random } from "@trendvault/kit/random";
-import { ViewMessage as DescribedMessage } from "./openapi.ts";
+import { viewSchemas } from "./openapi.ts";
 import type { TokenList } from "./token.ts";
 import { countsOf, readViewMessage, type ViewMessage } from "./views.ts";
 
@@ -40,7 +40,7 @@ test(`what is read is what the OpenAPI document describes (TEST_SEED=${random.se
   let accepted = 0;
   for (let draw = 0; draw < 3000; draw++) {
     const text = JSON.stringify(drawMessage());
-    const described = DescribedMessage.safeParse(JSON.parse(text));
+    const described = viewSchemas.ViewMessage.safeParse(JSON.parse(text));
     if (described.success) accepted++;
     expect(readViewMessage(text), text).toEqual(described.success ? described.data : expect.any(String));
   }

@@ -1,21 +1,21 @@
-import { largestLimit, longestList } from "./lists.ts";
+import { listLengths } from "./lists.ts";
 import { regionCodes } from "./regions.ts";
 import { longestToken, type TokenList } from "./token.ts";
 
 /** Limits of counting, for the edge, which leaves the schemas of its answers out of its bundle. */
+export const viewLimits = {
+  /** The largest number of shards that a region may have. */
+  shards: 64,
+  /** Closed minutes are kept for so long. They are deleted within an hour after it. */
+  keptHours: 48,
+  /** Rows that an answer has at most, unless its first minute alone has more. */
+  pullRows: { default: 1000, most: 10_000 },
+  /** Bytes of a message at most. The longest that is valid takes less than half of it. */
+  messageBytes: 2048,
+} as const;
 
-/** The largest number of shards that a region may have; a shard's name is `GB-0` to `GB-63`. */
-export const mostShards = 64;
+/** A shard's name: `GB-0` to `GB-63`. */
 export const shardPattern = new RegExp(`^(${regionCodes.join("|")})-([0-9]|[1-5][0-9]|6[0-3])$`);
-
-/** Closed minutes are kept for so long. They are deleted within an hour after it. */
-export const keptHours = 48;
-
-/** Rows that an answer has at most, unless its first minute alone has more. */
-export const pullRows = { default: 1000, most: 10_000 } as const;
-
-/** Bytes of a message at most. The longest that is valid takes less than half of it. */
-export const largestMessage = 2048;
 
 /**
  * What a page tells of one list that it has shown (POST /api/views): the list's token, the deepest rank that was on screen,
@@ -62,10 +62,10 @@ function hasMembers(value: unknown): value is Record<keyof ViewMessage, unknown>
 }
 
 function isRank(value: unknown): value is number {
-  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= longestList.all;
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= listLengths.longest.all;
 }
 
 function areRanks(value: unknown): value is number[] {
-  if (!Array.isArray(value) || value.length > largestLimit) return false;
+  if (!Array.isArray(value) || value.length > listLengths.largestPage) return false;
   return value.every(isRank) && new Set(value).size === value.length;
 }

@@ -24,7 +24,7 @@ CREATE TABLE videos (
   thumb_base TEXT NOT NULL CHECK (length(thumb_base) <= 500 AND thumb_base GLOB 'http*://?*'),
   first_seen_at INTEGER NOT NULL,
   url TEXT CHECK (length(url) <= 2000 AND url GLOB 'https://?*') -- the video's own page, as a line of the catalogue says it
-) STRICT, WITHOUT ROWID;
+, described_by INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE observations (
   observed_at INTEGER NOT NULL,
@@ -143,15 +143,6 @@ CREATE TABLE removals_version (version INTEGER NOT NULL) STRICT;
 CREATE TRIGGER removal_added AFTER INSERT ON removals BEGIN UPDATE removals_version SET version = version + 1; END;
 
 CREATE TRIGGER removal_undone AFTER DELETE ON removals BEGIN UPDATE removals_version SET version = version + 1; END;
-
-CREATE TABLE catalogue (
-  region TEXT NOT NULL REFERENCES regions (code),
-  video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
-  announced_at INTEGER NOT NULL, -- when a line named it last
-  PRIMARY KEY (region, video_id)
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX catalogue_by_video ON catalogue (video_id);
 
 CREATE TABLE pull_shards (
   shard TEXT NOT NULL PRIMARY KEY CHECK (length(shard) BETWEEN 4 AND 5), -- such as GB-0
@@ -275,7 +266,7 @@ CREATE TABLE http_sources (
   etag TEXT, -- of what was read to its end; '' when it had none
   asked_at INTEGER NOT NULL,
   retry_at INTEGER NOT NULL -- nothing is asked before
-) STRICT, WITHOUT ROWID;
+, host TEXT CHECK (length(host) BETWEEN 1 AND 195) /* with its port; null before a pause */) STRICT, WITHOUT ROWID;
 
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -291,7 +282,7 @@ CREATE TABLE runs (
   removed INTEGER NOT NULL DEFAULT 0 CHECK (removed >= 0),
   announced INTEGER NOT NULL DEFAULT 0 CHECK (announced >= 0),
   other_regions INTEGER NOT NULL DEFAULT 0 CHECK (other_regions >= 0) -- lines about regions of other writers
-) STRICT;
+, allowed INTEGER NOT NULL DEFAULT 0 CHECK (allowed >= 0)) STRICT;
 
 CREATE TABLE rejections (
   run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -392,4 +383,36 @@ CREATE TABLE list_impressions (
   impressions REAL NOT NULL CHECK (impressions >= 0),
   counted_at INTEGER NOT NULL,
   PRIMARY KEY (region, window, category, rank_group)
+) STRICT, WITHOUT ROWID;
+
+CREATE VIEW source_pauses (source, retry_at, reason) AS
+SELECT source, retry_at, failure FROM source_schedules WHERE failure IS NOT NULL
+UNION ALL
+SELECT 'http:' || host, max(retry_at), 'The server asks for a pause.' FROM http_sources
+WHERE host IS NOT NULL AND retry_at > asked_at GROUP BY host;
+
+CREATE TABLE sources (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE CHECK (length(name) >= 1), -- its entry in SOURCES; of an address the host and a hash
+  heard_at INTEGER NOT NULL, -- when the newest run began that had a line of it
+  reading INTEGER NOT NULL CHECK (reading >= 1) -- how many files or answers of it were read
+) STRICT;
+
+CREATE TABLE catalogue (
+  region TEXT NOT NULL REFERENCES regions (code),
+  video_id TEXT NOT NULL REFERENCES videos (id) ON DELETE CASCADE,
+  source INTEGER NOT NULL DEFAULT 0,
+  announced_at INTEGER NOT NULL, -- when a line of the source named it last
+  reading INTEGER NOT NULL DEFAULT 0, -- and in which of its files or answers
+  PRIMARY KEY (region, video_id, source)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX catalogue_by_video ON catalogue (video_id);
+
+CREATE TABLE removal_claims (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  source INTEGER NOT NULL,
+  PRIMARY KEY (kind, name, source),
+  FOREIGN KEY (kind, name) REFERENCES removals (kind, name) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;

@@ -1,5 +1,5 @@
 import { parseKeyRing } from "@trendvault/contract/keys";
-import { publicKeysPath } from "@trendvault/contract/paths";
+import { paths } from "@trendvault/contract/paths";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 
 // Prints the public keys of an origin, for ORIGIN_JWKS. With EDGE_KEYS it signs its request as the edge does.
@@ -16,7 +16,7 @@ try {
 }
 
 async function fetchKeySet(originUrl = ""): Promise<string> {
-  const url = URL.parse(publicKeysPath, originUrl);
+  const url = URL.parse(paths.publicKeys, originUrl);
   if (url === null) throw new Error("Expected the URL of the origin, like http://127.0.0.1:3000");
   const response = await fetchUntil(Date.now() + timeoutMilliseconds, url);
   if (!response.ok)

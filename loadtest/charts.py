@@ -1,12 +1,7 @@
-"""The charts that documents show, drawn with pygal, readable on light and dark pages."""
+"""The chart that documents show, drawn with pygal, readable on light and dark pages."""
 
-import json
-import sys
-from collections.abc import Iterable
-from itertools import chain
-from pathlib import Path
-from typing import Any, NamedTuple
-from xml.etree.ElementTree import Element, tostring
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
 
 import pygal
 from pygal.style import Style
@@ -34,14 +29,6 @@ _CSS = """
     text, .titles text:first-child { fill: #f0f6fc } .title { fill: #9198a1 }
   }
 """
-_LINES_CSS = """
-  .series .line { fill: none; stroke-width: 1.5 } .legends text { font-size: 13px }
-  .color-0 { stroke: #2f81f7; fill: #2f81f7 } .color-1 { stroke: #d1530f; fill: #d1530f }
-  .color-2 { stroke: #8c959f; fill: #8c959f; stroke-opacity: .5 } .legends text { stroke: none }
-"""
-_PANEL_HEIGHT = 190
-_WIDTH = 760
-_MOST_POINTS = 240  # of a line
 
 
 def draw_costs(result: BenchResult) -> bytes:
@@ -76,71 +63,6 @@ def draw_costs(result: BenchResult) -> bytes:
     lighter = [{"value": us, "label": row.label(end), "color": row.color} for row, _, us in bars]
     chart.add("system, µs", lighter)
     return bytes(chart.render())
-
-
-def draw_endurance(result: dict[str, Any]) -> bytes:
-    """SVG: what a run of bin/endurance measured over its minutes, one panel below the other."""
-
-    def of_samples(field: str) -> "_Line":
-        return [(sample["second"] / 60, sample[field]) for sample in result["samples"]]
-
-    def of_minutes(site: str) -> "_Line":
-        return [(one["minute"] + 0.5, one["p99"]) for one in result["minutes"] if one["site"] == site]
-
-    panels = {
-        "Resident memory, MB": {name: of_samples(f"{name}Megabytes") for name in ("origin", "edge")},
-        "Open handles": {name: of_samples(f"{name}Handles") for name in ("origin", "edge")},
-        "Database, MB": {"file": of_samples("databaseMegabytes"), "log (WAL)": of_samples("walMegabytes")},
-        "p99, ms": {name: of_minutes(name) for name in ("origin", "edge")},
-    }
-    events = [event["second"] / 60 for event in result["events"]]
-    svg = Element("svg", xmlns="http://www.w3.org/2000/svg")
-    svg.set("viewBox", f"0 0 {_WIDTH} {_PANEL_HEIGHT * len(panels)}")
-    for number, (title, lines) in enumerate(panels.items()):
-        panel = _panel(title, lines, events)
-        panel.set("y", str(number * _PANEL_HEIGHT))
-        panel.set("height", str(_PANEL_HEIGHT))
-        svg.append(panel)
-    return tostring(svg)
-
-
-_Line = list[tuple[float, float]]  # minute, value
-
-
-def _panel(title: str, lines: dict[str, _Line], events: Iterable[float]) -> Element:
-    """A grey line stands where an event was."""
-    top = max(value for line in lines.values() for _, value in line)
-    chart = pygal.XY(
-        width=_WIDTH,
-        height=_PANEL_HEIGHT,
-        css=(f"inline:{_CSS}{_LINES_CSS}",),
-        style=_STYLE,
-        js=(),
-        title=f"{title}, by minute",
-        show_dots=False,
-        show_y_guides=False,
-        show_x_guides=False,
-        truncate_label=-1,
-        legend_box_size=10,
-        allow_interruptions=True,
-        range=(0, top),
-        y_labels_major_count=3,
-        show_minor_y_labels=False,
-        x_value_formatter=lambda minute: f"{minute:.0f}",
-    )
-    chart.add_xml_filter(_without_scripts)
-    for name, line in lines.items():
-        chart.add(name, _thinned(line))
-    chart.add("event", list(chain.from_iterable([(at, 0), (at, top), (at, None)] for at in events)))
-    tree: Element = chart.render_tree()
-    return tree
-
-
-def _thinned(line: _Line) -> _Line:
-    """The highest of neighbouring points, so that no peak is lost."""
-    step = -(-len(line) // _MOST_POINTS)
-    parts = (line[start : start + step] for start in range(0, len(line), step))
-    return [max(part, key=lambda point: point[1]) for part in parts]
 
 
 def _caption(result: BenchResult) -> str:
@@ -192,8 +114,3 @@ def _without_scripts(svg: Element) -> Element:
         for script in definitions.findall("script"):
             definitions.remove(script)
     return svg
-
-
-if __name__ == "__main__":
-    read, write = map(Path, sys.argv[1:])
-    write.write_bytes(draw_endurance(json.loads(read.read_text())))

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 export type Environment = Record<string, string | undefined>;
 
 /** An environment with the text of its files in the place of their paths, and what is wrong with which. */
-export type KeyFiles = { values: Environment; failures: { name: string; message: string }[] };
+type KeyFiles = { values: Environment; failures: { name: string; message: string }[] };
 
 /** The settings of the origin whose value may be `file:PATH`. */
 const keyNames = ["TOKEN_SIGNING_KEYS", "SIGNING_KEYS", "EDGE_KEYS"] as const;

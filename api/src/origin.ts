@@ -20,7 +20,7 @@ import { createSigningKeys, type SigningKeys } from "./signing.ts";
 type Environment = { log: Logger; clock?: () => number };
 
 /** What an origin is made of. */
-export type OriginParts = {
+type OriginParts = {
   watcher: GenerationWatcher;
   lists: ListReader;
   counters: Counters;
@@ -31,7 +31,7 @@ export type OriginParts = {
 };
 
 /** How an origin is doing. */
-export type OriginStatus = {
+type OriginStatus = {
   counters: CounterValues;
   /** The one that is served; null until something was published. `publishedAt` is Unix time in seconds. */
   generation: GenerationMark | null;

@@ -8,7 +8,7 @@ import {
 import { readThumbHosts } from "@trendvault/contract/page";
 import { type RegionTable, readRegionTable } from "@trendvault/contract/regions";
 import * as z from "zod/mini";
-import { type Environment, type KeyFiles, readKeyFiles } from "./key-files.ts";
+import { type Environment, readKeyFiles } from "./key-files.ts";
 
 const makeBytes = "openssl rand -base64 32 | tr '+/' '-_' | tr -d '='";
 
@@ -87,7 +87,7 @@ export type Settings = {
 };
 
 /** Reads the settings. @throws Error with a line for every bad variable: its name, what is wrong, an example */
-export function readSettings(env: Environment, files: KeyFiles = readKeyFiles(env)): Settings {
+export function readSettings(env: Environment, files = readKeyFiles(env)): Settings {
   const parsed = environment.safeParse(files.values);
   const failed = new Set(files.failures.map(({ name }) => name));
   const issues = (parsed.error?.issues ?? [])

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type PublicKeySet, parseKeyRing } from "@trendvault/contract/keys";
-import { publicKeysPath } from "@trendvault/contract/paths";
+import { paths } from "@trendvault/contract/paths";
 import { EdgeSigner, edgeMinute, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { verifyResponse } from "@trendvault/contract/response-signature";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
@@ -57,7 +57,7 @@ async function ask(url: string, edgeKeys: string, target = "/api/trending"): Pro
 }
 
 async function readKeySet(url: string, edgeKeys: string): Promise<PublicKeySet> {
-  return (await ask(url, edgeKeys, publicKeysPath)).json() as Promise<PublicKeySet>;
+  return (await ask(url, edgeKeys, paths.publicKeys)).json() as Promise<PublicKeySet>;
 }
 
 async function hangUp(running: OriginProcess): Promise<void> {

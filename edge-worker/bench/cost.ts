@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { defaultLimit, largestLimit, windows } from "@trendvault/contract/lists";
+import { listLengths, windows } from "@trendvault/contract/lists";
 import { regionCodes } from "@trendvault/contract/regions";
 import { Edge } from "@trendvault/kit/edge";
 import { bundleKeySet, edgeSigningKey, objectsOf, renderBundle, storeName } from "../test/bundles.ts";
@@ -87,9 +87,9 @@ function zipfTraffic() {
     clients: regionCodes.map((region, index) => ({ region, country: region, share: 1 / (index + 1) / sum })),
     windows: windows.map((window) => ({ window, share: window === "day" ? 0.8 : otherShare })),
     limits: [
-      { limit: defaultLimit, share: 0.7 },
-      { limit: defaultLimit / 2, share: 0.15 },
-      { limit: largestLimit, share: 0.1 },
+      { limit: listLengths.defaultPage, share: 0.7 },
+      { limit: listLengths.defaultPage / 2, share: 0.15 },
+      { limit: listLengths.largestPage, share: 0.1 },
       { limit: 10, share: 0.05 },
     ],
   };

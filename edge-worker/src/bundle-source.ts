@@ -1,18 +1,12 @@
 import type { PublicKeySet } from "@trendvault/contract/keys";
-import { answerLifetimes, largestLimit, missingLifetimes } from "@trendvault/contract/lists";
+import { edgeLifetimes, listLengths } from "@trendvault/contract/lists";
 import { pageUrl } from "@trendvault/contract/page";
-import {
-  explainedIdAt,
-  isAssetPath,
-  publicKeysPath,
-  trendingPath,
-  videoIdAt,
-} from "@trendvault/contract/paths";
+import { explainedIdAt, isAssetPath, paths, videoIdAt } from "@trendvault/contract/paths";
 import type { BundlePointer } from "@trendvault/contract/pointer";
 import { describeProblem, problemContentType } from "@trendvault/contract/problem";
 import {
-  generationGone,
   type ListRefusal,
+  listRefusals,
   missing,
   nextPageUrl,
   pageInToken,
@@ -155,7 +149,7 @@ export class BundleSource implements BundleReader {
     const isGone = (generationOf({ query }) ?? 0) < newest.generation;
     if (!isGone && !this.#options.isOnly)
       throw new DocumentFailure("there is no bundle of its generation yet");
-    return { kind: "refused", refusal: generationGone(query), until };
+    return { kind: "refused", refusal: listRefusals.generationGone(query), until };
   }
 
   /** `fetchedAt`: when what is in it was the newest, Unix seconds. */
@@ -186,7 +180,7 @@ export class BundleSource implements BundleReader {
       return { kind: "refused", refusal: notFound(missing.page), nearest, until };
     }
     const [path = ""] = target.split("?");
-    if (query !== null && path === trendingPath) return this.#makeList(query, question);
+    if (query !== null && path === paths.trending) return this.#makeList(query, question);
     const detail = notFoundReason(path);
     if (detail === null || !this.#options.isOnly) return this.#unexplained(); // the origin knows of more
     return this.#missing(detail, question);
@@ -235,7 +229,7 @@ export class BundleSource implements BundleReader {
     const key = await this.signer.find(pointer, waitUntil);
     if (key === null) return { kind: "refused", refusal, until };
     const body = JSON.stringify(describeProblem(refusal.kind, detail));
-    const lifetimes = missingLifetimes;
+    const lifetimes = edgeLifetimes.missing;
     const document = { status: 404, contentType: problemContentType, body, lifetimes } as const;
     return this.#take(await key.signDocument(document, { canonical, now }), now, question);
   }
@@ -286,9 +280,9 @@ class BundledLists {
     { pointer, waitUntil }: { pointer: BundlePointer; waitUntil: WaitUntil },
   ): Promise<{ page: ListPage; signedAt: number } | null> {
     const { generation } = pointer;
-    const start = writeCursor({ generation, afterRank: block * largestLimit });
+    const start = writeCursor({ generation, afterRank: block * listLengths.largestPage });
     const cursor = block === 0 ? undefined : start; // as `next` leads there
-    const target = trendingUrl({ ...query, limit: largestLimit, cursor });
+    const target = trendingUrl({ ...query, limit: listLengths.largestPage, cursor });
     const canonical: CanonicalRequest = { target, query, regionFromCountry: false };
     const answer = await this.#store.read(canonical, pointer, waitUntil);
     return answer === null ? null : { page: JSON.parse(answer.body) as ListPage, signedAt: answer.created };
@@ -300,12 +294,13 @@ class BundledLists {
     source: { pointer: BundlePointer; waitUntil: WaitUntil },
   ): Promise<Parts | null> {
     const start = pageStart(query);
-    const first = await this.readBlock(query, Math.floor(start / largestLimit), source);
+    const first = await this.readBlock(query, Math.floor(start / listLengths.largestPage), source);
     if (first === null) return null;
     const { page, signedAt } = first;
     const end = Math.min(start + query.limit, page.total);
-    if (end <= (Math.floor(start / largestLimit) + 1) * largestLimit) return { pages: [page], signedAt };
-    const second = await this.readBlock(query, Math.floor((end - 1) / largestLimit), source);
+    if (end <= (Math.floor(start / listLengths.largestPage) + 1) * listLengths.largestPage)
+      return { pages: [page], signedAt };
+    const second = await this.readBlock(query, Math.floor((end - 1) / listLengths.largestPage), source);
     if (second === null) throw new DocumentFailure("a page of the list is not in the bundle");
     return { pages: [page, second.page], signedAt };
   }
@@ -330,13 +325,13 @@ class BundledLists {
       status: 200,
       contentType: "application/json",
       body,
-      lifetimes: answerLifetimes,
+      lifetimes: edgeLifetimes.answer,
     } as const;
     return signer.signDocument(document, { canonical, now: signedAt });
   }
 }
 
-const keySet: CanonicalRequest = { target: publicKeysPath, query: null, regionFromCountry: false };
+const keySet: CanonicalRequest = { target: paths.publicKeys, query: null, regionFromCountry: false };
 
 /** The key that the edge signs with, where the key set in a bundle, which the origin has signed, names it. */
 class DelegatedSigner {

@@ -11,8 +11,8 @@ import type { PublicKeySet } from "@trendvault/contract/keys";
 import { isFromFuture } from "@trendvault/contract/lists";
 import {
   type BundlePointer,
-  bundleNames,
   longestPointer,
+  objectNames,
   verifyBundlePointer,
 } from "@trendvault/contract/pointer";
 import { LruMap } from "./cache.ts";
@@ -115,7 +115,7 @@ export class BundleStore {
     waitUntil: WaitUntil,
     work: (read: ReadRange) => Promise<T>,
   ): Promise<T> {
-    const name = bundleNames.bundle({ generation, sha256: bundle.sha256 });
+    const name = objectNames.bundles.bundle({ generation, sha256: bundle.sha256 });
     const ranges: BundleRange[] = [];
     try {
       return await work((range) => {
@@ -195,7 +195,7 @@ class BundlePointers {
 
   /** The pointer of a generation, or null when it is gone. @throws Error when it cannot be read or is refused */
   async ofGeneration(generation: number, waitUntil: WaitUntil): Promise<BundlePointer | null> {
-    const name = bundleNames.pointer(generation);
+    const name = objectNames.bundles.pointer(generation);
     const known = this.#older.get(name);
     if (known !== null) return known;
     const shared = await this.#readShared(name);
@@ -231,12 +231,12 @@ class BundlePointers {
   }
 
   async #read(waitUntil: WaitUntil): Promise<void> {
-    const read = await this.#options.bucket.readPointer(bundleNames.current, this.#held?.etag);
+    const read = await this.#options.bucket.readPointer(objectNames.bundles.current, this.#held?.etag);
     if (read === "unchanged") return;
-    if (read === null) throw new Error(`${bundleNames.current} is not there`);
+    if (read === null) throw new Error(`${objectNames.bundles.current} is not there`);
     const text = new TextDecoder().decode(read.bytes);
     if (!(await this.#adopt({ text, etag: read.etag }, waitUntil))) {
-      throw new Error(`${bundleNames.current} is older than one that was read before`);
+      throw new Error(`${objectNames.bundles.current} is older than one that was read before`);
     }
   }
 
@@ -296,7 +296,7 @@ class BundlePointers {
 
   /** The pointer that isolates share; ignored when older than the one that is held. */
   async #readSharedPointer(waitUntil: WaitUntil): Promise<SharedPointer | null> {
-    const bytes = await this.#readShared(bundleNames.current);
+    const bytes = await this.#readShared(objectNames.bundles.current);
     const shared =
       bytes === null ? null : (parseJson(new TextDecoder().decode(bytes)) as SharedPointer | null);
     if (shared === null || isFromFuture(shared.checkedAt, this.#options.clock())) return null;
@@ -313,7 +313,7 @@ class BundlePointers {
     if (text === undefined || etag === undefined) return;
     const shared: SharedPointer = { text, etag, checkedAt: this.#options.clock() };
     const bytes = utf8(JSON.stringify(shared));
-    this.#share(bundleNames.current, bytes, { seconds: pointerSharedSeconds, waitUntil });
+    this.#share(objectNames.bundles.current, bytes, { seconds: pointerSharedSeconds, waitUntil });
   }
 
   #share(

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { examples } from "@trendvault/contract/examples";
 import type { PublicKeySet } from "@trendvault/contract/keys";
-import { aboutApiPath, publicKeysPath, regionsPath } from "@trendvault/contract/paths";
+import { paths } from "@trendvault/contract/paths";
 import { regionCodes } from "@trendvault/contract/regions";
 import type { About, RegionList } from "@trendvault/contract/responses";
 import { drawsOf, Random, testSeed } from "@trendvault/kit/random";
@@ -47,7 +47,7 @@ test(`of each region there is what the largest number says, and at the top what 
       const generation = 256 * (1 + random.below(50)) + writer;
       return listOf(new Map(codes.map((code) => [code, generation])), random.pick(times));
     });
-    const joined = joinDocuments(regionsPath, lists);
+    const joined = joinDocuments(paths.regions, lists);
     const numbers = (list: RegionList) => list.regions.map(({ generation }) => generation);
     const largest = regionCodes.map(
       (_, at) => Math.max(...lists.map((list) => numbers(list)[at] ?? 0)) || null,
@@ -67,7 +67,7 @@ test(`of each region there is what the largest number says, and at the top what 
       .map(({ generation }) => generation);
     expect(joined.generation).toBe(Math.max(...last));
     expect(joined.categories).toEqual([...new Set(lists.flatMap(({ categories }) => categories))].sort());
-    expect(joinDocuments(regionsPath, lists.toReversed())).toEqual(joined);
+    expect(joinDocuments(paths.regions, lists.toReversed())).toEqual(joined);
   }
 });
 
@@ -87,7 +87,7 @@ test("how lists are made is said for any of the writers", () => {
     explore_share: null,
     removed_videos: 9,
   };
-  expect(joinDocuments<About>(aboutApiPath, [one, other])).toEqual({
+  expect(joinDocuments<About>(paths.about, [one, other])).toEqual({
     ...other,
     formula: `inverse-square-1+clicks-1, ${one.formula}`,
     sources: one.sources,
@@ -101,7 +101,7 @@ test("of keys that several have there is one", () => {
   const [first] = set.keys;
   if (first === undefined) throw new Error("There is no key in the example");
   const further = { ...first, kid: "another" };
-  expect(joinDocuments<PublicKeySet>(publicKeysPath, [set, { keys: [first, further] }])).toEqual({
+  expect(joinDocuments<PublicKeySet>(paths.publicKeys, [set, { keys: [first, further] }])).toEqual({
     keys: [...set.keys, further],
   });
 });

@@ -1,8 +1,8 @@
 import type { PublicKey, PublicKeySet } from "@trendvault/contract/keys";
-import { answerLifetimes } from "@trendvault/contract/lists";
-import { aboutApiPath, publicKeysPath, regionsPath, videoIdAt } from "@trendvault/contract/paths";
+import { edgeLifetimes } from "@trendvault/contract/lists";
+import { paths, videoIdAt } from "@trendvault/contract/paths";
 import type { BundlePointer } from "@trendvault/contract/pointer";
-import { type ListRefusal, type TrendingQuery, unknownCategory } from "@trendvault/contract/queries";
+import { type ListRefusal, listRefusals, type TrendingQuery } from "@trendvault/contract/queries";
 import type { About, RegionList } from "@trendvault/contract/responses";
 import { type BundleReader, BundleSource, logFailure } from "./bundle-source.ts";
 import { type Bucket, BundleStore, publishedAt, sharedByDataCentre, timeLimit } from "./bundle-store.ts";
@@ -33,7 +33,7 @@ type Options = {
 };
 
 /** What reads bundles, and the keys that the edge signs tokens with. */
-export type BundleReaders = { source: BundleReader; tokenKeys: Promise<PublicKey[]> };
+type BundleReaders = { source: BundleReader; tokenKeys: Promise<PublicKey[]> };
 
 /** `sharedOf`: what isolates share of a store, by its prefix: the data centre's cache, unless another is given. */
 export function createBundleReaders(
@@ -147,8 +147,9 @@ class JoinedSource implements BundleReader {
     if (signer === null) return { kind: "refused", refusal: unsigned, until };
     const documents: object[] = answers.map((answer) => JSON.parse(answer.body));
     const body = JSON.stringify(joinDocuments(canonical.target, documents));
-    const contentType = canonical.target === publicKeysPath ? "application/jwk-set+json" : "application/json";
-    const document = { status: 200, contentType, body, lifetimes: answerLifetimes } as const;
+    const contentType =
+      canonical.target === paths.publicKeys ? "application/jwk-set+json" : "application/json";
+    const document = { status: 200, contentType, body, lifetimes: edgeLifetimes.answer } as const;
     const fetchedAt = Math.max(...answers.map((answer) => answer.created));
     const { created, ...signed } = await signer.signDocument(document, { canonical, now: fetchedAt });
     const times = { generatedAt: signed.generatedAt ?? fetchedAt, fetchedAt, bundle: mark };
@@ -184,7 +185,7 @@ class JoinedSource implements BundleReader {
   ): Promise<ListRefusal | null> {
     const answer = await source.store.read(regionList, pointer, waitUntil);
     const { categories } = JSON.parse(answer?.body ?? '{"categories":[]}') as RegionList;
-    return categories.includes(query?.category ?? "") ? null : unknownCategory(categories);
+    return categories.includes(query?.category ?? "") ? null : listRefusals.unknownCategory(categories);
   }
 
   #refuse(refusal: ListRefusal): SourceAnswer {
@@ -232,7 +233,7 @@ class JoinedSource implements BundleReader {
 
 const refusedSeconds = 5;
 
-const regionList: CanonicalRequest = { target: regionsPath, query: null, regionFromCountry: false };
+const regionList: CanonicalRequest = { target: paths.regions, query: null, regionFromCountry: false };
 
 const unpublishedRegion: ListRefusal = {
   kind: "not-found",
@@ -257,9 +258,9 @@ function regionOf({ query, target }: CanonicalRequest): string | null {
 
 /** What is said of all regions, by its path: it is made of what each writer says. */
 const joins: Record<string, (documents: never[]) => object> = {
-  [regionsPath]: joinRegionLists,
-  [aboutApiPath]: joinAbouts,
-  [publicKeysPath]: joinKeySets,
+  [paths.regions]: joinRegionLists,
+  [paths.about]: joinAbouts,
+  [paths.publicKeys]: joinKeySets,
 };
 
 /** What several writers say at a path of `joins`, joined as the origin joins it. At least one says it. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { KVNamespace } from "@cloudflare/workers-types";
-import { answerLifetimes } from "@trendvault/contract/lists";
+import { edgeLifetimes } from "@trendvault/contract/lists";
 import { Random } from "@trendvault/kit/random";
 import { TestSigner } from "@trendvault/kit/signers";
 import { KvFallback, LruMap } from "./cache.ts";
@@ -16,7 +16,7 @@ const signer = await TestSigner.create();
 const created = 1_795_176_030;
 const text = '{"region":"DE","generated_at":"2026-11-20T12:00:00Z"}';
 const sign = (location: string, at = created) =>
-  signer.sign(text, { created: at, location, lifetimes: answerLifetimes });
+  signer.sign(text, { created: at, location, lifetimes: edgeLifetimes.answer });
 const good: StoredResponse = {
   target: request.target,
   status: 200,

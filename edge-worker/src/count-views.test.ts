@@ -35,6 +35,7 @@ beforeEach(() => {
 const context = {
   waitUntil: (work: Promise<unknown>) => void pending.push(work),
   allowOriginFetch: async () => true,
+  network: "192.0.2.1",
 };
 
 function createServices(batchSeconds = 0) {

@@ -1,6 +1,6 @@
 import type { KeyRing, PublicKeySet } from "@trendvault/contract/keys";
-import { choiceOf, type ListChoice, largestLimit, viewsAcceptedSeconds } from "@trendvault/contract/lists";
-import { regionsPath } from "@trendvault/contract/paths";
+import { choiceOf, type ListChoice, listLengths, viewsAcceptedSeconds } from "@trendvault/contract/lists";
+import { paths } from "@trendvault/contract/paths";
 import { type TrendingQuery, trendingUrl, writeCursor } from "@trendvault/contract/queries";
 import { regionCodes } from "@trendvault/contract/regions";
 import { type TokenClaims, type TokenList, type TokenVerdict, verifyToken } from "@trendvault/contract/token";
@@ -45,7 +45,7 @@ const verdicts: Record<Exclude<TokenVerdict, "valid">, string> = {
 /** Counts a message. Nothing is asked of anyone before its token is verified. */
 export async function countViews(
   message: ViewMessage,
-  context: RequestContext,
+  context: RequestContext & { network: string },
   { verifier, lists, batches }: Pick<ViewServices, "verifier" | "lists" | "batches">,
 ): Promise<CountResult> {
   const claims = await verifier.verify(message.token);
@@ -93,7 +93,7 @@ function incrementOf(
 /** The videos of 50 ranks, by rank; removed ones are not there. */
 type ListBlock = ReadonlyMap<number, string>;
 
-const blockRanks = largestLimit;
+const blockRanks = listLengths.largestPage;
 const rememberedBlocks = 1024; // blocks of some 5 KB each
 
 /**
@@ -150,7 +150,7 @@ export class ListBlocks {
   async #choiceOf(name: string, context: RequestContext): Promise<ListChoice | null> {
     const choice = choiceOf(name);
     if (!choice.category?.startsWith("#")) return choice;
-    const result = await this.#cache.read(canonicalOf(regionsPath, null), context);
+    const result = await this.#cache.read(canonicalOf(paths.regions, null), context);
     if (result.kind !== "response") return null;
     for (const category of readPublicationIndex(result.response.body).categories) {
       if ((await listInTokens({ category })) === name) return { category };

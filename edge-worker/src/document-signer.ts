@@ -1,23 +1,21 @@
 import { entityTag } from "@trendvault/contract/http";
 import {
-  isResponseKey,
-  isTokenKey,
+  isKeyFor,
   type PublicKey,
   type PublicKeySet,
   pkcs8OfSeed,
   toBase64url,
 } from "@trendvault/contract/keys";
 import type { ListChoice } from "@trendvault/contract/lists";
-import { lifetimesField } from "@trendvault/contract/lists";
+import { edgeLifetimes } from "@trendvault/contract/lists";
 import { unencodedDigest } from "@trendvault/contract/response-signature";
-import { serializeParameters, signatureBase, signatureFields } from "@trendvault/contract/signature-base";
+import { signatureOver } from "@trendvault/contract/signature-base";
 import {
   claimsOf,
-  formatToken,
   type TokenList,
   tokenListName,
   tokenMinute,
-  tokenSigningInput,
+  unsignedToken,
 } from "@trendvault/contract/token";
 import type { CanonicalRequest } from "./policy.ts";
 import { readAnswer, type SignedAnswer, utf8 } from "./signed-answer.ts";
@@ -58,15 +56,16 @@ export class DocumentSigner {
   /** Whether a key set of the origin names this key, for responses and for tokens. */
   isNamedIn({ keys }: PublicKeySet): boolean {
     const { responseKey, tokenKey } = this;
-    const isNamed = (own: PublicKey, hasPurpose: (key: PublicKey) => boolean) =>
-      keys.some((key) => key.kid === own.kid && key.x === own.x && hasPurpose(key));
-    return isNamed(responseKey, isResponseKey) && isNamed(tokenKey, isTokenKey);
+    const isNamed = (own: PublicKey, purpose: "responses" | "tokens") =>
+      keys.some((key) => key.kid === own.kid && key.x === own.x && isKeyFor(purpose, key));
+    return isNamed(responseKey, "responses") && isNamed(tokenKey, "tokens");
   }
 
   /** The token of a list that was served at a time (Unix seconds). */
   async signToken(list: TokenList, servedAt: number): Promise<string> {
-    const input = tokenSigningInput(claimsOf(list, tokenMinute(servedAt * 1000)), this.tokenKey.kid);
-    return formatToken(input, await this.#sign(input));
+    const claims = claimsOf(list, tokenMinute(servedAt * 1000));
+    const { input, write } = unsignedToken(claims, this.tokenKey.kid);
+    return write(await this.#sign(input));
   }
 
   /** A document as the answer to a request, signed at a time (Unix seconds), and read as the origin's are. */
@@ -80,12 +79,12 @@ export class DocumentSigner {
       "unencoded-digest": await unencodedDigest(bytes),
       etag: entityTag(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))),
       "content-location": canonical.target,
-      [lifetimesField]: lifetimes,
+      [edgeLifetimes.field]: lifetimes,
     };
     const created = Math.floor(now);
-    const parameters = serializeParameters({ created, keyid: this.responseKey.kid, alg: "ed25519" });
-    const signature = await this.#sign(signatureBase({ status, fields }, parameters));
-    const headers = new Headers({ ...fields, ...signatureFields(parameters, signature) });
+    const parameters = { created, keyid: this.responseKey.kid, alg: "ed25519" } as const;
+    const { base, write } = signatureOver({ status, fields }, parameters);
+    const headers = new Headers({ ...fields, ...write(await this.#sign(base)) });
     // As the origin's own: a joined key set is served, too, though nobody takes it as the origin's word.
     const { delegated_to: _, ...key } = this.responseKey;
     const reader = { canonical, keys: { keys: [key] }, now };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { rateLimitKey, respondFromCache } from "./handle-request.ts";
+import { networkOf, respondFromCache } from "./handle-request.ts";
 import type { CacheStatus } from "./read-through.ts";
 import type { StoredResponse } from "./signed-answer.ts";
 
@@ -114,5 +114,6 @@ test.each([
   ["::1", "0:0:0:0"],
   ["", ""],
 ])("%p is counted under %p", (address, network) => {
-  expect(rateLimitKey(address)).toBe(network);
+  expect(networkOf(address, 4)).toBe(network);
+  expect(networkOf(address, 3)).toBe(network.split(":").slice(0, 3).join(":"));
 });

@@ -1,5 +1,4 @@
 import {
-  allowedMethods,
   crossOriginFields,
   isReadMethod,
   longestTarget,
@@ -43,7 +42,7 @@ export async function handleRequest(
   if (canonicalPath(url.pathname) === null) return refuse("not-found", refusalDetails["not-found"]);
   if (request.method === "OPTIONS") return respond(204, preflightFields);
   if (!isReadMethod(request.method)) {
-    const headers = { allow: allowedMethods };
+    const headers = { allow: preflightFields.allow };
     return refuse("method-not-allowed", refusalDetails["method-not-allowed"], { headers });
   }
   const country = (request.cf as IncomingRequestCfProperties | undefined)?.country;
@@ -211,14 +210,14 @@ const baseHeaders: Readonly<Record<string, string>> = {
 };
 
 /**
- * The network that an address is counted under in rate limiting: an IPv4 address itself, and of an IPv6 address its
- * first 64 bits, because one subscriber has all of them to choose from.
+ * The network that an address is counted under: an IPv4 address itself, and of an IPv6 address its first groups of 16
+ * bits. The first 64 bits are one subscriber's, who has all the others to choose from; 48 are often one site's.
  */
-export function rateLimitKey(address: string): string {
+export function networkOf(address: string, groups: 3 | 4): string {
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.split("::"); // "::" is as many zero groups as are missing from 8
   const before = head === "" ? [] : head.split(":");
   const after = tail === undefined || tail === "" ? [] : tail.split(":");
   const missing = tail === undefined ? 0 : 8 - before.length - after.length;
-  return [...before, ...Array<string>(missing).fill("0"), ...after].slice(0, 4).join(":");
+  return [...before, ...Array<string>(missing).fill("0"), ...after].slice(0, groups).join(":");
 }

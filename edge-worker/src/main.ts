@@ -1,15 +1,15 @@
-import { viewsPath } from "@trendvault/contract/paths";
+import { paths } from "@trendvault/contract/paths";
 import { EdgeSigner } from "@trendvault/contract/request-signatures";
-import { type BundleReaders, createBundleReaders } from "./bundles.ts";
+import { createBundleReaders } from "./bundles.ts";
 import { DataCentreCache, KvFallback, TieredCache } from "./cache.ts";
 import { ListBlocks, TokenVerifier, type ViewServices } from "./count-views.ts";
 import { Backoff } from "./document-source.ts";
-import { handleRequest, rateLimitKey, refuse } from "./handle-request.ts";
+import { handleRequest, networkOf, refuse } from "./handle-request.ts";
 import type { Logger } from "./log.ts";
 import { OriginSource } from "./origin.ts";
 import { ReadThroughCache } from "./read-through.ts";
 import { type MessageContext, respondToViews } from "./respond-to-views.ts";
-import { readSettings, type ViewSettings } from "./settings.ts";
+import { readSettings } from "./settings.ts";
 import { IncrementBatches, ServedLists, ViewShards } from "./view-shards.ts";
 
 export { ViewCounter } from "./view-counter.ts";
@@ -41,27 +41,32 @@ function logToConsole({ level, event, message, ...facts }: Parameters<Logger>[0]
 
 function route(request: Request, context: MessageContext, { cache, views }: Services): Promise<Response> {
   const url = new URL(request.url);
-  return views !== null && url.pathname.startsWith(viewsPath)
+  return views !== null && url.pathname.startsWith(paths.views)
     ? respondToViews(request, url, { context, views })
     : handleRequest(request, url, { context, cache, views });
 }
 
 /**
  * What a request brings besides its URL. The visitor's address is read on a miss and for a message only, and given only
- * to Cloudflare's rate limiters, which forget it within a minute.
+ * to Cloudflare's rate limiters, which forget it within a minute, and with a click to the object that counts it, which
+ * hashes it.
  */
 function createRequestContext(request: Request, env: Env, context: ExecutionContext): MessageContext {
-  const isWithin = async (limiter: RateLimit) => {
-    const key = rateLimitKey(request.headers.get("cf-connecting-ip") ?? "");
-    return (await limiter.limit({ key })).success;
-  };
+  const network = (groups: 3 | 4) => networkOf(request.headers.get("cf-connecting-ip") ?? "", groups);
+  const isWithin = async (limiter: RateLimit, key = network(4)) => (await limiter.limit({ key })).success;
   return {
     waitUntil: (work) => context.waitUntil(work),
+    get network() {
+      return network(3);
+    },
     allowOriginFetch: () => isWithin(env.MISS_RATE_LIMITER),
-    allowMessage: () => isWithin(env.VIEWS_RATE_LIMITER),
+    allowMessage: async () =>
+      (await isWithin(env.VIEWS_RATE_LIMITER)) && isWithin(env.VIEWS_NETWORK_RATE_LIMITER, network(3)),
+    allowToken: (token) => isWithin(env.VIEWS_TOKEN_RATE_LIMITER, `${network(4)} ${token.slice(-tokenTail)}`),
   };
 }
 
+const tokenTail = 32; // characters of its signature, which tell tokens apart
 const flushSeconds = 20; // of served lists; a request may work for 30 s after its response
 const clock = () => Date.now() / 1000;
 /** The base of the addresses of cached responses where there is no origin: a reserved name (RFC 2606). */
@@ -94,8 +99,8 @@ function createServices(env: Env, log: Logger): Services {
 
 function createViewServices(
   cache: ReadThroughCache,
-  settings: ViewSettings,
-  { readers, log }: { readers: BundleReaders | null; log: Logger },
+  settings: NonNullable<ReturnType<typeof readSettings>["views"]>,
+  { readers, log }: { readers: ReturnType<typeof createBundleReaders> | null; log: Logger },
 ): ViewServices {
   const shards = new ViewShards(settings.shards, settings.shardsPerRegion);
   const ownKeys = readers?.tokenKeys ?? Promise.resolve([]);

@@ -1,5 +1,5 @@
 import type { SqlStorage } from "@cloudflare/workers-types";
-import { keptHours } from "@trendvault/contract/views";
+import { viewLimits } from "@trendvault/contract/views";
 
 /** What is used of a Durable Object's SQLite. */
 type CountsDatabase = Pick<SqlStorage, "exec" | "databaseSize">;
@@ -13,12 +13,12 @@ export type PulledMinutes = {
   served: string[];
 };
 
-const keptMinutes = keptHours * 60;
+const keptMinutes = viewLimits.keptHours * 60;
 /**
  * New rows of `looks` that a minute takes, and the bytes of a database that takes no new ones: a minute is pulled
  * in one answer (8 MiB at most at the writer, up to 4.5 KB a row), and an object may have 10 GB.
  */
-export const most = { rows: 1200, bytes: 8e9 };
+const most = { rows: 1200, bytes: 8e9 };
 const deletedAtOnce = 2000; // rows; what the processor time of one call allows many times over
 
 const schema = `
@@ -169,8 +169,15 @@ function withMember(row: object, name: string, json: string): string {
   return `${JSON.stringify(row).slice(0, -1)},"${name}":${json}}`;
 }
 
-/** What is added to a shard's counts in one call: plain data, sums of many messages. */
-export type Increments = { looks: BlockIncrement[]; served: ServedIncrement[] };
+/**
+ * What is added to a shard's counts in one call: plain data, sums of many messages. `senders`: of each message with
+ * clicks its network, and where the sums have the clicks: positions in `looks`, and ranks.
+ */
+export type Increments = {
+  looks: BlockIncrement[];
+  served: ServedIncrement[];
+  senders?: { network: string; clicks: [position: number, rank: number][] }[];
+};
 
 /** Impressions and clicks of 50 ranks of a list; `category` is its name in tokens; the first block of a list is 0. */
 export type BlockIncrement = {
@@ -185,7 +192,7 @@ export type BlockIncrement = {
 type CountedRank = [rank: number, videoId: string, impressions: number, clicks: number];
 
 /** How often the pages of a list were served; `category` is its name in tokens. */
-export type ServedIncrement = { window: string; category: string; pages: ServedPage[] };
+type ServedIncrement = { window: string; category: string; pages: ServedPage[] };
 
 /** The page has the ranks after `offset`, as many as `count`. */
 type ServedPage = [offset: number, count: number, lists: number];

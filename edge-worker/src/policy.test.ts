@@ -1,12 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  answerLifetimes,
-  browserFreshSeconds,
-  browserStaleSeconds,
-  freshSeconds,
-  missingLifetimes,
-  staleSeconds,
-} from "@trendvault/contract/lists";
+import { answerSeconds, edgeLifetimes } from "@trendvault/contract/lists";
 import { countries, europeByRegion } from "@trendvault/kit/regions";
 import {
   browserCacheControl,
@@ -297,10 +290,10 @@ test.each([undefined, "", "T1", "XX", "de", "constructor", "__proto__"])("%p get
 
 test("what the origin sends is read", () => {
   const lifetimes = { maxAge: 120, staleWhileRevalidate: 600, staleIfError: 86_400 };
-  expect(readLifetimes(answerLifetimes)).toEqual(lifetimes);
+  expect(readLifetimes(edgeLifetimes.answer)).toEqual(lifetimes);
   expect(usableSeconds(lifetimes)).toBe(86_520);
   const missing = { maxAge: 60, staleWhileRevalidate: 0, staleIfError: 0 };
-  expect(readLifetimes(missingLifetimes)).toEqual(missing);
+  expect(readLifetimes(edgeLifetimes.missing)).toEqual(missing);
   expect(usableSeconds(missing)).toBe(60);
 });
 
@@ -379,7 +372,8 @@ test.each(cases)("a response %s", (_, { now, ...times }, expected) => {
 });
 
 test("a response is never served so long that its token has expired", () => {
-  const longest = freshSeconds + staleSeconds + browserFreshSeconds + browserStaleSeconds;
+  const longest =
+    answerSeconds.fresh + answerSeconds.stale + answerSeconds.browserFresh + answerSeconds.browserStale;
   expect(longest).toBeLessThan(14 * 60);
 });
 

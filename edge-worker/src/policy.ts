@@ -1,26 +1,11 @@
 import { unexpectedParameter } from "@trendvault/contract/http";
-import {
-  browserFreshSeconds,
-  browserStaleSeconds,
-  defaultLimit,
-  defaultWindow,
-  isFromFuture,
-  longestList,
-} from "@trendvault/contract/lists";
+import { answerSeconds, defaultWindow, isFromFuture, listLengths } from "@trendvault/contract/lists";
 import { feedUrl, type PageQuery, pageUrl } from "@trendvault/contract/page";
 import {
-  aboutApiPath,
-  aboutPath,
-  docsPath,
   explainedIdAt,
   explanationPath,
   isAssetPath,
-  openapiPath,
-  pagePath,
-  publicKeysPath,
-  regionsPath,
-  serviceWorkerPath,
-  trendingPath,
+  paths,
   videoIdAt,
   videoPath,
 } from "@trendvault/contract/paths";
@@ -74,15 +59,15 @@ export function canonicalPath(pathname: string): string | null {
 }
 
 const documents = new Set<string>([
-  pagePath,
-  trendingPath,
-  regionsPath,
-  openapiPath,
-  publicKeysPath,
-  aboutApiPath,
-  aboutPath,
-  docsPath,
-  serviceWorkerPath,
+  paths.page,
+  paths.trending,
+  paths.regions,
+  paths.openapi,
+  paths.publicKeys,
+  paths.about,
+  paths.aboutPage,
+  paths.docs,
+  paths.serviceWorker,
   ...problemKinds.map(problemType),
 ]);
 
@@ -95,8 +80,8 @@ export function canonicalize(
   { pathname, search }: Pick<URL, "pathname" | "search">,
   country?: string,
 ): Canonicalized {
-  if (pathname === trendingPath) return canonicalizeList(search, country, parseTrendingQuery, trendingUrl);
-  if (pathname === pagePath) return canonicalizeList(search, country, parsePageQuery, pageUrl);
+  if (pathname === paths.trending) return canonicalizeList(search, country, parseTrendingQuery, trendingUrl);
+  if (pathname === paths.page) return canonicalizeList(search, country, parsePageQuery, pageUrl);
   const feed = feedAt(pathname);
   if (feed !== null) return canonicalizeFeed(feed, search);
   const exported = exportedRegionAt(pathname);
@@ -137,7 +122,7 @@ function canonicalizeFeed(address: FeedAddress, search: string): Canonicalized {
 function canonicalizeExport(region: ExportQuery["region"], search: string): Canonicalized {
   const { query, invalid } = parseExportQuery(region, search);
   if (query === null) return { canonical: null, invalid };
-  const list = { region, window: query.window ?? defaultWindow, limit: longestList.all } as const;
+  const list = { region, window: query.window ?? defaultWindow, limit: listLengths.longest.all } as const;
   return { canonical: { query: list, target: exportUrl(query), regionFromCountry: false }, invalid: null };
 }
 
@@ -159,7 +144,7 @@ export function isPage({ target }: CanonicalRequest): boolean {
 
 /** Whether a request is for a list as visitors see it: feeds and exports have no token. */
 export function isList(canonical: CanonicalRequest): boolean {
-  return isPage(canonical) || canonical.target.startsWith(`${trendingPath}?`);
+  return isPage(canonical) || canonical.target.startsWith(`${paths.trending}?`);
 }
 
 /** Whether what is requested may not exist (404): a video, an asset, or a page past the end of a list. */
@@ -176,7 +161,8 @@ export function mayBeMissing({ query, target }: CanonicalRequest): boolean {
 export function frontPageName(canonical: CanonicalRequest): string | null {
   if (canonical.query === null) return null;
   const { region, window, category, language, fields, lang, limit, cursor } = canonical.query;
-  if ((category ?? language ?? fields ?? lang ?? cursor) !== undefined || limit !== defaultLimit) return null;
+  if ((category ?? language ?? fields ?? lang ?? cursor) !== undefined || limit !== listLengths.defaultPage)
+    return null;
   return `${region}/${window}${isPage(canonical) ? "/page" : ""}`;
 }
 
@@ -238,14 +224,14 @@ export function browserCacheControl(
 ): string {
   const left = Math.max(0, usableSeconds(lifetimes) - age);
   const fresh = Math.min(browserSeconds(lifetimes), left);
-  const stale = Math.min(browserStaleSeconds, left - fresh);
+  const stale = Math.min(answerSeconds.browserStale, left - fresh);
   const scope = regionFromCountry ? "private" : "public";
   return `${scope}, max-age=${age + fresh}, stale-while-revalidate=${stale}`;
 }
 
 /** How long a browser may use a response that it has just got. */
 function browserSeconds({ maxAge }: Lifetimes): number {
-  return Math.min(maxAge, browserFreshSeconds);
+  return Math.min(maxAge, answerSeconds.browserFresh);
 }
 
 // --- Whether it is fresh

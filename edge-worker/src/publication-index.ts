@@ -1,11 +1,4 @@
-import {
-  generationGone,
-  type ListRefusal,
-  readCursor,
-  type TrendingQuery,
-  unknownCategory,
-  unknownLanguage,
-} from "@trendvault/contract/queries";
+import { type ListRefusal, listRefusals, readCursor, type TrendingQuery } from "@trendvault/contract/queries";
 import { parseJson } from "./signed-answer.ts";
 
 /**
@@ -54,10 +47,10 @@ export function findRefusal(
   const kept = keptOf(query, index);
   if (kept === null) return null;
   const generation = query.cursor === undefined ? kept.newest : readCursor(query.cursor).generation;
-  if (generation < kept.oldest) return { refusal: generationGone(query), holds: "always" };
+  if (generation < kept.oldest) return { refusal: listRefusals.generationGone(query), holds: "always" };
   if (generation > kept.newest) {
     const isNext = index.isOfOne || steps.includes(generation - kept.newest);
-    return { refusal: generationGone(query), holds: isNext ? "not for long" : "now" };
+    return { refusal: listRefusals.generationGone(query), holds: isNext ? "not for long" : "now" };
   }
   if (generation < kept.newest) return null; // it may have had the list
   const refusal = refuseCategory(query, index) ?? refuseLanguage(query, index);
@@ -65,12 +58,16 @@ export function findRefusal(
 }
 
 function refuseCategory({ category }: TrendingQuery, { categories }: PublicationIndex): ListRefusal | null {
-  return category === undefined || categories.includes(category) ? null : unknownCategory(categories);
+  return category === undefined || categories.includes(category)
+    ? null
+    : listRefusals.unknownCategory(categories);
 }
 
 function refuseLanguage({ region, language }: TrendingQuery, index: PublicationIndex): ListRefusal | null {
   const languages = regionOf(region, index)?.language_lists ?? [];
-  return language === undefined || languages.includes(language) ? null : unknownLanguage(languages);
+  return language === undefined || languages.includes(language)
+    ? null
+    : listRefusals.unknownLanguage(languages);
 }
 
 function regionOf(region: string, { regions }: PublicationIndex): PublishedRegion | undefined {

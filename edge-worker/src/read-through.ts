@@ -1,4 +1,4 @@
-import { regionsPath } from "@trendvault/contract/paths";
+import { paths } from "@trendvault/contract/paths";
 import type { ListRefusal } from "@trendvault/contract/queries";
 import type { KvFallback, TieredCache } from "./cache.ts";
 import {
@@ -159,7 +159,7 @@ export class ReadThroughCache {
   }
 }
 
-const indexRequest: CanonicalRequest = { target: regionsPath, query: null, regionFromCountry: false };
+const indexRequest: CanonicalRequest = { target: paths.regions, query: null, regionFromCountry: false };
 /** An index of the last seconds needs no newer one to say that something does not exist. */
 const trustedSeconds = 10;
 /** The same after the origin has refused the list, but without a signature. */

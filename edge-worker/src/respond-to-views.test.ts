@@ -3,13 +3,16 @@ import type { ViewServices } from "./count-views.ts";
 import { type MessageContext, readText, respondToViews } from "./respond-to-views.ts";
 
 /** What a message is answered that a limiter says this about, and the events of the log. */
-async function send(allowMessage: () => Promise<boolean>): Promise<[number, string[]]> {
+async function send(
+  allowMessage: () => Promise<boolean>,
+  { allowToken = async (_: string) => true, body = "no message" } = {},
+): Promise<[number, string[]]> {
   const events: string[] = [];
   const views = { log: ({ event }: { event: string }) => events.push(event) } as unknown as ViewServices;
-  const context = { allowMessage } as unknown as MessageContext;
+  const context = { allowMessage, allowToken } as unknown as MessageContext;
   const url = "https://site.example/api/views";
   const headers = { "content-type": "text/plain" };
-  const request = new Request(url, { method: "POST", headers, body: "no message" });
+  const request = new Request(url, { method: "POST", headers, body });
   const response = await respondToViews(request, new URL(url), { context, views });
   return [response.status, events];
 }
@@ -21,6 +24,19 @@ test("a rate limiter refuses messages of a network that has sent too many", asyn
 test("a rate limiter that fails refuses no message, and the log says so", async () => {
   const failing = () => Promise.reject(new Error("no limiter"));
   expect(await send(failing)).toEqual([400, ["rate_limiter_failed"]]); // read, and refused for what it says
+});
+
+test("a rate limiter refuses further messages of a network with one token, and no other's", async () => {
+  const allow = async () => true;
+  const asked: string[] = [];
+  const allowToken = async (token: string) => {
+    asked.push(token);
+    return false;
+  };
+  const body = JSON.stringify({ token: "t", seen: 1, opened: [] });
+  expect(await send(allow, { allowToken, body })).toEqual([429, []]);
+  expect(await send(allow, { allowToken })).toEqual([400, []]);
+  expect(asked).toEqual(["t"]);
 });
 
 const bytes = (text: string) => new TextEncoder().encode(text);

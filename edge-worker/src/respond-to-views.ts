@@ -1,16 +1,23 @@
 import { longestTarget, refusalDetails } from "@trendvault/contract/http";
-import { viewMinutesPath, viewShardsPath, viewsPath } from "@trendvault/contract/paths";
+import { paths } from "@trendvault/contract/paths";
 import type { InvalidParameter } from "@trendvault/contract/queries";
 import { type PullVerdict, verifyPull } from "@trendvault/contract/request-signatures";
-import { keptHours, largestMessage, pullRows, readViewMessage } from "@trendvault/contract/views";
+import { readViewMessage, viewLimits } from "@trendvault/contract/views";
 import { countViews, type ViewServices } from "./count-views.ts";
 import { refuse, refuseParameters, respond } from "./handle-request.ts";
 import { nullOnError } from "./log.ts";
 import type { PulledMinutes } from "./minute-counts.ts";
 import type { RequestContext } from "./read-through.ts";
 
-/** What a message's request brings besides its body. `allowMessage`: whether this client may send one more; counts it. */
-export type MessageContext = RequestContext & { allowMessage: () => Promise<boolean> };
+/**
+ * What a message's request brings besides its body. `allowMessage`: whether this client may send one more, `allowToken`:
+ * whether it may with this token; they count it. `network`: the client's, see networkOf().
+ */
+export type MessageContext = RequestContext & {
+  allowMessage: () => Promise<boolean>;
+  allowToken: (token: string) => Promise<boolean>;
+  network: string;
+};
 
 const allowed = "POST, OPTIONS";
 const preflight = {
@@ -19,7 +26,7 @@ const preflight = {
   "access-control-allow-headers": "Content-Type",
   "access-control-max-age": "86400",
 };
-const limiterPeriodSeconds = 60; // of VIEWS_RATE_LIMITER in wrangler.toml
+const limiterPeriodSeconds = 60; // of the limiters of views in wrangler.toml
 const messageTypes = /^(text\/plain|application\/json)[ \t]*(;|$)/i;
 
 /** The response at a path that begins with /api/views. */
@@ -31,8 +38,9 @@ export async function respondToViews(
   const { pathname, search } = url;
   if (pathname.length + search.length > longestTarget)
     return refuse("uri-too-long", refusalDetails["uri-too-long"]);
-  if (pathname === viewMinutesPath || pathname === viewShardsPath) return respondToPull(request, url, views);
-  if (pathname !== viewsPath) return refuse("not-found", refusalDetails["not-found"]);
+  if (pathname === paths.viewMinutes || pathname === paths.viewShards)
+    return respondToPull(request, url, views);
+  if (pathname !== paths.views) return refuse("not-found", refusalDetails["not-found"]);
   if (request.method === "OPTIONS") return respond(204, preflight);
   if (request.method !== "POST") {
     const detail = "Only POST and OPTIONS are allowed.";
@@ -50,16 +58,18 @@ async function respondToMessage(
   if (!messageTypes.test(request.headers.get("content-type") ?? "")) {
     return refuse("unsupported-media-type", "Expected text/plain or application/json.");
   }
-  if (!(await allows(context, views))) {
-    const headers = { "retry-after": String(limiterPeriodSeconds) };
-    return refuse("too-many-requests", "Your network has sent too many messages.", { headers });
+  if (!(await allows(context.allowMessage(), views))) {
+    return refuseMore();
   }
-  const text = await readText(request, largestMessage);
+  const text = await readText(request, viewLimits.messageBytes);
   if (text === "too-large") {
-    return refuse("content-too-large", `A message has at most ${largestMessage} bytes.`);
+    return refuse("content-too-large", `A message has at most ${viewLimits.messageBytes} bytes.`);
   }
   const message = text === null ? "expected UTF-8, as long as it says" : readViewMessage(text);
   if (typeof message === "string") return refuse("invalid-message", message);
+  if (!(await allows(context.allowToken(message.token), views))) {
+    return refuseMore();
+  }
   const result = await countViews(message, context, views);
   if (result.kind === "counted") return respond(204, { "cache-control": "no-store" });
   const headers = result.kind === "not-counted" ? { "retry-after": "60" } : {};
@@ -67,8 +77,13 @@ async function respondToMessage(
 }
 
 // Without a rate limiter, the ceiling from served lists still bounds what is believed.
-async function allows(context: MessageContext, { log }: ViewServices): Promise<boolean> {
-  return (await nullOnError(context.allowMessage(), log, "rate_limiter_failed")) !== false;
+async function allows(limited: Promise<boolean>, { log }: ViewServices): Promise<boolean> {
+  return (await nullOnError(limited, log, "rate_limiter_failed")) !== false;
+}
+
+function refuseMore(): Response {
+  const headers = { "retry-after": String(limiterPeriodSeconds) };
+  return refuse("too-many-requests", "Your network has sent too many messages.", { headers });
 }
 
 const refusals: Record<Exclude<PullVerdict, "valid">, string> = {
@@ -93,9 +108,9 @@ async function respondToPull(
   };
   const verdict = await verifyPull({ method, path, query, fields }, pullKeys, clock());
   if (verdict !== "valid") return refuse("pull-signature", refusals[verdict]);
-  if (path !== viewShardsPath) return respondWithMinutes(query, shards);
+  if (path !== paths.viewShards) return respondWithMinutes(query, shards);
   if (query !== "") return refuseParameters([{ name: "(unknown)", detail: "expected no parameters" }]);
-  return respondWithJson(JSON.stringify({ shards: shards.names(), kept_hours: keptHours }));
+  return respondWithJson(JSON.stringify({ shards: shards.names(), kept_hours: viewLimits.keptHours }));
 }
 
 async function respondWithMinutes(query: string, shards: ViewServices["shards"]): Promise<Response> {
@@ -119,11 +134,14 @@ function readParameters(query: string) {
       invalid.push({ name: "(unknown)", detail: "expected shard, after and limit, each at most once" });
     }
   }
-  const [after, limit] = [parameters.get("after"), parameters.get("limit") ?? String(pullRows.default)];
+  const [after, limit] = [
+    parameters.get("after"),
+    parameters.get("limit") ?? String(viewLimits.pullRows.default),
+  ];
   if (after !== null && !/^\d{1,10}$/.test(after))
     invalid.push({ name: "after", detail: "expected a minute" });
-  if (!/^[1-9]\d{0,4}$/.test(limit) || Number(limit) > pullRows.most) {
-    invalid.push({ name: "limit", detail: `expected a whole number from 1 to ${pullRows.most}` });
+  if (!/^[1-9]\d{0,4}$/.test(limit) || Number(limit) > viewLimits.pullRows.most) {
+    invalid.push({ name: "limit", detail: `expected a whole number from 1 to ${viewLimits.pullRows.most}` });
   }
   const shard = parameters.get("shard") ?? undefined;
   return { shard, after: after === null ? null : Number(after), limit: Number(limit), invalid };

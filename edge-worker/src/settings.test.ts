@@ -32,6 +32,8 @@ const counting = {
   VIEWS_KEYS: `v1:${"D".repeat(43)}`,
   VIEWS: { getByName: () => null },
   VIEWS_RATE_LIMITER: { limit: () => null },
+  VIEWS_TOKEN_RATE_LIMITER: { limit: () => null },
+  VIEWS_NETWORK_RATE_LIMITER: { limit: () => null },
   VIEWS_SHARDS: "3",
   VIEWS_BATCH_SECONDS: "0.5",
 };
@@ -50,6 +52,8 @@ test.each([
   ["VIEWS_BATCH_SECONDS", "-1"],
   ["VIEWS", undefined],
   ["VIEWS_RATE_LIMITER", undefined],
+  ["VIEWS_TOKEN_RATE_LIMITER", undefined],
+  ["VIEWS_NETWORK_RATE_LIMITER", undefined],
   ["ORIGIN_JWKS", good.ORIGIN_JWKS],
   ["ORIGIN_JWKS", jwks({}, { purpose: "publications" })],
 ])("for counting %s is not %p", (name, value) => {

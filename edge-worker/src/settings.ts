@@ -1,19 +1,17 @@
 import type { KVNamespace, R2Bucket } from "@cloudflare/workers-types";
 import {
   fromBase64url,
+  isKeyFor,
   isOneByteRepeated,
-  isPublicationKey,
-  isResponseKey,
-  isTokenKey,
   type KeyRing,
   type PublicKey,
   type PublicKeySet,
   parseKeyRing,
 } from "@trendvault/contract/keys";
 import { isStoreName } from "@trendvault/contract/pointer";
-import { mostShards } from "@trendvault/contract/views";
+import { viewLimits } from "@trendvault/contract/views";
 import { parseJson } from "./signed-answer.ts";
-import type { ShardNamespace } from "./view-shards.ts";
+import type { ViewShards } from "./view-shards.ts";
 
 /** What was expected of a value, or null when it is right. */
 type Check = (value: unknown) => string | null;
@@ -31,7 +29,7 @@ const checks = {
     "an http or https URL without a path, like https://origin.example.com; nothing only with BUNDLES",
   ),
   ORIGIN_JWKS: text(
-    (json) => hasKey(json, isResponseKey),
+    (json) => hasKey(json, "responses"),
     "the origin's /.well-known/jwks.json, with an Ed25519 key that signs responses",
   ),
   EDGE_KEYS: keyRingError,
@@ -68,7 +66,7 @@ const bundleChecks = {
 const onlyBundleChecks = {
   ORIGIN_URL: () => null,
   ORIGIN_JWKS: text(
-    (json) => hasKey(json, isResponseKey) && hasKey(json, isPublicationKey),
+    (json) => hasKey(json, "responses") && hasKey(json, "publications"),
     'a key set (JSON) with the origin\'s keys, and one with the purpose "publications"',
   ),
   EDGE_KEYS: () => null,
@@ -79,15 +77,21 @@ const viewChecks = {
   VIEWS_KEYS: keyRingError,
   VIEWS: binding("getByName", "Durable Objects: see [[durable_objects.bindings]]"),
   VIEWS_RATE_LIMITER: rateLimiter,
-  VIEWS_SHARDS: text(isShardCount, `a whole number from 1 to ${mostShards}`),
+  VIEWS_TOKEN_RATE_LIMITER: rateLimiter,
+  VIEWS_NETWORK_RATE_LIMITER: rateLimiter,
+  VIEWS_SHARDS: text(isShardCount, `a whole number from 1 to ${viewLimits.shards}`),
   VIEWS_BATCH_SECONDS: text(isBatchTime, "seconds, at most 10, like 1 or 0.5"),
   ORIGIN_JWKS: text(
-    (json) => hasKey(json, isTokenKey),
+    (json) => hasKey(json, "tokens"),
     'a key with the purpose "tokens", too, to verify tokens with',
   ),
 } satisfies Checks;
 
-type Bindings = { FALLBACK?: KVNamespace; BUNDLES?: R2Bucket; VIEWS: ShardNamespace };
+type Bindings = {
+  FALLBACK?: KVNamespace;
+  BUNDLES?: R2Bucket;
+  VIEWS: ConstructorParameters<typeof ViewShards>[0];
+};
 type Name = keyof typeof checks | keyof typeof bundleChecks | keyof typeof viewChecks | "BUNDLE_NAMES";
 type Settings = Record<Exclude<Name, keyof Bindings>, string> & Bindings;
 
@@ -99,10 +103,10 @@ type BundleSettings = {
 };
 
 /** What counting needs of the settings. */
-export type ViewSettings = {
+type ViewSettings = {
   pullKeys: KeyRing;
   tokenKeys: PublicKeySet;
-  shards: ShardNamespace;
+  shards: Bindings["VIEWS"];
   shardsPerRegion: number;
   batchSeconds: number;
 };
@@ -144,7 +148,7 @@ function hasNoOrigin({ ORIGIN_URL, BUNDLES }: Settings): boolean {
 }
 
 function readsBundles({ BUNDLES, ORIGIN_JWKS }: Settings): boolean {
-  return BUNDLES !== undefined && hasKey(ORIGIN_JWKS ?? "", isPublicationKey);
+  return BUNDLES !== undefined && hasKey(ORIGIN_JWKS ?? "", "publications");
 }
 
 function isCounting({ VIEWS_KEYS }: Settings): boolean {
@@ -202,7 +206,7 @@ function isSeconds(text: string): boolean {
 }
 
 function isShardCount(text: string): boolean {
-  return /^[1-9]\d?$/.test(text) && Number(text) <= mostShards;
+  return /^[1-9]\d?$/.test(text) && Number(text) <= viewLimits.shards;
 }
 
 function isBatchTime(text: string): boolean {
@@ -214,9 +218,9 @@ function isOriginUrl(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "";
 }
 
-function hasKey(text: string, isWanted: (key: PublicKey) => boolean): boolean {
+function hasKey(text: string, purpose: Parameters<typeof isKeyFor>[0]): boolean {
   const keys = (parseJson(text) as Partial<PublicKeySet> | null)?.keys;
-  return keys?.some?.((key) => isEd25519(key) && isWanted(key)) ?? false;
+  return keys?.some?.((key) => isEd25519(key) && isKeyFor(purpose, key)) ?? false;
 }
 
 function isEd25519({ kty, crv, kid, x }: PublicKey): boolean {

@@ -1,7 +1,7 @@
 import type { PublicKeySet } from "@trendvault/contract/keys";
-import { isFromFuture, lifetimesField } from "@trendvault/contract/lists";
-import { feedTypes, pageFields, readPageHead, workerPolicy } from "@trendvault/contract/page";
-import { serviceWorkerPath } from "@trendvault/contract/paths";
+import { edgeLifetimes, isFromFuture } from "@trendvault/contract/lists";
+import { feedTypes, pageFields, policies, readPageHead } from "@trendvault/contract/page";
+import { paths } from "@trendvault/contract/paths";
 import { exportType } from "@trendvault/contract/queries";
 import { verifySignature } from "@trendvault/contract/response-signature";
 import { type CanonicalRequest, type Lifetimes, mayBeMissing, readLifetimes } from "./policy.ts";
@@ -38,14 +38,15 @@ export async function readAnswer(
   if (isFromFuture(created, now)) return "it was signed in the future";
   if (fields["content-location"] !== canonical.target) return "it is the answer to another request";
   if (!contentTypes.test(fields["content-type"])) return "it is of another type";
-  const lifetimes = readLifetimes(fields[lifetimesField]);
+  const lifetimes = readLifetimes(fields[edgeLifetimes.field]);
   if (lifetimes === null) return "it may not be stored";
   const body = new TextDecoder().decode(received.body);
   const content = readContent(body, fields["content-type"]);
   if (content === null) return "it is not JSON";
   const generatedAt = content.generated_at === undefined ? null : Date.parse(content.generated_at) / 1000;
   if (Number.isNaN(generatedAt)) return "it has no date that can be read";
-  const policy = canonical.target === serviceWorkerPath ? { "content-security-policy": workerPolicy } : null;
+  const policy =
+    canonical.target === paths.serviceWorker ? { "content-security-policy": policies.worker } : null;
   const headers = { ...content.fields, ...policy, ...fields, ...linkTo(content.next), ...signatureFields };
   return { status, body, headers, lifetimes, generatedAt, created };
 }

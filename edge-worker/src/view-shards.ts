@@ -4,22 +4,21 @@ import { regionCodes } from "@trendvault/contract/regions";
 import { shardPattern } from "@trendvault/contract/views";
 import { listInTokens } from "./document-signer.ts";
 import type { Logger } from "./log.ts";
-import {
-  addRanks,
-  type BlockIncrement,
-  type Increments,
-  type PulledMinutes,
-  type ServedIncrement,
-} from "./minute-counts.ts";
+import { addRanks, type BlockIncrement, type Increments, type PulledMinutes } from "./minute-counts.ts";
 import type { CanonicalRequest } from "./policy.ts";
 import type { RequestContext } from "./read-through.ts";
 import { isBeforeDeadline, nullAfter } from "./single-flight.ts";
 
+type Senders = Required<Increments>["senders"];
+type Click = Senders[number]["clicks"][number];
 type Batch = {
   messages: number;
-  blocks: Map<string, BlockIncrement>;
-  /** Keys of the blocks that are stored; null when the shard failed. */
-  stored: Promise<ReadonlySet<string> | null>;
+  looks: BlockIncrement[];
+  /** Of the blocks in `looks`, by key. */
+  positions: Map<string, number>;
+  senders: Senders;
+  /** Positions that are not stored; null when the shard failed. */
+  refused: Promise<ReadonlySet<number> | null>;
   endsAt: number;
 };
 type Options = { shards: Pick<ViewShards, "add">; batchSeconds: number; log: Logger };
@@ -41,29 +40,23 @@ export class IncrementBatches {
   }
 
   /**
-   * Whether the counts are stored. False when the shard had no room for them, and when it failed or took too long; then
-   * they may be stored or not.
+   * Whether the counts of a message are stored. False when the shard had no room for them, and when it failed or took too
+   * long; then they may be stored or not. `network`: the sender's, or nothing.
    */
   async add(
     region: string,
     blocks: readonly BlockIncrement[],
-    context: Pick<RequestContext, "waitUntil">,
+    context: Pick<RequestContext, "waitUntil"> & { network: string },
   ): Promise<boolean> {
     const batch = this.#openBatch(region, context);
     batch.messages++;
-    const keys = blocks.map((block) =>
-      JSON.stringify([block.window, block.category, block.generation, block.block]),
+    const positions = blocks.map((block) => addBlock(batch, block));
+    const clicks = blocks.flatMap(({ ranks }, index) =>
+      ranks.filter((one) => one[3] > 0).map(([rank]): Click => [positions[index] as number, rank]),
     );
-    for (const [index, block] of blocks.entries()) {
-      const key = keys[index] as string;
-      const known = batch.blocks.get(key);
-      batch.blocks.set(
-        key,
-        known === undefined ? block : { ...block, ranks: addRanks(known.ranks, block.ranks) },
-      );
-    }
-    const stored = await nullAfter(batch.endsAt, batch.stored);
-    return stored !== null && keys.every((key) => stored.has(key));
+    if (clicks.length > 0 && context.network) batch.senders.push({ network: context.network, clicks });
+    const refused = await nullAfter(batch.endsAt, batch.refused);
+    return refused !== null && !positions.some((position) => refused.has(position));
   }
 
   #openBatch(region: string, context: Pick<RequestContext, "waitUntil">): Batch {
@@ -71,23 +64,23 @@ export class IncrementBatches {
     const [now, longest] = [Date.now(), (this.#options.batchSeconds + addSeconds) * 1000];
     const isOpen = open !== undefined && isBeforeDeadline(open.endsAt, { now, longest });
     if (isOpen && open.messages < mostMessages) return open;
-    const blocks = new Map<string, BlockIncrement>();
-    const endsAt = now + longest;
-    const batch: Batch = { messages: 0, blocks, stored: Promise.resolve(null), endsAt };
-    batch.stored = this.#store(region, batch);
+    const sums = { looks: [], positions: new Map(), senders: [] };
+    const batch: Batch = { messages: 0, ...sums, refused: Promise.resolve(null), endsAt: now + longest };
+    batch.refused = this.#store(region, batch);
     this.#open.set(region, batch);
-    context.waitUntil(batch.stored); // also when the client that began the batch goes away
+    context.waitUntil(batch.refused); // also when the client that began the batch goes away
     return batch;
   }
 
-  async #store(region: string, batch: Batch): Promise<ReadonlySet<string> | null> {
+  async #store(region: string, batch: Batch): Promise<ReadonlySet<number> | null> {
     const { shards, batchSeconds, log } = this.#options;
     await new Promise((resume) => setTimeout(resume, batchSeconds * 1000));
     if (this.#open.get(region) === batch) this.#open.delete(region);
     try {
-      const refused = new Set(await shards.add(region, { looks: [...batch.blocks.values()], served: [] }));
+      const { looks, senders } = batch;
+      const refused = new Set(await shards.add(region, { looks, served: [], senders }));
       if (refused.size > 0) this.#logFull(region, refused.size);
-      return new Set([...batch.blocks.keys()].filter((_, position) => !refused.has(position)));
+      return refused;
     } catch (error) {
       const message = "A shard did not take the counts of some messages.";
       log({
@@ -105,6 +98,16 @@ export class IncrementBatches {
     const message = "A shard has no room for more rows in this minute; what needed one was not counted.";
     this.#options.log({ level: "error", event: "views_not_counted", message, region, rows });
   }
+}
+
+/** Adds to the block of the same ranks in the batch. Gives its position. */
+function addBlock({ looks, positions }: Batch, block: BlockIncrement): number {
+  const key = JSON.stringify([block.window, block.category, block.generation, block.block]);
+  const position = positions.get(key) ?? looks.length;
+  const known = looks[position];
+  looks[position] = known === undefined ? block : { ...block, ranks: addRanks(known.ranks, block.ranks) };
+  positions.set(key, position);
+  return position;
 }
 
 type ServedOptions = { shards: Pick<ViewShards, "add">; flushSeconds: number; log: Logger };
@@ -150,7 +153,7 @@ export class ServedLists {
 
   async #add(region: string, counted: { query: TrendingQuery; lists: number }[]): Promise<void> {
     const byList = Map.groupBy(counted, ({ query }) => JSON.stringify([query.window, listName(query)]));
-    const increments = [...byList].map(async ([list, pages]): Promise<ServedIncrement> => {
+    const increments = [...byList].map(async ([list, pages]): Promise<Increments["served"][number]> => {
       const [window, name] = JSON.parse(list) as [string, string];
       const counts = pages.map(({ query, lists }) => pageOf(query, lists));
       return { window, category: await listInTokens(choiceOf(name)), pages: counts };
@@ -165,7 +168,10 @@ export class ServedLists {
   }
 }
 
-function pageOf({ cursor, limit }: TrendingQuery, lists: number): ServedIncrement["pages"][number] {
+function pageOf(
+  { cursor, limit }: TrendingQuery,
+  lists: number,
+): Increments["served"][number]["pages"][number] {
   return [cursor === undefined ? 0 : readCursor(cursor).afterRank, limit, lists];
 }
 
@@ -174,7 +180,7 @@ type Shard = {
   add: (increments: Increments) => Promise<number[]>;
   pull: (after: number | null, limit: number) => Promise<PulledMinutes>;
 };
-export type ShardNamespace = { getByName: (name: string) => Shard };
+type ShardNamespace = { getByName: (name: string) => Shard };
 
 /** The Durable Objects that count: so many for each region. A call goes to one of them at random. */
 export class ViewShards {

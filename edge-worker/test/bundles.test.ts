@@ -6,7 +6,7 @@ import {
   readDocument,
 } from "@trendvault/contract/bundle-file";
 import type { PublicKeySet } from "@trendvault/contract/keys";
-import { bundleNames } from "@trendvault/contract/pointer";
+import { objectNames } from "@trendvault/contract/pointer";
 import { regionCodes } from "@trendvault/contract/regions";
 import { verifyResponse } from "@trendvault/contract/response-signature";
 import type { Exchange } from "@trendvault/kit/keys";
@@ -145,7 +145,7 @@ describe("an edge that reads a bundle", () => {
   test("serves cursors of an older generation while its bundle is there, and 410 afterwards", async () => {
     const bucket = await bucketWith(2);
     expect((await ask(`${list}&cursor=1-24`, { generation: 2, bucket })).status).toBe(200);
-    bucket.objects.delete(bundleNames.pointer(1));
+    bucket.objects.delete(objectNames.bundles.pointer(1));
     const gone = await ask(`${list}&cursor=1-24`, { generation: 2, bucket });
     expect([gone.status, JSON.parse(gone.body).restart]).toEqual([410, list]);
   });
@@ -162,7 +162,7 @@ describe("an edge that reads a bundle", () => {
   test("answers 503 when the bundle's file is gone, and never 404", async () => {
     const bucket = await bucketWith(1);
     const [{ generation, file }] = published as [Rendered];
-    bucket.objects.delete(bundleNames.bundle({ generation, sha256: file.sha256 }));
+    bucket.objects.delete(objectNames.bundles.bundle({ generation, sha256: file.sha256 }));
     for (const target of [list, "/api/videos/none", `${list}&cursor=1-24`, `${list}&limit=7`]) {
       expect([target, (await ask(target, { bucket })).status]).toEqual([target, 503]);
     }
@@ -228,7 +228,7 @@ describe("an edge without an origin", () => {
     const rendered = published[0] as Rendered;
     const { generation, file, signedAt } = rendered;
     const bucket = new MemoryBucket(await objectsOf(rendered, { publishedAt: signedAt }));
-    bucket.put([[bundleNames.bundle({ generation, sha256: file.sha256 }), bytes]]);
+    bucket.put([[objectNames.bundles.bundle({ generation, sha256: file.sha256 }), bytes]]);
     const bundles = { bucket, keySet: bundleKeySet };
     const options = { stored: [], fallback: null, hasOrigin: false, bundles };
     const edge = new InProcessEdge(options, () => signedAt + 20);
@@ -373,7 +373,7 @@ describe("whatever happens to the bucket", () => {
     for (const target of [...existing, cursors[2] ?? ""])
       expect([target, (await ask(target)).status]).toEqual([target, 200]);
     for (const target of missing) expect((await ask(target)).status).toBe(404);
-    expect(bucket.reads.filter((key) => key === bundleNames.current)).toHaveLength(1);
+    expect(bucket.reads.filter((key) => key === objectNames.bundles.current)).toHaveLength(1);
     expect(bucket.reads.length).toBeLessThan(40);
   });
 
@@ -438,7 +438,7 @@ describe("whatever happens to the bucket", () => {
     const one = published[random.below(newest)] as Rendered;
     const other = published[random.below(generations)] as Rendered;
     const nameOf = ({ generation, file }: Rendered) =>
-      bundleNames.bundle({ generation, sha256: file.sha256 });
+      objectNames.bundles.bundle({ generation, sha256: file.sha256 });
     const { signedAt: publishedAt } = one;
     const faults: Fault[] = [
       { read: () => Promise.reject(new Error("500")) },
@@ -455,7 +455,11 @@ describe("whatever happens to the bucket", () => {
       () => bucket.put([[nameOf(one), other.bytes]]), // an object is swapped
       () =>
         bucket.objects.delete(
-          random.pick([nameOf(one), bundleNames.pointer(one.generation), bundleNames.current]),
+          random.pick([
+            nameOf(one),
+            objectNames.bundles.pointer(one.generation),
+            objectNames.bundles.current,
+          ]),
         ),
       async () => {
         const pointer = await publisher.signBundlePointer({
@@ -463,7 +467,7 @@ describe("whatever happens to the bucket", () => {
           published_at: new Date(publishedAt * 1000).toISOString().replace(/\.\d+Z$/, "Z"),
           bundle: other.file,
         });
-        bucket.put([[bundleNames.current, pointer]]); // by the writer's key, of another file
+        bucket.put([[objectNames.bundles.current, pointer]]); // by the writer's key, of another file
       },
     ];
     await random.pick(deeds)();

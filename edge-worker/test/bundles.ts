@@ -3,8 +3,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { R2Bucket, R2GetOptions } from "@cloudflare/workers-types";
-import { type BundleFile, trailerBytes } from "@trendvault/contract/bundle-file";
-import { bundleNames } from "@trendvault/contract/pointer";
+import type { BundleFile } from "@trendvault/contract/bundle-file";
+import { objectNames } from "@trendvault/contract/pointer";
 import { keySet, signingKey, tokenSigningKey } from "@trendvault/kit/keys";
 import { newFolder } from "@trendvault/kit/machine";
 import { TestPublicationSigner, testStoreName } from "@trendvault/kit/signers";
@@ -54,7 +54,7 @@ export function renderBundle(databasePath: string, { isDelegating = true } = {})
 
 /** The time that the bundle itself has: a program takes seconds to start on a busy machine. See its format. */
 function signedAtOf(bundle: Uint8Array<ArrayBuffer>): number {
-  const end = bundle.length - trailerBytes;
+  const end = bundle.length - 16; // the trailer
   const manifestBytes = new DataView(bundle.buffer, bundle.byteOffset + end).getUint32(4);
   return JSON.parse(new TextDecoder().decode(bundle.subarray(end - manifestBytes, end))).signed_at;
 }
@@ -73,9 +73,9 @@ export async function objectsOf(
   const unsigned = { store, generation, published_at, bundle: file };
   const pointer = await signer.signBundlePointer(unsigned);
   const names: [string, Uint8Array<ArrayBuffer>][] = [
-    [bundleNames.bundle({ generation, sha256: file.sha256 }), bytes],
-    [bundleNames.pointer(generation), pointer],
-    [bundleNames.current, pointer],
+    [objectNames.bundles.bundle({ generation, sha256: file.sha256 }), bytes],
+    [objectNames.bundles.pointer(generation), pointer],
+    [objectNames.bundles.current, pointer],
   ];
   return new Map(names.map(([name, object]) => [prefix + name, object]));
 }

@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { defaultLimit } from "@trendvault/contract/lists";
+import { listLengths } from "@trendvault/contract/lists";
 import type { ViewMinutes } from "@trendvault/contract/openapi";
 import { Edge } from "@trendvault/kit/edge";
 import type { ClientResult } from "@trendvault/kit/fetch-many-worker";
@@ -114,7 +114,7 @@ const bad = Object.entries(badResponses(others));
 // Each behaviour has targets of its own, so that none sees what another left behind.
 const coldTarget = (index: number) => `/api/trending?region=IT&limit=${limitOf(index)}`;
 const storedTarget = (index: number) => `/api/trending?region=IT&window=now&limit=${limitOf(index)}`;
-const limitOf = (index: number) => (index < defaultLimit - 1 ? index + 1 : index + 2); // the default is in no URL
+const limitOf = (index: number) => (index < listLengths.defaultPage - 1 ? index + 1 : index + 2); // the default is in no URL
 
 describe("when the origin answers with", () => {
   let stack: TestStack;
@@ -615,7 +615,8 @@ describe("an edge that is killed", () => {
     assert.equal(response.status, 200, await response.clone().text());
     const { looks, last_closed } = (await response.json()) as ViewMinutes;
     const ranks = looks.flatMap((row) => row.ranks);
-    return { messages: ranks.reduce((sum, [, , , views]) => sum + views, 0), closed: last_closed };
+    const messages = ranks.reduce((sum, [rank, , impressions]) => sum + (rank === 1 ? impressions : 0), 0);
+    return { messages, closed: last_closed };
   }
 
   /** Sends messages, and kills the edge at the first answer if it is to be killed. How many were acknowledged, and not. */

@@ -1,6 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { ViewMinutes } from "@trendvault/contract/openapi";
-import { type PullFields, pullParameters, pullSignatureBase } from "@trendvault/contract/request-signatures";
 import type { Edge } from "@trendvault/kit/edge";
 import { viewsKeys } from "@trendvault/kit/keys";
 
@@ -37,11 +36,12 @@ export async function readList(
 }
 
 /** The fields that sign a pull at a time, in Unix seconds. */
-export function signPullAt(created: number, target: string): PullFields {
+export function signPullAt(created: number, target: string) {
   const { pathname: path, search: query } = new URL(target, "http://a");
   const [keyid = "", key = ""] = viewsKeys.split(":");
-  const parameters = pullParameters({ created, nonce: randomBytes(16).toString("base64url"), keyid });
-  const base = pullSignatureBase({ method: "GET", path, query }, parameters);
+  const nonce = randomBytes(16).toString("base64url");
+  const parameters = `("@method" "@path" "@query");created=${created};nonce="${nonce}";keyid="${keyid}";alg="hmac-sha256"`;
+  const base = `"@method": GET\n"@path": ${path}\n"@query": ${query || "?"}\n"@signature-params": ${parameters}`;
   const mac = createHmac("sha256", Buffer.from(key, "base64url")).update(base).digest("base64");
   return { "signature-input": `pull=${parameters}`, signature: `pull=:${mac}:` };
 }

@@ -12,11 +12,11 @@ from loadtest.compare.machine import (
     available_cores,
     describe_machine,
     divide_cores,
-    wait_until_quiet,
+    require_quiet,
     warnings,
 )
 from loadtest.compare.options import BenchOptions, parse_options
-from loadtest.compare.results import DOCUMENT, BenchResult, print_result, write_into_document, write_json
+from loadtest.compare.results import BenchResult, print_result, write_json
 from loadtest.compare.scenarios import PAGE_ROUNDS, measure_scenarios, servers_of
 from loadtest.processes import CannotStart
 from loadtest.tables import result_console
@@ -28,21 +28,18 @@ def main(options: BenchOptions) -> None:
     """Prints the tables, writes the result. Raises CannotMeasure when nothing can be measured here."""
     _require_tools()
     if options.publish and not options.busy:
-        wait_until_quiet()
+        require_quiet()
     cores = divide_cores(available_cores())
     rounds = PAGE_ROUNDS.shortened(quick=options.quick)
     mode = "quick" if options.quick else "full"
     result = BenchResult(mode, rounds.count, rounds.seconds, describe_machine(cores))
     result.warnings = warnings(cores)
-    with prepared_environment(cores, servers_of(options.scenarios, quick=options.quick)) as bench:
+    with prepared_environment(cores, servers_of(options.scenarios)) as bench:
         result.versions, result.missing = bench.versions, bench.missing
         result.scenarios = measure_scenarios(options.scenarios, bench, quick=options.quick)
     print_result(result, result_console())
     write_json(result, options.output / "result.json")
     print(f"\nWritten: {options.output / 'result.json'}")
-    if options.publish and options.frameworks:
-        write_into_document(result)
-        print(f"Written: {DOCUMENT}")
     if (plain := result.scenario("plain")) is not None and plain.rows:
         (options.output / "chart.svg").write_bytes(draw_costs(result))
         print(f"Written: {options.output / 'chart.svg'}")

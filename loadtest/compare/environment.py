@@ -20,9 +20,8 @@ from joserfc.jwk import KeySet
 
 from loadtest.compare.machine import FAILURES, CannotMeasure, Cores, progress
 from loadtest.compare.results import Measurement
-from loadtest.compare.running import DEFAULT_PAGE, EXPORT, Load, RunningServer, drive, running
+from loadtest.compare.running import DEFAULT_PAGE, Load, RunningServer, drive, running
 from loadtest.compare.servers import (
-    FRAMEWORK_SERVERS,
     NGINXES,
     ORIGIN,
     ORIGIN_OPEN,
@@ -38,7 +37,6 @@ from loadtest.responses import PageRequest
 from loadtest.tokens import TokenVerdict, import_keys, parse_token, verify_token
 
 _VIDEOS = 50_000
-_KNOWN: dict[str, Server] = {**SERVERS, **FRAMEWORK_SERVERS}
 _COMPARED = (ORIGIN_OPEN, *NGINXES, *RUNTIMES)
 
 
@@ -69,7 +67,7 @@ class BenchEnvironment:
         self, name: str, *, workers: int = 1, warm: bool = False, answer: str = "plain"
     ) -> Iterator[RunningServer]:
         options = LaunchOptions(self.database, self.variables, self.folder, workers, answer)
-        with running(_KNOWN[name], options, self.cores.server) as instance:
+        with running(SERVERS[name], options, self.cores.server) as instance:
             if warm:
                 self._warm_up(instance)
             yield instance
@@ -110,11 +108,11 @@ class BenchEnvironment:
             self.servers.remove(server)
 
     def _warm_up(self, instance: RunningServer) -> None:
-        """The mix covers all paths of the origin that are measured; Node's compiler takes longest."""
+        """The mix covers all paths of the origin that are measured."""
         name = instance.server.name
         load = Load(mix=self.mix) if name in ORIGINS else Load()
         load = replace(load, headers=instance.fields())
-        drive(instance.url, load, 2 if name in (*ORIGINS, "Node") else 1, self.cores.driver)
+        drive(instance.url, load, 2 if name in ORIGINS else 1, self.cores.driver)
 
 
 @contextmanager
@@ -125,7 +123,7 @@ def prepared_environment(cores: Cores, names: Collection[str]) -> Iterator[Bench
         folder.chmod(0o755)
         make_database(folder / "bench.db", _VIDEOS)
         variables = {**make_environment(), "EDGE_KEYS": f"e1:{make_key()}"}
-        servers = [server for name, server in _KNOWN.items() if name in names]
+        servers = [server for name, server in SERVERS.items() if name in names]
         bench = BenchEnvironment(folder, folder / "bench.db", variables, cores, servers)
         write_mix(bench.mix)
         _build_servers(bench)
@@ -221,15 +219,13 @@ _ONLY_IF_BUILT = {"server-timing"}  # on the first response only
 
 
 def write_answers(folder: Path, origin: RunningServer) -> None:
-    """The default page in `folder` as plain, compressed and unchanged, and an export: .json has status and
-    fields, .body the bytes, .http both as they are sent."""
+    """The default page in `folder` as plain, compressed and unchanged: .json has status and fields, .body the
+    bytes."""
     folder.mkdir(exist_ok=True)
     for name, headers in {"plain": {}, "compressed": ACCEPT_BR}.items():
         origin.get(DEFAULT_PAGE, headers)  # which builds it
         _write_answer(folder / name, origin.get(DEFAULT_PAGE, headers))
     _write_answer(folder / "unchanged", _not_modified(origin))
-    origin.get(EXPORT)
-    _write_answer(folder / "export", origin.get(EXPORT))
 
 
 def _not_modified(origin: RunningServer) -> urllib3.BaseHTTPResponse:
@@ -246,8 +242,6 @@ def _write_answer(file: Path, answer: urllib3.BaseHTTPResponse) -> None:
     fields = {key: value for key, value in sent.items() if key.lower() not in _SET_BY_SERVERS}
     file.with_suffix(".json").write_text(json.dumps({"status": answer.status, "fields": fields}))
     file.with_suffix(".body").write_bytes(answer.data)
-    lines = [f"HTTP/1.1 {answer.status} {answer.reason}", *(f"{key}: {sent[key]}" for key in sent)]
-    file.with_suffix(".http").write_bytes("\r\n".join([*lines, "", ""]).encode() + answer.data)
 
 
 def write_pages(folder: Path, origin: RunningServer, targets: Iterable[str]) -> None:

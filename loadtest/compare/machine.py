@@ -1,16 +1,13 @@
 """The machine of a run: its cores, its tools and its load, and what cannot be measured on it."""
 
-import json
 import os
 import platform
 import re
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import psutil
 import urllib3
@@ -42,8 +39,6 @@ progress = Console(stderr=True, log_path=False, markup=False, highlight=False, s
 
 
 QUIET_LOAD = 0.5  # load average
-_QUIET_WITHIN_SECONDS = 600
-_LOOK_AGAIN_SECONDS = 15
 
 
 @dataclass(frozen=True)
@@ -92,17 +87,13 @@ def describe_machine(cores: Cores) -> dict[str, str]:
     }
 
 
-def wait_until_quiet() -> None:
-    """What was installed a moment ago still counts in the load. Raises CannotMeasure when it stays high."""
-    deadline = time.monotonic() + _QUIET_WITHIN_SECONDS
-    while (load := os.getloadavg()[0]) >= QUIET_LOAD:
-        if time.monotonic() > deadline:
-            raise CannotMeasure(
-                f"The load average is {load:.2f}, and a published result needs one under {QUIET_LOAD}: "
-                "end what is running, or publish with --busy, which the result says"
-            )
-        progress.log(f"waiting for a load average under {QUIET_LOAD}, now {load:.2f}")
-        time.sleep(_LOOK_AGAIN_SECONDS)
+def require_quiet() -> None:
+    """For a published result. Raises CannotMeasure."""
+    if (load := os.getloadavg()[0]) >= QUIET_LOAD:
+        raise CannotMeasure(
+            f"The load average is {load:.2f}, and a published result needs one under {QUIET_LOAD}: "
+            "end what is running, or publish with --busy, which the result says"
+        )
 
 
 def warnings(cores: Cores) -> list[str]:
@@ -129,20 +120,8 @@ _TOOL_TIMEOUT_SECONDS = 600
 
 def run_tool(command: list[str], needed: str, folder: Path | None = None) -> str:
     """The first line that the command prints. Raises CannotMeasure, which names what is `needed`."""
-    done = _run_tool(command, needed, folder)
-    return (done.stdout.strip() or done.stderr.strip()).partition("\n")[0]
-
-
-def read_figures(command: list[str], needed: str) -> dict[str, Any]:
-    """The JSON in the last line that the command prints: libraries may print before. Raises CannotMeasure."""
-    printed = _run_tool(command, needed, None).stdout.strip().rpartition("\n")[2]
-    figures: dict[str, Any] = json.loads(printed)
-    return figures
-
-
-def _run_tool(command: list[str], needed: str, folder: Path | None) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
+        done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, check=True, timeout=_TOOL_TIMEOUT_SECONDS
         )
     except FileNotFoundError:
@@ -152,3 +131,4 @@ def _run_tool(command: list[str], needed: str, folder: Path | None) -> subproces
     except subprocess.CalledProcessError as error:
         output = (error.stderr or error.stdout).strip()[-300:]
         raise CannotMeasure(f"{' '.join(command)} fails (it needs {needed}): {output}") from error
+    return (done.stdout.strip() or done.stderr.strip()).partition("\n")[0]

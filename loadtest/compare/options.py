@@ -3,7 +3,7 @@ so nothing but the standard library is imported here.
 """
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 PUBLISHED = Path(__file__).parent / "published"  # what the README shows
@@ -16,33 +16,15 @@ SCENARIOS = {
     "unchanged": "default page, 304",
     "mix": "Zipf mix of regions, windows, limits and encodings",
     "start": "process start to first answer",
-    "memory": "memory of a worker over a million mixed requests",
     "flood": "other requests beside a flood of queries",
     "connections": "5,000 connections, 2 workers",
-    "workers": "1 and 2 workers, default page",
     "publishing": "while a generation is published every second",
     "visible": "commit to visible",
     "growth": "default page, by videos in the database",
-    "edge": "cache hit at the edge, in workerd",
     "writer": "ingesting, and a run of cron",
 }
-# The tables that other projects publish, measured as they say, with ours beside.
-FRAMEWORKS = {
-    "nextpress": "a small JSON, 100 connections, 10 requests pipelined (Nextpress's table)",
-    "encore": "with and without validation, 150 connections (Encore.ts's table)",
-    "xypriss": "a small JSON, 5,000 connections (XyPriss's table)",
-    "bulk": "500 KB after the signature check, 100 connections (XyPriss's table)",
-    "viralvidvault": "one region's page, 64 connections, 20 s (ViralVidVault's table)",
-}
-# What takes long or needs a store: the first an S3 server, which is built with Go.
-BY_NAME = {
-    "cron": "a run of cron by history and by videos, and the log that a reader holds open",
-    "follower": "commit to visible on a follower's origin, through an S3 server",
-    "originless": "the edge without an origin: 10,000 Zipf requests a minute",
-}
-TITLES = SCENARIOS | BY_NAME | FRAMEWORKS
 _QUICK = ("plain", "compressed", "unchanged", "mix", "start")
-_DURATIONS = "The first take about 20 minutes, the tables of --frameworks 14, --quick three."
+_DURATIONS = "The first take about 20 minutes, --quick three."
 
 
 class BenchOptions(argparse.Namespace):
@@ -50,7 +32,6 @@ class BenchOptions(argparse.Namespace):
 
     scenarios: list[str]
     quick: bool
-    frameworks: bool
     publish: bool
     busy: bool
     output: Path
@@ -62,14 +43,10 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
         prog="bin/bench",
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Measures CPU per request of this project's origin, of the same endpoint in Bun, Go,\n"
-        "Node and PHP, and of nginx serving the finished bytes. Needs Linux.",
+        description="Measures CPU per request of this project's origin, of the same endpoint in Bun and\n"
+        "Go, and of nginx serving the finished bytes. Needs Linux.",
         epilog="scenarios:\n"
         + _described(SCENARIOS)
-        + "\n\nby name:\n"
-        + _described(BY_NAME)
-        + "\n\nwith --frameworks or by name:\n"
-        + _described(FRAMEWORKS)
         + f"\n\n{_DURATIONS}\nThe first run also builds the servers to compare with, which takes a minute.\n"
         "docs/benchmarks.md describes the method and what the figures are worth.",
     )
@@ -78,36 +55,26 @@ def parse_options(arguments: list[str] | None = None) -> BenchOptions:
     )
     quick = f"short rounds; without a SCENARIO only {', '.join(_QUICK)}"
     parser.add_argument("--quick", action="store_true", help=quick)
-    frameworks = "the tables of other projects, with ours beside"
-    parser.add_argument("--frameworks", action="store_true", help=frameworks)
     add_output = parser.add_mutually_exclusive_group().add_argument
     where = "where to write (default: loadtest/compare/results)"
     add_output("--output", type=Path, default=_RESULTS, metavar="FOLDER", help=where)
-    publish = (
-        "write to loadtest/compare/published, which the README shows; with --frameworks docs/benchmarks.md"
-    )
+    publish = "write to loadtest/compare/published, which the documents show"
     add_output("--publish", action="store_true", help=publish)
     busy = "publish although the load average at the start is 0.5 or more: the result says so"
     parser.add_argument("--busy", action="store_true", help=busy)
     options = parser.parse_args(arguments, namespace=BenchOptions())
-    if unknown := [name for name in options.scenarios if name not in TITLES]:
-        parser.error(f"no scenario {unknown[0]!r} (choose from {', '.join(TITLES)})")
+    if unknown := [name for name in options.scenarios if name not in SCENARIOS]:
+        parser.error(f"no scenario {unknown[0]!r} (choose from {', '.join(SCENARIOS)})")
     if options.publish and (options.quick or options.scenarios):
         parser.error("--publish needs a full run: leave out --quick and the scenarios")
     if options.busy and not options.publish:
         parser.error("--busy is for --publish only")
-    wanted = set(options.scenarios or _without_names(options))
-    options.scenarios = [name for name in TITLES if name in wanted]
-    options.output = PUBLISHED if options.publish and not options.frameworks else options.output
+    wanted = set(options.scenarios or (_QUICK if options.quick else SCENARIOS))
+    options.scenarios = [name for name in SCENARIOS if name in wanted]
+    options.output = PUBLISHED if options.publish else options.output
     return options
 
 
-def _without_names(options: BenchOptions) -> Iterable[str]:
-    if options.frameworks:
-        return FRAMEWORKS
-    return _QUICK if options.quick else SCENARIOS
-
-
 def _described(scenarios: Mapping[str, str]) -> str:
-    width = max(map(len, TITLES))
+    width = max(map(len, SCENARIOS))
     return "\n".join(f"  {name:{width}}  {title}" for name, title in scenarios.items())

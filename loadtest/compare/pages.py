@@ -21,8 +21,6 @@ from loadtest.compare.servers import (
     ORIGIN_OPEN,
     ORIGINS,
     RUNTIMES,
-    STATIC_ROUTE,
-    C,
 )
 from loadtest.levels import Goal
 
@@ -49,13 +47,12 @@ def _not_modified(_: BenchEnvironment, server: RunningServer) -> Load:
 
 
 _SAME_BYTES = (*ORIGINS, *NGINXES)
-_BASELINES = (C, STATIC_ROUTE, HANDLER)
 PAGES = {
     "plain": PageScenario((*_SAME_BYTES, *BASELINES, *RUNTIMES), lambda _bench, _server: Load(), 1.0),
     "compressed": PageScenario(
-        (*_SAME_BYTES, *_BASELINES), lambda _bench, _server: Load(headers=ACCEPT_BR), 1.0
+        (*_SAME_BYTES, *BASELINES), lambda _bench, _server: Load(headers=ACCEPT_BR), 1.0
     ),
-    "unchanged": PageScenario((*_SAME_BYTES, *_BASELINES), _not_modified, 1.1, _LARGEST_304_BYTES),
+    "unchanged": PageScenario((*_SAME_BYTES, *BASELINES), _not_modified, 1.1, _LARGEST_304_BYTES),
     "mix": PageScenario(_SAME_BYTES, lambda bench, _server: Load(mix=bench.mix), 1.0),
 }
 

@@ -1,21 +1,18 @@
-"""The result of a run: its figures, printed at the terminal, written as JSON and into the document."""
+"""The result of a run: its figures, printed at the terminal and written as JSON."""
 
 import json
 import re
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from loadtest.compare.options import FRAMEWORKS, TITLES
+from loadtest.compare.options import SCENARIOS
 from loadtest.levels import Goal
-from loadtest.processes import ROOT
 from loadtest.tables import format_number, goal_table, new_table
 
 # By column, with "requests" and "bytes" in all. CPU is user and system time of all processes of the server,
@@ -69,18 +66,6 @@ def ratio(column: str, measured: Sequence[Measurement], references: Sequence[Mea
     return median(ratios) if ratios else None
 
 
-REFERENCE_FIGURES: dict[str, Any] = tomllib.loads(
-    Path(__file__).with_name("reference-figures.toml").read_text()
-)
-
-
-_FRAMEWORK_HEADER = ("table", "server", "published req/s", "req/s", "CPU us, user + system", "p99 ms")
-DOCUMENT = ROOT / "docs/benchmarks.md"
-_BEGIN = "<!-- frameworks: begin, written by bin/bench --frameworks --publish -->\n"
-_END = "<!-- frameworks: end -->"
-INVALID = ", invalid"  # behind the name of a server that got an invalid query
-
-
 @dataclass
 class ScenarioResult:
     """A table and its goals. Numbers are as measured; tables round them."""
@@ -93,7 +78,7 @@ class ScenarioResult:
     title: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.title = TITLES[self.name]
+        self.title = SCENARIOS[self.name]
 
 
 @dataclass
@@ -120,13 +105,6 @@ def print_result(result: BenchResult, console: Console) -> None:
         console.print(f"{name}: {text}")
     for scenario in result.scenarios:
         console.print("", scenario.title, _scenario_table(scenario), *scenario.notes, sep="\n")
-    if lines := list(framework_lines(result)):
-        table = new_table(*_FRAMEWORK_HEADER)
-        for line in lines:
-            table.add_row(*line)
-        console.print("", "the tables of other projects", table, sep="\n")
-        for name in FRAMEWORKS:
-            console.print(f"{name}: {REFERENCE_FIGURES[name]['source']}")
     console.print("", "goals", goal_table(result.goals), "", sep="\n")
     for name, reason in result.missing.items():
         console.print(f"missing: {name}: {reason}")
@@ -158,26 +136,3 @@ def write_json(result: BenchResult, file: Path) -> None:
 
 def _rounded(figure: float | None) -> float | None:
     return None if figure is None else float(f"{figure:.5g}")
-
-
-def write_into_document(result: BenchResult, document: Path = DOCUMENT) -> None:
-    """Replaces what is between the two marks."""
-    before, _, rest = document.read_text().partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    measured = f"Load average at the start: {result.machine['load before']}. {result.machine['cpu']}."
-    lines = [_FRAMEWORK_HEADER, ("---",) * 2 + ("---:",) * 4, *framework_lines(result)]
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    document.write_text(f"{before}{_BEGIN}\n{measured}\n\n{table}\n{_END}{after}")
-
-
-def framework_lines(result: BenchResult) -> Iterator[tuple[str, ...]]:
-    """One line per server, ours among them, of the tables that were measured."""
-    for name in FRAMEWORKS:
-        if (scenario := result.scenario(name)) is not None:
-            published = REFERENCE_FIGURES[name].get("figures", {})
-            for label, cells in scenario.rows:
-                figures = dict(zip(scenario.header, cells, strict=True))
-                quoted = format_number(published.get(label))
-                cpu = " + ".join(format_number(figures.get(column)) for column in ("user us", "system us"))
-                served, p99 = (format_number(figures.get(column)) for column in ("req/s", "p99 ms"))
-                yield (name, label, quoted, served, cpu, p99)

@@ -22,7 +22,6 @@ from loadtest.processes import free_port
 from loadtest.tokens import KeyRing, edge_headers, parse_key_ring
 
 DEFAULT_PAGE = "/api/trending?region=GB"
-EXPORT = "/api/export/GB.ndjson"
 _SCRIPT = Path(__file__).parent / "wrk.lua"
 _MARK = "figures "
 
@@ -35,7 +34,6 @@ class Load:
     headers: Mapping[str, str] | None = None
     mix: Path | None = None
     connections: int = 64
-    pipelined: int = 1  # requests that a connection sends at once
 
 
 def drive(url: str, load: Load, seconds: int, cores: frozenset[int]) -> dict[str, float]:
@@ -64,8 +62,8 @@ def _wrk_command(url: str, load: Load, seconds: int) -> list[str]:
     command = ["wrk", "-t1", f"-c{load.connections}", f"-d{seconds}s", "--timeout", "10s", "-s", str(_SCRIPT)]
     for name, value in (load.headers or {}).items():
         command += ["-H", f"{name}: {value}"]
-    mix = [] if load.mix is None else [f"mix={load.mix}"]
-    return [*command, url + load.target, "--", *mix, f"pipelined={load.pipelined}"]
+    mix = [] if load.mix is None else ["--", str(load.mix)]
+    return [*command, url + load.target, *mix]
 
 
 _START_SECONDS = 60

@@ -1,4 +1,4 @@
-"""The scenarios of the origin by itself, of publishing, edge and store; and which run with which servers, how
+"""The scenarios of the origin by itself and of publishing; and which run with which servers, how
 often and how long."""
 
 import sqlite3
@@ -17,17 +17,14 @@ from loadtest.compare.environment import (
     writer_environment,
 )
 from loadtest.compare.flood import measure_flood
-from loadtest.compare.frameworks import TABLES, measure_frameworks
 from loadtest.compare.machine import (
     FAILURES,
     available_cores,
     divide_cores,
     on_cores,
     progress,
-    read_figures,
-    run_tool,
 )
-from loadtest.compare.options import TITLES
+from loadtest.compare.options import SCENARIOS
 from loadtest.compare.pages import PAGES, measure_pages
 from loadtest.compare.results import (
     COLUMNS,
@@ -40,13 +37,12 @@ from loadtest.compare.results import (
     with_median_p99,
 )
 from loadtest.compare.running import DEFAULT_PAGE, Load, RunningServer
-from loadtest.compare.servers import NGINX, NGINX_COPYING, ORIGIN, RUNTIMES
-from loadtest.compare.writer import measure_cron, measure_writer
+from loadtest.compare.servers import NGINX, ORIGIN, RUNTIMES
+from loadtest.compare.writer import measure_writer
 from loadtest.levels import Goal
-from loadtest.processes import ROOT, publishing, run_writer
+from loadtest.processes import publishing, run_writer
 
 _MOST_START_MS = 40
-_REQUESTS = 1_000_000
 _CONNECTIONS = 5000
 _WORKERS = 2
 _SIZES = (5_000, 50_000, 500_000)
@@ -69,18 +65,6 @@ def _start_ms(bench: BenchEnvironment, name: str) -> float:
         return server.start_ms
 
 
-def measure_memory(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
-    """The memory of the largest process, read between rounds, while the mix is requested a million times."""
-    result = ScenarioResult("memory", ("requests", "RSS MB"))
-    requests: float = 0
-    with bench.started(ORIGIN) as server:
-        result.rows.append((ORIGIN, (requests, max(server.rss_mb()))))
-        while requests < _REQUESTS:
-            requests += bench.measure(server, Load(mix=bench.mix), rounds.seconds)["requests"]
-            result.rows.append((ORIGIN, (requests, max(server.rss_mb()))))
-    return result
-
-
 def measure_connections(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
     """Five thousand keep-alive connections, two workers."""
     bench = replace(bench, cores=divide_cores(available_cores(), _WORKERS))
@@ -90,18 +74,6 @@ def measure_connections(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResu
         result.rows.append((name, cells(measurement)))
         if name == ORIGIN:
             result.goals.append(Goal("errors at 5,000 connections", measurement["errors"], 0, ""))
-    return result
-
-
-def measure_workers(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
-    bench = replace(bench, cores=divide_cores(available_cores(), _WORKERS))
-    result = ScenarioResult("workers", COLUMNS)
-    for workers in (1, _WORKERS):
-        measurement = bench.measure_alone(ORIGIN, Load(), rounds.seconds, workers=workers, warm=True)
-        result.rows.append((f"{ORIGIN}, {workers}", cells(measurement)))
-    count = len(bench.cores.server)
-    shared = "Both workers share one core, since wrk has the other; a third core would be the second's."
-    result.notes.append(shared if count == 1 else f"The workers have {count} cores.")
     return result
 
 
@@ -194,59 +166,6 @@ def _newest(reader: sqlite3.Connection) -> int:
     return int(reader.execute("SELECT max(id) FROM generations").fetchone()[0])
 
 
-_MOST_US = 500
-
-
-def measure_edge(_bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
-    """Processor time that workerd uses per cache hit, with an origin and a client of its own."""
-    quiet = ["env", "WRANGLER_LOG=error"]  # else its notes are printed before the figures
-    command = [*quiet, "node", str(ROOT / "edge-worker/bench/cost.ts"), "hit"]
-    printed = [read_figures(command, "the packages of bin/setup") for _ in range(rounds.count)]
-    costs = [one["processor_microseconds_per_hit"] for one in printed]
-    result = ScenarioResult("edge", ("CPU us", "+- %"), [("workerd", (median(costs), spread_percent(costs)))])
-    result.goals.append(Goal("CPU of a cache hit at the edge", median(costs), _MOST_US, "us"))
-    return result
-
-
-_MOST_LAG_SECONDS = 3
-_MOST_START_SECONDS = 10
-
-
-def measure_follower(bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
-    """From the writer's commit until an origin on a follower's file answers with the generation."""
-    run_tool([str(ROOT / "tools/setup/bring"), "versitygw"], "Go, which builds the S3 server")
-    command = ["bun", str(ROOT / "tests/store/bench/follower-lag.ts"), str(bench.database), str(rounds.count)]
-    printed = read_figures(command, "the packages of bin/setup")
-    lags = printed["lag_seconds"]
-    result = ScenarioResult("follower", ("s", "slowest s", "+- %"))
-    result.rows = [
-        ("commit to visible", (median(lags), max(lags), spread_percent(lags))),
-        ("start from nothing", (printed["start_seconds"], None, None)),
-    ]
-    result.goals = [
-        Goal("commit to visible on a follower, median", median(lags), _MOST_LAG_SECONDS, "s"),
-        Goal("start of a follower from nothing", printed["start_seconds"], _MOST_START_SECONDS, "s"),
-    ]
-    result.notes = ["The writer runs in cron's way and renders no bundle; the follower looks each second."]
-    return result
-
-
-def measure_originless(_bench: BenchEnvironment, rounds: Rounds) -> ScenarioResult:
-    """One data centre; a generation is published each minute. `rounds` are minutes."""
-    command = ["node", str(ROOT / "edge-worker/bench/cost.ts"), "originless", str(rounds.count)]
-    printed = read_figures(command, "the packages of bin/setup")
-    pointers, parts = printed["pointer_reads_per_minute"], printed["bundle_reads_per_minute"]
-    per_10_000 = (pointers + parts) / printed["requests_per_minute"] * 10_000
-    header = ("CPU us", "pointer reads/min", "bundle reads/min", "reads per 10,000")
-    result = ScenarioResult("originless", header)
-    result.rows = [("workerd", (printed["processor_microseconds_per_hit"], pointers, parts, per_10_000))]
-    result.notes = [
-        "CPU is of a request that is mostly a hit, with the client and the local bucket in the same workerd;",
-        "reads are of one isolate, which shares what it has read with its data centre.",
-    ]
-    return result
-
-
 @dataclass(frozen=True)
 class ScheduledScenario:
     measure: Callable[[BenchEnvironment, Rounds], ScenarioResult]
@@ -259,36 +178,19 @@ PAGE_ROUNDS = Rounds(8, 2)
 # The flood requests pages of the database's first generation: it runs before those that publish more.
 SCHEDULE = {
     "start": ScheduledScenario(measure_starts, (ORIGIN, NGINX, *RUNTIMES), Rounds(15, 0)),
-    "memory": ScheduledScenario(measure_memory, (ORIGIN,), Rounds(1, 2)),
     "flood": ScheduledScenario(measure_flood, (ORIGIN,), Rounds(3, 4)),
     "connections": ScheduledScenario(measure_connections, (ORIGIN, NGINX), Rounds(1, 8, quick_seconds=5)),
-    "workers": ScheduledScenario(measure_workers, (ORIGIN,), Rounds(1, 5)),
     "publishing": ScheduledScenario(measure_publishing, (ORIGIN,), Rounds(3, 8)),
     "visible": ScheduledScenario(measure_visibility, (ORIGIN,), Rounds(50, 0)),
     "growth": ScheduledScenario(measure_growth, (ORIGIN, "Bun"), Rounds(1, 4)),
-    "edge": ScheduledScenario(measure_edge, (), Rounds(3, 0)),
     "writer": ScheduledScenario(measure_writer, (), Rounds(5, 0)),
-    "cron": ScheduledScenario(measure_cron, (), Rounds(1, 0)),
-    "follower": ScheduledScenario(measure_follower, (), Rounds(20, 0)),
-    "originless": ScheduledScenario(measure_originless, (), Rounds(4, 0)),
-}
-_FRAMEWORK_ROUNDS = {
-    "nextpress": Rounds(5, 4),
-    "encore": Rounds(5, 3),
-    "xypriss": Rounds(3, 5, quick_seconds=5),
-}
-_FRAMEWORK_ROUNDS |= {"bulk": Rounds(3, 5), "viralvidvault": Rounds(3, 20)}
-SCHEDULE |= {
-    name: ScheduledScenario(partial(measure_frameworks, name), table.servers, _FRAMEWORK_ROUNDS[name])
-    for name, table in TABLES.items()
 }
 _MOST_WORKER_MB = 60
 
 
-def servers_of(scenarios: Sequence[str], *, quick: bool) -> set[str]:
+def servers_of(scenarios: Sequence[str]) -> set[str]:
     """The names of the servers that these scenarios measure."""
-    names = {ORIGIN}.union(*((PAGES.get(name) or SCHEDULE[name]).servers for name in scenarios))
-    return names - {NGINX_COPYING} if quick else names
+    return {ORIGIN}.union(*((PAGES.get(name) or SCHEDULE[name]).servers for name in scenarios))
 
 
 def measure_scenarios(
@@ -302,7 +204,7 @@ def measure_scenarios(
         results += _measured(bench, pages, lambda: measure_pages(bench, pages, rounds))
     others = [name for name in scenarios if name in SCHEDULE]
     for number, name in enumerate(others):
-        progress.log(f"part {number + 1} of {len(others)}, {name}: {TITLES[name]}")
+        progress.log(f"part {number + 1} of {len(others)}, {name}: {SCENARIOS[name]}")
         results += _measured(bench, [name], partial(_measure, SCHEDULE[name], bench, quick=quick))
     return results
 

@@ -1,6 +1,5 @@
--- Tells wrk what to request and how to report. Arguments: "mix=FILE", a file of lines "target<TAB>accept-encoding",
--- which are requested in turn (without it the URL of the command line), and "pipelined=N", requests sent at once.
--- The header fields of the command line are sent with all of them.
+-- Tells wrk what to request and how to report. Its argument is a file of lines "target<TAB>accept-encoding", which are
+-- requested in turn; without it wrk requests the URL of the command line. All get the header fields of the command line.
 local requests = {}
 local sent = 0
 
@@ -16,18 +15,10 @@ local function read_mix(file)
 end
 
 function init(arguments)
-  local options = {}
-  for _, argument in ipairs(arguments) do
-    local name, value = argument:match("^(%w+)=(.*)$")
-    options[name] = value
+  if not arguments[1] then
+    return
   end
-  if options.mix then
-    read_mix(options.mix)
-  elseif options.pipelined ~= "1" then
-    requests[1] = wrk.format():rep(tonumber(options.pipelined))
-  else
-    return -- wrk sends the URL of the command line
-  end
+  read_mix(arguments[1])
   function request()
     sent = sent % #requests + 1
     return requests[sent]

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -25,8 +25,8 @@ async function endure(options: Options): Promise<number> {
   console.log(`Seed ${options.seed}: with --seed ${options.seed} the same happens at the same times.`);
   const result = await run(options, (line) => console.log(line));
   console.log(describe(result).join("\n"));
-  const folder = await writeResult(result, options.publish);
-  console.log(`Written to ${folder}: result.json, chart.svg`);
+  const folder = writeResult(result, options.publish);
+  console.log(`Written to ${folder}: result.json`);
   return isSteady(result) ? 0 : 1;
 }
 
@@ -78,8 +78,8 @@ function isSteady({ judgements, failures, database }: Result): boolean {
   return judgements.every(({ isMet }) => isMet) && failures.length === 0 && database === "ok";
 }
 
-/** Writes a run with all its samples to results/, and draws its chart; `published` gets the chart and a summary. */
-async function writeResult(result: Result, publish: boolean): Promise<string> {
+/** Writes a run with all its samples to results/; `published` gets a summary. */
+function writeResult(result: Result, publish: boolean): string {
   const folder = join(import.meta.dir, "results");
   mkdirSync(folder, { recursive: true });
   const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length };
@@ -92,13 +92,9 @@ async function writeResult(result: Result, publish: boolean): Promise<string> {
   const write = (path: string, value: object) =>
     writeFileSync(path, `${JSON.stringify(value, rounded, 1)}\n`);
   write(join(folder, "result.json"), { ...summary, events, minutes, samples });
-  const words = ["python", "-m", "loadtest.charts", join(folder, "result.json"), join(folder, "chart.svg")];
-  const drawing = Bun.spawn(words, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
-  if ((await drawing.exited) !== 0) throw new Error("The chart could not be drawn");
   if (!publish) return folder;
   const published = join(import.meta.dir, "published");
   write(join(published, "result.json"), { ...summary, events: countBy(events.map(({ kind }) => kind)) });
-  copyFileSync(join(folder, "chart.svg"), join(published, "chart.svg"));
   return published;
 }
 

@@ -57,6 +57,7 @@ export async function startSystem({
   const signer = new EdgeSigner(parseKeyRing(settings.EDGE_KEYS ?? ""));
   const query = <Row>(sql: string): Row => {
     using database = new Database(databasePath, { readonly: true });
+    database.run("PRAGMA busy_timeout = 60000"); // after a kill, the next one to open it recovers its log
     return database.query<Row, []>(sql).get() as Row;
   };
   const newestGeneration = () => query<{ id: number }>("SELECT max(id) AS id FROM generations").id;

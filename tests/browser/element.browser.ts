@@ -12,12 +12,12 @@ const scriptedAddress = "https://scripted.example";
 const assets = join(import.meta.dirname, "../../web/page/dist/public/assets");
 const cors = { "access-control-allow-origin": "*", "access-control-expose-headers": "Retry-After" };
 
-type Answer = { status?: number; headers?: Record<string, string>; body: object };
+type Answer = { status?: number; headers?: Record<string, string>; body: object | string };
 
 /** An edge that answers what a test wants: `list` is the answer of /api/trending, by its query. */
 class ScriptedEdge {
   /** Replace it to change what is answered. */
-  list: (query: URLSearchParams) => Answer | null = () => ({ body: listOf() });
+  list: (query: URLSearchParams) => Answer | "nothing" | null = () => ({ body: listOf() });
   /** The queries of the lists that were asked for. */
   readonly asked: string[] = [];
   /** How many of them have their answer. */
@@ -40,6 +40,7 @@ class ScriptedEdge {
 
   async #answer(route: Route, request: Request): Promise<void> {
     const { pathname, searchParams } = new URL(request.url());
+    if (pathname === "/api/about") return route.fulfill({ headers: cors, json: { thumb_hosts: [] } });
     if (pathname.startsWith("/assets/")) {
       const body = readFileSync(join(assets, pathname.slice("/assets/".length)));
       return route.fulfill({ contentType: "text/javascript", headers: cors, body });
@@ -55,10 +56,13 @@ class ScriptedEdge {
     if (pathname !== "/api/trending") return route.fulfill({ status: 404, headers: cors });
     this.asked.push(searchParams.toString());
     const answer = this.list(searchParams);
+    if (answer === "nothing") return; // for ever
     if (answer === null) await route.abort();
     else {
       const { status = 200, headers = {}, body } = answer;
-      await route.fulfill({ status, headers: { ...cors, ...headers }, json: body });
+      const text = typeof body === "string" ? body : JSON.stringify(body);
+      const type = { "content-type": "application/json" };
+      await route.fulfill({ status, headers: { ...type, ...cors, ...headers }, body: text });
     }
     this.answered++;
   }
@@ -221,6 +225,20 @@ const made = (minutes: number) => start + minutes * 60_000;
 const element = (attributes = "") =>
   `<trendvault-list region="DE" lang="en" limit="3" ${attributes}></trendvault-list>`;
 
+/**
+ * Lets time pass on a page's clock that stands still. The element gives an answer 15 seconds of it, but answers take the
+ * machine's time: no step is as long, and before the next one the element has read what it asked for.
+ */
+async function passTime(page: Page, edge: ScriptedEdge, milliseconds: number): Promise<void> {
+  const step = 10_000;
+  for (let left = milliseconds; left > 0; left -= step) {
+    await page.clock.runFor(Math.min(step, left));
+    await page.evaluate(() => fetch(location.href)); // what was sent before it has arrived
+    while (edge.answered < edge.asked.length) await new Promise((resume) => setTimeout(resume, 1));
+    await page.evaluate(() => fetch(location.href)); // what was answered before it has been read
+  }
+}
+
 describe("in a browser, the element as time passes", () => {
   /** Opens a page with the element on a clock that stands still, and waits for its list. */
   async function open(
@@ -256,9 +274,9 @@ describe("in a browser, the element as time passes", () => {
   test("asks for a newer list after a minute, and shows it", () =>
     open(element(), async (page, edge) => {
       publish(edge);
-      await page.clock.runFor(59_000);
+      await passTime(page, edge, 59_000);
       assert.equal(edge.asked.length, 1);
-      await page.clock.runFor(20_000);
+      await passTime(page, edge, 20_000);
       await page.getByText("Title 1 of list 2").waitFor();
       assert.equal(edge.asked.length, 2);
     }));
@@ -283,12 +301,12 @@ describe("in a browser, the element as time passes", () => {
 
   test("offers a newer list, and does not replace the one that a visitor is using", () =>
     open(element(), async (page, edge) => {
-      await page.locator("trendvault-list summary").first().click();
+      await page.locator("trendvault-list summary").first().dispatchEvent("click");
       publish(edge);
-      await page.clock.runFor(76_000);
+      await passTime(page, edge, 76_000);
       await page.getByText("A new list is out.").waitFor();
       assert.equal(await page.getByText("Title 1 of list 1").count(), 1);
-      await page.getByRole("button").click();
+      await page.getByRole("button").dispatchEvent("click");
       await page.getByText("Title 1 of list 2").waitFor();
       assert.equal(await page.getByText("A new list is out.").count(), 0);
     }));
@@ -299,11 +317,7 @@ describe("in a browser, the element as time passes", () => {
         status: 500,
         body: { type: "/problems/internal", title: "…", status: 500, detail: "…" },
       });
-      for (let minute = 0; minute < 60; minute++) {
-        await page.clock.runFor(60_000);
-        while (edge.answered < edge.asked.length) await new Promise((resume) => setTimeout(resume, 1));
-        await page.evaluate(() => fetch(location.href)); // the answer was read before: the next wait has begun
-      }
+      await passTime(page, edge, hour);
       assert.ok(
         edge.asked.length >= 4 && edge.asked.length <= 10,
         `${edge.asked.length} requests in an hour`,
@@ -338,7 +352,7 @@ describe("in a browser, the element as time passes", () => {
 
   test("says why a video is where it is when a visitor asks", () =>
     open(element(), async (page) => {
-      await page.locator("trendvault-list summary").nth(1).click();
+      await page.locator("trendvault-list summary").nth(1).dispatchEvent("click");
       await page.getByText("Why video-2 is there in DE.").waitFor();
       assert.equal(await page.getByText("Why video-1").count(), 0);
     }));
@@ -358,8 +372,8 @@ describe("in a browser, the element as time passes", () => {
         .last()
         .evaluate((item) => new Promise((resume) => new IntersectionObserver(resume).observe(item)));
       publish(edge);
-      await page.clock.runFor(76_000);
-      await page.getByText("Title 2 of list 2").click();
+      await passTime(page, edge, 76_000);
+      await page.getByText("Title 2 of list 2").dispatchEvent("click");
       await setVisibility(page, "hidden");
       while (edge.told.length < 2) await new Promise((resume) => setTimeout(resume, 20));
       assert.deepEqual(edge.told, [
@@ -367,4 +381,90 @@ describe("in a browser, the element as time passes", () => {
         { token: "token-2-0", seen: 0, opened: [2] },
       ]);
     }));
+});
+
+describe("in a browser, the element without a list", () => {
+  type Failing = HTMLElement & { state: string | null };
+  const fallback = '<a href="/videos">Our videos</a>';
+  const markup = (attributes = "") => element(attributes).replace("></", `>${fallback}</`);
+  const stateOf = (page: Page) => page.locator("trendvault-list").evaluate((list) => (list as Failing).state);
+
+  /** Opens a page whose list is answered with this, and gives what it says in the console and in events. */
+  async function open(
+    answer: ReturnType<ScriptedEdge["list"]>,
+    html: string,
+    run: (page: Page, edge: ScriptedEdge, said: string[]) => Promise<void>,
+  ) {
+    const hosts = [new URL(scriptedAddress).host];
+    await visit("http://partner.localhost", { hosts, errors: [/./] }, async ({ page }) => {
+      await page.clock.install({ time: start - hour });
+      await page.clock.pauseAt(start);
+      const said: string[] = [];
+      page.on("console", (message) => said.push(message.text()));
+      await page.addInitScript(() =>
+        addEventListener("trendvault-failure", (event) => {
+          const { state, error } = (event as unknown as CustomEvent<{ state: string; error: Error }>).detail;
+          console.log(`failure ${state}: ${error.message}`);
+        }),
+      );
+      const edge = new ScriptedEdge();
+      edge.list = () => answer;
+      await edge.serve(page, html);
+      await run(page, edge, said);
+    });
+  }
+
+  test("says that it loads, gives up after 15 seconds, shows what stands inside it, and tries again", () =>
+    open("nothing", markup(), async (page, edge, said) => {
+      await page.getByText("Loading…").waitFor();
+      assert.equal(await stateOf(page), "loading");
+      assert.ok(!(await page.getByText("Our videos").isVisible()));
+      while (edge.asked.length === 0) await new Promise((resume) => setTimeout(resume, 1)); // its time has begun
+      await page.clock.runFor(15_000);
+      await page.getByText("This could not be loaded.").waitFor();
+      assert.ok(await page.getByText("Our videos").isVisible());
+      assert.equal(await stateOf(page), "unavailable");
+      assert.match(said.join(), /failure unavailable: .*scripted.example.api.trending.*15 s/);
+      edge.list = () => ({ body: listOf({ made: made(0) }) });
+      await page.getByRole("button", { name: "Try again" }).dispatchEvent("click");
+      await page.getByText("Title 1 of list 1").waitFor();
+      assert.ok(!(await page.getByText("Our videos").isVisible()));
+      assert.equal(await page.getByText("This could not be loaded.").count(), 0);
+      assert.equal(await stateOf(page), "live");
+    }));
+
+  const refused = { type: "/problems/invalid-parameter", title: "…", status: 400, detail: "region: unknown" };
+  const wrong: [string, ReturnType<ScriptedEdge["list"]>, string, RegExp][] = [
+    ["a region that is none", { status: 400, body: refused }, "", /<trendvault-list>: region: unknown/],
+    [
+      "an address that is none",
+      "nothing",
+      'src="trending.example"',
+      /<trendvault-list>: .*trending\.example/,
+    ],
+  ];
+  for (const [name, answer, attributes, expected] of wrong) {
+    test(`says ${name} in the console and in an event`, () =>
+      open(answer, markup(attributes), async (page, _edge, said) => {
+        await page.getByText("This could not be loaded.").waitFor();
+        assert.equal(await stateOf(page), "refused");
+        assert.match(said.join("\n"), expected);
+        assert.match(said.join("\n"), /failure refused/);
+        assert.ok(await page.getByText("Our videos").isVisible());
+      }));
+  }
+
+  const bare = { ...listOf(), items: [{ id: "a", rank: 1, title: "A title" }] };
+  for (const [name, body] of [
+    ["a page of HTML", "<!doctype html><title>Log in</title>"],
+    ["nothing", ""],
+    ["a list without what it shows", bare],
+  ] as const) {
+    test(`takes ${name} for no list`, () =>
+      open({ body }, markup(), async (page) => {
+        await page.getByText("This could not be loaded.").waitFor();
+        assert.equal(await stateOf(page), "unavailable");
+        assert.ok(await page.getByText("Our videos").isVisible());
+      }));
+  }
 });

@@ -6,8 +6,8 @@ import {
   randomBytes,
   sign,
 } from "node:crypto";
-import { answerLifetimes } from "@trendvault/contract/lists";
-import { readSignedFields, serializeParameters, signatureBase } from "@trendvault/contract/signature-base";
+import { edgeLifetimes } from "@trendvault/contract/lists";
+import { readSignedFields, signatureOver } from "@trendvault/contract/signature-base";
 
 /** What the origin answered to a target. */
 export type Exchange = { status: number; headers: [string, string][]; body: string };
@@ -41,11 +41,10 @@ export const keySet = JSON.stringify({
 export function signAgain(whole: WholeResponse, created = Math.floor(Date.now() / 1000)): WholeResponse {
   const { status, headers } = whole;
   if (headers.signature === undefined) return whole;
-  const parameters = serializeParameters({ created, keyid: publicKey.kid, alg: "ed25519" });
-  const base = signatureBase({ status, fields: readSignedFields(new Headers(headers)) }, parameters);
-  const signature = sign(null, Buffer.from(base), privateKey).toString("base64");
-  const signed = { "signature-input": `tv=${parameters}`, signature: `tv=:${signature}:` };
-  return { ...whole, headers: { ...headers, ...signed } };
+  const fields = readSignedFields(new Headers(headers));
+  const parameters = { created, keyid: publicKey.kid, alg: "ed25519" } as const;
+  const { base, write } = signatureOver({ status, fields }, parameters);
+  return { ...whole, headers: { ...headers, ...write(sign(null, Buffer.from(base), privateKey)) } };
 }
 
 /** A signed page without items, of a ranking that was made at that time (Unix seconds), by default just now. */
@@ -57,7 +56,7 @@ export function signedPage(target: string, now = Math.floor(Date.now() / 1000)):
     "unencoded-digest": `sha-256=:${digest}:`,
     etag: '"a"',
     "content-location": target,
-    "trendvault-cache-control": answerLifetimes,
+    "trendvault-cache-control": edgeLifetimes.answer,
     signature: "",
   };
   const signed = signAgain({ status: 200, headers, body }, now);

@@ -139,6 +139,8 @@ export type LoadOptions = {
   headers?: () => string;
 };
 
+const pauseMs = 4; // after each answer: what is tested beside the load needs the processor, too
+
 /**
  * Requests targets over keep-alive connections until it is stopped. `check` returns what is wrong with an answer,
  * or null. A connection that was closed is opened again, unless `reconnect` is false.
@@ -160,6 +162,7 @@ export function startLoad(
         result.failures.push(String(error));
         client.close();
       }
+      await Bun.sleep(pauseMs);
     }
     client.close();
   };

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { exitOf, isRunning, launch, newFolder, until } from "./machine.ts";
 
-setDefaultTimeout(60_000); // a busy machine
+setDefaultTimeout(1_200_000); // a busy machine
 
 const program = `
 import { launch, newFolder } from "${join(import.meta.dir, "machine.ts")}";

@@ -3,13 +3,12 @@ import { brotliDecompressSync } from "node:zlib";
 import {
   type BundleDocument,
   type BundleFile,
-  type BundleManifest,
   type ReadRange,
   readBundleIndex,
   readDocument,
 } from "@trendvault/contract/bundle-file";
 import { tokenMinute } from "@trendvault/contract/token";
-import { assembleOrigin, Origin, type OriginParts } from "../../api/src/origin.ts";
+import { assembleOrigin, Origin } from "../../api/src/origin.ts";
 import { readSettings } from "../../api/src/settings.ts";
 import { DatabaseBuilder, videos } from "./database.ts";
 import { testEnvironment } from "./origin-process.ts";
@@ -17,7 +16,7 @@ import { testEnvironment } from "./origin-process.ts";
 export const testTime = 1_795_171_230_000; // milliseconds, in the middle of a minute
 export const testMinute = tokenMinute(testTime);
 
-export type TestOrigin = OriginParts & {
+export type TestOrigin = Awaited<ReturnType<typeof assembleOrigin>> & {
   origin: Origin;
   /** Moves the clock on by milliseconds, and lets the origin look at it and at the database. */
   pass(milliseconds?: number): void;
@@ -117,7 +116,7 @@ export async function askIn(origin: TestOrigin, encoding: string, target = "/api
 
 /** A bundle in a file, read as the edge reads it. */
 export type OpenBundle = {
-  manifest: BundleManifest;
+  manifest: Awaited<ReturnType<typeof readBundleIndex>>["manifest"];
   read(target: string): Promise<BundleDocument | null>;
 };
 

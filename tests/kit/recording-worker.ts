@@ -70,6 +70,8 @@ async function handle(
       ...env,
       MISS_RATE_LIMITER: limiter,
       VIEWS_RATE_LIMITER: limiter,
+      VIEWS_TOKEN_RATE_LIMITER: limiter,
+      VIEWS_NETWORK_RATE_LIMITER: limiter,
       ...(env.BUNDLES && { BUNDLES: bucket }),
     },
     { waitUntil } as never,

@@ -1,21 +1,14 @@
 import { type PublicKey, type PublicKeySet, pkcs8OfSeed, toBase64url } from "@trendvault/contract/keys";
-import { answerLifetimes, lifetimesField } from "@trendvault/contract/lists";
+import { edgeLifetimes } from "@trendvault/contract/lists";
 import {
-  bundlePointerSigningInput,
   formatPointer,
   pointerSigningInput,
   type UnsignedBundlePointer,
   type UnsignedPointer,
 } from "@trendvault/contract/pointer";
 import { unencodedDigest } from "@trendvault/contract/response-signature";
-import {
-  type SignatureFields,
-  type SignedFields,
-  serializeParameters,
-  signatureBase,
-  signatureFields,
-} from "@trendvault/contract/signature-base";
-import { formatToken, type TokenClaims, tokenSigningInput } from "@trendvault/contract/token";
+import { type SignatureFields, type SignedFields, signatureOver } from "@trendvault/contract/signature-base";
+import { type TokenClaims, unsignedToken } from "@trendvault/contract/token";
 
 /** Signs responses in tests as the origin does, with a key of its own. */
 export class TestSigner {
@@ -43,7 +36,7 @@ export class TestSigner {
       etag = '"abc"',
       contentType = "application/json",
       location = "/api/trending?region=DE",
-      lifetimes = answerLifetimes,
+      lifetimes = edgeLifetimes.answer as string,
       created = 1,
     } = {},
   ): Promise<SignedFields & SignatureFields> {
@@ -54,12 +47,12 @@ export class TestSigner {
       "unencoded-digest": digest,
       etag,
       "content-location": location,
-      [lifetimesField]: lifetimes,
+      [edgeLifetimes.field]: lifetimes,
     };
-    const parameters = serializeParameters({ created, keyid: this.#kid, alg: "ed25519" });
-    const base = new TextEncoder().encode(signatureBase({ status, fields }, parameters));
-    const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", this.keyPair.privateKey, base));
-    return { ...fields, ...signatureFields(parameters, signature) };
+    const { base, write } = signatureOver({ status, fields }, { created, keyid: this.#kid, alg: "ed25519" });
+    const text = new TextEncoder().encode(base);
+    const signature = await crypto.subtle.sign("Ed25519", this.keyPair.privateKey, text);
+    return { ...fields, ...write(new Uint8Array(signature)) };
   }
 }
 
@@ -84,9 +77,9 @@ export class TestTokenSigner {
   }
 
   async sign(claims: TokenClaims): Promise<string> {
-    const input = tokenSigningInput(claims, this.#kid);
+    const { input, write } = unsignedToken(claims, this.#kid);
     const bytes = new TextEncoder().encode(input);
-    return formatToken(input, new Uint8Array(await crypto.subtle.sign("Ed25519", this.#privateKey, bytes)));
+    return write(new Uint8Array(await crypto.subtle.sign("Ed25519", this.#privateKey, bytes)));
   }
 }
 
@@ -123,9 +116,7 @@ export class TestPublicationSigner {
   }
 
   signBundlePointer(pointer: Pointed<UnsignedBundlePointer>): Promise<Uint8Array<ArrayBuffer>> {
-    return this.sign(
-      bundlePointerSigningInput({ store: testStoreName, ...pointer, kid: this.publicKey.kid }),
-    );
+    return this.sign(pointerSigningInput({ store: testStoreName, ...pointer, kid: this.publicKey.kid }));
   }
 
   /** A document of any text, for what no writer signs. */

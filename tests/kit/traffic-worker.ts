@@ -87,7 +87,13 @@ async function sendMessage(
   const body = JSON.stringify({ token, seen, opened: [seen] });
   const headers = { "content-type": "text/plain" };
   const request = new Request("https://site.example/api/views", { method: "POST", headers, body });
-  const unlimited = { ...(env as object), VIEWS_RATE_LIMITER: { limit: async () => ({ success: true }) } };
+  const limiter = { limit: async () => ({ success: true }) };
+  const unlimited = {
+    ...(env as object),
+    VIEWS_RATE_LIMITER: limiter,
+    VIEWS_TOKEN_RATE_LIMITER: limiter,
+    VIEWS_NETWORK_RATE_LIMITER: limiter,
+  };
   const worker = deployed as ExportedHandler;
   const response: Response = (await worker.fetch?.(request as never, unlimited, context)) as never;
   if (response.status !== 204) result.wrong++;

@@ -53,11 +53,7 @@ describe.skipIf(missing !== null)(`with promtool${missing === null ? "" : ` (${m
 });
 
 /** Series that are there only while something is wrong. */
-const appearing = [
-  "trendvault_writer_youtube_retry_timestamp_seconds",
-  "trendvault_writer_peertube_retry_timestamp_seconds",
-  "trendvault_requests_total",
-];
+const appearing = ["trendvault_writer_source_retry_timestamp_seconds", "trendvault_requests_total"];
 
 /** What promtool reads: https://prometheus.io/docs/prometheus/latest/configuration/unit_testing_rules/ */
 function testFile({ alert, broken, quiet, firing, over = 1, also = [] }: AlertCase) {

@@ -147,12 +147,12 @@ describe.skipIf(missing !== null)(`a system that is broken${missing === null ? "
     await system.waitFor(firing("TrendVaultEdgeFallsBack"), 0);
   });
 
-  test("TrendVaultYouTubePaused: the quota is used up", async () => {
+  test("TrendVaultSourcePaused: the quota is used up", async () => {
     const reason = { error: { code: 403, message: "quota", errors: [{ reason: "quotaExceeded" }] } };
     using youTube = Bun.serve({ port: 0, fetch: () => Response.json(reason, { status: 403 }) });
     const settings = { SOURCES: "youtube", YOUTUBE_API_KEY: "x", YOUTUBE_API_URL: youTube.url.href };
     await system.parts.publisher.run(["cron"], { settings });
-    await begins("TrendVaultYouTubePaused");
+    await begins("TrendVaultSourcePaused");
   });
 
   test("TrendVaultMetricsMissing: the writer's metrics are gone", async () => {

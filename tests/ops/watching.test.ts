@@ -45,8 +45,7 @@ describe.skipIf(missing !== null)(`a watched system${missing === null ? "" : ` (
 
 /** What is there only while a platform fails, or with TLS, or after somebody has pulled. */
 const onlyAtTimes = [
-  "trendvault_writer_youtube_retry_timestamp_seconds",
-  "trendvault_writer_peertube_retry_timestamp_seconds",
+  "trendvault_writer_source_retry_timestamp_seconds",
   "probe_ssl_earliest_cert_expiry",
   "trendvault_writer_pulled_impressions_total",
   "trendvault_writer_pulled_clicks_total",

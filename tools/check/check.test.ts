@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { newFolder } from "@trendvault/kit/machine";
 import { parseOptions } from "./main.ts";
@@ -12,8 +13,8 @@ const folder = newFolder("check");
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("options", () => {
-  test("without arguments every part is checked, two suites at a time", () => {
-    expect(parseOptions([])).toMatchObject({ parts: [], jobs: 2 });
+  test("without arguments every part is checked, one suite more at a time than there are processors", () => {
+    expect(parseOptions([])).toMatchObject({ parts: [], jobs: availableParallelism() + 1 });
   });
 
   test("an unknown part is refused with the parts there are", () => {
@@ -34,10 +35,12 @@ describe("options", () => {
     expect(/ of: (.*)/.exec(usage)?.[1]?.split(", ").sort()).toEqual([...parts].sort());
   });
 
-  test("--seed is taken, and another one is drawn for each run without it", () => {
+  test("--seed is taken, the same commit draws the same without it, and long or random runs draw anew", () => {
     expect(parseOptions(["--seed", "42"])).toMatchObject({ seed: 42, long: false });
-    const drawn = new Set(Array.from({ length: 20 }, () => parseOptions(["--long"]).seed));
-    expect(drawn.size).toBeGreaterThan(15);
+    const seedsOf = (argv: string[]) => new Set(Array.from({ length: 20 }, () => parseOptions(argv).seed));
+    expect(seedsOf([]).size).toBe(1);
+    expect(seedsOf(["--long"]).size).toBeGreaterThan(1);
+    expect(seedsOf(["--seed", "random"]).size).toBeGreaterThan(1);
   });
 
   test.each(["0", "-1", "x", "1.5", "4294967296"])("--seed %s is refused", (seed) => {

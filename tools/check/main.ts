@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { countHouse } from "./count-house.ts";
@@ -61,23 +61,43 @@ export function parseOptions(argv: readonly string[]): Options {
     allowPositionals: true,
     options: {
       only: { type: "string", default: "" },
-      jobs: { type: "string", default: "2" },
+      jobs: { type: "string", default: String(availableParallelism() + 1) }, // some wait, for processes and minutes
       list: { type: "boolean", default: false },
       count: { type: "boolean", default: false },
       long: { type: "boolean", default: false },
-      seed: { type: "string", default: String(1 + Math.floor(Math.random() * largestSeed)) },
+      seed: { type: "string" },
     },
   });
   const unknown = positionals.find((part) => !parts.includes(part));
   if (unknown !== undefined) throw new Error(`Unknown part "${unknown}": expected ${parts.join(", ")}`);
   if (!/^[1-9]\d?$/.test(values.jobs)) throw new Error(`--jobs is "${values.jobs}": expected 1 to 99`);
-  const seed = /^[1-9]\d{0,9}$/.test(values.seed) ? Number(values.seed) : 0;
-  if (seed === 0 || seed > largestSeed)
-    throw new Error(`--seed is "${values.seed}": expected 1 to ${largestSeed}`);
+  const seed = values.seed === undefined ? defaultSeed(values.long) : parseSeed(values.seed);
   if (!suites.some(({ name }) => name.startsWith(values.only)))
     throw new Error(`No suite has a name that begins with "${values.only}": bin/test --list shows them`);
   const { only, list, count, long } = values;
   return { parts: positionals, only, jobs: Number(values.jobs), list, count, long, seed };
+}
+
+function parseSeed(text: string): number {
+  if (text === "random") return randomSeed();
+  const seed = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
+  if (seed === 0 || seed > largestSeed)
+    throw new Error(`--seed is "${text}": expected 1 to ${largestSeed}, or random`);
+  return seed;
+}
+
+/**
+ * The seed of the committed files, so that what was drawn before a commit was pushed is drawn of it everywhere, and
+ * each commit draws anew. Long runs look for what no run has drawn yet, and files without a repository have no commit.
+ */
+function defaultSeed(long: boolean): number {
+  const { exitCode, stdout } = Bun.spawnSync(["git", "rev-parse", "HEAD^{tree}"], { cwd: root });
+  if (long || exitCode !== 0) return randomSeed();
+  return Number.parseInt(stdout.toString().slice(0, 8), 16) || largestSeed;
+}
+
+function randomSeed(): number {
+  return 1 + Math.floor(Math.random() * largestSeed);
 }
 
 /** Where the tool cannot be had, its script says why, and so do the tests that need it, which are skipped. */

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { billOfMaterials, debianParts, npmParts, type Part, pythonParts } from "./sbom.ts";
 import { readState, type State } from "./state.ts";
@@ -24,11 +24,13 @@ async function writeFiles(
   const parts = await readParts(root);
   await Bun.$`git -C ${root} archive --format=tar.gz --prefix=${base}/ --output=${join(folder, `${base}.tar.gz`)} ${state.commit}`.quiet();
   await packClient(root, join(folder, `trendvault-client-${state.version}.tgz`));
+  const debian = await Bun.$`${join(root, "tools/release/package-debian")} ${folder} ${state.version}`.text();
   await Bun.write(join(folder, `${base}.cdx.json`), await billOfMaterials(parts, state));
   await Bun.write(join(folder, "CHANGES.md"), `${state.changes?.text ?? ""}\n`);
   const files = [
     await describe(folder, `${base}.tar.gz`, "the source, as Git has it"),
     await describe(folder, `trendvault-client-${state.version}.tgz`, "the npm package @trendvault/client"),
+    await describe(folder, basename(debian.trim()), "the Debian package"),
     await describe(folder, `${base}.cdx.json`, `the SBOM, CycloneDX 1.6: ${countParts(parts)}`),
     await describe(folder, "CHANGES.md", "what has changed, from CHANGELOG.md"),
   ];

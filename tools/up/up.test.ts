@@ -63,6 +63,7 @@ test("the edge answers, the origin behind it answers the edge only, and both sto
   expect(list.items.map((item) => item.id)).toEqual(["rising", "falling"]);
   const direct = await fetch(`http://127.0.0.1:${port}/api/trending?region=GB`);
   expect(direct.status).toBe(403);
+  await expectForThisMachineOnly(port, edgePort);
   expect((await fetch(`http://127.0.0.1:${edgePort}/cdn-cgi/explorer/`)).status).toBe(404);
   expect(existsSync(join(dirname(db), "edge/v3/observability"))).toBe(false); // it would keep whole URLs
 
@@ -130,6 +131,7 @@ test("the demo's lists have pictures, which are served here, and its page and me
   await stack.waitForOutput(`page      http://127.0.0.1:${port}/?region=`);
   const [, admin = ""] = await stack.waitForMatch(/admin {5}(\S+\/metrics)/);
   expect(await (await fetch(admin)).text()).toContain("# TYPE");
+  await expectForThisMachineOnly(port, demoPort, Number(new URL(admin).port));
   const [first] = (await getList(port)).items;
   for (const address of first?.thumbs ?? []) {
     expect(address).toStartWith(`http://127.0.0.1:${demoPort}/`);
@@ -515,4 +517,9 @@ async function fetchBuilt(url: string): Promise<Response> {
     if (response.status !== 503 && response.status !== 429) return response;
     await Bun.sleep(500);
   }
+}
+
+/** What listens on every address of the machine would answer at this one, too. */
+async function expectForThisMachineOnly(...ports: number[]): Promise<void> {
+  for (const port of ports) await expect(fetch(`http://127.0.0.2:${port}/`)).rejects.toThrow();
 }

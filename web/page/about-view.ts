@@ -1,4 +1,4 @@
-import { pagePath } from "@trendvault/contract/paths";
+import { paths } from "@trendvault/contract/paths";
 import type { About, SourceKind } from "@trendvault/contract/responses";
 import { formatsOf } from "../client/src/view/locales/locale.ts";
 import { h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
@@ -33,7 +33,7 @@ export function writeAbout(about: AboutPage): string {
 function contentOf(making: About): ViewElement[] {
   const { channel_limit: limit } = making;
   return [
-    h("p", {}, h("a", { href: pagePath }, "Back to the list")),
+    h("p", {}, h("a", { href: paths.page }, "Back to the list")),
     h("h1", {}, "How this list is made"),
     p(
       (making.impressions_counted

@@ -9,16 +9,17 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { workerPolicy } from "@trendvault/contract/page";
+import { policies } from "@trendvault/contract/page";
 import type { Assets } from "./manifest.ts";
 
 /**
  * Builds what browsers load into dist/public/, with a hash in each name, and dist/manifest.json, which names them for the
- * origin. Files of builds before stay for a month: pages that are cached somewhere name them.
+ * origin; or into another folder that is named. Files of builds before stay for a month: pages that are cached
+ * somewhere name them.
  */
 
 const folder = import.meta.dir;
-const dist = join(folder, "dist");
+const dist = Bun.argv[2] ?? join(folder, "dist");
 const assetsFolder = join(dist, "public/assets");
 const elementName = "trendvault-list.js";
 const dayMs = 24 * 60 * 60 * 1000;
@@ -136,6 +137,6 @@ function headerRules(): string {
 /service-worker.js
   Cache-Control: no-cache
   X-Content-Type-Options: nosniff
-  Content-Security-Policy: ${workerPolicy}
+  Content-Security-Policy: ${policies.worker}
 `;
 }

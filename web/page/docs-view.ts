@@ -1,5 +1,5 @@
-import { docsPolicy } from "@trendvault/contract/page";
-import { openapiPath } from "@trendvault/contract/paths";
+import { policies } from "@trendvault/contract/page";
+import { paths } from "@trendvault/contract/paths";
 import { h, toHtml } from "../client/src/view/nodes.ts";
 import type { Assets } from "./manifest.ts";
 import { headStart } from "./page-view.ts";
@@ -9,7 +9,7 @@ export function writeDocs({ swaggerCss, swaggerJs, docsJs, icon }: Assets): stri
   const head = h(
     "head",
     {},
-    headStart({ generatedAt: "", policy: docsPolicy }),
+    headStart({ generatedAt: "", policy: policies.docs }),
     h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
     h("meta", { name: "color-scheme", content: "light dark" }),
     h("title", {}, "TrendVault: the API"),
@@ -18,7 +18,7 @@ export function writeDocs({ swaggerCss, swaggerJs, docsJs, icon }: Assets): stri
     h("script", { defer: true, src: swaggerJs }),
     h("script", { type: "module", src: docsJs }), // run after it: both wait for the whole document, in order
   );
-  const link = h("a", { href: openapiPath }, "The description of the API (OpenAPI 3.1)");
+  const link = h("a", { href: paths.openapi }, "The description of the API (OpenAPI 3.1)");
   const body = h("body", {}, h("div", { id: "docs" }, h("p", {}, link)));
   return `<!doctype html>${toHtml(h("html", { lang: "en" }, head, body))}`;
 }

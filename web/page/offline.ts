@@ -1,4 +1,4 @@
-import { pageParameters, serviceWorkerPath } from "@trendvault/contract/paths";
+import { pageParameters, paths } from "@trendvault/contract/paths";
 
 type Policy = { createScriptURL(url: string): string };
 type Factory = { createPolicy(name: string, rules: Policy): Policy };
@@ -7,8 +7,8 @@ type Factory = { createPolicy(name: string, rules: Policy): Policy };
 export async function keepOffline(): Promise<void> {
   if (!("serviceWorker" in navigator)) return;
   const { trustedTypes } = globalThis as { trustedTypes?: Factory };
-  const policy = trustedTypes?.createPolicy("trendvault", { createScriptURL: () => serviceWorkerPath });
-  await navigator.serviceWorker.register(policy?.createScriptURL("") ?? serviceWorkerPath);
+  const policy = trustedTypes?.createPolicy("trendvault", { createScriptURL: () => paths.serviceWorker });
+  await navigator.serviceWorker.register(policy?.createScriptURL("") ?? paths.serviceWorker);
   // This page came before the worker was there.
   const cache = await caches.open(offlineCache);
   const loaded = performance.getEntriesByType("resource").map(({ name }) => name);

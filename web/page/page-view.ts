@@ -1,4 +1,4 @@
-import { defaultLimit, defaultWindow, windowHours, windows } from "@trendvault/contract/lists";
+import { defaultWindow, listLengths, windowHours, windows } from "@trendvault/contract/lists";
 import {
   type FeedForm,
   feedUrl,
@@ -9,7 +9,7 @@ import {
   pageLanguages,
   pageUrl,
 } from "@trendvault/contract/page";
-import { aboutPath, docsPath } from "@trendvault/contract/paths";
+import { paths } from "@trendvault/contract/paths";
 import { ownRegions, type Region, regions } from "@trendvault/contract/regions";
 import { type List, listView } from "../client/src/view/list-view.ts";
 import { type Formats, fill, type Messages, nameWindow } from "../client/src/view/locales/locale.ts";
@@ -98,7 +98,7 @@ function mainView(page: Page): ViewElement {
           window,
           category,
           lang: page.language,
-          limit: defaultLimit,
+          limit: listLengths.defaultPage,
           fields: "chart",
           manual: true,
         },
@@ -124,8 +124,11 @@ function ownLanguages(): Pick<PageData, "languages"> {
   return { languages: Object.fromEntries(ownRegions.regions.map(({ code }) => [code, mainLanguage(code)])) };
 }
 
+/** The parts that change with the list: the page's script makes them anew. */
+export const pageParts = { header: headerView, asOf: asOfView, more: moreLink, foot: footView };
+
 /** What is shown, and the pickers: links and a form that work without scripts. Each link is a canonical URL. */
-export function headerView(shell: Shell): ViewElement {
+function headerView(shell: Shell): ViewElement {
   const { query, messages, formats } = shell;
   return h(
     "header",
@@ -217,14 +220,14 @@ export function titleOf({ messages, formats, query }: Pick<Shell, "messages" | "
 }
 
 /** When the list was made (RFC 3339), in words that say so. */
-export function asOfView(generatedAt: string, text: string, messages: Messages): ViewElement {
+function asOfView(generatedAt: string, text: string, messages: Messages): ViewElement {
   const [before = "", after = ""] = fill(messages.listOf, { time: "\n" }).split("\n");
   const time = h("time", { datetime: generatedAt }, text);
   return h("p", { class: "as-of", id: "as-of" }, before, time, after);
 }
 
 /** The link to the next ranks of the same generation; null at the end of the list. `next` is the list's. */
-export function moreLink(
+function moreLink(
   next: string | null,
   { query, messages }: Pick<Shell, "query" | "messages">,
 ): ViewElement | null {
@@ -235,7 +238,7 @@ export function moreLink(
 }
 
 /** What is sent and what is not, how the list is made, its feeds, other languages. */
-export function footView(shell: Shell): ViewElement {
+function footView(shell: Shell): ViewElement {
   const { messages, thumbHosts, sendsViews } = shell;
   const hosts = thumbHosts.join(", ");
   return h(
@@ -244,10 +247,10 @@ export function footView(shell: Shell): ViewElement {
     h(
       "p",
       { class: "links" },
-      h("a", { href: aboutPath }, messages.howMade),
+      h("a", { href: paths.aboutPage }, messages.howMade),
       h("a", { href: feedUrlOf(shell, "atom"), type: "application/atom+xml" }, `${messages.feed} (Atom)`),
       h("a", { href: feedUrlOf(shell, "json"), type: "application/feed+json" }, `${messages.feed} (JSON)`),
-      h("a", { href: docsPath }, "API"),
+      h("a", { href: paths.docs }, "API"),
     ),
     h("p", {}, sendsViews ? messages.sends : messages.sendsNothing, " ", messages.noCookies),
     hosts === "" ? null : h("p", {}, fill(messages.foreignThumbs, { hosts })),

@@ -2,19 +2,19 @@ import { defaultWindow } from "@trendvault/contract/lists";
 import { type PageQuery, pageLanguageOf, pageUrl } from "@trendvault/contract/page";
 import { useRegions } from "@trendvault/contract/regions";
 import { defineList } from "../client/src/element/trendvault-list.ts";
-import type { TrendvaultList } from "../client/src/element.ts"; // also the type of its tag and events
+import type { Failure, TrendvaultList } from "../client/src/element.ts"; // also the type of its tag and events
 import { toDom } from "../client/src/view/dom.ts";
 import { loadMessages } from "../client/src/view/locales/load.ts";
 import { fill, formatsOf } from "../client/src/view/locales/locale.ts";
 import { h, type ViewElement } from "../client/src/view/nodes.ts";
 import { keepOffline } from "./offline.ts";
-import { asOfView, footView, headerView, moreLink, type PageData, type Shell, titleOf } from "./page-view.ts";
+import { type PageData, pageParts, type Shell, titleOf } from "./page-view.ts";
 
 type Parts = { list: TrendvaultList; notice: Element; data: PageData };
 
 const refreshSeconds = 60;
+const pagesByThemselves = 3; // further ones are shown when they are asked for, so that the foot can be reached
 const oldSeconds = 150; // a fresh page is younger: longer than caches keep it, it is asked at once whether there is a newer one
-const staleSeconds = 900; // the edge serves older lists only while the origin fails
 
 /** The page with its scripts: pickers without reload, further ranks, newer lists, and what is said when something fails. */
 class LivePage {
@@ -22,7 +22,7 @@ class LivePage {
   readonly #data: PageData;
   readonly #notice: Notice;
   readonly #page: ShownPage;
-  readonly #nearEnd = new IntersectionObserver((entries) => this.#onNearEnd(entries), {
+  readonly #nearEnd = new IntersectionObserver((entries) => void this.#onNearEnd(entries), {
     rootMargin: "800px",
   });
   readonly #choice = new RegionChoice((form) => this.#onChoice(form));
@@ -30,6 +30,10 @@ class LivePage {
   #shell: Shell | undefined;
   #shown: Shell | undefined;
   #turn = 0;
+  #shownByThemselves = 0;
+  #isMoreAsked = false;
+  /** Whether the list is that of the address. */
+  #isSettled = true;
   #retry = () => void this.#refresh();
 
   constructor({ list, notice, data }: Parts) {
@@ -40,6 +44,7 @@ class LivePage {
   }
 
   async start(): Promise<void> {
+    history.scrollRestoration = "manual"; // further ranks have to be there first
     const region = this.#list.getAttribute("region") ?? "";
     useRegionsOf(this.#data);
     this.#shell = await readShell(readQuery(new URL(location.href), region), this.#data);
@@ -47,6 +52,7 @@ class LivePage {
     this.#listen();
     this.#page.showAge(this.#shell);
     this.#watchEnd();
+    void this.#restorePlace();
     setInterval(() => this.#shell && this.#page.showAge(this.#shell), 30_000);
     setInterval(() => document.visibilityState === "visible" && void this.#refresh(), refreshSeconds * 1000);
     if (!navigator.onLine) this.#sayFailure("offline");
@@ -56,23 +62,32 @@ class LivePage {
   #listen(): void {
     document.addEventListener("click", (event) => this.#onClick(event));
     this.#choice.listen();
+    let timer: ReturnType<typeof setTimeout>;
+    addEventListener("scroll", () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => this.#keepPlace(), 100); // browsers allow it a few times a second
+    });
+    addEventListener("pagehide", () => this.#keepPlace());
     addEventListener("popstate", () => {
-      if (this.#isShown(new URL(location.href))) return; // only the fragment has changed: a link within the page
+      clearTimeout(timer);
+      // Only the fragment has changed: a link within the page.
+      if (this.#isShown(new URL(location.href)) && this.#isSettled) return void this.#restorePlace();
       this.#choice.forget();
       void this.#go(new URL(location.href), { isNew: false });
     });
     addEventListener("offline", () => this.#sayFailure("offline"));
     addEventListener("online", () => void this.#refresh());
-    this.#list.addEventListener("trendvault-list", ({ detail }) => this.#onList(detail.state));
+    this.#list.addEventListener("trendvault-list", () => this.#onList());
     this.#list.addEventListener("trendvault-newer", () => this.#sayNewer());
     this.#list.addEventListener("trendvault-failure", ({ detail }) => this.#sayFailure(detail.state));
   }
 
   #onClick(event: MouseEvent): void {
+    this.#keepPlace(); // also of a link to another page, which may be gone before it could be kept
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
     if (link === null || !isPlain || event.defaultPrevented) return;
-    if (link.rel === "next") void this.#list.loadNext();
+    if (link.rel === "next") void this.#showMore();
     else if (link.hasAttribute("data-pick")) void this.#go(new URL(link.href), { isNew: true });
     else return;
     event.preventDefault();
@@ -85,23 +100,59 @@ class LivePage {
 
   /** Shows the page of a URL. When its list cannot be read, the page stays as it was. */
   async #go(url: URL, { isNew }: { isNew: boolean }): Promise<void> {
+    if (isNew) this.#keepPlace();
     const turn = ++this.#turn;
+    this.#isSettled = false;
     this.#retry = () => void this.#go(url, { isNew });
+    const isShown = await this.#replaceList(url, { isNew, turn });
+    if (turn !== this.#turn) return;
+    this.#isSettled = isShown || isNew; // else the list of another address is still shown
+    if (isShown && isNew) scrollTo(0, 0);
+    else if (isShown) await this.#restorePlace();
+  }
+
+  /** @returns whether the list of the URL is shown */
+  async #replaceList(url: URL, { isNew, turn }: { isNew: boolean; turn: number }): Promise<boolean> {
     const query = readQuery(url, this.#list.getAttribute("region") ?? "");
     const shell = await readShell(query, this.#data).catch(() => null);
-    if (turn !== this.#turn || shell === null) return;
+    if (turn !== this.#turn || shell === null) return false;
     this.#use(shell);
     const isShown = await this.#list.load();
     if (isShown) this.#shown = shell;
-    if (turn !== this.#turn || this.#shown === undefined) return;
+    if (turn !== this.#turn || this.#shown === undefined) return false;
     if (isShown) {
+      this.#shownByThemselves = 0;
       this.#retry = () => void this.#refresh();
-      if (isNew) history.pushState(null, "", pageUrl(query));
+      if (isNew) history.pushState({ count: 0, id: "", top: 0, y: 0 } satisfies Place, "", pageUrl(query));
     } else this.#use(this.#shown);
     this.#choice.end(); // a choice that was made while the list was loading would be lost with the picker of before
     this.#page.showShell(this.#shown); // where nothing new is shown, for the control that was used
     this.#watchEnd();
-    if (isShown && isNew) scrollTo(0, 0);
+    return isShown;
+  }
+
+  /** Keeps with the entry of the browser's history where in the list the visitor is. */
+  #keepPlace(): void {
+    if (this.#isSettled) history.replaceState(this.#page.place, "");
+  }
+
+  /** Shows as many ranks as there were when the visitor left the entry of the browser's history, and the same of them. */
+  async #restorePlace(): Promise<void> {
+    const place = history.state as Place | null;
+    if (place === null) return;
+    const turn = this.#turn;
+    this.#isSettled = false;
+    this.#isMoreAsked = true;
+    const moved = new AbortController(); // by a visitor, who goes on from where the page is
+    for (const type of ["wheel", "touchstart", "pointerdown", "keydown"])
+      addEventListener(type, () => moved.abort(), { passive: true, signal: moved.signal });
+    const isWanted = () => turn === this.#turn && !moved.signal.aborted;
+    while (this.#page.place.count < place.count && (await this.#list.loadNext(isWanted)));
+    this.#isMoreAsked = false;
+    if (turn !== this.#turn) return;
+    this.#isSettled = true;
+    if (isWanted()) this.#page.scrollTo(place);
+    moved.abort();
   }
 
   #isShown(url: URL): boolean {
@@ -122,13 +173,20 @@ class LivePage {
     }
   }
 
-  #onList(state: "live" | "stale" | "fallback"): void {
-    const { messages, formats } = this.#shell ?? {};
-    if (this.#shell === undefined || messages === undefined || formats === undefined) return;
+  #onList(): void {
+    if (this.#shell === undefined) return;
     this.#page.showList(this.#shell);
     this.#watchEnd();
-    if (state === "live") this.#notice.clear("newer", "failure", "stale");
-    else this.#notice.show("stale", fill(messages[state], { age: formats.ago(this.#page.ageSeconds) }));
+    this.#notice.clear("newer", "failure");
+    this.#sayState(this.#shell);
+  }
+
+  /** Says of the list what is unusual, for as long as it is shown. */
+  #sayState({ messages, formats }: Shell): void {
+    const { state } = this.#list;
+    if (state === "stale" || state === "fallback")
+      this.#notice.show("stale", fill(messages[state], { age: formats.ago(this.#page.ageSeconds) }));
+    else this.#notice.clear("stale");
   }
 
   #sayNewer(): void {
@@ -143,7 +201,7 @@ class LivePage {
     });
   }
 
-  #sayFailure(state: "offline" | "unavailable" | "unverified"): void {
+  #sayFailure(state: Failure): void {
     const { messages, formats } = this.#shown ?? {};
     if (messages === undefined || formats === undefined) return;
     const age = formats.ago(this.#page.ageSeconds);
@@ -160,13 +218,9 @@ class LivePage {
     this.#list.addEventListener("trendvault-failure", onFailure, { once: true });
     const isNewer = await this.#list.refresh();
     this.#list.removeEventListener("trendvault-failure", onFailure);
-    if (hasFailed || isNewer || this.#shell === undefined) return;
+    if (hasFailed || isNewer || this.#shell === undefined || !navigator.onLine) return; // offline since it was asked
     this.#notice.clear("failure");
-    const { messages, formats } = this.#shell;
-    const { ageSeconds } = this.#page;
-    if (ageSeconds > staleSeconds)
-      this.#notice.show("stale", fill(messages.stale, { age: formats.ago(ageSeconds) }));
-    else this.#notice.clear("stale");
+    this.#sayState(this.#shell);
   }
 
   #watchEnd(): void {
@@ -175,8 +229,25 @@ class LivePage {
     if (more !== null) this.#nearEnd.observe(more);
   }
 
-  #onNearEnd(entries: IntersectionObserverEntry[]): void {
-    if (entries.some(({ isIntersecting }) => isIntersecting)) void this.#list.loadNext();
+  async #onNearEnd(entries: IntersectionObserverEntry[]): Promise<void> {
+    const isNear = entries.some(({ isIntersecting }) => isIntersecting);
+    if (!isNear || this.#shownByThemselves >= pagesByThemselves) return;
+    if (await this.#list.loadNext(() => this.#mayGrow)) this.#shownByThemselves++;
+  }
+
+  /** Whether further ranks may be added: not above a foot that somebody looks at, unless they were asked for. */
+  get #mayGrow(): boolean {
+    const foot = document.getElementById("foot");
+    return this.#isMoreAsked || foot === null || foot.getBoundingClientRect().top >= innerHeight;
+  }
+
+  async #showMore(): Promise<void> {
+    const link = document.getElementById("more");
+    link?.classList.add("loading"); // now, and not when the ranks are there: what a visitor asks for may move
+    this.#isMoreAsked = true;
+    await this.#list.loadNext();
+    this.#isMoreAsked = false;
+    link?.classList.remove("loading");
   }
 }
 
@@ -207,6 +278,9 @@ async function readShell(query: PageQuery, data: PageData): Promise<Shell> {
   return { ...data, query, language, messages: await loadMessages(language), formats: formatsOf(language) };
 }
 
+/** Where in a list a visitor is: the video at the upper edge, how far from that, and of how many ranks. */
+type Place = { count: number; id: string; top: number; y: number };
+
 /** The parts of the document around the list. */
 class ShownPage {
   readonly #list: TrendvaultList;
@@ -221,13 +295,31 @@ class ShownPage {
     return generatedAt === undefined ? 0 : Math.max(0, (Date.now() - Date.parse(generatedAt)) / 1000);
   }
 
+  get place(): Place {
+    const items = this.#items;
+    const first = items.find((item) => item.getBoundingClientRect().bottom > 0);
+    const top = first?.getBoundingClientRect().top ?? 0;
+    return { count: items.length, id: first === undefined ? "" : idOf(first), top, y: scrollY };
+  }
+
+  /** Scrolls to the video of a place; to the same distance from the top where it is not in the list any more. */
+  scrollTo({ id, top, y }: Place): void {
+    const item = y === 0 ? undefined : this.#items.find((each) => idOf(each) === id);
+    if (item === undefined) scrollTo(0, y);
+    else scrollBy(0, item.getBoundingClientRect().top - top);
+  }
+
+  get #items(): Element[] {
+    return [...(this.#list.shadowRoot?.querySelectorAll("li") ?? [])];
+  }
+
   /** Shows another page's head and foot. What had the focus has it again. */
   showShell(shell: Shell): void {
     const focused = document.activeElement;
     document.documentElement.lang = shell.language;
     document.title = titleOf(shell);
-    replace("header", headerView(shell));
-    replace("foot", footView(shell));
+    replace("header", pageParts.header(shell));
+    replace("foot", pageParts.foot(shell));
     this.showList(shell);
     if (document.activeElement !== focused) findAgain(focused)?.focus();
   }
@@ -238,7 +330,7 @@ class ShownPage {
     if (list === null) return;
     this.showAge(shell);
     document.getElementById("more")?.remove();
-    const link = moreLink(list.next, shell);
+    const link = pageParts.more(list.next, shell);
     if (link !== null) this.#list.after(toDom(link, document));
   }
 
@@ -248,9 +340,13 @@ class ShownPage {
     const text = `${formats.localTime(generatedAt)} (${formats.ago(this.ageSeconds)})`;
     const shown = document.querySelector<HTMLTimeElement>("#as-of time");
     if (shown?.textContent !== text || shown.dateTime !== generatedAt) {
-      replace("as-of", asOfView(generatedAt, text, messages));
+      replace("as-of", pageParts.asOf(generatedAt, text, messages));
     }
   }
+}
+
+function idOf(item: Element): string {
+  return item.querySelector("[data-id]")?.getAttribute("data-id") ?? "";
 }
 
 function replace(id: string, view: ViewElement): void {

@@ -21,7 +21,6 @@ use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
 use Throwable;
-use TrendVault\Writer\Cli\ExitCode;
 
 /** The commands, and the only place where failures become messages and exit codes. */
 final class Application extends ConsoleApplication

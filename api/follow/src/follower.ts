@@ -13,7 +13,7 @@ import {
 } from "@trendvault/contract/pointer";
 import type { Logger } from "../../src/log.ts";
 import { FollowFailure } from "./failure.ts";
-import { checkGenerationFile, downloadObject, unpack } from "./generation-file.ts";
+import { fetchGenerationFile } from "./generation-file.ts";
 import { type LocalFile, readRemovals } from "./local-file.ts";
 import type { Accepted, Memory } from "./memory.ts";
 import type { Metrics } from "./metrics.ts";
@@ -142,10 +142,8 @@ export class Follower {
     const path = join(local.workFolder, `${generation}-${file.sha256}.db`);
     const packed = `${path}.gz`;
     try {
-      const name = objectNames.generation({ generation, sha256: file.sha256 });
-      await downloadObject(store, { name, ...file }, { path: packed, signal: this.#limited(signal) });
-      await unpack(packed, path);
-      checkGenerationFile(path, generation);
+      const pointer = { generation, file };
+      await fetchGenerationFile(store, pointer, { packed, path, signal: this.#limited(signal) });
       return path;
     } catch (error) {
       rmSync(path, { force: true });

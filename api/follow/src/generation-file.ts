@@ -3,12 +3,27 @@ import { closeSync, createReadStream, createWriteStream, openSync, readSync } fr
 import { open, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { objectNames, type Pointer } from "@trendvault/contract/pointer";
 import { supportedSchemaVersion } from "../../src/database/schema-version.ts";
 import { FollowFailure, localFailure } from "./failure.ts";
 import type { ObjectStore } from "./stores.ts";
 
+/**
+ * Downloads, unpacks and checks the generation that a pointer names. @throws FollowFailure; the caller deletes the files
+ */
+export async function fetchGenerationFile(
+  store: ObjectStore,
+  { generation, file }: Pick<Pointer, "generation" | "file">,
+  { packed, path, signal }: { packed: string; path: string; signal: AbortSignal },
+): Promise<void> {
+  const name = objectNames.generation({ generation, sha256: file.sha256 });
+  await downloadObject(store, { name, ...file }, { path: packed, signal });
+  await unpack(packed, path);
+  checkGenerationFile(path, generation);
+}
+
 /** Checks that a file is one whole generation that this program and its origin can read. @throws FollowFailure */
-export function checkGenerationFile(path: string, generation: number): void {
+function checkGenerationFile(path: string, generation: number): void {
   requireRollbackMode(path);
   let database: Database | null = null;
   try {
@@ -81,7 +96,7 @@ type ExpectedObject = { name: string; sha256: string; bytes: number };
  *
  * @throws FollowFailure, which leaves a part of the file
  */
-export async function downloadObject(
+async function downloadObject(
   store: ObjectStore,
   { name, sha256, bytes }: ExpectedObject,
   { path, signal }: { path: string; signal: AbortSignal },
@@ -145,7 +160,7 @@ const largestRatio = 32;
 const smallestLimit = 64 * 1024 * 1024; // bytes: for small files, which are mostly empty pages
 
 /** Unpacks a gzip file beside itself. @throws FollowFailure when it is none, or makes an unlikely large one */
-export async function unpack(packed: string, path: string): Promise<void> {
+async function unpack(packed: string, path: string): Promise<void> {
   const limit = Math.max(smallestLimit, (await stat(packed)).size * largestRatio);
   const bounded = async function* (chunks: AsyncIterable<Buffer>) {
     let bytes = 0;

@@ -1,4 +1,5 @@
 import { gunzipSync } from "node:zlib";
+import type { PublicKeySet } from "@trendvault/contract/keys";
 import {
   hashPointer,
   longestPointer,
@@ -9,6 +10,30 @@ import {
 } from "@trendvault/contract/pointer";
 import { FollowFailure } from "./failure.ts";
 import { type ObjectStore, readWhole } from "./stores.ts";
+
+/**
+ * Whether a store's history is whole, from the newest pointer back to the first, and what there is to say of it, a line
+ * each. `name`: what its writer calls the store; `kept`: pointers that somebody has kept, one a line. With `isRead` each file with lists is downloaded and hashed.
+ *
+ * @throws FollowFailure
+ */
+export async function verifyHistory(
+  store: ObjectStore,
+  { name, keys, kept, isRead }: { name: string; keys: PublicKeySet; kept: string; isRead: boolean },
+): Promise<{ isWhole: boolean; lines: string[] }> {
+  const reader = { keys, store: name, now: Date.now() / 1000 };
+  const signal = () => AbortSignal.timeout(timeoutSeconds * 1000);
+  let found = await collectPointers(store, signal());
+  let chain = await checkChain(found, reader);
+  if (chain.break !== null) {
+    found = await collectPointers(store, signal()); // the writer may have put pointers into a pack meanwhile
+    chain = await checkChain(found, reader);
+  }
+  const data = await checkData(store, chain.pointers, { isRead, signal });
+  return reportHistory(chain, { ...found, data, lost: await findLost(chain, kept) });
+}
+
+const timeoutSeconds = 600;
 
 /** A pointer as it was found. Nothing of it is verified. */
 type FoundPointer = { bytes: Uint8Array<ArrayBuffer>; sha256: string; name: string };
@@ -26,7 +51,7 @@ const largestPack = 64 * 1024 * 1024; // bytes, also unpacked: a day of a pointe
 const atOnce = 16;
 
 /** Reads every pointer of a store, loose or in packs. @throws FollowFailure */
-export async function collectPointers(store: ObjectStore, signal: AbortSignal): Promise<FoundPointers> {
+async function collectPointers(store: ObjectStore, signal: AbortSignal): Promise<FoundPointers> {
   const found: FoundPointers = { current: null, byGeneration: new Map(), packs: 0, strange: [] };
   const current = await readObject(store, objectNames.current, { largest: longestPointer, signal });
   if (current !== null) found.current = await describe(current, objectNames.current);
@@ -117,7 +142,7 @@ type Chain = {
 };
 
 /** Follows the chain from current.json back to the first pointer. */
-export async function checkChain(found: FoundPointers, reader: PointerReader): Promise<Chain> {
+async function checkChain(found: FoundPointers, reader: PointerReader): Promise<Chain> {
   const chain: Chain = { pointers: [], hashes: new Set(), break: null, aside: 0 };
   let pointer = found.current;
   let next: Wanted | null = null;
@@ -213,7 +238,7 @@ type DataCounts = {
 };
 
 /** Counts the data objects of a chain, newest first; with `isRead`, each one is downloaded and hashed. @throws FollowFailure */
-export async function checkData(
+async function checkData(
   store: ObjectStore,
   pointers: readonly Pointer[],
   { isRead, signal }: { isRead: boolean; signal: () => AbortSignal },
@@ -259,7 +284,7 @@ function nameOf({ generation, file }: Pointer): string {
 }
 
 /** The first of the pointers that somebody has kept, one a line, that is not in the chain as it is. */
-export async function findLost(chain: Chain, kept: string): Promise<Break | null> {
+async function findLost(chain: Chain, kept: string): Promise<Break | null> {
   for (const line of kept.split("\n").filter((text) => text.trim() !== "")) {
     const sha256 = await hashPointer(new TextEncoder().encode(line));
     if (chain.hashes.has(sha256)) continue;
@@ -279,7 +304,7 @@ function describeKept({ published_at, file }: Pointer): string {
 }
 
 /** What verify-history says, a line each. */
-export function reportHistory(
+function reportHistory(
   chain: Chain,
   {
     data,

@@ -6,7 +6,7 @@ import { supportedSchemaVersion } from "../../src/database/schema-version.ts";
 import type { Logger } from "../../src/log.ts";
 import { FollowFailure, localFailure } from "./failure.ts";
 import { readSchemaVersion, requireWhole } from "./generation-file.ts";
-import type { Accepted, Memory, RemovalRow, Removals } from "./memory.ts";
+import type { Accepted, Memory, Removals } from "./memory.ts";
 
 /** Generations of one store that go into the file together. */
 type NewGenerations = {
@@ -401,7 +401,9 @@ export function readRemovals(path: string): Removals {
   const database = new Database(path, { readonly: true, strict: true });
   try {
     const rows = database
-      .query<RemovalRow, []>("SELECT kind, name, reason, removed_at FROM removals ORDER BY kind, name")
+      .query<Removals["rows"][number], []>(
+        "SELECT kind, name, reason, removed_at FROM removals ORDER BY kind, name",
+      )
       .all();
     return { rows, version: readVersion(database) };
   } finally {

@@ -6,7 +6,7 @@ import { Follower } from "./follower.ts";
 import { LocalFile } from "./local-file.ts";
 import { Memory } from "./memory.ts";
 import { Metrics } from "./metrics.ts";
-import { type CommandLine, readKeys, readSettings, type Settings } from "./settings.ts";
+import { readKeys, readSettings, type Settings } from "./settings.ts";
 import { countedStore, openStore } from "./stores.ts";
 
 const metricsSeconds = 5;
@@ -112,7 +112,7 @@ async function writeMetrics({ metricsFile }: Settings, metrics: Metrics, log: Lo
 }
 
 /** Reads the command line of bin/follow. @throws Error that says what was expected */
-function parseOptions(argv: readonly string[]): CommandLine {
+function parseOptions(argv: readonly string[]) {
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,

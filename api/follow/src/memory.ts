@@ -5,7 +5,7 @@ import { FollowFailure, localFailure } from "./failure.ts";
 /** The last pointer that was accepted from a store, and what of its generation is merged with that of others. */
 export type Accepted = { pointer: Pointer; sha256: string; text: string };
 export type Removals = { rows: RemovalRow[]; version: number };
-export type RemovalRow = { kind: string; name: string; reason: string; removed_at: number };
+type RemovalRow = { kind: string; name: string; reason: string; removed_at: number };
 
 /**
  * What must outlast this process: how far each store was, so that nothing older is taken again. A SQLite file beside

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder } from "@trendvault/kit/machine";
-import { type CommandLine, readSettings } from "./settings.ts";
+import { readSettings } from "./settings.ts";
 
 const key = { kty: "OKP", crv: "Ed25519", kid: "AAAAAAAA", x: "AAAA", purpose: "publications" };
 const good = {
@@ -14,7 +14,7 @@ const good = {
   FOLLOW_JWKS: JSON.stringify({ keys: [key] }),
 };
 
-const nothing: CommandLine = {
+const nothing: Parameters<typeof readSettings>[0] = {
   stores: [],
   database: null,
   metrics: null,

@@ -1,9 +1,9 @@
-import { isPublicationKey, type PublicKeySet } from "@trendvault/contract/keys";
+import { isKeyFor, type PublicKeySet } from "@trendvault/contract/keys";
 import { type Environment, readSecret, readSettingFile } from "../../src/key-files.ts";
-import { type NamedStore, nameStores, parseAddress, type S3Options } from "./stores.ts";
+import { nameStore, type openStore } from "./stores.ts";
 
 /** What the command line says; null where it says nothing. */
-export type CommandLine = {
+type CommandLine = {
   stores: string[];
   database: string | null;
   metrics: string | null;
@@ -12,8 +12,8 @@ export type CommandLine = {
 };
 
 export type Settings = {
-  stores: NamedStore[];
-  s3: S3Options | null;
+  stores: ReturnType<typeof nameStore>[];
+  s3: Parameters<typeof openStore>[1];
   /** A JWK set, or `file:PATH`. */
   keys: string;
   database: string;
@@ -60,7 +60,7 @@ export function readSettings(line: CommandLine, env: Environment): Settings {
 }
 
 /** Where S3 is, and the key to it. @throws Error */
-export function readS3(env: Environment): S3Options {
+export function readS3(env: Environment) {
   const endpoint = required(
     "S3_ENDPOINT_URL",
     env.S3_ENDPOINT_URL,
@@ -88,16 +88,19 @@ export function readKeySetting({ FOLLOW_JWKS: text }: Environment): string {
   return text;
 }
 
-function readStores(named: readonly string[], env: Environment): NamedStore[] {
+function readStores(named: readonly string[], env: Environment): Settings["stores"] {
   const texts = named.length > 0 ? named : (env.FOLLOW_URLS ?? "").split(",").map((text) => text.trim());
   if (texts.length === 1 && texts[0] === "")
     throw new Error(
       "FOLLOW_URLS: missing. Name the store: bin/follow s3://bucket/prefix, or set FOLLOW_URLS",
     );
-  const stores = texts.map(parseAddress);
+  const names = env.FOLLOW_NAMES?.split(",").map((name) => name.trim());
+  if (names !== undefined && names.length !== texts.length)
+    throw new Error(`FOLLOW_NAMES: expected a name for each of ${texts.length} stores, comma-separated`);
+  const stores = texts.map((text, index) => nameStore(text, names?.[index]));
   const twice = stores.find((store, index) => stores.findIndex(({ text }) => text === store.text) < index);
   if (twice !== undefined) throw new Error(`FOLLOW_URLS: ${twice.text} is named twice`);
-  return nameStores(stores, env.FOLLOW_NAMES);
+  return stores;
 }
 
 function readKey(name: string, env: Environment): string {
@@ -129,7 +132,9 @@ function readNumber(name: string, value: string | undefined, { unit, usual, leas
  */
 export function readKeys(setting: string): PublicKeySet {
   const path = setting.startsWith("file:") ? setting.slice("file:".length) : null;
-  const keys = parseKeys(path === null ? setting : readText(path)).filter(isPublicationKey);
+  const keys = parseKeys(path === null ? setting : readText(path)).filter((key) =>
+    isKeyFor("publications", key),
+  );
   if (keys.length > 0) return { keys };
   throw new Error(
     `FOLLOW_JWKS${path === null ? "" : `=${setting}`}: expected a JWK set with a key whose purpose is publications, as writer publication-keys prints it`,

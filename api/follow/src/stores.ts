@@ -51,8 +51,7 @@ type StoreAddress =
   | { kind: "s3"; text: string; bucket: string; prefix: string }
   | { kind: "folder"; text: string };
 
-/** Reads `s3://bucket`, `s3://bucket/prefix`, or the path of a folder. @throws Error that says what was expected */
-export function parseAddress(text: string): StoreAddress {
+function parseAddress(text: string): StoreAddress {
   if (!/^[a-z0-9]+:\/\//i.test(text)) {
     if (text === "") throw new Error('"" is no store: expected s3://bucket/prefix, or the path of a folder');
     return { kind: "folder", text };
@@ -74,22 +73,16 @@ export function openStore(address: StoreAddress, s3: S3Options | null): ObjectSt
 }
 
 /** A store, with what its writer calls it in the pointers. */
-export type NamedStore = StoreAddress & { name: string };
+type NamedStore = StoreAddress & { name: string };
 
 /**
- * Gives each store its name: of `setting`, which has one for each, comma-separated; without it a bucket and prefix are
- * the name, as at the writer. @throws Error that says what was expected
+ * The store of an address, `s3://bucket`, `s3://bucket/prefix` or the path of a folder. Without a name, bucket and prefix
+ * are it, as at the writer. @throws Error that says what was expected
  */
-export function nameStores(stores: readonly StoreAddress[], setting: string | undefined): NamedStore[] {
-  const names = setting === undefined ? stores.map(usualName) : setting.split(",").map((name) => name.trim());
-  if (names.length !== stores.length)
-    throw new Error(`FOLLOW_NAMES: expected a name for each of ${stores.length} stores, comma-separated`);
-  return stores.map((store, index) => ({ ...store, name: requireName(store, names[index]) }));
-}
-
-/** @throws Error */
-export function requireName(store: StoreAddress, name = usualName(store)): string {
-  if (isStoreName(name)) return name;
+export function nameStore(address: string, given?: string): NamedStore {
+  const store = parseAddress(address);
+  const name = given ?? usualName(store);
+  if (isStoreName(name)) return { ...store, name };
   const what = name === "" ? `${store.text} has no name of its own` : `"${name}" is no store's name`;
   throw new Error(
     `FOLLOW_NAMES (bin/verify-history: --name): ${what}: expected PUBLISH_NAME of its writer, or what follows s3:// in its PUBLISH_URL`,
@@ -179,7 +172,7 @@ function readFailure(error: unknown, path: string): FollowFailure {
 }
 
 /** Where an S3 store is, and who asks. `endpoint` is without the bucket: requests are path-style. */
-export type S3Options = {
+type S3Options = {
   endpoint: string;
   region: string;
   accessKeyId: string;

@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
 import { Random } from "@trendvault/kit/random";
-import type { Block } from "./run-render.ts";
 import { encodeBlock, readBlocks } from "./run-render.ts";
 
 const random = new Random();
 
-function drawBlock(): Block {
+function drawBlock(): Parameters<typeof encodeBlock>[0] {
   const targets = Array.from({ length: random.below(5) }, () => `/?category=${random.below(1e9)}Ł`);
   return { targets, bytes: Uint8Array.from({ length: random.below(2000) }, () => random.below(256)) };
 }

@@ -9,7 +9,7 @@ import {
   bundleMagic,
   encodeDocuments,
 } from "@trendvault/contract/bundle-file";
-import { defaultLimit, largestLimit, listName, windows } from "@trendvault/contract/lists";
+import { listLengths, listName, windows } from "@trendvault/contract/lists";
 import {
   type FeedForm,
   feedTypes,
@@ -18,15 +18,7 @@ import {
   pageLanguages,
   pageUrl,
 } from "@trendvault/contract/page";
-import {
-  aboutApiPath,
-  aboutPath,
-  docsPath,
-  openapiPath,
-  publicKeysPath,
-  regionsPath,
-  videoPath,
-} from "@trendvault/contract/paths";
+import { paths, videoPath } from "@trendvault/contract/paths";
 import { problemKinds, problemType } from "@trendvault/contract/problem";
 import {
   type ExplainQuery,
@@ -42,7 +34,7 @@ import { tokenMinute } from "@trendvault/contract/token";
 import { DatabaseUnreadable, DatabaseUnusable } from "../database/database-files.ts";
 import { GenerationWatcher } from "../database/generation-watcher.ts";
 import { type ListedChoices, ListReader } from "../database/list-reader.ts";
-import type { ListedVideo, ListPage } from "../database/store.ts";
+import type { ListPage, Store } from "../database/store.ts";
 import type { FindRoute } from "../http/routes.ts";
 import { splitTarget } from "../http/routes.ts";
 import { assembleAnswers, signingKeysOf } from "../origin.ts";
@@ -120,7 +112,7 @@ type RenderOptions = RenderInput & {
 };
 
 /** What was rendered. */
-export type RenderedBundle = WrittenBundle & { generation: number };
+type RenderedBundle = WrittenBundle & { generation: number };
 
 /**
  * Writes the bundle of the newest generation of a database. It is written to its place as it is made, and deleted when
@@ -433,14 +425,14 @@ async function openRendering({ settings, now }: RenderInput): Promise<Rendering>
 }
 
 /** The lengths of the lists in a bundle: what page, element and package ask for, and the longest. */
-const bundledLimits = [defaultLimit, largestLimit];
+const bundledLimits = [listLengths.defaultPage, listLengths.largestPage];
 
 /** What there is in a generation. */
 type Inventory = {
   /** Those that lists were made of. */
   regions: ReadonlyMap<string, unknown>;
   choices: ListedChoices;
-  videos: readonly ListedVideo[];
+  videos: ReturnType<Store["readListedVideos"]>;
 };
 
 /** One of `of` shares of the work, from 0. */
@@ -471,7 +463,7 @@ function* documentsOf(renderer: DocumentRenderer, inventory: Inventory, share: S
 }
 
 const fixedTargets = [
-  ...[regionsPath, aboutApiPath, aboutPath, docsPath, openapiPath, publicKeysPath],
+  ...[paths.regions, paths.about, paths.aboutPage, paths.docs, paths.openapi, paths.publicKeys],
   ...problemKinds.map(problemType),
 ];
 
@@ -501,7 +493,7 @@ function* listDocuments(renderer: DocumentRenderer, list: List): Related {
         fieldSets.map((fields) => trendingUrl({ ...query, fields })),
       );
       if (list.language === undefined)
-        yield* documents(renderer, limit === defaultLimit ? pagesOf(query) : feedsOf(query));
+        yield* documents(renderer, limit === listLengths.defaultPage ? pagesOf(query) : feedsOf(query));
       cursor = cursorOf(page);
       isLast = cursor === undefined;
     }
@@ -596,7 +588,7 @@ class SharedLists extends ListReader {
 }
 
 /** A compressed block, and the targets of its documents in their order. */
-export type Block = { targets: string[]; bytes: Uint8Array<ArrayBuffer> };
+type Block = { targets: string[]; bytes: Uint8Array<ArrayBuffer> };
 
 const blockBytes = 65_536; // inflated: a reader of one document inflates and keeps the others, too
 const compressionLevel = 6;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { rmSync, symlinkSync } from "node:fs";
 import { DatabaseBuilder } from "@trendvault/kit/database";
-import { describeFiles, isSameDatabase } from "./database-files.ts";
+import { DatabaseFiles } from "./database-files.ts";
 
 let builder: DatabaseBuilder;
 beforeEach(() => {
@@ -26,9 +26,9 @@ const names = [
 test.each(names)("files that are deleted beside the database are seen through $name", ({ pathOf }) => {
   const path = pathOf();
   for (const suffix of ["-wal", "-shm"]) {
-    const before = describeFiles(path);
-    expect(isSameDatabase(before, describeFiles(builder.path))).toBe(true);
+    const before = new DatabaseFiles(path);
+    expect(new DatabaseFiles(builder.path).isUnchanged(before)).toBe(true);
     rmSync(builder.path + suffix);
-    expect(isSameDatabase(before, describeFiles(path))).toBe(false);
+    expect(new DatabaseFiles(path).isUnchanged(before)).toBe(false);
   }
 });

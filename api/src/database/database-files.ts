@@ -1,18 +1,44 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 
-/** The files of a database, as far as a change of them has to be seen: each as a text that is compared. */
-export type DatabaseFiles = { main: string; content: string; wal: string; shm: string };
+/**
+ * The files of a database, as far as a change of them has to be seen: each as a text that is compared. It looks at them
+ * without opening them: closing one would let go of SQLite's locks on it.
+ */
+export class DatabaseFiles {
+  readonly #main: string;
+  readonly #content: string;
+  readonly #wal: string;
+  readonly #shm: string;
 
-/** Looks at a database's files without opening them: closing one would let go of SQLite's locks on it. */
-export function describeFiles(path: string): DatabaseFiles {
-  const main = stat(path);
-  const linked = main === undefined ? path : followLinks(path);
-  return {
-    main: identify(main),
-    content: `${main?.size}:${main?.mtimeMs}`, // changes when the writer checkpoints
-    wal: identify(stat(`${linked}-wal`)), // the same for as long as somebody has it open
-    shm: identify(stat(`${linked}-shm`)),
-  };
+  constructor(path: string) {
+    const main = stat(path);
+    const linked = main === undefined ? path : followLinks(path);
+    this.#main = identify(main);
+    this.#content = `${main?.size}:${main?.mtimeMs}`; // changes when the writer checkpoints
+    this.#wal = identify(stat(`${linked}-wal`)); // the same for as long as somebody has it open
+    this.#shm = identify(stat(`${linked}-shm`));
+  }
+
+  /** Whether nothing happened since that an open connection would not notice. */
+  isUnchanged(since: DatabaseFiles): boolean {
+    return (
+      this.#main === since.#main &&
+      this.#content === since.#content &&
+      this.#wal === since.#wal &&
+      this.#shm === since.#shm
+    );
+  }
+
+  /** Whether another file has the path now. */
+  isReplaced(since: DatabaseFiles): boolean {
+    return this.#main !== since.#main;
+  }
+
+  /** Whether these are the same files. A -wal and a -shm that were not there before may have been made since. */
+  isSame(before: DatabaseFiles): boolean {
+    const isSame = (then: string, now: string) => then === none || then === now;
+    return before.#main === this.#main && isSame(before.#wal, this.#wal) && isSame(before.#shm, this.#shm);
+  }
 }
 
 /** Differs after anything was written to the database, by whomever; not after a page went bad on the disk. */
@@ -22,22 +48,6 @@ export function describeContent(path: string): string {
     `${identify(file)} ${file?.size} ${file?.mtimeMs} ${file?.ctimeMs}`;
   // Readers write to the -shm, too.
   return `${describe(stat(path))} ${describe(stat(`${linked}-wal`))} ${identify(stat(`${linked}-shm`))}`;
-}
-
-/** Whether nothing happened that an open connection would not notice. */
-export function isSameDatabase(left: DatabaseFiles, right: DatabaseFiles): boolean {
-  return (
-    left.main === right.main &&
-    left.content === right.content &&
-    left.wal === right.wal &&
-    left.shm === right.shm
-  );
-}
-
-/** Whether these are the same files. A -wal and a -shm that were not there before may have been made since. */
-export function isSameFile(before: DatabaseFiles, after: DatabaseFiles): boolean {
-  const isSame = (key: "wal" | "shm") => before[key] === none || before[key] === after[key];
-  return before.main === after.main && isSame("wal") && isSame("shm");
 }
 
 /** @throws DatabaseUnusable when there is no regular file: opening a FIFO or a device could wait for ever */

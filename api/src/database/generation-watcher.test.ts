@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { GenerationWatcher } from "./generation-watcher.ts";
 
@@ -33,6 +33,20 @@ test("a database replaced by rename is read from its new file", () => {
   builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)"); // else the old log would be read over the new file
   renameSync(other.path, builder.path);
   expect(watcher.poll(0)?.id).toBe(5);
+  watcher.close();
+});
+
+test("a copy in its place is another generation, whatever its number: what is in memory may not be in it", () => {
+  builder.publish([{ region: "GB", videos: videos(2) }]);
+  builder.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  const watcher = new GenerationWatcher(builder.path);
+  const first = watcher.poll(0);
+  expect(watcher.poll(1)).toBe(first);
+  copyFileSync(builder.path, `${builder.path}.copy`);
+  renameSync(`${builder.path}.copy`, builder.path);
+  const again = watcher.poll(2);
+  expect(again).toEqual(first);
+  expect(again).not.toBe(first);
   watcher.close();
 });
 

@@ -1,17 +1,15 @@
 import { statSync } from "node:fs";
 import {
-  type DatabaseFiles,
+  DatabaseFiles,
   DatabaseUnreadable,
   DatabaseUnusable,
-  describeFiles,
   explainSqliteError,
-  isSameDatabase,
-  isSameFile,
   requireFile,
 } from "./database-files.ts";
-import { type Generation, isSameGeneration, Store } from "./store.ts";
+import { type Generation, Store } from "./store.ts";
 
 const retryIntervalMs = 500; // between two attempts while the database cannot be read
+const reopenTimeoutMs = 50; // requests wait, too; who closes the file has it locked for a moment
 const damageMemoryMs = 2000; // how long a read that failed counts: the next one may be of another page
 
 type Degradation = { reason: string; readable: boolean; retryAt: number };
@@ -36,7 +34,7 @@ export class GenerationWatcher {
   constructor(path: string) {
     this.#path = path;
     this.#store = Store.open(path);
-    this.#files = describeFiles(path);
+    this.#files = new DatabaseFiles(path);
   }
 
   /** Why the last good generation is served instead of the newest, or some pages cannot be; null when all is well. */
@@ -85,9 +83,9 @@ export class GenerationWatcher {
   }
 
   #follow(): void {
-    const files = describeFiles(this.#path);
+    const files = new DatabaseFiles(this.#path);
     const isRetryDue = this.#degradation !== null && this.#now >= this.#degradation.retryAt;
-    if (this.#mustReopen || isRetryDue || !isSameDatabase(files, this.#files)) this.#reopen(files);
+    if (this.#mustReopen || isRetryDue || !files.isUnchanged(this.#files)) this.#reopen(files);
     if (this.#store === null || this.#degradation !== null) return;
     const dataVersion = this.#store.dataVersion();
     if (dataVersion === this.#seen) return;
@@ -101,9 +99,8 @@ export class GenerationWatcher {
     requireFile(this.#path); // before anything is closed: a removed file stays readable through the open connection
     this.#store?.close();
     this.#store = null;
-    const busyTimeoutMs = 0; // requests would wait, too
-    const store = Store.open(this.#path, busyTimeoutMs);
-    const isOtherFile = files.main !== this.#files.main;
+    const store = Store.open(this.#path, reopenTimeoutMs);
+    const isOtherFile = files.isReplaced(this.#files);
     try {
       this.#adopt(store.newestGeneration(), isOtherFile);
     } catch (error) {
@@ -112,8 +109,8 @@ export class GenerationWatcher {
     }
     if (isOtherFile) this.#damage = null;
     this.#store = store;
-    const opened = describeFiles(this.#path); // opening may have made the -wal and the -shm
-    this.#files = isSameFile(files, opened) ? opened : files; // else it was replaced in between
+    const opened = new DatabaseFiles(this.#path); // opening may have made the -wal and the -shm
+    this.#files = opened.isSame(files) ? opened : files; // else it was replaced in between
     this.#seen = Number.NaN;
     this.#degradation = null;
     this.#mustReopen = false;
@@ -137,7 +134,7 @@ export class GenerationWatcher {
   #isDamage(error: unknown): boolean {
     if (!codeOf(error).startsWith("SQLITE_CORRUPT")) return false;
     try {
-      return isSameDatabase(describeFiles(this.#path), this.#files);
+      return new DatabaseFiles(this.#path).isUnchanged(this.#files);
     } catch {
       return false;
     }
@@ -170,4 +167,19 @@ function hasNoFile(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether nothing of two generations differs. */
+function isSameGeneration(left: Generation | null, right: Generation | null): boolean {
+  return left === right || (left !== null && right !== null && markOf(left) === markOf(right));
+}
+
+function markOf({ oldestId, removalsVersion, regions }: Generation): string {
+  const marks = [...regions].map(([code, { id, oldestId: oldest, publishedAt }]) => [
+    code,
+    id,
+    oldest,
+    publishedAt,
+  ]);
+  return `${oldestId} ${removalsVersion} ${marks.join(";")}`;
 }

@@ -65,7 +65,7 @@ test(`rows that damage makes SQLite pass over without an error are missed (TEST_
   const pages = statSync(builder.path).size / pageBytes;
   const damaged = `${builder.folder}/damaged.db`;
   let shortened = 0;
-  for (let draw = 0; draw < drawsOf({ usual: 100, long: 2000 }); draw++) {
+  for (let draw = 0; draw < drawsOf({ usual: 100, long: 2000 }) || shortened === 0; draw++) {
     copyFileSync(builder.path, damaged);
     const file = openSync(damaged, "r+");
     const cells = 8 + random.below(400); // the array of cells, and what is behind it
@@ -73,7 +73,6 @@ test(`rows that damage makes SQLite pass over without an error are missed (TEST_
     closeSync(file);
     if (readRows(damaged) !== 400 && ++shortened > 0) expect(inspectAll(damaged)).not.toBeNull();
   }
-  expect(shortened).toBeGreaterThan(0);
 });
 
 /** The rows of the older list as SQLite reads them; null where it says that something is wrong. */

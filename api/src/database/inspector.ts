@@ -2,7 +2,7 @@ import { windows } from "@trendvault/contract/lists";
 import { readRegionTable, useRegions } from "@trendvault/contract/regions";
 import { DatabaseUnusable, describeContent, explainSqliteError } from "./database-files.ts";
 import type { Generation } from "./store.ts";
-import { type SlicedTable, Store } from "./store.ts";
+import { Store } from "./store.ts";
 
 /** What is compared of a generation: which rankings are served, and which are the newest. */
 export type GenerationMark = Pick<Generation, "id" | "publishedAt" | "rankings">;
@@ -107,7 +107,7 @@ export class Inspector {
     }
   }
 
-  *#readTable(table: SlicedTable, generation = 0): Steps {
+  *#readTable(table: Parameters<Store["readSlice"]>[0], generation = 0): Steps {
     let after: string | number | null = null;
     do {
       const from: string | number | null = after;

@@ -1,4 +1,4 @@
-import { choiceOf, largestLimit, listName, type Window, windows } from "@trendvault/contract/lists";
+import { choiceOf, listLengths, listName, type Window, windows } from "@trendvault/contract/lists";
 import type { PageStart, TrendingQuery } from "@trendvault/contract/queries";
 import { DatabaseUnreadable, RankingUnreadable } from "./database-files.ts";
 import type { GenerationWatcher } from "./generation-watcher.ts";
@@ -6,10 +6,8 @@ import type {
   ExplanationKey,
   ExplanationRecord,
   Generation,
-  ListLength,
   ListPage,
   RankingMetadata,
-  RegionGeneration,
   VideoRecord,
 } from "./store.ts";
 
@@ -45,11 +43,12 @@ export class ListReader {
     return this.#watcher.read((store) => store.readVideo(id, generation));
   }
 
-  /** Why a video is where it is, or null when nothing is known of it in that region. @throws DatabaseUnreadable */
+  /** @throws DatabaseUnreadable */
   hasVideo(id: string): boolean {
     return this.#watcher.read((store) => store.hasVideo(id));
   }
 
+  /** Why a video is where it is, or null when nothing is known of it in that region. @throws DatabaseUnreadable */
   readExplanation(key: ExplanationKey, generation: number): ExplanationRecord | null {
     return this.#watcher.read((store) => store.readExplanation(key, generation));
   }
@@ -114,9 +113,9 @@ export class ListReader {
     this.#choices.set(generation, choices);
   }
 
-  *#loadRegion(region: string, generation: Generation): Generator<void, ListLength[]> {
+  *#loadRegion(region: string, generation: Generation) {
     const { id, videoCount } = regionOf(generation, region);
-    const lists: ListLength[] = [];
+    const lists: { category: string }[] = [];
     for (const window of windows) {
       this.#firstPage(region, window, generation);
       yield;
@@ -135,7 +134,7 @@ export class ListReader {
     this.#firstPages.set(generation, pages);
     const known = pages.get(region + window);
     if (known !== undefined) return known;
-    const page = this.#readFirstRanks({ region, window, limit: largestLimit }, generation);
+    const page = this.#readFirstRanks({ region, window, limit: listLengths.largestPage }, generation);
     pages.set(region + window, page);
     return page;
   }
@@ -148,7 +147,7 @@ export class ListReader {
   }
 }
 
-function regionOf({ regions }: Generation, code: string): RegionGeneration {
+function regionOf({ regions }: Generation, code: string) {
   const region = regions.get(code);
   if (region === undefined) throw new Error(`Cannot read a list of ${code}: nobody has published one`);
   return region;

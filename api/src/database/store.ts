@@ -167,7 +167,7 @@ function requireSchema(database: Database, path: string): void {
 }
 
 /** What is read row by row, in slices; the lists of `trending` are read one by one. */
-export type SlicedTable = "videos" | "velocity" | "observations" | "trending_by_video";
+type SlicedTable = "videos" | "velocity" | "observations" | "trending_by_video";
 
 const rowsPerSlice = 1000;
 
@@ -237,7 +237,7 @@ type VideoRow = {
 };
 
 /** A rank in a list, whose name (contract/lists.ts) is in `category`. */
-export type ListPlace = {
+type ListPlace = {
   region: string;
   window: Window;
   category: string;
@@ -418,7 +418,7 @@ function requireWhole(page: ListPage, afterRank: number, limit: number): void {
 }
 
 /** A video that is in a list of a region and window, over all categories or of one. */
-export type ListedVideo = { id: string; region: string; window: string };
+type ListedVideo = { id: string; region: string; window: string };
 
 const listedSql = `SELECT DISTINCT video_id AS id, region, window FROM trending INDEXED BY trending_by_video
   WHERE generation = ? ORDER BY video_id, region, window`;
@@ -530,7 +530,7 @@ const rankedSql = `SELECT look_weight, t.views, t.views_per_hour, t.previous_vie
 const absenceSql = (impressions: string) => `SELECT look_weight, published_at, newest_observed_at,
     ifnull(last.rank, 0) AS last_rank, round(last.score, 1) AS last_score,
     coalesce((SELECT first_observed_at FROM velocity WHERE video_id = ?3 AND region = ?2),
-      (SELECT announced_at FROM catalogue WHERE video_id = ?3 AND region = ?2), 0) AS known_since,
+      (SELECT min(announced_at) FROM catalogue WHERE video_id = ?3 AND region = ?2), 0) AS known_since,
     iif(look_weight IS NULL, NULL, ${impressions}) AS impressions
   FROM generation_regions JOIN generations ON id = generation LEFT JOIN (
     SELECT rank, score FROM trending WHERE generation = ?1 AND region = ?2 AND window = ?4 AND category = ''
@@ -663,7 +663,7 @@ function keepParts(database: Database): ReadParts {
 }
 
 /** One published ranking of some regions; of all where there is one writer. Times are Unix seconds. */
-export type Ranking = {
+type Ranking = {
   id: number;
   publishedAt: number;
   maxPerChannel: number;
@@ -671,7 +671,7 @@ export type Ranking = {
 };
 
 /** The newest ranking of a region. */
-export type RegionGeneration = Ranking & {
+type RegionGeneration = Ranking & {
   /** The id of the oldest one of this region that is kept. */
   oldestId: number;
   videoCount: number;
@@ -694,7 +694,7 @@ export type Generation = Ranking & {
 };
 
 /** The number of ranks of a list; `category` is its name (contract/lists.ts). */
-export type ListLength = { category: string; ranks: number };
+type ListLength = { category: string; ranks: number };
 
 /** A list by its name, which is in `category`. */
 type NamedList = { region: string; window: string; category: string };
@@ -726,11 +726,6 @@ function knownRegions(rows: RegionRow[]): RegionRow[] {
   throw new DatabaseUnusable(
     `Cannot serve the regions ${published}, since there are ${regionCodes.join(", ")}: REGIONS_FILE must name the writer's file`,
   );
-}
-
-/** Whether nothing of two generations differs. */
-export function isSameGeneration(left: Generation | null, right: Generation | null): boolean {
-  return left === right || (left !== null && right !== null && markOf(left) === markOf(right));
 }
 
 type RegionRow = {
@@ -783,16 +778,6 @@ function describeRegion(row: RegionRow): RegionGeneration {
     videoCount: row.video_count,
     newestObservedAt: row.newest_observed_at,
   };
-}
-
-function markOf({ oldestId, removalsVersion, regions }: Generation): string {
-  const marks = [...regions].map(([code, { id, oldestId: oldest, publishedAt }]) => [
-    code,
-    id,
-    oldest,
-    publishedAt,
-  ]);
-  return `${oldestId} ${removalsVersion} ${marks.join(";")}`;
 }
 
 // Steps from list to list along the primary key: DISTINCT would read every row of the generation. The rank

@@ -1,12 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { parseKeyRing } from "@trendvault/contract/keys";
-import {
-  EdgeSigner,
-  edgePayload,
-  edgeSignatureHeader,
-  formatEdgeSignature,
-} from "@trendvault/contract/request-signatures";
+import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { verifyToken } from "@trendvault/contract/token";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { RawClient } from "@trendvault/kit/load";
@@ -312,9 +307,10 @@ describe("the signature of the edge", () => {
 
   /** A signature in the right form that differs in what is given. */
   function forge(given: { minute?: number; key?: string; payload?: string }): string {
-    const stamp = { kid: "new", minute: given.minute ?? minute };
+    const stamped = given.minute ?? minute;
     const hmac = createHmac("sha256", Buffer.from(given.key ?? "B".repeat(43), "base64url"));
-    return formatEdgeSignature(stamp, hmac.update(given.payload ?? edgePayload(stamp)).digest("base64url"));
+    const payload = given.payload ?? `trendvault-edge\nv2\nnew\n${stamped}`;
+    return `v2.new.${stamped}.${hmac.update(payload).digest("base64url")}`;
   }
 
   /** Kinds of wrong signatures; each is made from a right one. */

@@ -1,5 +1,4 @@
 import {
-  allowedMethods,
   crossOriginFields,
   isReadMethod,
   longestTarget,
@@ -11,13 +10,7 @@ import {
 } from "@trendvault/contract/http";
 import { equalInConstantTime, type KeyRing } from "@trendvault/contract/keys";
 import { describeProblem, type ProblemKind, problemContentType } from "@trendvault/contract/problem";
-import {
-  acceptedMinutes,
-  edgeMinute,
-  edgePayload,
-  edgeSignatureHeader,
-  formatEdgeSignature,
-} from "@trendvault/contract/request-signatures";
+import { acceptedSignatures, edgeMinute, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
 import { bodyOnlyFields } from "@trendvault/contract/signature-base";
 import { DatabaseUnreadable } from "../database/database-files.ts";
 import type { Logger } from "../log.ts";
@@ -203,20 +196,13 @@ function edgeVerifier(ring: KeyRing, now: () => number): (request: Request) => b
     if (header === null) return false;
     const current = edgeMinute(now() / 1000);
     if (current !== minute) {
-      accepted = hashers.flatMap((keyed) => signaturesAround(current, keyed));
+      accepted = hashers.flatMap(({ kid, hasher }) =>
+        acceptedSignatures(kid, current, (text) => hasher.copy().update(text).digest("base64url")),
+      );
       minute = current;
     }
     return accepted.some((signature) => equalInConstantTime(header, signature)); // which one is no secret
   };
-}
-
-type Keyed = { kid: string; hasher: Bun.CryptoHasher };
-
-function signaturesAround(current: number, { kid, hasher }: Keyed): string[] {
-  return acceptedMinutes(current).map((minute) => {
-    const mac = hasher.copy().update(edgePayload({ kid, minute })).digest("base64url");
-    return formatEdgeSignature({ kid, minute }, mac);
-  });
 }
 
 const unsignedRequest = new Refusal(
@@ -246,7 +232,7 @@ function problemResponse({ kind, detail, extras }: Refusal): Response {
 }
 
 const fieldsByKind: Partial<Record<ProblemKind, Record<string, string>>> = {
-  "method-not-allowed": { allow: allowedMethods },
+  "method-not-allowed": { allow: preflightFields.allow },
   "not-acceptable": { vary: "Accept-Encoding" },
   busy: { "retry-after": "1" },
   "not-ready": { "retry-after": "5" },

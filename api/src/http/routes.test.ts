@@ -1,14 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
-import {
-  PublicKeys,
-  RegionList,
-  TrendingChartPage,
-  TrendingPage,
-  TrendingSnippetPage,
-  Video,
-} from "@trendvault/contract/responses";
+import { schemas } from "@trendvault/contract/responses";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { until } from "@trendvault/kit/machine";
 import {
@@ -43,12 +36,12 @@ describe("paths", () => {
 
   test("answers are what the schemas of the description say", async () => {
     const json = async (target: string) => (await origin.ask(target)).json();
-    TrendingPage.parse(await json("/api/trending"));
-    TrendingPage.parse(await json("/api/trending?region=DE&category=Music"));
-    TrendingPage.parse(await json("/api/trending?region=CZ"));
-    Video.parse(await json("/api/videos/video1"));
-    RegionList.parse(await json("/api/regions"));
-    PublicKeys.parse(await json("/.well-known/jwks.json"));
+    schemas.TrendingPage.parse(await json("/api/trending"));
+    schemas.TrendingPage.parse(await json("/api/trending?region=DE&category=Music"));
+    schemas.TrendingPage.parse(await json("/api/trending?region=CZ"));
+    schemas.Video.parse(await json("/api/videos/video1"));
+    schemas.RegionList.parse(await json("/api/regions"));
+    schemas.PublicKeys.parse(await json("/.well-known/jwks.json"));
     expect(await json("/openapi.json")).toHaveProperty("openapi", "3.1.0");
   });
 
@@ -58,11 +51,11 @@ describe("paths", () => {
     builder.database.run("UPDATE generation_regions SET newest_observed_at = NULL");
     const announced = await openTestOrigin(builder.path);
     const json = async (target: string) => (await announced.ask(target)).json();
-    const page = TrendingPage.parse(await json("/api/trending"));
+    const page = schemas.TrendingPage.parse(await json("/api/trending"));
     expect(page).toMatchObject({ count: 24, newest_observed_at: null });
     expect(page.items[0]?.velocity).toEqual({ views_per_hour: 0, previous_views_per_hour: null, views: 0 });
-    expect(Video.parse(await json("/api/videos/announced1")).history).toEqual([]);
-    RegionList.parse(await json("/api/regions"));
+    expect(schemas.Video.parse(await json("/api/videos/announced1")).history).toEqual([]);
+    schemas.RegionList.parse(await json("/api/regions"));
     announced.watcher.close();
   });
 
@@ -184,9 +177,9 @@ describe("shapes of a page", () => {
   test("each of the named shapes is what its schema says, and has the same videos", async () => {
     builder.publish([{ region: "DE", videos: videos(30) }]);
     const ask = await open();
-    const whole = TrendingPage.parse(await ask("/api/trending?region=DE"));
-    const chart = TrendingChartPage.parse(await ask("/api/trending?region=DE&fields=chart"));
-    const snippet = TrendingSnippetPage.parse(await ask("/api/trending?region=DE&fields=snippet"));
+    const whole = schemas.TrendingPage.parse(await ask("/api/trending?region=DE"));
+    const chart = schemas.TrendingChartPage.parse(await ask("/api/trending?region=DE&fields=chart"));
+    const snippet = schemas.TrendingSnippetPage.parse(await ask("/api/trending?region=DE&fields=snippet"));
     expect(chart.items.map(({ sparkline, ...item }) => item)).toEqual(whole.items);
     const { id, rank, title, channel, thumbs, url } = whole.items[0] ?? expect.unreachable();
     expect(snippet.items[0]).toEqual({ id, rank, title, channel, thumbs, url });
@@ -198,7 +191,7 @@ describe("shapes of a page", () => {
     const ask = await open();
     const { next } = await ask("/api/trending?limit=10&fields=snippet&region=DE");
     expect(next).toBe("/api/trending?region=DE&fields=snippet&limit=10&cursor=1-10");
-    expect(TrendingSnippetPage.parse(await ask(next)).items[0]?.rank).toBe(11);
+    expect(schemas.TrendingSnippetPage.parse(await ask(next)).items[0]?.rank).toBe(11);
   });
 
   test("a page says where its videos were, and when that was", async () => {
@@ -219,7 +212,7 @@ describe("shapes of a page", () => {
     expect(items.map(({ url }: { url: string }) => url)).toEqual([own, made]);
     const snippet = await ask("/api/trending?region=DE&fields=snippet");
     expect(snippet.items.map(({ url }: { url: string }) => url)).toEqual([own, made]);
-    expect(Video.parse(await ask("/api/videos/own")).url).toBe(own);
+    expect(schemas.Video.parse(await ask("/api/videos/own")).url).toBe(own);
   });
 
   test("a chart has the views gained in the hours before, of each video and region", async () => {
@@ -230,9 +223,9 @@ describe("shapes of a page", () => {
     ]);
     builder.database.run("INSERT INTO hourly_views VALUES ('GB', 'video2', ?, '[1,2]')", [Math.floor(hour)]);
     const ask = await open();
-    const first = TrendingChartPage.parse(await ask("/api/trending?region=DE&fields=chart&limit=1"));
+    const first = schemas.TrendingChartPage.parse(await ask("/api/trending?region=DE&fields=chart&limit=1"));
     expect(first.items[0]?.sparkline).toEqual([...Array(23).fill(null), 3]);
-    const next = TrendingChartPage.parse(await ask(first.next ?? ""));
+    const next = schemas.TrendingChartPage.parse(await ask(first.next ?? ""));
     expect(next.items[0]?.sparkline).toEqual(Array(24).fill(null));
   });
 });

@@ -1,17 +1,7 @@
 import { unexpectedParameter } from "@trendvault/contract/http";
-import {
-  aboutApiPath,
-  aboutPath,
-  docsPath,
-  explainedIdAt,
-  pagePath,
-  regionsPath,
-  trendingPath,
-  videoIdAt,
-} from "@trendvault/contract/paths";
+import { explainedIdAt, paths, videoIdAt } from "@trendvault/contract/paths";
 import { exportedRegionAt, feedAt } from "@trendvault/contract/queries";
 import { aboutResource, regionsResource } from "../resources/about.ts";
-import type { Documents } from "../resources/documents.ts";
 import { explanationResource } from "../resources/explanation.ts";
 import { exportResource } from "../resources/export.ts";
 import { aboutPage, docsResource, feedResource, type HtmlSources, pageResource } from "../resources/pages.ts";
@@ -40,7 +30,7 @@ export function targetLength({ path, search }: Target): number {
 }
 
 /** What the resources are made from. */
-type ResourceSources = HtmlSources & { documents: Documents };
+type ResourceSources = HtmlSources & { documents: ReadonlyMap<string, Resource> };
 
 /** `resolve` gives the resource that a request target names, or why there is none. */
 type Route = { name: RouteName; resolve: (target: Target) => Resource | Refusal };
@@ -50,12 +40,12 @@ export type FindRoute = (path: string) => Route | null;
 
 export function createRoutes({ documents, ...sources }: ResourceSources): FindRoute {
   const fixedRoutes = new Map<string, Route>([
-    [trendingPath, { name: "trending", resolve: ({ search }) => trendingResource(search, sources) }],
-    [pagePath, { name: "page", resolve: ({ search }) => pageResource(search, sources) }],
-    [aboutPath, { name: "page", resolve: withoutParameters(() => aboutPage(sources)) }],
-    [docsPath, { name: "page", resolve: withoutParameters(() => docsResource(sources.assets)) }],
-    [regionsPath, { name: "regions", resolve: withoutParameters(() => regionsResource(sources.lists)) }],
-    [aboutApiPath, { name: "about", resolve: withoutParameters(() => aboutResource(sources)) }],
+    [paths.trending, { name: "trending", resolve: ({ search }) => trendingResource(search, sources) }],
+    [paths.page, { name: "page", resolve: ({ search }) => pageResource(search, sources) }],
+    [paths.aboutPage, { name: "page", resolve: withoutParameters(() => aboutPage(sources)) }],
+    [paths.docs, { name: "page", resolve: withoutParameters(() => docsResource(sources.assets)) }],
+    [paths.regions, { name: "regions", resolve: withoutParameters(() => regionsResource(sources.lists)) }],
+    [paths.about, { name: "about", resolve: withoutParameters(() => aboutResource(sources)) }],
     ...[...documents].map(([path, document]): [string, Route] => [
       path,
       { name: document.route, resolve: withoutParameters(() => document) },

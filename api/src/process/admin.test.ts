@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { generationMark, generationMarkOf } from "@trendvault/kit/database";
 import { root } from "@trendvault/kit/machine";
 import { Counters } from "../serving/counters.ts";
-import { adminHandler, readiness, sumExited, writeMetrics } from "./admin.ts";
+import { adminHandler, sumExited, writeMetrics } from "./admin.ts";
 import type { WorkerReport } from "./messages.ts";
 
 describe("/readyz", () => {
@@ -27,6 +27,8 @@ describe("/readyz", () => {
     reasons: [],
     hasRejectedKeys: false,
   };
+  const readiness = (changed: Partial<ReturnType<Parameters<typeof adminHandler>[0]>>) =>
+    adminHandler(() => ({ ...statistics, ...changed }))(new Request("http://admin/readyz"));
 
   const gone = "Cannot open x.db: there is no such file";
 
@@ -52,13 +54,13 @@ describe("/readyz", () => {
     ],
     ["no worker reports", [], 503, { status: "unavailable", workers: 0 }],
   ])("when %s, /readyz says so", async (_name, reports, status, body) => {
-    const response = readiness({ reports, reasons: [] });
+    const response = await readiness({ reports });
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject(body);
   });
 
   test("what no worker says of itself is a reason, too", async () => {
-    const response = readiness({ reports: [report()], reasons: ["Worker 5 does not report"] });
+    const response = await readiness({ reports: [report()], reasons: ["Worker 5 does not report"] });
     expect(await response.json()).toMatchObject({
       status: "degraded",
       reasons: ["Worker 5 does not report"],

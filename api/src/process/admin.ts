@@ -4,7 +4,7 @@ import { type CounterValues, latencyBounds } from "../serving/counters.ts";
 import type { WorkerReport } from "./messages.ts";
 
 /** What the admin port needs of the worker pool, and why the origin is degraded although no worker says so. */
-export type WorkerStatistics = {
+type WorkerStatistics = {
   readonly reports: WorkerReport[];
   readonly exitedCounters: Metrics;
   readonly exits: WorkerExits;
@@ -26,7 +26,7 @@ export function adminHandler(
 }
 
 /** 200 while there is something to serve, also when it is not the newest; `reasons` say why it is not. */
-export function readiness(workers: Pick<WorkerStatistics, "reports" | "reasons">): Response {
+function readiness(workers: Pick<WorkerStatistics, "reports" | "reasons">): Response {
   const { reports } = workers;
   const served = reports.flatMap(({ generation }) => generation ?? []);
   const reasons = findReasons(workers);
@@ -66,7 +66,7 @@ type MetricKind = "counter" | "gauge" | "histogram";
 type Value = { labels: Record<string, string | number>; value: number; metricName?: string };
 
 /** How often workers ended by themselves. */
-export type WorkerExits = { crashed: number; hung: number };
+type WorkerExits = { crashed: number; hung: number };
 
 /** What the supervisor knows, and no worker. */
 type Supervision = { exits: WorkerExits; hasRejectedKeys: boolean; degradedReasons: number };

@@ -1,8 +1,8 @@
 import type { Logger } from "../log.ts";
-import type { OriginStatus } from "../origin.ts";
+import type { Origin } from "../origin.ts";
 
 /** How a worker is doing: sent once a second, and whenever `degradedReason` changes. */
-export type WorkerReport = OriginStatus & {
+export type WorkerReport = ReturnType<Origin["status"]> & {
   /** The longest delay of a timer since the last report. */
   eventLoopLagSeconds: number;
   residentBytes: number;

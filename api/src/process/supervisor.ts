@@ -1,7 +1,7 @@
 import { type Environment, namesFiles, readKeyFiles } from "../key-files.ts";
 import { writeLog } from "../log.ts";
 import type { Settings } from "../settings.ts";
-import { adminHandler, type WorkerStatistics } from "./admin.ts";
+import { adminHandler } from "./admin.ts";
 import { DatabaseWatch, startInspector } from "./database-watch.ts";
 import { explainBindError } from "./free-port.ts";
 import { cannotStartCode } from "./messages.ts";
@@ -87,7 +87,10 @@ function logCheck(reasons: string[]): void {
   else writeLog("warning", "check_failed", "The database or what is served of it is not right.", { reasons });
 }
 
-function serveAdmin({ adminHost: hostname, adminPort: port }: Settings, read: () => WorkerStatistics) {
+function serveAdmin(
+  { adminHost: hostname, adminPort: port }: Settings,
+  read: Parameters<typeof adminHandler>[0],
+) {
   const fetch = adminHandler(read);
   const serve = () => Bun.serve({ hostname, port, development: false, reusePort: false, fetch });
   return explainBindError(hostname, port, serve, "ADMIN_PORT");

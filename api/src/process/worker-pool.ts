@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../key-files.ts";
 import type { Logger } from "../log.ts";
-import { type Metrics, sumExited, type WorkerExits } from "./admin.ts";
+import { type Metrics, sumExited } from "./admin.ts";
 import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
 
 type Worker = Pick<WorkerProcess, keyof WorkerProcess>; // what is public, which a test can stand in for
@@ -24,7 +24,7 @@ export class WorkerPool {
   #port: number | null = null;
   #wanted = 1;
   #exitedCounters: Metrics = [];
-  readonly #exits: WorkerExits = { crashed: 0, hung: 0 };
+  readonly #exits = { crashed: 0, hung: 0 };
   #crashes = 0;
   #isReplacing = false;
   #replaceAgain = false;
@@ -57,7 +57,7 @@ export class WorkerPool {
     return this.#exitedCounters;
   }
 
-  get exits(): WorkerExits {
+  get exits() {
     return this.#exits;
   }
 

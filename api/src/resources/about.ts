@@ -1,5 +1,5 @@
 import { windowHours, windows } from "@trendvault/contract/lists";
-import { aboutApiPath, regionsPath } from "@trendvault/contract/paths";
+import { paths } from "@trendvault/contract/paths";
 import { regions } from "@trendvault/contract/regions";
 import type { About, RegionList } from "@trendvault/contract/responses";
 import type { ListedChoices } from "../database/list-reader.ts";
@@ -14,7 +14,7 @@ type AboutSources = {
 /** How the lists are made. */
 export function aboutResource(sources: AboutSources): Resource {
   return {
-    url: aboutApiPath,
+    url: paths.about,
     route: "about",
     read: (generation) => fixedContent(jsonBody(JSON.stringify(readAbout(generation, sources)))),
   };
@@ -73,7 +73,7 @@ type ChoiceReader = { choicesOf(generation: Generation): ListedChoices };
 /** The regions, how many videos each has and how fresh they are. */
 export function regionsResource(reader: ChoiceReader): Resource {
   return {
-    url: regionsPath,
+    url: paths.regions,
     route: "regions",
     read(generation) {
       const list = describe(generation, reader.choicesOf(generation));

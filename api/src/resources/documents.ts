@@ -1,5 +1,5 @@
 import type { PublicKeySet } from "@trendvault/contract/keys";
-import { openapiPath, publicKeysPath } from "@trendvault/contract/paths";
+import { paths } from "@trendvault/contract/paths";
 import {
   problemKinds,
   problemPageContentType,
@@ -10,15 +10,17 @@ import type { RegionTable } from "@trendvault/contract/regions";
 import { fixedContent, type Resource, type RouteName, textBody } from "./resource.ts";
 
 /** What does not depend on the data, by path: the description of the API, the public keys, the problems' pages. */
-export type Documents = ReadonlyMap<string, Resource>;
+type Documents = ReadonlyMap<string, Resource>;
 
 /** `regions`: those of the settings, or null. */
 export function createDocuments(publicKeys: PublicKeySet, regions: RegionTable | null): Documents {
   const pages = problemKinds.map((kind) =>
     document(problemType(kind), "problem", problemPageContentType, () => renderProblemPage(kind)),
   );
-  const openapi = document(openapiPath, "openapi", "application/json", () => describeApi(regions));
-  const jwks = document(publicKeysPath, "jwks", "application/jwk-set+json", () => JSON.stringify(publicKeys));
+  const openapi = document(paths.openapi, "openapi", "application/json", () => openapiOf(regions));
+  const jwks = document(paths.publicKeys, "jwks", "application/jwk-set+json", () =>
+    JSON.stringify(publicKeys),
+  );
   return new Map([openapi, jwks, ...pages].map((resource) => [resource.url, resource]));
 }
 
@@ -27,7 +29,7 @@ function document(url: string, route: RouteName, contentType: string, text: () =
 }
 
 /** The description of the API, as committed or with other regions. Loaded with the first request for it: it is long. */
-function describeApi(regions: RegionTable | null): string {
-  const { openapiText, rewriteRegions } = require("./openapi.ts") as typeof import("./openapi.ts");
-  return regions === null ? openapiText : rewriteRegions(openapiText, regions);
+function openapiOf(regions: RegionTable | null): string {
+  const { describeApi } = require("./openapi.ts") as typeof import("./openapi.ts");
+  return describeApi(regions);
 }

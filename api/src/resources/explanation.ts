@@ -2,7 +2,7 @@ import { describeHours, uncountedHours, windowHours } from "@trendvault/contract
 import { explanationUrl, missing, parseExplainQuery } from "@trendvault/contract/queries";
 import { regions } from "@trendvault/contract/regions";
 import type { Explanation } from "@trendvault/contract/responses";
-import type { ExplanationKey, ExplanationRecord, Ranking } from "../database/store.ts";
+import type { ExplanationKey, ExplanationRecord, Generation } from "../database/store.ts";
 import { fixedContent, formatTime, jsonBody, Refusal, type Resource, unpublishedRegion } from "./resource.ts";
 import { scoreUnitOf } from "./trending.ts";
 
@@ -39,7 +39,11 @@ const elsewhere = new Refusal(
   "This video is known, but nothing has counted or announced it in this region.",
 );
 
-function describe(record: ExplanationRecord, { region, window }: ExplanationKey, generation: Ranking) {
+function describe(
+  record: ExplanationRecord,
+  { region, window }: ExplanationKey,
+  generation: Pick<Generation, "id" | "publishedAt">,
+) {
   const { video, made } = record;
   const facts: Omit<Explanation, "sentences"> = {
     id: video.id,

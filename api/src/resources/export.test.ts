@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { PublicKeySet } from "@trendvault/contract/keys";
 import { windows } from "@trendvault/contract/lists";
 import { verifyResponse } from "@trendvault/contract/response-signature";
-import { ExportHead, ExportItem, type TrendingPage } from "@trendvault/contract/responses";
+import { type ExportHead, type ExportItem, schemas, type TrendingPage } from "@trendvault/contract/responses";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { until } from "@trendvault/kit/machine";
 import { askIn, openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
@@ -44,7 +44,7 @@ async function read(origin: TestOrigin, target: string): Promise<{ head: ExportH
     .slice(0, -1)
     .split("\n")
     .map((line) => JSON.parse(line));
-  return { head: ExportHead.parse(head), items: items.map((item) => ExportItem.parse(item)) };
+  return { head: schemas.ExportHead.parse(head), items: items.map((item) => schemas.ExportItem.parse(item)) };
 }
 
 /** A list as it is read page by page. */

@@ -1,8 +1,7 @@
 import openapi from "@trendvault/contract/openapi.json" with { type: "text" };
 import { builtInRegions, type Region, type RegionTable } from "@trendvault/contract/regions";
 
-/** The description of the API, as committed: 165 KB. */
-export const openapiText = openapi as unknown as string;
+const committed = openapi as unknown as string; // 165 KB
 
 const builtInCodes = builtInRegions.regions.map(({ code }) => code);
 const builtInNames = builtInRegions.regions.map(({ name }) => name).join("|");
@@ -13,13 +12,14 @@ const codesInExamples = new RegExp(
 const namesInExamples = new RegExp(`\\b(${builtInNames})\\b`, "g");
 
 /**
- * The description of the API (JSON) of a deployment with regions of its own: the built-in ones are replaced where they
- * are listed, in patterns, as the default, and in examples, which are then of the default region.
+ * The description of the API (JSON), as committed or of a deployment with regions of its own: the built-in ones are
+ * replaced where they are listed, in patterns, as the default, and in examples, which are then of the default region.
  */
-export function rewriteRegions(openapi: string, table: RegionTable): string {
+export function describeApi(table: RegionTable | null): string {
+  if (table === null) return committed;
   const region = table.regions.find(({ code }) => code === table.default) as Region;
   const codes = table.regions.map(({ code }) => code);
-  const document = rewrite(JSON.parse(openapi), { codes, region, isExample: false });
+  const document = rewrite(JSON.parse(committed), { codes, region, isExample: false });
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 

@@ -76,12 +76,13 @@ function nameId(name: string): string {
 }
 
 /** JSON Feed 1.1. What is not in its vocabulary is in `_trendvault`, as it asks. */
-function jsonFeed({ region, window, category, generation, generated_at }: TrendingPage, feed: Feed) {
+function jsonFeed(list: TrendingPage, feed: Feed) {
+  const { region, window, category, generation, generated_at, score_unit } = list;
   return {
     version: "https://jsonfeed.org/version/1.1",
     title: feed.title,
     language: feed.language,
-    _trendvault: { region, window, category, generation, generated_at },
+    _trendvault: { region, window, category, generation, generated_at, score_unit },
     items: feed.entries.map(({ id, summary, item }) => ({
       id,
       ...(item.url !== null && { url: item.url }),
@@ -91,13 +92,22 @@ function jsonFeed({ region, window, category, generation, generated_at }: Trendi
       ...(item.published_at !== null && { date_published: item.published_at }),
       authors: [{ name: item.channel }],
       ...(item.category !== null && { tags: [item.category] }),
-      _trendvault: { video: item.id, rank: item.rank, previous_rank: item.previous_rank },
+      _trendvault: {
+        video: item.id,
+        rank: item.rank,
+        previous_rank: item.previous_rank,
+        score: item.score,
+        expected_views: item.expected_views,
+      },
     })),
   };
 }
 
+/** Of the elements that Atom does not know (RFC 4287, section 6): what `_trendvault` has in the other form. */
+const namespace = "https://github.com/trendvault/trendvault";
+
 /** Atom (RFC 4287). Links to this server are relative to the address of the feed. */
-function atomFeed(query: FeedQuery, { generated_at }: TrendingPage, feed: Feed): string {
+function atomFeed(query: FeedQuery, { generated_at, score_unit }: TrendingPage, feed: Feed): string {
   const address = feedUrl(query);
   return new Builder({
     ignoreAttributes: false,
@@ -107,6 +117,7 @@ function atomFeed(query: FeedQuery, { generated_at }: TrendingPage, feed: Feed):
     "?xml": { "@version": "1.0", "@encoding": "utf-8" },
     feed: {
       "@xmlns": "http://www.w3.org/2005/Atom",
+      "@xmlns:trendvault": namespace,
       "@xml:lang": feed.language,
       id: nameId(address),
       title: xmlText(feed.title),
@@ -116,6 +127,7 @@ function atomFeed(query: FeedQuery, { generated_at }: TrendingPage, feed: Feed):
         { "@rel": "alternate", "@href": pageUrl(query), "@type": "text/html" },
         { "@rel": "alternate", "@href": address.replace(/\.atom/, ".json"), "@type": feedTypes.json },
       ],
+      "trendvault:score_unit": score_unit,
       entry: feed.entries.map((entry) => atomEntry(entry, generated_at)),
     },
   });
@@ -132,6 +144,8 @@ function atomEntry({ id, summary, item }: Entry, generatedAt: string) {
     ...(item.url !== null && { link: { "@rel": "alternate", "@href": xmlText(item.url) } }),
     // an entry without a link needs content (section 4.1.2)
     [item.url === null ? "content" : "summary"]: { "@type": "text", "#text": xmlText(summary) },
+    "trendvault:score": item.score,
+    ...(item.expected_views !== null && { "trendvault:expected_views": item.expected_views }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { longestBody } from "@trendvault/contract/http";
-import { docsPolicy } from "@trendvault/contract/page";
+import { policies } from "@trendvault/contract/page";
 import { DatabaseBuilder, videos } from "@trendvault/kit/database";
 import { OriginForEachTest, openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
 import { hostileText, Random } from "@trendvault/kit/random";
@@ -195,6 +195,8 @@ describe("a feed", () => {
     author: { name: string };
     link?: { "@href": string };
     content?: unknown;
+    "trendvault:score": string;
+    "trendvault:expected_views"?: string;
   };
   type AtomFeed = {
     id: string;
@@ -202,6 +204,7 @@ describe("a feed", () => {
     updated: string;
     link: Record<string, string>[];
     entry: AtomEntry[];
+    "trendvault:score_unit": string;
   };
 
   const origin = new OriginForEachTest();
@@ -233,14 +236,16 @@ describe("a feed", () => {
         { region: "PL", videos: videos(60) },
         { region: "PL", window: "now", category: "Kids' TV", videos: videos(3) },
       ]);
+      origin.builder.database.run("UPDATE trending SET expected_views = NULL WHERE rank = 2");
       await origin.open({ VIDEO_URL: "https://site.example/watch/{id}" });
     });
 
     test("is the list of its region, in its language", async () => {
       const feed = JSON.parse(await textOf("/feeds/pl.json")) as JsonFeed;
       const list = (await (await origin.ask("/api/trending?region=PL&limit=50")).json()) as {
-        items: { id: string; title: string; url: string }[];
+        items: { id: string; title: string; url: string; score: number; expected_views: number | null }[];
         generated_at: string;
+        score_unit: string;
       };
       expect([feed.version, feed.language]).toEqual(["https://jsonfeed.org/version/1.1", "pl"]);
       expect(feed.title).toContain("Polska");
@@ -248,7 +253,17 @@ describe("a feed", () => {
       expect(feed.items.map(({ title, url }) => [title, url])).toEqual(
         list.items.map(({ title, url }) => [title, url]),
       );
-      const { entry } = await atomOf("/feeds/PL.atom");
+      const scores = list.items.map(({ score, expected_views }) => ({ score, expected_views }));
+      expect(feed._trendvault.score_unit).toBe(list.score_unit);
+      expect(feed.items.map(({ _trendvault }) => _trendvault)).toMatchObject(scores);
+      const { entry, "trendvault:score_unit": unit } = await atomOf("/feeds/PL.atom");
+      expect(unit).toBe(list.score_unit);
+      expect(
+        entry.map(({ "trendvault:score": score, "trendvault:expected_views": expected }) => ({
+          score: Number(score),
+          expected_views: expected === undefined ? null : Number(expected),
+        })),
+      ).toEqual(scores);
       expect(entry.map(({ title, link }) => [title["#text"], link?.["@href"]])).toEqual(
         list.items.map(({ title, url }) => [title, url]),
       );
@@ -410,7 +425,7 @@ describe("the reference of the API", () => {
   test("the reference of the API is a signed page with a policy of its own", async () => {
     const { status, headers } = await origin.ask("/docs");
     expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
-    expect(headers.get("content-security-policy")).toBe(`${docsPolicy}; frame-ancestors 'none'`);
+    expect(headers.get("content-security-policy")).toBe(`${policies.docs}; frame-ancestors 'none'`);
     expect(headers.get("signature")).toStartWith("tv=:");
     expect((await origin.ask("/docs?url=https://other.example")).status).toBe(400);
   });

@@ -1,14 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import {
-  contentPolicy,
-  docsPolicy,
-  feedUrl,
-  type PageQuery,
-  pageFields,
-  pageUrl,
-} from "@trendvault/contract/page";
-import { aboutPath, docsPath, isAssetPath, serviceWorkerPath } from "@trendvault/contract/paths";
+import { feedUrl, type PageQuery, pageFields, pageUrl, policies } from "@trendvault/contract/page";
+import { isAssetPath, paths } from "@trendvault/contract/paths";
 import {
   type FeedAddress,
   type FeedQuery,
@@ -49,7 +42,7 @@ function readPage(
   const made = sourcesOf(sources.lists.readMetadata(generation, ranking));
   const sendsViews = made.some(({ kind }) => kind === "edge"); // whose impressions the region's writer pulls
   const { assets, thumbHosts } = sources;
-  const policy = contentPolicy(thumbHosts);
+  const policy = policies.page(thumbHosts);
   const body = { contentType: htmlContentType, next: null, fields: pageFields({ policy }) };
   return new TokenContent(content.list, body, () => {
     const json = new TextDecoder().decode(content.render("").bytes);
@@ -95,10 +88,10 @@ export function aboutPage({
   ...sources
 }: Pick<HtmlSources, "assets" | "lists" | "thumbHosts">): Resource {
   return {
-    url: aboutPath,
+    url: paths.aboutPage,
     route: "page",
     read: (generation) => {
-      const policy = contentPolicy([]);
+      const policy = policies.page([]);
       const making = readAbout(generation, sources);
       const html = pageWriters().writeAbout({ making, assets: assets.paths, policy });
       return fixedContent({ ...textBody(html, htmlContentType), fields: pageFields({ policy }) });
@@ -109,11 +102,11 @@ export function aboutPage({
 /** The reference of the API, for people: drawn in their browser from /openapi.json. */
 export function docsResource(assets: PageAssets): Resource {
   return {
-    url: docsPath,
+    url: paths.docs,
     route: "page",
     read: () => {
       const body = textBody(pageWriters().writeDocs(assets.paths), htmlContentType);
-      return fixedContent({ ...body, fields: pageFields({ policy: docsPolicy }) });
+      return fixedContent({ ...body, fields: pageFields({ policy: policies.docs }) });
     },
   };
 }
@@ -135,7 +128,7 @@ export class PageAssets {
 
   /** A file by its path, or null when there is none. @throws Error when none was built */
   resourceAt(path: string): Resource | null {
-    if (path !== serviceWorkerPath && !isAssetPath(path)) return null;
+    if (path !== paths.serviceWorker && !isAssetPath(path)) return null;
     const extension = path.slice(path.lastIndexOf(".") + 1);
     return {
       url: path,
@@ -153,7 +146,7 @@ export class PageAssets {
       this.#read("manifest.json"); // says what to run when there is nothing
       const names = readdirSync(join(this.#folder, "public/assets"));
       const files = names.map((name): [string, string] => [`/assets/${name}`, `public/assets/${name}`]);
-      this.#files = new Map([...files, [serviceWorkerPath, `public${serviceWorkerPath}`]]);
+      this.#files = new Map([...files, [paths.serviceWorker, `public${paths.serviceWorker}`]]);
     }
     return this.#files;
   }

@@ -1,9 +1,3 @@
-import {
-  answerLifetimes,
-  browserFreshSeconds,
-  browserStaleSeconds,
-  lifetimesField,
-} from "@trendvault/contract/lists";
 import type { ProblemExtras, ProblemKind } from "@trendvault/contract/problem";
 import type { InvalidParameter, ListRefusal } from "@trendvault/contract/queries";
 import type { TokenList } from "@trendvault/contract/token";
@@ -167,16 +161,6 @@ export function jsonBody(text: string): Body {
 export function digestOf({ bytes }: Body): Buffer {
   return new Bun.CryptoHasher("sha256").update(bytes).digest();
 }
-
-/**
- * How long an answer may be used. Browsers keep it for half a minute; shared caches longer, and serve it stale while
- * they revalidate or the origin fails (RFC 5861, RFC 9213). No s-maxage: it would switch stale serving off.
- */
-export const cachedFields = {
-  "cache-control": `public, max-age=${browserFreshSeconds}, stale-while-revalidate=${browserStaleSeconds}`,
-  "cdn-cache-control": `public, ${answerLifetimes}`,
-  [lifetimesField]: answerLifetimes,
-} as const;
 
 /** For answers that describe a moment or a failure. */
 export const notStoredFields = { "cache-control": "no-store" } as const;

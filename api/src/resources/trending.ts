@@ -1,5 +1,5 @@
 import {
-  generationGone,
+  listRefusals,
   missing,
   nextPageUrl,
   pageInToken,
@@ -8,13 +8,11 @@ import {
   sparklineHours,
   type TrendingQuery,
   trendingUrl,
-  unknownCategory,
-  unknownLanguage,
 } from "@trendvault/contract/queries";
 import type { TrendingChartPage, TrendingPage, TrendingSnippetPage } from "@trendvault/contract/responses";
 import { tokenListName } from "@trendvault/contract/token";
 import type { ListedChoices, ListReader } from "../database/list-reader.ts";
-import type { Generation, ListPage, ListRow, RegionGeneration } from "../database/store.ts";
+import type { Generation, ListPage, ListRow } from "../database/store.ts";
 import { idPlace } from "../settings.ts";
 import {
   type Content,
@@ -70,11 +68,11 @@ function refuseUnlisted(
 ): Refusal | null {
   if (category !== undefined) {
     const { categories } = choices();
-    return categories.has(category) ? null : Refusal.of(unknownCategory(categories));
+    return categories.has(category) ? null : Refusal.of(listRefusals.unknownCategory(categories));
   }
   if (language === undefined) return null;
   const languages = choices().languagesIn(region);
-  return languages.has(language) ? null : Refusal.of(unknownLanguage(languages));
+  return languages.has(language) ? null : Refusal.of(listRefusals.unknownLanguage(languages));
 }
 
 function sha256(text: string): string {
@@ -82,9 +80,11 @@ function sha256(text: string): string {
 }
 
 // Where several writers share the regions, the numbers of one have gaps: no page ever had such a cursor.
-function refuseCursor(query: TrendingQuery, { id, oldestId }: RegionGeneration): Refusal {
+function refuseCursor(query: TrendingQuery, { id, oldestId }: { id: number; oldestId: number }): Refusal {
   const { generation } = readCursor(query.cursor ?? "");
-  return generation > oldestId && generation < id ? neverPublished : Refusal.of(generationGone(query));
+  return generation > oldestId && generation < id
+    ? neverPublished
+    : Refusal.of(listRefusals.generationGone(query));
 }
 
 const neverPublished = new Refusal("not-found", "This region never had a generation with this number.");

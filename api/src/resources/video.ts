@@ -2,7 +2,7 @@ import { choiceOf } from "@trendvault/contract/lists";
 import { videoPath } from "@trendvault/contract/paths";
 import { missing } from "@trendvault/contract/queries";
 import type { Video } from "@trendvault/contract/responses";
-import type { Generation, ListPlace, VideoRecord } from "../database/store.ts";
+import type { Generation, VideoRecord } from "../database/store.ts";
 import { fixedContent, formatTime, formatTimeOrNull, jsonBody, Refusal, type Resource } from "./resource.ts";
 import { scoreUnitOf, thumbsOf, type VideoLinks } from "./trending.ts";
 
@@ -55,7 +55,7 @@ function describePlace({
   category: name,
   look_weight,
   ...place
-}: ListPlace): Video["trending"] {
+}: VideoRecord["places"][number]): Video["trending"] {
   const { category = null, language } = choiceOf(name);
   return language === undefined
     ? [{ region, window, category, ...place, score_unit: scoreUnitOf(look_weight) }]

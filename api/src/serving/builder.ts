@@ -1,5 +1,5 @@
 import type { SignatureFields, SignedFields } from "@trendvault/contract/signature-base";
-import { claimsOf, formatToken, tokenSigningInput } from "@trendvault/contract/token";
+import { claimsOf, unsignedToken } from "@trendvault/contract/token";
 import { DatabaseUnreadable } from "../database/database-files.ts";
 import type { Generation } from "../database/store.ts";
 import { type Body, type Content, digestOf, Refusal, type Resource } from "../resources/resource.ts";
@@ -194,8 +194,8 @@ export class Builder {
 
   *#signToken({ list }: Content, { minute }: Snapshot): SignedBuild<string> {
     if (list === null) return "";
-    const input = tokenSigningInput(claimsOf(list, minute), this.#keys.tokens.kid);
-    return formatToken(input, yield { purpose: "tokens", bytes: new TextEncoder().encode(input) });
+    const { input, write } = unsignedToken(claimsOf(list, minute), this.#keys.tokens.kid);
+    return write(yield { purpose: "tokens", bytes: new TextEncoder().encode(input) });
   }
 
   *#add(

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { chooseEncoding, encodings, memoizedChooseEncoding } from "./representation.ts";
+import { memoizedChooseEncoding } from "./representation.ts";
+
+const encodings = ["identity", "br", "zstd", "gzip"]; // in the order of representations
 
 test.each([
   [null, "identity"],
@@ -31,9 +33,11 @@ test.each([
   ["deflate, identity;q=0", null],
   [",,, gzip ,", "gzip"],
 ])("Accept-Encoding %p is answered with %p", (header, expected) => {
-  const chosen = chooseEncoding(header);
-  expect(chosen === null ? null : String(encodings[chosen])).toBe(expected);
-  expect(memoizedChooseEncoding()(header)).toBe(chosen);
+  const choose = memoizedChooseEncoding();
+  for (let times = 0; times < 2; times++) {
+    const chosen = choose(header);
+    expect(chosen === null ? null : (encodings[chosen] ?? "")).toBe(expected);
+  }
 });
 
 test("a flood of different headers does not change what is answered", () => {

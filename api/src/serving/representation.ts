@@ -1,25 +1,15 @@
 import type { Transform } from "node:stream";
 import { crossOriginFields, entityTag } from "@trendvault/contract/http";
 import type { AnswerKeyPurpose } from "@trendvault/contract/keys";
-import { lifetimesField, missingLifetimes } from "@trendvault/contract/lists";
+import { answerSeconds, edgeLifetimes } from "@trendvault/contract/lists";
 import { describeProblem, problemContentType, problems } from "@trendvault/contract/problem";
 import {
   readSignedFields,
   type SignatureFields,
   type SignedFields,
-  type SignedMessage,
-  serializeParameters,
-  signatureBase,
-  signatureFields,
+  signatureOver,
 } from "@trendvault/contract/signature-base";
-import {
-  type Body,
-  cachedFields,
-  digestOf,
-  jsonBody,
-  notStoredFields,
-  type Refusal,
-} from "../resources/resource.ts";
+import { type Body, digestOf, jsonBody, notStoredFields, type Refusal } from "../resources/resource.ts";
 import type { SigningKeys } from "../signing.ts";
 import type { EventLoopYield } from "./build-queue.ts";
 
@@ -169,7 +159,7 @@ export class RepresentationFactory {
       "unencoded-digest": `sha-256=:${digest.toString("base64")}:`,
       etag: entityTag(digest),
       "content-location": url,
-      [lifetimesField]: missingLifetimes,
+      [edgeLifetimes.field]: edgeLifetimes.missing,
     };
     const { status } = problems[kind];
     const signature = yield* this.#sign({ status, fields }, second);
@@ -189,10 +179,9 @@ export class RepresentationFactory {
   }
 
   /** One signature (RFC 9421). `created` is Unix time in seconds. */
-  *#sign(message: SignedMessage, created: number): SignedBuild<SignatureFields> {
-    const parameters = serializeParameters({ created, keyid: this.#kid, alg: "ed25519" });
-    const bytes = new TextEncoder().encode(signatureBase(message, parameters));
-    return signatureFields(parameters, yield { purpose: "responses", bytes });
+  *#sign(message: Parameters<typeof signatureOver>[0], created: number): SignedBuild<SignatureFields> {
+    const { base, write } = signatureOver(message, { created, keyid: this.#kid, alg: "ed25519" });
+    return write(yield { purpose: "responses", bytes: new TextEncoder().encode(base) });
   }
 }
 
@@ -209,10 +198,20 @@ function describe({ url, body, digest }: Described, form?: string) {
     "content-type": body.contentType,
     "unencoded-digest": `sha-256=:${digest.toString("base64")}:`,
   };
-  const { etag, [lifetimesField]: lifetimes } = validators;
-  const signed = { ...fields, etag, "content-location": url, [lifetimesField]: lifetimes };
+  const { etag, [edgeLifetimes.field]: lifetimes } = validators;
+  const signed = { ...fields, etag, "content-location": url, [edgeLifetimes.field]: lifetimes };
   return { validators, fields, message: { status: 200, fields: signed } };
 }
+
+/**
+ * How long an answer may be used. Browsers keep it for half a minute; shared caches longer, and serve it stale while
+ * they revalidate or the origin fails (RFC 5861, RFC 9213). No s-maxage: it would switch stale serving off.
+ */
+const cachedFields = {
+  "cache-control": `public, max-age=${answerSeconds.browserFresh}, stale-while-revalidate=${answerSeconds.browserStale}`,
+  "cdn-cache-control": `public, ${edgeLifetimes.answer}`,
+  [edgeLifetimes.field]: edgeLifetimes.answer,
+} as const;
 
 // A 304 has these, too: a cache updates its stored answer with them (RFC 9110, section 15.4.5).
 const validity = {
@@ -231,7 +230,7 @@ function linkTo(next: string | null): { link?: string } {
 }
 
 /** Content codings in the order of preference; a representation is found by the index here. */
-export const encodings = ["identity", "br", "zstd", "gzip"] as const;
+const encodings = ["identity", "br", "zstd", "gzip"] as const;
 type Encoding = (typeof encodings)[number];
 
 export const identity = 0;
@@ -241,7 +240,7 @@ const preferred = [1, 2, 3, identity];
  * The index of the coding to answer with, or null when the client refuses all of them (RFC 9110, section
  * 12.5.3). Highest q-value first; ours decides among equals. A malformed element is ignored.
  */
-export function chooseEncoding(header: string | null): number | null {
+function chooseEncoding(header: string | null): number | null {
   if (header === null || header === "") return identity;
   const weights = readWeights(header);
   let best: number | null = null;

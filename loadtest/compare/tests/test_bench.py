@@ -9,7 +9,7 @@ import pytest
 
 from loadtest.charts import draw_costs
 from loadtest.compare.environment import find_difference, mix_targets, write_mix
-from loadtest.compare.machine import CannotMeasure, available_cores, divide_cores, on_cores, read_figures
+from loadtest.compare.machine import CannotMeasure, available_cores, divide_cores, on_cores
 from loadtest.compare.options import PUBLISHED
 from loadtest.compare.pages import describe_page
 from loadtest.compare.results import (
@@ -139,22 +139,18 @@ def write_answer(folder: Path, name: str, fields: dict[str, str]) -> None:
     (folder / f"answers/{name}.json").write_text(json.dumps({"status": 200, "fields": fields}))
 
 
-@pytest.mark.parametrize("sendfile", [True, False])
 @pytest.mark.parametrize("nopush", [True, False])
 def test_nginx_serves_the_origins_header_fields_in_every_configuration(
-    tmp_path: Path, *, sendfile: bool, nopush: bool
+    tmp_path: Path, *, nopush: bool
 ) -> None:
     write_answer(tmp_path, "plain", {"vary": "Accept-Encoding", "signature": 'a="b\\"', "date": "today"})
     write_answer(tmp_path, "unchanged", {"vary": "Accept-Encoding"})
-    write_answer(tmp_path, "export", {"digest": "of-lines"})
-    file_server_command(tmp_path, 81, workers=1, sendfile=sendfile, nopush=nopush)
+    file_server_command(tmp_path, 81, workers=1, nopush=nopush)
     written = (tmp_path / "nginx-81.conf").read_text()
     assert 'add_header vary "Accept-Encoding";' in written
     assert 'map $status $field1 { default "a=\\"b\\\\\\""; 304 ""; }' in written
     assert "add_header signature $field1;" in written
-    assert 'add_header digest "of-lines";' in written
     assert "today" not in written
-    assert f"sendfile {'on' if sendfile else 'off'};" in written
     assert f"tcp_nopush {'on' if nopush else 'off'};" in written
     assert "@" not in written
 
@@ -219,8 +215,3 @@ def test_the_result_is_kept_as_json_with_its_goals(tmp_path: Path) -> None:
     assert {goal["unit"]: goal["is_met"] for goal in kept["scenarios"][0]["goals"]}["x nginx"] is True
     assert kept["scenarios"][0]["rows"][0][0] == "TrendVault"
     assert kept.keys() == json.loads((PUBLISHED / "result.json").read_text()).keys()
-
-
-def test_figures_are_read_from_the_last_line_that_a_program_prints() -> None:
-    script = "print('a library says hello'); print('{\"figure\": 3}')"
-    assert read_figures([sys.executable, "-c", script], "Python") == {"figure": 3}

@@ -4,34 +4,26 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.compare.frameworks import TABLES
-from loadtest.compare.options import BY_NAME, FRAMEWORKS, PUBLISHED, SCENARIOS, parse_options
+from loadtest.compare.options import PUBLISHED, SCENARIOS, parse_options
 from loadtest.compare.pages import PAGES
 from loadtest.compare.scenarios import SCHEDULE, servers_of
-from loadtest.compare.servers import FRAMEWORK_SERVERS, RUNTIMES, SERVERS
+from loadtest.compare.servers import SERVERS
 from loadtest.processes import ROOT
 
 
 def test_every_scenario_can_be_named_and_a_single_one_starts_only_its_servers() -> None:
-    assert [*SCENARIOS, *BY_NAME, *FRAMEWORKS] == [*PAGES, *SCHEDULE]
-    assert list(FRAMEWORKS) == list(TABLES)
+    assert [*SCENARIOS] == [*PAGES, *SCHEDULE]
     assert parse_options(["growth", "flood"]).scenarios == ["flood", "growth"]
-    assert servers_of(["flood"], quick=False) == {"TrendVault"}
-    assert servers_of(list(SCENARIOS), quick=False) == set(SERVERS)
-    assert servers_of(list(FRAMEWORKS), quick=False) == {"TrendVault", "nginx", *RUNTIMES, *FRAMEWORK_SERVERS}
+    assert servers_of(["flood"]) == {"TrendVault"}
+    assert servers_of(list(SCENARIOS)) == set(SERVERS)
 
 
-def test_frameworks_are_measured_when_asked_for_and_when_published() -> None:
-    assert parse_options(["--frameworks"]).scenarios == list(FRAMEWORKS)
-    assert parse_options(["encore"]).scenarios == ["encore"]
-    assert parse_options(["--publish", "--frameworks"]).scenarios == [*FRAMEWORKS]
-    assert parse_options(["--publish"]).scenarios == [*SCENARIOS]
-    assert not set(parse_options([]).scenarios) & {*FRAMEWORKS, *BY_NAME}
+def test_without_a_name_all_are_measured() -> None:
+    assert parse_options(["--publish"]).scenarios == parse_options([]).scenarios == [*SCENARIOS]
 
 
 def test_only_a_full_run_that_is_to_be_published_replaces_the_published_one() -> None:
     assert parse_options(["--publish"]).output == PUBLISHED
-    assert parse_options(["--publish", "--frameworks"]).output != PUBLISHED
     for arguments in ([], ["--quick"], ["plain"], ["--output", "somewhere"]):
         assert parse_options(arguments).output != PUBLISHED
     for arguments in (

@@ -14,7 +14,10 @@ import {
 /** `errors` are what a test expects in the console; `hosts` are those, besides the edge's, that a page may ask. */
 export type VisitOptions = BrowserContextOptions & { errors?: readonly RegExp[]; hosts?: readonly string[] };
 
-const longestWait = 180_000; // ms; a busy machine may take longer than Playwright's 30 s
+// A guard against hanging, in milliseconds. Tests send a link or button its click: one at a place misses what moves.
+const longestWait = 180_000;
+
+const whenOffline = /ERR_INTERNET_DISCONNECTED/; // tests set it offline, whatever it is loading
 
 type Visit = { page: Page; context: BrowserContext };
 
@@ -33,7 +36,7 @@ export async function visit(
   try {
     await run({ page: await context.newPage(), context });
     assert.deepEqual(
-      findings.filter((finding) => !errors.some((expected) => expected.test(finding))),
+      findings.filter((finding) => ![whenOffline, ...errors].some((expected) => expected.test(finding))),
       [],
     );
   } finally {
@@ -100,7 +103,13 @@ export async function serveSite(
 ): Promise<Site> {
   const find = typeof answers === "function" ? answers : (path: string) => answers[path];
   const server = createServer(({ url = "" }, response) => {
-    const answer = find(new URL(url, "http://localhost").pathname);
+    let answer: Answer | undefined;
+    try {
+      answer = find(new URL(url, "http://localhost").pathname);
+    } catch (error) {
+      response.writeHead(500).end(String(error)); // a page would wait for it for ever; the browser's console has it
+      return;
+    }
     if (answer === undefined) response.writeHead(404).end();
     else response.writeHead(200, { "content-type": "text/html", ...answer.headers }).end(answer.body);
   });
@@ -121,6 +130,8 @@ export async function serveSite(
  * are rules that it breaks, in markup that is not ours.
  */
 export async function assertAccessible(page: Page, except: readonly string[] = []): Promise<void> {
+  // What fades in has too little contrast until it is there.
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
   // Through the debugger, which the page's policy does not concern.
   await page.evaluate(axe.source);
   const findings = await page.evaluate(async (disabled) => {

@@ -109,6 +109,7 @@ class Publisher {
 
   query<Row>(sql: string, ...values: (string | number)[]): Row[] {
     using database = new Database(this.databasePath, { readonly: true });
+    database.run("PRAGMA busy_timeout = 60000"); // after a kill, the next one to open it recovers its log
     return database.query<Row, (string | number)[]>(sql).all(...values);
   }
 

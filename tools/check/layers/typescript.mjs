@@ -39,6 +39,7 @@ const roots = [
       ["count-views.ts"],
       ["bundles.ts", "view-shards.ts", "origin.ts"],
       ["bundle-source.ts", "view-counter.ts"],
+      ["sender-cells.ts"],
       ["document-signer.ts", "minute-counts.ts", "read-through.ts"],
       ["bundle-store.ts"],
       ["document-source.ts"],

@@ -36,7 +36,6 @@ const LAYERS = [
     ['Sources', 'Store'],
     ['Observations'],
     ['Cli/Context.php'], // a kind of source reads its own settings
-    ['Cli/RegionSettings.php'],
     ['Cli/Settings.php'],
     ['Database'],
     ['Time', 'WriterException.php', 'libraries.php'],

@@ -16,6 +16,8 @@ export type Connection = Partial<RetryPolicy> & {
    * the browser does the same.
    */
   keptAnswers?: number;
+  /** How long an answer may take, with its body. Default: 30. */
+  timeoutSeconds?: number;
   /** Checks every answer: createVerifier() of @trendvault/client/verify makes one. */
   verify?: Check;
   /** Sends requests in place of fetch(). */
@@ -33,16 +35,25 @@ export type Answer = {
 /** Throws when an answer must not be used. */
 export type Check = (answer: Answer) => Promise<void>;
 
-/** A client of one TrendVault: it sends requests again after failures, conditionally, and checked. */
+/**
+ * A client of one TrendVault: it sends requests again after failures, conditionally, in limited time, and checked.
+ *
+ * @throws RangeError for a `baseUrl` without a scheme
+ */
 export function connect({
   baseUrl = "",
   retries = 2,
   longestWaitSeconds = 60,
   keptAnswers = "document" in globalThis ? 0 : 50,
+  timeoutSeconds = 30,
   verify,
   fetch = (request) => globalThis.fetch(request),
 }: Connection = {}): Client {
-  const send = conditionalSend(retryingSend(fetch, { retries, longestWaitSeconds }), keptAnswers);
+  if (!/^(https?:\/\/[^/]|$)/i.test(baseUrl)) {
+    throw new RangeError(`Cannot connect to "${baseUrl}": an address begins with https://`);
+  }
+  const once = limitedSend(fetch, timeoutSeconds);
+  const send = conditionalSend(retryingSend(once, { retries, longestWaitSeconds }), keptAnswers);
   return {
     baseUrl: baseUrl.replace(/\/+$/, ""),
     send: verify === undefined ? send : checkedSend(send, verify),
@@ -64,6 +75,29 @@ export function retryAfterSeconds({ headers }: Response): number | null {
   if (value === null) return null;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
   return Number.isNaN(seconds) ? null : Math.max(0, seconds);
+}
+
+/** Ends a request that takes too long, also while its body is read, and names the address in what it throws. */
+function limitedSend(send: Send, seconds: number): Send {
+  return async (request) => {
+    const { url, signal } = request;
+    const end = new AbortController();
+    const onAbort = () => end.abort(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+    const onTimeout = () =>
+      end.abort(new DOMException(`Cannot read ${url}: it took longer than ${seconds} s`, "TimeoutError"));
+    // Not ended with the head of the answer: the body may hang, too. In Node.js it keeps no process running.
+    const timer = setTimeout(onTimeout, seconds * 1000) as unknown as { unref?: () => void };
+    timer.unref?.();
+    try {
+      return await send(new Request(request, { signal: end.signal }));
+    } catch (error) {
+      if (end.signal.aborted) throw end.signal.reason;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new TypeError(`Cannot read ${url}: ${reason}`, { cause: error });
+    }
+  };
 }
 
 type RetryPolicy = {
@@ -100,9 +134,9 @@ type Failure = { error: unknown };
 const firstWaitSeconds = 0.5;
 const busyStatuses = [429, 503];
 
-/** A failure of the network may pass. What the caller aborted is thrown at once. */
+/** A failure of the network may pass. What the caller aborted is thrown at once, and what took too long. */
 function failureOf({ signal }: Request, error: unknown): Failure {
-  if (signal.aborted) throw error;
+  if (signal.aborted || (error as Error).name === "TimeoutError") throw error;
   return { error };
 }
 

@@ -14,8 +14,10 @@ export class ProblemError extends Error {
     readonly problem: Problem | OtherProblem,
     /** How long the server asks clients to wait, or null when it does not say. */
     readonly retryAfterSeconds: number | null,
+    /** What was asked, where that is known. */
+    readonly url = "",
   ) {
-    super(problem.detail || problem.title);
+    super(`${problem.detail || problem.title}${url && ` (${url})`}`);
   }
 
   get status(): number {
@@ -33,20 +35,65 @@ export function restartOf(error: unknown): string | null {
   return isProblem(error, "/problems/generation-gone") ? (error.problem.restart ?? null) : null;
 }
 
-/** The JSON of an answer. @throws ProblemError for a problem */
-export async function readJson<T>(response: Response): Promise<T> {
-  if (response.ok) return (await response.json()) as T;
-  throw problemError(await response.json().catch(() => null), response);
+/**
+ * What an answer from `url` says, which has an array `field`. @throws ProblemError for a problem; TypeError for what is
+ * no such answer, like a page of a proxy
+ */
+export async function readJson<T>(
+  response: Response,
+  { url, field }: { url: string; field: string },
+): Promise<T> {
+  const text = await response.text();
+  const body = parse(text);
+  if (!response.ok) throw problemError(body ?? text, response);
+  if (isRecord(body) && isArrayOf(field, body[field]) && (field !== "items" || isPlaced(body)))
+    return body as T;
+  const what = response.headers.get("content-type") ?? "of no type";
+  throw new TypeError(
+    `Cannot use the answer of ${url}: it has no \`${field}\` (${text.length} characters, ${what})`,
+  );
 }
 
 /** The error that an answer with this body is. */
 export function problemError(body: unknown, response: Response): ProblemError {
-  return new ProblemError(readProblem(body, response), retryAfterSeconds(response));
+  return new ProblemError(readProblem(body, response), retryAfterSeconds(response), response.url);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function isArrayOf(field: string, value: unknown): boolean {
+  return Array.isArray(value) && (field !== "items" || value.every(isItem));
+}
+
+function isItem(item: unknown): boolean {
+  return (
+    isRecord(item) &&
+    typeof item.id === "string" &&
+    typeof item.title === "string" &&
+    Number.isInteger(item.rank)
+  );
+}
+
+/** Whether a list says when it was made and what follows. */
+function isPlaced({ generated_at: madeAt, next }: Record<string, unknown>): boolean {
+  const isMade = typeof madeAt === "string" && !Number.isNaN(Date.parse(madeAt));
+  return isMade && (next === null || typeof next === "string");
 }
 
 function readProblem(body: unknown, { status, statusText }: Response): Problem | OtherProblem {
-  const isOne = typeof body === "object" && body !== null && "type" in body && "title" in body;
+  const isOne =
+    isRecord(body) && [body.type, body.title, body.detail].every((text) => typeof text === "string");
   return isOne
-    ? (body as Problem)
+    ? ({ ...body, status } as Problem)
     : { type: "about:blank", title: statusText || String(status), status, detail: "" };
 }

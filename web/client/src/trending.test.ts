@@ -45,17 +45,63 @@ test("an error of another server, like a proxy's page, is a problem without a ty
   expect((error as ProblemError).message).toBe("Bad Gateway");
 });
 
-test.each([
-  ["a network failure", () => Promise.reject(new TypeError("no route")), TypeError],
-  [
-    "an answer that is cut off",
-    () => new Response('{"items": [', { headers: { "content-type": "application/json" } }),
-    SyntaxError,
-  ],
-])("%s is thrown as it is", async (_, answer, type) => {
+const html = { headers: { "content-type": "text/html" } };
+const list = pageOf();
+const wrong: [string, () => Response | Promise<Response>][] = [
+  ["a network failure", () => Promise.reject(new TypeError("no route"))],
+  ["an answer that is cut off", () => new Response('{"items": [')],
+  ["a page of HTML", () => new Response("<!doctype html><title>Log in</title>", html)],
+  ["an empty body", () => new Response("", html)],
+  ["an empty success", () => new Response(null, { status: 204 })],
+  ...[null, [], 1, "items", {}, { ...list, items: {} }, { ...list, items: [null] }].map(json),
+  ...[{ next: 1 }, { generated_at: "soon" }, { items: [{ ...list.items[0], id: 7 }] }].map((part) =>
+    json({ ...list, ...part }),
+  ),
+];
+
+function json(body: unknown): [string, () => Response] {
+  return [`the JSON ${JSON.stringify(body).slice(0, 40)}`, () => Response.json(body)];
+}
+
+test.each(wrong)("%s is no list, and the error names the address", async (_, answer) => {
   const { fetch } = fakeServer(answer);
-  await expect(trending({ client: connect({ ...settings, fetch }) })).rejects.toBeInstanceOf(type);
+  const error = await trending({ client: connect({ ...settings, fetch }), region: "DE" }).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(TypeError);
+  expect((error as TypeError).message).toContain(`${baseUrl}/api/trending?region=DE`);
 });
+
+test.each(["trending.example.com", "//trending.example.com", "/lists", "ftp://a.example", "https://"])(
+  "an address without a scheme is refused: %s",
+  (address) => expect(() => connect({ baseUrl: address })).toThrow(address),
+);
+
+test.each([
+  ["never begins", () => new Promise<Response>(() => {})],
+  ["never ends", () => new Response(new ReadableStream({ pull: (body) => unfinished(body) }))],
+])("an answer that %s is given up after the time limit, and not asked for again", async (_, answer) => {
+  let requests = 0;
+  const count = () => {
+    requests++;
+    return answer();
+  };
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: count });
+  try {
+    const client = connect({ baseUrl: server.url.origin, timeoutSeconds: 0.2 });
+    const error = await trending({ client }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: "TimeoutError" });
+    expect((error as Error).message).toContain(`${server.url.origin}/api/trending`);
+    expect(requests).toBeLessThanOrEqual(1);
+  } finally {
+    await server.stop(true);
+  }
+});
+
+function unfinished(body: ReadableStreamDefaultController): Promise<void> {
+  body.enqueue(new TextEncoder().encode("{"));
+  return new Promise(() => {});
+}
 
 test("an abort ends it with the reason", async () => {
   const { fetch } = fakeServer(() => Response.json(pageOf()));

@@ -1,13 +1,5 @@
-import { longestList } from "@trendvault/contract/lists";
-import {
-  aboutApiPath,
-  explanationPath,
-  publicKeysPath,
-  regionsPath,
-  trendingPath,
-  videoPath,
-  viewsPath,
-} from "@trendvault/contract/paths";
+import { listLengths } from "@trendvault/contract/lists";
+import { explanationPath, paths, videoPath } from "@trendvault/contract/paths";
 import type {
   About,
   Explanation,
@@ -20,7 +12,7 @@ import type {
   Video,
 } from "@trendvault/contract/responses";
 import { type Client, connect, sameOriginPath } from "./connection.ts";
-import { problemError, restartOf } from "./problem-error.ts";
+import { ProblemError, problemError, readJson, restartOf } from "./problem-error.ts";
 
 export type RequestOptions = {
   /** What connect() gave. Default: the site of the page. */
@@ -54,21 +46,21 @@ export function trending<F extends Fields = undefined>({
   ...query
 }: TrendingOptions<F> = {}): Promise<PageOf<F>> {
   const options = { query, ...(client && { client }), ...(signal && { signal }) };
-  return answerOf(call<PageOf<F>>(trendingPath, options));
+  return answerOf(call<PageOf<F>>(paths.trending, "items", options));
 }
 
 /**
  * The page of an address that an answer gave: `next`, or the `restart` of a problem. It is of the same shape.
  *
- * @throws ProblemError for a problem, /problems/generation-gone among them; TypeError when the network failed
- * or the address is of another server
+ * @throws ProblemError for a problem, /problems/generation-gone among them; TypeError when the network failed,
+ * the answer is no list, or the address is of another server
  */
 export async function trendingAt<F extends Fields = undefined>(
   path: string,
   { client, signal }: RequestOptions = {},
 ): Promise<PageOf<F>> {
   const options = { ...(client && { client }), ...(signal && { signal }) };
-  return answerOf(call<PageOf<F>>(sameOriginPath(path), options));
+  return answerOf(call<PageOf<F>>(sameOriginPath(path), "items", options));
 }
 
 export type AllOptions<F extends Fields = Fields> = TrendingOptions<F> & {
@@ -92,7 +84,7 @@ export async function* allPages<F extends Fields = undefined>({
     yield page;
     if (page.next === null) return;
     // No list has more pages than ranks.
-    if (followed.has(page.next) || followed.size >= longestList.all) {
+    if (followed.has(page.next) || followed.size >= listLengths.longest.all) {
       throw new Error("Cannot follow `next`: it leads in a circle");
     }
     followed.add(page.next);
@@ -149,12 +141,12 @@ type ById = RequestOptions & { path: { id: string } };
 export function listTrending(
   options: RequestOptions & { query?: TrendingParameters } = {},
 ): Promise<Result<TrendingPage>> {
-  return call(trendingPath, options);
+  return call(paths.trending, "items", options);
 }
 
 /** One video, where it trends and how its views grew. */
 export function readVideo({ path, ...options }: ById): Promise<Result<Video>> {
-  return call(videoPath(encodeURIComponent(path.id)), options);
+  return call(videoPath(encodeURIComponent(path.id)), "trending", options);
 }
 
 /** Why a video is where it is in a list over all categories. */
@@ -162,22 +154,22 @@ export function explainRank({
   path,
   ...options
 }: ById & { query?: Pick<TrendingParameters, "region" | "window"> }): Promise<Result<Explanation>> {
-  return call(explanationPath(encodeURIComponent(path.id)), options);
+  return call(explanationPath(encodeURIComponent(path.id)), "sentences", options);
 }
 
 /** How the lists are made. */
 export function readMaking(options: RequestOptions = {}): Promise<Result<About>> {
-  return call(aboutApiPath, options);
+  return call(paths.about, "thumb_hosts", options);
 }
 
 /** The regions, how many videos each has and how fresh they are. */
 export function listRegions(options: RequestOptions = {}): Promise<Result<RegionList>> {
-  return call(regionsPath, options);
+  return call(paths.regions, "regions", options);
 }
 
 /** The public keys that verify Signature. */
 export function listPublicKeys(options: RequestOptions = {}): Promise<Result<PublicKeys>> {
-  return call(publicKeysPath, options);
+  return call(paths.publicKeys, "keys", options);
 }
 
 /** Reports which ranks of a list were seen and opened; reportImpressions() of @trendvault/client/impressions does so for a page. */
@@ -185,7 +177,7 @@ export function countViews({
   body,
   ...options
 }: RequestOptions & { body: { token: string; seen: number; opened: number[] } }): Promise<Result<null>> {
-  return call(viewsPath, options, {
+  return call(paths.views, null, options, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
@@ -194,8 +186,10 @@ export function countViews({
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
+/** `field`: the array that the answer has; null for an answer without a body. */
 async function call<T>(
   path: string,
+  field: string | null,
   { client = ownSite(), signal, query = {} }: RequestOptions & { query?: Query },
   init: RequestInit = {},
 ): Promise<Result<T>> {
@@ -205,23 +199,12 @@ async function call<T>(
   const search = pairs.length === 0 ? "" : `?${pairs.join("&")}`;
   let response: Response | undefined;
   try {
-    response = await client.send(
-      new Request(client.baseUrl + path + search, { ...init, ...(signal && { signal }) }),
-    );
-    const text = await response.text();
-    if (response.ok) return { data: (text === "" ? null : JSON.parse(text)) as T, response };
-    return { error: asJson(text), response };
+    const request = new Request(client.baseUrl + path + search, { ...init, ...(signal && { signal }) });
+    response = await client.send(request);
+    if (response.ok && field === null) return { data: null as T, response };
+    return { data: await readJson<T>(response, { url: request.url, field: field ?? "" }), response };
   } catch (error) {
-    return { error, ...(response && { response }) };
-  }
-}
-
-/** What an error's body holds; a proxy's is often a page. */
-function asJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
+    return { error: error instanceof ProblemError ? error.problem : error, ...(response && { response }) };
   }
 }
 

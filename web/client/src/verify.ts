@@ -1,14 +1,13 @@
 import { type PublicKeySet, toBase64url } from "@trendvault/contract/keys";
 import {
+  answerSeconds,
   clockSkewSeconds,
-  defaultLimit,
   defaultWindow,
-  freshSeconds,
+  edgeLifetimes,
   isFromFuture,
-  lifetimesField,
-  staleSeconds,
+  listLengths,
 } from "@trendvault/contract/lists";
-import { publicKeysPath } from "@trendvault/contract/paths";
+import { paths } from "@trendvault/contract/paths";
 import {
   type SignatureVerdict,
   type VerifiedSignature,
@@ -63,13 +62,13 @@ export function createVerifier({
   keys,
   fetch = (address) => globalThis.fetch(address),
 }: VerifierOptions = {}): (answer: Answer) => Promise<void> {
-  const address = baseUrl.replace(/\/+$/, "") + publicKeysPath;
+  const address = baseUrl.replace(/\/+$/, "") + paths.publicKeys;
   const source = keys === undefined ? fetchedKeys(address, fetch) : pinnedKeys(keys);
   return async (answer) => {
     const { fields, created } = await verifiedWith(source, withStrongEntityTag(answer));
     if (!isAnswerTo(answer.url, fields["content-location"])) throw new VerificationError("other-question");
     const now = Date.now() / 1000;
-    const isOld = now - created > longestAgeSeconds(fields[lifetimesField]);
+    const isOld = now - created > longestAgeSeconds(fields[edgeLifetimes.field]);
     if (isOld || isFromFuture(created, now)) throw new VerificationError("outdated");
   };
 }
@@ -109,7 +108,7 @@ type KeySource = {
 
 const renewalSeconds = 60;
 /** As long as the edge may serve a key set: a key that was taken out of it is not believed for much longer. */
-const keptSeconds = freshSeconds + staleSeconds;
+const keptSeconds = answerSeconds.fresh + answerSeconds.stale;
 
 /** The keys at an address, kept for twelve minutes. A fetch that failed is done again by the next read. */
 function fetchedKeys(address: string, fetch: (address: string) => Promise<Response>): KeySource {
@@ -144,7 +143,7 @@ async function readKeys(answer: Promise<Response>): Promise<PublicKeySet> {
 
 const defaults = new Map([
   ["window", defaultWindow],
-  ["limit", String(defaultLimit)],
+  ["limit", String(listLengths.defaultPage)],
 ]);
 
 /**

@@ -8,8 +8,8 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\RejectedLine;
-use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\RankingPublisher;
+use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\Window;
 
 /** Replays recorded days: stores each day's observations, ranks, and returns the scores of that day. */
@@ -253,7 +253,7 @@ final class VideoHistory
     /** UTC seconds. Every formula gets the same assumption about videos without a time of publication. */
     public function ageStartsAt(): int
     {
-        return Forecast::ageStartsAt($this->observations[0]->observedAt, $this->last()->publishedAt);
+        return Velocity::ageStartsAt($this->observations[0]->observedAt, $this->last()->publishedAt);
     }
 
     public function ageHours(): float

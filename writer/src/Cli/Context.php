@@ -12,7 +12,7 @@ use Symfony\Component\Console\Output\OutputInterface;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\Migrator;
-use TrendVault\Writer\Database\SchemaMismatch;
+use TrendVault\Writer\WriterException;
 
 /** What every command and every kind of source is given. */
 final readonly class Context
@@ -28,7 +28,7 @@ final readonly class Context
      * The database for a command that only looks: it has to be there, with this writer's schema.
      *
      * @throws DatabaseFailure when there is no such file
-     * @throws SchemaMismatch
+     * @throws WriterException
      */
     public function openForReading(): Database
     {

@@ -12,6 +12,7 @@ use TrendVault\Writer\Store\Deadline;
 use TrendVault\Writer\Store\S3Client;
 use TrendVault\Writer\Store\StoreAddress;
 use TrendVault\Writer\Store\Transport;
+use TrendVault\Writer\WriterException;
 
 /** What the environment says about publishing into object storage. */
 final readonly class PublishSettings
@@ -41,7 +42,7 @@ final readonly class PublishSettings
     /**
      * What a run may take for publishing; 0 without PUBLISH_URL.
      *
-     * @throws UsageError
+     * @throws WriterException
      */
     public static function mostSeconds(Settings $settings): int
     {
@@ -52,12 +53,12 @@ final readonly class PublishSettings
         return self::timeoutSeconds($settings) * ($settings->sourceText('RENDER_COMMAND') === null ? 1 : 2);
     }
 
-    /** @throws UsageError */
+    /** @throws WriterException */
     public static function of(Settings $settings): self
     {
         $url =
             $settings->sourceText('PUBLISH_URL') ??
-            throw UsageError::because(
+            throw WriterException::usage(
                 'PUBLISH_URL is not set. Expected ' .
                     StoreAddress::URL_EXPECTED .
                     '; docs/operations.md says what else.',
@@ -90,12 +91,12 @@ final readonly class PublishSettings
      * The words of a command, which spaces part; one with a space in it is in double quotes.
      *
      * @return list<string>
-     * @throws UsageError
+     * @throws WriterException
      */
     private static function words(string $command): array
     {
         if (preg_match('/^(?:\s*(?:"[^"]*"|[^\s"]+)(?=\s|$))*\s*$/', $command) !== 1) {
-            throw UsageError::because(
+            throw WriterException::usage(
                 "Cannot read RENDER_COMMAND=$command: expected words, those with a space in double quotes, for example \"/opt/my tools/bun\" --no-env-file api/dist/render.js.",
             );
         }
@@ -112,36 +113,36 @@ final readonly class PublishSettings
         );
     }
 
-    /** @throws UsageError */
+    /** @throws WriterException */
     private static function name(Settings $settings, StoreAddress $store): string
     {
         $name = $settings->sourceText('PUBLISH_NAME') ?? substr($store->name(), strlen('s3://'));
 
         return PointerReader::isStoreName($name)
             ? $name
-            : throw UsageError::setting(
+            : throw WriterException::setting(
                 'PUBLISH_NAME',
                 $name,
                 'a name for the store of at most 100 letters, digits, dots, dashes, underscores and slashes',
             );
     }
 
-    /** @throws UsageError */
+    /** @throws WriterException */
     private static function timeoutSeconds(Settings $settings): int
     {
         return $settings->sourceInteger('PUBLISH_TIMEOUT_SECONDS', self::TIMEOUT_SECONDS, 1, 3600);
     }
 
-    /** @throws UsageError that does not quote the key */
+    /** @throws WriterException that does not quote the key */
     public static function keys(Settings $settings): SigningKeys
     {
         return self::keysIfSet($settings) ??
-            throw UsageError::because(
+            throw WriterException::usage(
                 'PUBLISH_SIGNING_KEYS is not set. Expected ' . self::KEYS_EXPECTED . '.',
             );
     }
 
-    /** @throws UsageError that does not quote the key */
+    /** @throws WriterException that does not quote the key */
     public static function keysIfSet(Settings $settings): ?SigningKeys
     {
         $text = $settings->secret('PUBLISH_SIGNING_KEYS');
@@ -149,13 +150,13 @@ final readonly class PublishSettings
             return null;
         }
         if (!extension_loaded('sodium') || !extension_loaded('curl')) {
-            throw UsageError::because(
+            throw WriterException::usage(
                 "Publishing and backups need PHP's extensions sodium and curl, which this PHP does not have. docs/operations.md says more.",
             );
         }
 
         return SigningKeys::read($text) ??
-            throw UsageError::because(
+            throw WriterException::usage(
                 'Cannot read PUBLISH_SIGNING_KEYS: expected ' . self::KEYS_EXPECTED . '.',
             );
     }
@@ -183,12 +184,12 @@ final readonly class BackupSettings
         return $settings->sourceText('BACKUP_URL') !== null;
     }
 
-    /** @throws UsageError */
+    /** @throws WriterException */
     public static function of(Settings $settings): self
     {
         $url =
             $settings->sourceText('BACKUP_URL') ??
-            throw UsageError::because(
+            throw WriterException::usage(
                 'BACKUP_URL is not set. Expected ' .
                     StoreAddress::URL_EXPECTED .
                     '; it may be the address that PUBLISH_URL has.',
@@ -222,20 +223,20 @@ final readonly class StoreSettings
 
     /**
      * @param string $name of the setting with the address: PUBLISH_URL or BACKUP_URL
-     * @throws UsageError
+     * @throws WriterException
      */
     public static function address(Settings $settings, string $name, string $url): StoreAddress
     {
         $endpoint = self::required($settings->sourceText('S3_ENDPOINT_URL'), 'S3_ENDPOINT_URL', $name);
         if (!StoreAddress::isEndpoint($endpoint)) {
-            throw UsageError::setting(
+            throw WriterException::setting(
                 'S3_ENDPOINT_URL',
                 $endpoint,
                 'scheme, host and perhaps a port, for example https://s3.eu-central-1.amazonaws.com',
             );
         }
         if (!self::isSafe($endpoint)) {
-            throw UsageError::setting(
+            throw WriterException::setting(
                 'S3_ENDPOINT_URL',
                 $endpoint,
                 'https. Plain http is for this machine only: localhost, 127.0.0.1 and [::1]',
@@ -243,7 +244,7 @@ final readonly class StoreSettings
         }
         $region = $settings->sourceText('S3_REGION') ?? 'auto';
         if (preg_match(self::REGION, $region) !== 1) {
-            throw UsageError::setting(
+            throw WriterException::setting(
                 'S3_REGION',
                 $region,
                 'a region of the store, for example auto or eu-central-1',
@@ -256,7 +257,7 @@ final readonly class StoreSettings
             $region,
             self::required($settings->secret('S3_ACCESS_KEY_ID'), 'S3_ACCESS_KEY_ID', $name),
             self::required($settings->secret('S3_SECRET_ACCESS_KEY'), 'S3_SECRET_ACCESS_KEY', $name),
-        ) ?? throw UsageError::setting($name, $url, StoreAddress::URL_EXPECTED);
+        ) ?? throw WriterException::setting($name, $url, StoreAddress::URL_EXPECTED);
     }
 
     /** Signed requests show what is stored, and to whom, when they travel without TLS. */
@@ -270,7 +271,7 @@ final readonly class StoreSettings
     private static function required(?string $value, string $name, string $because): string
     {
         return $value ??
-            throw UsageError::because(
+            throw WriterException::usage(
                 "$because is set, but $name is not. docs/operations.md says what a store needs.",
             );
     }

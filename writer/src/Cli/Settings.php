@@ -4,10 +4,11 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
+use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\WriterException;
 
 /** What the environment says, read once. .env.example explains every name. */
-final readonly class Settings
+final class Settings
 {
     /**
      * Messages about the ranks of a list are taken for 2,580 seconds (viewsAcceptedSeconds in contract/lists.ts), and its
@@ -18,25 +19,28 @@ final readonly class Settings
     private const int MOST_KEY_BYTES = 65_536;
     private const int ANY_RIGHT_OF_OTHERS = 0o007;
 
+    /** Once it was read. */
+    private ?RegionTable $regionTable = null;
+
     /** @param array<string, string> $environment */
     private function __construct(
-        private array $environment,
-        public string $databasePath,
+        private readonly array $environment,
+        public readonly string $databasePath,
         /** @var list<string> what `cron` ingests */
-        public array $sources,
+        public readonly array $sources,
         /** How long a generation stays after the next one was published, so that a reader's pages hold together. */
-        public int $generationRetentionSeconds,
+        public readonly int $generationRetentionSeconds,
         /** How long observations stay, and what was not observed since. */
-        public int $observationRetentionHours,
+        public readonly int $observationRetentionHours,
         /** The share of all impressions that may go to ranks which were not earned, to learn from them. */
-        public float $exploreShare,
+        public readonly float $exploreShare,
         /** Where cron leaves its metrics; null for nowhere. */
-        public ?string $metricsFile,
+        public readonly ?string $metricsFile,
     ) {}
 
     /**
      * @param array<string, string> $environment
-     * @throws UsageError
+     * @throws WriterException
      */
     public static function read(array $environment, ?string $databasePath): self
     {
@@ -90,12 +94,52 @@ final readonly class Settings
         return self::projectRoot() . '/db/migrations';
     }
 
-    /** Of the regions that there are: those of the deployment, or those that come with the program. */
-    public function regionsFile(): string
+    /**
+     * All regions of the deployment.
+     *
+     * @throws WriterException
+     */
+    public function regionTable(): RegionTable
     {
+        if ($this->regionTable !== null) {
+            return $this->regionTable;
+        }
         $own = $this->sourceText('REGIONS_FILE');
+        $file = $own === null ? self::projectRoot() . '/db/regions.json' : self::absolute($own);
+        if (!is_file($file) || !is_readable($file)) {
+            throw WriterException::setting('REGIONS_FILE', $file, 'a file that this user can read');
+        }
+        try {
+            return $this->regionTable = RegionTable::read((string) file_get_contents($file));
+        } catch (WriterException $bad) {
+            throw WriterException::usage("Cannot read REGIONS_FILE=$file:\n{$bad->getMessage()}");
+        }
+    }
 
-        return $own === null ? self::projectRoot() . '/db/regions.json' : self::absolute($own);
+    /**
+     * Those of this writer: without REGIONS, all.
+     *
+     * @throws WriterException
+     */
+    public function regions(): RegionTable
+    {
+        $table = $this->regionTable();
+        $text = $this->sourceText('REGIONS');
+        if ($text === null) {
+            return $table;
+        }
+        $known = $table->codes();
+        $named = array_map(trim(...), explode(',', $text));
+        $file = $this->sourceText('REGIONS_FILE') ?? 'db/regions.json';
+        $expected =
+            "codes of $file, each once, with a comma between, for example " .
+            implode(',', array_slice($known, 0, 2)) .
+            '. The codes are ' .
+            implode(', ', $known);
+
+        return array_diff($named, $known) !== [] || count(array_unique($named)) !== count($named)
+            ? throw WriterException::setting('REGIONS', $text, self::regionFault($named, $known) . $expected)
+            : $table->ofWriter($named);
     }
 
     /** Where rejected lines go. */
@@ -110,13 +154,13 @@ final readonly class Settings
         return self::text($this->environment, $name);
     }
 
-    /** @throws UsageError */
+    /** @throws WriterException */
     public function sourceInteger(string $name, int $default, int $least, int $most): int
     {
         return self::integer($this->environment, $name, $default, $least, $most);
     }
 
-    /** @throws UsageError */
+    /** @throws WriterException */
     public function sourceNumber(string $name, float $default, int $least, int $most): float
     {
         return self::number($this->environment, $name, $default, $least, $most);
@@ -126,7 +170,7 @@ final readonly class Settings
      * A setting that is a secret, or `file:PATH` of a regular file that not every user can open.
      *
      * @return ?string null when it is missing or empty
-     * @throws UsageError that does not quote the secret
+     * @throws WriterException that does not quote the secret
      */
     public function secret(string $name): ?string
     {
@@ -150,14 +194,16 @@ final readonly class Settings
             default => null,
         };
 
-        return $refusal === null ? $text : throw UsageError::because("Cannot read $name=$value: $refusal.");
+        return $refusal === null
+            ? $text
+            : throw WriterException::usage("Cannot read $name=$value: $refusal.");
     }
 
     /**
      * What a source may take: all requests of a run, a download, a file of a spool folder.
      *
      * @param int $default of the kind of source
-     * @throws UsageError
+     * @throws WriterException
      */
     public function sourceTimeoutSeconds(int $default): int
     {
@@ -168,11 +214,28 @@ final readonly class Settings
      * How often a platform is asked.
      *
      * @param int $default of the platform
-     * @throws UsageError
+     * @throws WriterException
      */
     public function sourceIntervalSeconds(int $default): int
     {
         return $this->sourceInteger('SOURCE_INTERVAL_SECONDS', $default, 0, 86_400);
+    }
+
+    /**
+     * @param list<string> $named
+     * @param list<string> $known
+     */
+    private static function regionFault(array $named, array $known): string
+    {
+        $unknown = array_values(array_diff($named, $known));
+
+        return match (true) {
+            in_array('', $named, true) => 'no empty entry, but ',
+            $unknown !== [] => "not $unknown[0], but ",
+            default => 'not ' .
+                (string) array_search(max(array_count_values($named)), array_count_values($named), true) .
+                ' twice, but ',
+        };
     }
 
     /** @param array<string, string> $environment */
@@ -197,7 +260,7 @@ final readonly class Settings
         ]);
 
         return $number === false
-            ? throw UsageError::setting(
+            ? throw WriterException::setting(
                 $name,
                 $value,
                 "a whole number from $least to $most, for example $default",
@@ -219,25 +282,16 @@ final readonly class Settings
         ]);
 
         return $number === false
-            ? throw UsageError::setting($name, $value, "a number from $least to $most, for example $default")
+            ? throw WriterException::setting(
+                $name,
+                $value,
+                "a number from $least to $most, for example $default",
+            )
             : $number;
     }
 
     private static function absolute(string $path): string
     {
         return str_starts_with($path, '/') ? $path : (string) getcwd() . "/$path";
-    }
-}
-
-final class UsageError extends WriterException
-{
-    public static function setting(string $name, string $value, string $expected): self
-    {
-        return self::because("Cannot read $name=$value: expected $expected.");
-    }
-
-    public static function because(string $sentence): self
-    {
-        return new self($sentence);
     }
 }

@@ -12,6 +12,7 @@ use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\WriterException;
 
 /** A command with the settings read and the database's errors translated. */

@@ -13,19 +13,17 @@ use TrendVault\Writer\Backtest\BacktestReport;
 use TrendVault\Writer\Backtest\BacktestRunner;
 use TrendVault\Writer\Backtest\Replay;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\RegionSettings;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Migrator;
-use TrendVault\Writer\Database\RegionShare;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Time\Rfc3339;
+use TrendVault\Writer\WriterException;
 
 #[AsCommand('backtest', 'Measures how well each day\'s ranking predicted the next day\'s most viewed videos')]
 final class Backtest extends WriterCommand
@@ -59,18 +57,18 @@ final class Backtest extends WriterCommand
         $from = self::date(self::option($input, 'from'));
         $database = Database::inMemory();
         Migrator::of($database, $context->settings->migrationsFolder(), $context->clock)->migrate();
-        $table = RegionSettings::table($context->settings);
+        $table = $context->settings->regionTable();
         $table->seed($database);
 
         $observations = self::read(
             self::arguments($input, 'files'),
-            new ObservationParser(RegionShare::whole($table)->ownership(), $context->now()),
+            new ObservationParser($table->ownership(), $context->now()),
         );
         $bar = $context->progressBar('Replaying');
         $results = new BacktestRunner(new Replay($database))->run(
             $observations,
             $from,
-            static fn(float $share) => $bar?->setProgress((int) (100 * $share)),
+            static fn(float $regions) => $bar?->setProgress((int) (100 * $regions)),
         );
         $bar?->clear();
         if ($results === []) {
@@ -89,7 +87,7 @@ final class Backtest extends WriterCommand
         return $text === null
             ? 0
             : Rfc3339::parse("{$text}T00:00:00Z") ??
-                    throw UsageError::because(
+                    throw WriterException::usage(
                         "Cannot read --from $text: expected a date, for example 2017-10-03.",
                     );
     }

@@ -11,12 +11,12 @@ use TrendVault\Writer\Backup\BackupMaker;
 use TrendVault\Writer\Backup\Backups;
 use TrendVault\Writer\Cli\BackupSettings;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\Store\WorkFolder;
+use TrendVault\Writer\WriterException;
 
 #[AsCommand('backup', 'Makes a backup of the database in the object storage of BACKUP_URL')]
 final class Backup extends WriterCommand
@@ -45,7 +45,7 @@ final readonly class BackupStep
     private BackupSettings $settings;
     private Backups $backups;
 
-    /** @throws UsageError */
+    /** @throws WriterException */
     public function __construct(private Context $context, private Database $database)
     {
         $this->settings = BackupSettings::of($context->settings);

@@ -8,11 +8,12 @@ use Override;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\Settings;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\IntegrityCheck;
+use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\ExitCode;
 
 #[AsCommand('check', 'Reads the whole database and says whether it is damaged')]
 final class Check extends WriterCommand

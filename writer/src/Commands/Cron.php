@@ -9,11 +9,11 @@ use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\BackupSettings;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\PublishSettings;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ranking\ClockBackwards;
 use TrendVault\Writer\Ranking\EmptyPublication;
 

@@ -9,12 +9,11 @@ use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\RegionSettings;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Explain\Explanation;
 use TrendVault\Writer\Explain\ExplanationReport;
+use TrendVault\Writer\WriterException;
 
 #[AsCommand('explain', 'Shows why a video has its rank in a region')]
 final class Explain extends WriterCommand
@@ -34,15 +33,15 @@ final class Explain extends WriterCommand
     {
         [$region, $videoId] = [strtoupper(self::argument($input, 'region')), self::argument($input, 'video')];
         $database = $context->openForReading();
-        $known = array_keys(RegionSettings::of($context->settings)->ownership());
+        $known = array_keys($context->settings->regions()->ownership());
         if (!in_array($region, $known, true)) {
-            throw UsageError::because(
+            throw WriterException::usage(
                 "Unknown region $region: expected one of " . implode(', ', $known) . '.',
             );
         }
         $explanation =
             Explanation::find($database, $region, $videoId) ??
-            throw UsageError::because(
+            throw WriterException::usage(
                 "Nothing to explain: video $videoId was neither observed nor announced in $region, or nothing was published yet.",
             );
         $context->write(new ExplanationReport($explanation)->text());

@@ -10,15 +10,13 @@ use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\RegionSettings;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ingest\BatchStore;
 use TrendVault\Writer\Ingest\Outcome;
+use TrendVault\Writer\Ingest\SourceClaims;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Ingest\SourceResult;
 use TrendVault\Writer\Observations\Observation;
@@ -51,6 +49,16 @@ final class Ingest extends WriterCommand
                 mode: InputOption::VALUE_NONE,
                 description: 'Shift all times so that the newest observation is now',
             )
+            ->addOption(
+                'as',
+                mode: InputOption::VALUE_REQUIRED,
+                description: 'An entry of SOURCES: the lines are this source\'s, as if it had given them',
+            )
+            ->addOption(
+                'allow-leaving',
+                mode: InputOption::VALUE_NONE,
+                description: 'Let more than a quarter of a complete catalogue leave at once',
+            )
             ->setHelp(self::HELP);
     }
 
@@ -60,18 +68,26 @@ final class Ingest extends WriterCommand
         $names = self::arguments($input, 'sources');
         $shifts = self::isGiven($input, 'shift-to-now');
         if ($shifts && in_array('-', $names, true)) {
-            throw UsageError::because(
+            throw WriterException::usage(
                 'Cannot use --shift-to-now with -: it reads a source twice, and standard input can be read only once. Save the lines to a file.',
             );
         }
 
         if ($shifts && array_any($names, self::isEdge(...))) {
-            throw UsageError::because(
+            throw WriterException::usage(
                 'Cannot use --shift-to-now with edge: what visitors did is counted at its own time.',
             );
         }
 
+        $as = self::option($input, 'as');
+        if ($as !== null && !in_array($as, $context->settings->sources, true)) {
+            throw WriterException::usage("Cannot ingest as $as: it is not in SOURCES.");
+        }
+        $allowLeaving = self::isGiven($input, 'allow-leaving');
+
         return new WriteSession('ingest', $context)->run(static function (Database $database, Run $run) use (
+            $allowLeaving,
+            $as,
             $context,
             $shifts,
             $names,
@@ -84,7 +100,7 @@ final class Ingest extends WriterCommand
             }
             $shiftSeconds = $shifts ? self::shiftSeconds($names, $context, $database) : 0;
 
-            return new IngestStep($context, $database, $run)->run($names, $shiftSeconds);
+            return new IngestStep($context, $database, $run, $as, $allowLeaving)->run($names, $shiftSeconds);
         });
     }
 
@@ -104,10 +120,7 @@ final class Ingest extends WriterCommand
     private static function shiftSeconds(array $names, Context $context, Database $database): int
     {
         $now = $context->now();
-        $parser = new ObservationParser(
-            RegionShare::whole(RegionSettings::table($context->settings))->ownership(),
-            $now,
-        );
+        $parser = new ObservationParser($context->settings->regionTable()->ownership(), $now);
         $newest = $refusal = null;
         foreach (SourceKinds::inTurn($names) as $together) {
             foreach (SourceKinds::open($together, $context, $database) as $source) {
@@ -141,23 +154,39 @@ final readonly class IngestStep
     private const string COUNT_FAILURE = 'INSERT OR IGNORE INTO source_failures (run_id, source) VALUES (?, ?)';
     private const int MOST_LABEL_CHARACTERS = 120;
 
-    public function __construct(private Context $context, private Database $database, private Run $run) {}
+    /**
+     * @param ?string $as the entry of SOURCES whose lines they are; null for each source's own
+     * @param bool $allowLeaving see SourceClaims
+     */
+    public function __construct(
+        private Context $context,
+        private Database $database,
+        private Run $run,
+        private ?string $as = null,
+        private bool $allowLeaving = false,
+    ) {}
 
     /**
      * @param list<string> $names of sources, as in SOURCES
      * @param int $shiftSeconds is added to every time
-     * @throws UsageError
+     * @throws WriterException
      */
     public function run(array $names, int $shiftSeconds = 0): ExitCode
     {
         self::expectOneEdge($names);
         $parser = new ObservationParser(
-            RegionSettings::of($this->context->settings)->ownership(),
+            $this->context->settings->regions()->ownership(),
             $this->context->now(),
             $shiftSeconds,
         );
+        $claims = new SourceClaims(
+            $this->database,
+            $this->run->startedAt,
+            array_map($this->identity(...), $this->context->settings->sources),
+            $this->allowLeaving,
+        );
         $ingestion = new SourceIngestion(
-            new BatchStore($this->database, $this->run, $parser),
+            new BatchStore($this->database, $this->run, $parser, $claims),
             $this->context->settings->rejectedFolder(),
             $this->run->id,
         );
@@ -179,13 +208,13 @@ final readonly class IngestStep
 
     /**
      * @param list<string> $names
-     * @throws UsageError
+     * @throws WriterException
      */
     private static function expectOneEdge(array $names): void
     {
         $edges = array_unique(array_filter($names, Ingest::isEdge(...)));
         if (count($edges) > 1) {
-            throw UsageError::because(
+            throw WriterException::usage(
                 'Cannot pull from ' .
                     implode(' and ', $edges) .
                     ': a database pulls from one edge, because a cursor belongs to the name of a shard.',
@@ -208,7 +237,7 @@ final readonly class IngestStep
             foreach (SourceKinds::open($names, $this->context, $this->database) as $name => $source) {
                 yield $name => $source instanceof SourceFailure
                     ? $this->logFailure($name, $source)
-                    : $this->ingest($source, $ingestion);
+                    : $this->ingest($source, $ingestion, $this->identity($this->as ?? $name));
             }
         } catch (SourceFailure $failure) {
             yield $names[0] => $this->logFailure($names[0], $failure);
@@ -216,17 +245,25 @@ final readonly class IngestStep
     }
 
     /** Null when the source was read to its end. */
-    private function ingest(Source $source, SourceIngestion $ingestion): ?ExitCode
+    private function ingest(Source $source, SourceIngestion $ingestion, string $identity): ?ExitCode
     {
         $bar = $this->context->progressBar("Reading {$source->name()}");
         $result = $ingestion->ingest(
             $source,
-            static fn(?float $share) => $share === null ? null : $bar?->setProgress((int) (100 * $share)),
+            static fn(?float $regions) => $regions === null
+                ? null
+                : $bar?->setProgress((int) (100 * $regions)),
+            $identity,
         );
         $bar?->clear();
         $this->logResult($result);
 
         return $result->failure === null ? null : $this->logFailure($result->source, $result->failure);
+    }
+
+    private function identity(string $name): string
+    {
+        return SourceKinds::identity($name, $this->context->settings->sources);
     }
 
     private function logResult(SourceResult $result): void
@@ -238,6 +275,12 @@ final readonly class IngestStep
         $counts['rejected'] = $result->counts->rejected();
         if ($counts[Outcome::OtherRegion->value] === 0) {
             unset($counts[Outcome::OtherRegion->value]); // as with one writer, which has all regions
+        }
+        if ($counts[Outcome::Allowed->value] === 0) {
+            unset($counts[Outcome::Allowed->value]);
+        }
+        if ($result->counts->left > 0) {
+            $counts['left'] = $result->counts->left;
         }
         $this->context->log->info(self::sentence($result, $counts), [
             'event' => 'ingested',

@@ -8,10 +8,10 @@ use Override;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Migrator;
+use TrendVault\Writer\ExitCode;
 
 #[AsCommand('migrate', 'Creates the database, or brings its schema and regions up to date')]
 final class Migrate extends WriterCommand

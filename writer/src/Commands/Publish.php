@@ -8,11 +8,10 @@ use Override;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\PublishSettings;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Publication\BundlePublisher;
 use TrendVault\Writer\Publication\Chain;
 use TrendVault\Writer\Publication\GenerationFile;
@@ -25,6 +24,7 @@ use TrendVault\Writer\Publication\Renderer;
 use TrendVault\Writer\Publication\StorePublisher;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\Store\WorkFolder;
+use TrendVault\Writer\WriterException;
 
 #[AsCommand('publish', 'Publishes the newest generation into the object storage of PUBLISH_URL')]
 final class Publish extends WriterCommand
@@ -54,7 +54,7 @@ final readonly class PublishStep
     private PublishSettings $settings;
     private Publications $publications;
 
-    /** @throws UsageError */
+    /** @throws WriterException */
     public function __construct(private Context $context, private Database $database)
     {
         $this->settings = PublishSettings::of($context->settings);

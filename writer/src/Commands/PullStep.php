@@ -6,10 +6,8 @@ namespace TrendVault\Writer\Commands;
 
 use Symfony\Component\HttpClient\HttpClient;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\RegionSettings;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Pull\Ceiling;
 use TrendVault\Writer\Pull\EdgePull;
 use TrendVault\Writer\Pull\PulledCounts;
@@ -21,6 +19,7 @@ use TrendVault\Writer\Sources\Edge\EdgeSettings;
 use TrendVault\Writer\Sources\Edge\EdgeUrl;
 use TrendVault\Writer\Sources\Edge\ViewCounters;
 use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\WriterException;
 
 /** Pulls what visitors of the lists did from the edge, counts the impressions of the minutes that are complete, and logs both. */
 final readonly class PullStep
@@ -30,7 +29,7 @@ final readonly class PullStep
     /**
      * @param string $name the source, such as edge:https://lists.example
      * @return ?ExitCode null when every shard answered
-     * @throws SourceFailure|UsageError
+     * @throws SourceFailure|WriterException
      */
     public function run(string $name): ?ExitCode
     {
@@ -45,7 +44,7 @@ final readonly class PullStep
         );
         $result = new EdgePull(
             new ViewCounters($client, $this->context->clock),
-            new ShardStore($this->database, RegionSettings::of($this->context->settings)),
+            new ShardStore($this->database, $this->context->settings->regions()),
             $this->context->clock,
         )->run();
         $this->logPulled($name, $result, (hrtime(true) - $started) / 1e9);

@@ -9,12 +9,10 @@ use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\RegionSettings;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
-use TrendVault\Writer\Database\ClockRecord;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ranking\ChannelLimit;
 use TrendVault\Writer\Ranking\ClockBackwards;
 use TrendVault\Writer\Ranking\EmptyPublication;
@@ -22,6 +20,7 @@ use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Retention\Cutoff;
 use TrendVault\Writer\Time\Rfc3339;
 use TrendVault\Writer\Time\SystemClock;
+use TrendVault\Writer\WriterException;
 
 #[AsCommand('rank', 'Ranks the videos and publishes all lists as a new generation')]
 final class Rank extends WriterCommand
@@ -76,8 +75,10 @@ final class Rank extends WriterCommand
         $future = Rfc3339::format($at) . ' is in the future: nothing newer is published until then.';
         match ($context->confirm("$future Publish?")) {
             true => null,
-            false => throw UsageError::because('Nothing was published: the answer was not yes.'),
-            null => throw UsageError::because("Nothing was published: $future Give --yes if it is meant."),
+            false => throw WriterException::usage('Nothing was published: the answer was not yes.'),
+            null => throw WriterException::usage(
+                "Nothing was published: $future Give --yes if it is meant.",
+            ),
         };
     }
 
@@ -87,7 +88,7 @@ final class Rank extends WriterCommand
             null => null,
             'now' => $context->now(),
             default => Rfc3339::parse($text) ??
-                throw UsageError::because(
+                throw WriterException::usage(
                     "Cannot read --at $text: expected a time like 2026-11-20T10:00:00Z, or now.",
                 ),
         };
@@ -102,18 +103,18 @@ final readonly class RankStep
     /**
      * @param ?int $at UTC seconds; null for now, if the clock can be believed
      * @param bool $allowsEmpty whether a list may become empty that is not
-     * @throws ClockBackwards|EmptyPublication|UsageError
+     * @throws ClockBackwards|EmptyPublication|WriterException
      */
     public function run(?int $at = null, bool $allowsEmpty = false): void
     {
         self::allowMemory();
         $started = hrtime(true);
-        $limit = RegionSettings::table($this->context->settings)->channelLimit;
+        $limit = $this->context->settings->regionTable()->channelLimit;
         $ranking = new RankingPublisher(
             $this->database,
             $this->context->settings->exploreShare,
             SourceKinds::of($this->context->settings->sources),
-            RegionSettings::of($this->context->settings),
+            $this->context->settings->regions(),
             $limit === null
                 ? new ChannelLimit()
                 : new ChannelLimit((int) $limit['videos'], (int) $limit['within_ranks']),
@@ -178,7 +179,7 @@ final readonly class RankStep
     /** A region that was not observed for OBSERVATION_RETENTION_HOURS loses its list by age: it must not keep the others from being published. */
     private function fullSince(int $now): int
     {
-        return new ClockRecord($this->database)->isSteady($now)
+        return Run::isClockSteady($this->database, $now)
             ? Cutoff::byClock($now, $this->context->settings->observationRetentionHours)
             : 0;
     }

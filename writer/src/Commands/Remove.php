@@ -12,13 +12,13 @@ use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Observations\ObservationParser;
+use TrendVault\Writer\WriterException;
 
 #[AsCommand('remove', 'Takes a video or a channel down: out of every list, and it stays out')]
 final class Remove extends WriterCommand
@@ -98,7 +98,7 @@ final class Allow extends WriterCommand
             $subject,
         ): ExitCode {
             if (!new Removals($database)->allow($subject->kind, $subject->name)) {
-                throw UsageError::because("Nothing to allow: $subject is not removed.");
+                throw WriterException::usage("Nothing to allow: $subject is not removed.");
             }
             $context->log->info("Allowed $subject again.", [
                 'event' => 'allowed',
@@ -117,7 +117,7 @@ final readonly class RemovalSubject implements Stringable
 
     private function __construct(public RemovalKind $kind, public string $name) {}
 
-    /** @throws UsageError when no video or channel could have that name */
+    /** @throws WriterException when no video or channel could have that name */
     public static function read(string $name, bool $isChannel): self
     {
         $length = mb_strlen($name);
@@ -125,12 +125,12 @@ final readonly class RemovalSubject implements Stringable
         return match (true) {
             !$isChannel => preg_match(ObservationParser::ID, $name) === 1
                 ? new self(RemovalKind::Video, $name)
-                : throw UsageError::because(
+                : throw WriterException::usage(
                     "Cannot read $name: expected the id of a video. For a channel give --channel.",
                 ),
             $length >= 1 && $length <= self::MAX_CHANNEL_CHARACTERS && mb_check_encoding($name, 'UTF-8')
                 => new self(RemovalKind::Channel, $name),
-            default => throw UsageError::because(
+            default => throw WriterException::usage(
                 'Cannot read the channel: expected a name of 1 to 200 characters of UTF-8.',
             ),
         };

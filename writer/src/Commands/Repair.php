@@ -8,14 +8,13 @@ use Override;
 use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ranking\RepairResult;
 use TrendVault\Writer\Ranking\VelocityRepair;
 use TrendVault\Writer\Sources\RejectStore;
-use TrendVault\Writer\Sources\RejectStoreFailure;
 use TrendVault\Writer\Time\Rfc3339;
 
 #[AsCommand('repair', 'Puts right what a wrong clock has stored, and publishes a generation')]
@@ -57,7 +56,7 @@ final class Repair extends WriterCommand
 
     /**
      * @param iterable<array<string, int|string|null>> $observations
-     * @throws RejectStoreFailure
+     * @throws SourceFailure
      */
     private static function keep(iterable $observations, RejectStore $rejects): void
     {

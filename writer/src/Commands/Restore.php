@@ -12,15 +12,15 @@ use TrendVault\Writer\Backup\BackupVerdict;
 use TrendVault\Writer\Backup\Restoration;
 use TrendVault\Writer\Cli\BackupSettings;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\PublishSettings;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\WriterLock;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Publication\CurrentPointer;
 use TrendVault\Writer\Store\StoreFailure;
 use TrendVault\Writer\Store\WorkFolder;
+use TrendVault\Writer\WriterException;
 
 #[AsCommand('restore', 'Brings a backup back to where there is no database, and publishes a generation')]
 final class Restore extends WriterCommand
@@ -73,13 +73,13 @@ final class Restore extends WriterCommand
         );
     }
 
-    /** @throws UsageError */
+    /** @throws WriterException */
     private static function requireEmpty(string $path): void
     {
         // SQLite would put what is in any of them into the restored file.
         foreach (["$path", "$path-wal", "$path-shm", "$path-journal"] as $file) {
             if (file_exists($file)) {
-                throw UsageError::because(
+                throw WriterException::usage(
                     "Nothing was restored: there is a file $file. Move it and its neighbours away, or set DB_PATH to another place.",
                 );
             }
@@ -89,7 +89,7 @@ final class Restore extends WriterCommand
     /**
      * The number of the generation that readers have; 0 without one.
      *
-     * @throws UsageError|StoreFailure
+     * @throws WriterException|StoreFailure
      */
     private static function published(Context $context): int
     {

@@ -9,17 +9,16 @@ use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Simulation\Cells;
 use TrendVault\Writer\Simulation\NaiveRanker;
 use TrendVault\Writer\Simulation\OurRanker;
 use TrendVault\Writer\Simulation\RateRanker;
-use TrendVault\Writer\Simulation\SimulationPicture;
 use TrendVault\Writer\Simulation\SimulationResult;
 use TrendVault\Writer\Simulation\UnknownWorld;
 use TrendVault\Writer\Simulation\World;
+use TrendVault\Writer\WriterException;
 
 #[
     AsCommand(
@@ -31,12 +30,13 @@ final class Simulate extends WriterCommand
 {
     private const string HELP = <<<'TEXT'
     Visitors see the list, open what they like, and the list is ranked by that, from list to list, by the
-    code that ranks in production. value: views that the list gave, in parts of those of the best order;
+    code that ranks in production. value: clicks that the list gave, in parts of those of the best order;
     recall@24: how much of the best 24 is in the first 24 ranks; naive: the value of ranking by all views; plain: that of
     a plain Bayesian rate by age; law: that of one that knows how rates are spread and fall, but no video's.
     A null in taper_hours or life_hours stands for never.
-    Nine cells, or the one of --world: a JSON object such as {"loads_per_hour": 20000, "steepness": 1.2};
-    --attack prints two lines: with the ceiling of messages for each list served, and without it.
+    --world has fields of the world: a JSON object such as {"loads_per_hour": 20000, "steepness": 1.2};
+    --attack prints four lines: without an attack; with the ceiling of messages for each list served; without
+    it; and without cells of senders, too.
     An unknown name is answered with all that there are. EXPLORE_SHARE counts here too.
     TEXT;
 
@@ -52,7 +52,6 @@ final class Simulate extends WriterCommand
                 mode: $value,
                 description: 'The share of all messages that push one video, 0 to below 1',
             )
-            ->addOption('svg', mode: $value, description: 'A file for a picture of the values over time')
             ->setHelp(self::HELP);
     }
 
@@ -66,11 +65,14 @@ final class Simulate extends WriterCommand
                 : ['attack_share' => self::number($input, 'attack')],
         ]);
         $isAttacked = self::option($input, 'attack') !== null;
-        $worlds = match (true) {
-            $isAttacked => [$world, $world->with(['ceiling_factor' => 0])],
-            self::option($input, 'world') === null => Cells::of($world),
-            default => [$world],
-        };
+        $worlds = $isAttacked
+            ? [
+                $world->with(['attack_share' => 0]),
+                $world,
+                $world->with(['ceiling_factor' => 0]),
+                $world->with(['ceiling_factor' => 0, 'has_sender_cells' => false]),
+            ]
+            : [$world];
         $seeds = range(
             (int) self::number($input, 'seed'),
             (int) (self::number($input, 'seed') + self::number($input, 'seeds') - 1),
@@ -87,7 +89,6 @@ final class Simulate extends WriterCommand
         ];
         $bar = $context->progressBar('Simulating');
         $context->write(Cells::HEAD);
-        $picture = [];
         foreach ($worlds as $index => $one) {
             /** @var array<string, non-empty-list<SimulationResult>> $cell one a seed, and there is one at least */
             $cell = Cells::run(
@@ -100,33 +101,9 @@ final class Simulate extends WriterCommand
             );
             $bar?->clear();
             $context->write(Cells::line($one, $cell));
-            $picture =
-                $index === intdiv(count($worlds), 2)
-                    ? array_map(
-                        SimulationResult::meanOf(...),
-                        array_intersect_key($cell, ['ours' => 0, 'naive' => 0]),
-                    )
-                    : $picture;
-        }
-        $path = self::option($input, 'svg');
-        if ($path !== null) {
-            self::save(
-                $path,
-                SimulationPicture::svg(
-                    $picture,
-                    'Views that a list gives, in parts of those of the best order',
-                ),
-            );
         }
 
         return ExitCode::Ok;
-    }
-
-    private static function save(string $path, string $svg): void
-    {
-        if (@file_put_contents($path, $svg) === false) {
-            throw UsageError::because("Cannot write $path: is its folder there, and may it be written?");
-        }
     }
 
     /** @return array<string, mixed> */
@@ -145,11 +122,14 @@ final class Simulate extends WriterCommand
     {
         $text = self::option($input, $name) ?? '';
         $number = filter_var($text, FILTER_VALIDATE_FLOAT, [
-            'options' => ['min_range' => $name === 'seeds' ? 1 : 0],
+            'options' => [
+                'min_range' => $name === 'seeds' ? 1 : 0,
+                'max_range' => $name === 'attack' ? 0.999 : INF,
+            ],
         ]);
 
         return $number === false
-            ? throw UsageError::because("Cannot read --$name $text: expected a number.")
+            ? throw WriterException::usage("Cannot read --$name $text: expected a number.")
             : $number;
     }
 }

@@ -5,10 +5,9 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Commands;
 
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Demo\Demo;
-use TrendVault\Writer\Sources\FileName;
+use TrendVault\Writer\Ingest\SourceClaims;
 use TrendVault\Writer\Sources\Http\HttpFiles;
 use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\Sources\PeerTube\PeerTubeInstances;
@@ -16,8 +15,8 @@ use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceKind;
 use TrendVault\Writer\Sources\SpoolFolder;
-use TrendVault\Writer\Sources\StandardInput;
 use TrendVault\Writer\Sources\YouTube\YouTube;
+use TrendVault\Writer\WriterException;
 
 /** What may stand in SOURCES and behind `ingest`: the registry of the kinds of sources, and files of this machine. */
 final readonly class SourceKinds
@@ -77,7 +76,7 @@ final readonly class SourceKinds
     /**
      * @param non-empty-list<string> $names one of inTurn()'s lists
      * @return iterable<string, Source|SourceFailure> by name; a folder gives one for each of its files
-     * @throws SourceFailure|UsageError
+     * @throws SourceFailure|WriterException
      */
     public static function open(array $names, Context $context, Database $database): iterable
     {
@@ -96,6 +95,28 @@ final readonly class SourceKinds
     public static function of(array $sources): array
     {
         return array_values(array_unique(array_map(self::described(...), $sources), SORT_REGULAR));
+    }
+
+    /**
+     * Whose lines they are. An address may have a key in it: a hash stands for that.
+     *
+     * @param list<string> $sources as in SOURCES: a file or folder that is not among them is given by hand
+     */
+    public static function identity(string $name, array $sources): string
+    {
+        $place = explode(':', $name, 2)[1] ?? '';
+
+        return match (self::kind($name)) {
+            null => in_array($name, $sources, true) ? self::path($name) : SourceClaims::BY_HAND,
+            'spool' => 'spool:' . self::path($place),
+            'http' => self::label($name) . '#' . substr(hash('sha256', $place), 0, 16),
+            default => explode('#', $name, 2)[0],
+        };
+    }
+
+    private static function path(string $path): string
+    {
+        return realpath($path) ?: $path;
     }
 
     /** For metrics, such as youtube, spool or peertube:tube.example: without keys and paths. */
@@ -137,7 +158,7 @@ final readonly class SourceKinds
     private static function local(string $name): iterable
     {
         return match (true) {
-            $name === '-' => [$name => new StandardInput(STDIN)],
+            $name === '-' => [$name => new NdjsonFile('standard input', pipe: STDIN)],
             is_dir($name) => self::folder($name),
             is_file($name) => [$name => new NdjsonFile($name)],
             default => throw SourceFailure::unknown($name, self::forms()),
@@ -148,8 +169,8 @@ final readonly class SourceKinds
     private static function folder(string $path): iterable
     {
         $files = [];
-        foreach (FileName::in($path) as $name) {
-            if (FileName::isComplete($name)) {
+        foreach (NdjsonFile::in($path) as $name) {
+            if (NdjsonFile::isComplete($name)) {
                 $files[] = "$path/$name";
             }
         }

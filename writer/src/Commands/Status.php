@@ -10,13 +10,8 @@ use Symfony\Component\Console\Attribute\AsCommand;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Cli\RegionSettings;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Cli\WriterCommand;
-use TrendVault\Writer\Sources\Schedule;
-use TrendVault\Writer\Sources\YouTube\YouTube;
-use TrendVault\Writer\Sources\YouTube\YouTubeSource;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Status\MetricsReport;
 use TrendVault\Writer\Status\StatusReport;
 use TrendVault\Writer\WriterException;
@@ -46,27 +41,15 @@ final class Status extends WriterCommand
         $maxAge = self::seconds(self::option($input, 'max-age'));
         $database = $context->openForReading();
         $path = $context->settings->databasePath;
-        $schedule = new Schedule(
-            $database,
-            YouTubeSource::NAME,
-            YouTube::intervalSeconds($context->settings),
-        );
-        $share = RegionSettings::of($context->settings);
-        $report = StatusReport::of(
-            $database,
-            $path,
-            $context->now(),
-            ExitCode::labels(),
-            $schedule->pause($context->now()),
-            $share,
-        );
+        $regions = $context->settings->regions();
+        $report = StatusReport::of($database, $path, $context->now(), ExitCode::labels(), $regions);
         $context->write(
             match (true) {
                 self::isGiven($input, 'prometheus') => MetricsReport::text(
                     $database,
                     $path,
                     $context->now(),
-                    $share,
+                    $regions,
                 ),
                 self::isGiven($input, 'json') => $report->json(),
                 default => $report->text(),
@@ -83,7 +66,7 @@ final class Status extends WriterCommand
             ? ($text === null
                 ? null
                 : (int) $text)
-            : throw UsageError::because(
+            : throw WriterException::usage(
                 "Cannot read --max-age $text: expected whole seconds, for example 300.",
             );
     }
@@ -121,7 +104,7 @@ final readonly class MetricsStep
                 $database,
                 $context->settings->databasePath,
                 $context->now(),
-                RegionSettings::of($context->settings),
+                $context->settings->regions(),
             );
         } finally {
             $database->close();

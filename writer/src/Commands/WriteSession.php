@@ -8,14 +8,13 @@ use Closure;
 use SQLite3Exception;
 use Throwable;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Cli\PublishSettings;
-use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\Migrator;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Database\WriterLock;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\WriterException;
 
 /** The frame of every command that writes: the lock, the schema, a row in runs. */
@@ -42,7 +41,7 @@ final readonly class WriteSession
     {
         return $this->underLock(false, function (Database $database) use ($work): ExitCode {
             $this->migrator($database)->expectCurrent();
-            RegionSettings::table($this->context->settings)->expectSeeded($database);
+            $this->context->settings->regionTable()->expectSeeded($database);
 
             return $this->record($database, $work);
         });
@@ -62,13 +61,13 @@ final readonly class WriteSession
         }
 
         return $this->underLock($mayCreate, function (Database $database) use ($work): ExitCode {
-            foreach ($this->migrator($database)->migrate() as $migration) {
-                $this->context->log->info("Applied migration {$migration->label()}.", [
+            foreach ($this->migrator($database)->migrate() as $version => $label) {
+                $this->context->log->info("Applied migration $label.", [
                     'event' => 'migration_applied',
-                    'version' => $migration->version,
+                    'version' => $version,
                 ]);
             }
-            RegionSettings::table($this->context->settings)->seed($database);
+            $this->context->settings->regionTable()->seed($database);
 
             return $this->record($database, $work);
         });

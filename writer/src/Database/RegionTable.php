@@ -7,10 +7,14 @@ namespace TrendVault\Writer\Database;
 use stdClass;
 use TrendVault\Writer\WriterException;
 
-/** The regions of a deployment: db/regions.json, or the file of REGIONS_FILE. contract/regions.ts reads the same. */
+/**
+ * The regions of a deployment: db/regions.json, or the file of REGIONS_FILE; contract/regions.ts reads the same. Those of
+ * this writer, and which numbers its generations have.
+ */
 final readonly class RegionTable
 {
     private const int MOST_REGIONS = 250;
+    private const int MOST_FAULTS = 20;
     private const int MOST_LANGUAGES = 10;
     /** As many as a list has. */
     private const int MOST_RANKS = 500;
@@ -24,21 +28,35 @@ final readonly class RegionTable
       WHERE name IS NOT excluded.name OR languages IS NOT excluded.languages
     SQL;
 
+    /** More than there are regions, so that the numbers of two writers are never the same. */
+    public const int NUMBER_STEP = 256;
+
+    /** @var non-empty-list<string> the codes of this writer, in the order of the file */
+    public array $own;
+    /** Of the first of them in the file, from 0; null for the only writer. */
+    private ?int $index;
+
     /**
      * @param non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}> $regions in the order of the file
      * @param ?array{videos: int|float, within_ranks: int|float} $channelLimit of all lists; whole numbers
+     * @param ?non-empty-list<string> $own null for all
      */
-    private function __construct(public array $regions, public ?array $channelLimit) {}
+    private function __construct(public array $regions, public ?array $channelLimit, ?array $own = null)
+    {
+        $part = array_intersect($this->codes(), $own ?? []);
+        $this->own = array_values($part) ?: $this->codes();
+        $this->index = array_key_first($part);
+    }
 
     /**
      * @param string $text JSON
-     * @throws BadRegionTable with a line for each mistake: where it is, and what was expected
+     * @throws WriterException with a line for each mistake: where it is, and what was expected
      */
     public static function read(string $text): self
     {
         $faults = json_validate($text) ? self::shapeFaults(json_decode($text)) : ['expected JSON'];
         if ($faults !== []) {
-            throw BadRegionTable::because($faults);
+            throw self::bad($faults);
         }
         /** @var array{default: string, channel_limit?: array{videos: int|float, within_ranks: int|float}, regions: non-empty-list<array{code: string, name: string, languages: list<string>, countries?: list<string>}>} $table */
         $table = json_decode($text, true);
@@ -46,13 +64,58 @@ final readonly class RegionTable
 
         return $faults === []
             ? new self($table['regions'], $table['channel_limit'] ?? null)
-            : throw BadRegionTable::because($faults);
+            : throw self::bad($faults);
     }
 
     /** @return non-empty-list<string> */
     public function codes(): array
     {
         return array_map(static fn(array $region): string => $region['code'], $this->regions);
+    }
+
+    /**
+     * The same table for one of several writers.
+     *
+     * @param non-empty-list<string> $own each of codes()
+     */
+    public function ofWriter(array $own): self
+    {
+        return new self($this->regions, $this->channelLimit, $own);
+    }
+
+    /** Whether all regions are this writer's. */
+    public function isWhole(): bool
+    {
+        return $this->index === null;
+    }
+
+    /**
+     * Which regions there are, and whether they are this writer's.
+     *
+     * @return array<string, bool> by code
+     */
+    public function ownership(): array
+    {
+        $all = $this->codes();
+        sort($all);
+
+        return array_combine($all, array_map($this->has(...), $all));
+    }
+
+    public function has(string $region): bool
+    {
+        return in_array($region, $this->own, true);
+    }
+
+    /** The smallest number after $last that leaves the index as its remainder: another writer has another index. Null for the next one. */
+    public function numberAfter(int $last): ?int
+    {
+        if ($this->index === null) {
+            return null;
+        }
+        $distance = ($this->index - $last) % self::NUMBER_STEP;
+
+        return $last + ($distance > 0 ? $distance : $distance + self::NUMBER_STEP);
     }
 
     /** @return array<string, list<string>> BCP 47 languages by code */
@@ -83,13 +146,13 @@ final readonly class RegionTable
         });
     }
 
-    /** @throws SchemaMismatch when the database does not have all of them */
+    /** @throws DatabaseFailure when the database does not have all of them */
     public function expectSeeded(Database $database): void
     {
         $known = $database->texts('SELECT code FROM regions');
         $missing = array_diff($this->codes(), $known);
         if ($missing !== []) {
-            throw SchemaMismatch::of(
+            throw DatabaseFailure::ofSchema(
                 'it does not have the regions ' . implode(', ', $missing) . ' yet. Run `writer migrate`.',
             );
         }
@@ -126,6 +189,15 @@ final readonly class RegionTable
         }
 
         return $faults;
+    }
+
+    /** @param non-empty-list<string> $faults a line each */
+    private static function bad(array $faults): WriterException
+    {
+        $more = count($faults) - self::MOST_FAULTS;
+        $said = array_slice($faults, 0, self::MOST_FAULTS);
+
+        return WriterException::usage(implode("\n", $more > 0 ? [...$said, "and $more more"] : $said));
     }
 
     /** @return list<string> */
@@ -229,86 +301,5 @@ final readonly class RegionTable
     private static function matches(string $pattern, mixed $value): bool
     {
         return is_string($value) && preg_match($pattern, $value) === 1;
-    }
-}
-
-/** The message has a line for each mistake. */
-final class BadRegionTable extends WriterException
-{
-    private const int MOST_SAID = 20;
-
-    /** @param non-empty-list<string> $faults */
-    public static function because(array $faults): self
-    {
-        $more = count($faults) - self::MOST_SAID;
-        $said = array_slice($faults, 0, self::MOST_SAID);
-
-        return new self(implode("\n", $more > 0 ? [...$said, "and $more more"] : $said));
-    }
-}
-
-/** The regions of a deployment, those of this writer, and which numbers its generations have. */
-final readonly class RegionShare
-{
-    /** More than there are regions, so that the numbers of two writers are never the same. */
-    public const int NUMBER_STEP = 256;
-
-    /**
-     * @param non-empty-list<string> $all in the order of the file
-     * @param non-empty-list<string> $codes of this writer, in the order of the file
-     * @param ?int $index of the first of them in the file, from 0; null for the only writer
-     */
-    public function __construct(private array $all, public array $codes, private ?int $index) {}
-
-    /** Of the only writer. */
-    public static function whole(RegionTable $table): self
-    {
-        return new self($table->codes(), $table->codes(), null);
-    }
-
-    /**
-     * Of one of several writers.
-     *
-     * @param non-empty-list<string> $codes each of the table
-     */
-    public static function part(RegionTable $table, array $codes): self
-    {
-        $own = array_intersect($table->codes(), $codes);
-
-        return new self($table->codes(), array_values($own) ?: $codes, array_key_first($own));
-    }
-
-    public function isWhole(): bool
-    {
-        return $this->index === null;
-    }
-
-    /**
-     * Which regions there are, and whether they are this writer's.
-     *
-     * @return array<string, bool> by code
-     */
-    public function ownership(): array
-    {
-        $all = $this->all;
-        sort($all);
-
-        return array_combine($all, array_map($this->has(...), $all));
-    }
-
-    public function has(string $region): bool
-    {
-        return in_array($region, $this->codes, true);
-    }
-
-    /** The smallest number after $last that leaves the index as its remainder: another writer has another index. Null for the next one. */
-    public function numberAfter(int $last): ?int
-    {
-        if ($this->index === null) {
-            return null;
-        }
-        $distance = ($this->index - $last) % self::NUMBER_STEP;
-
-        return $last + ($distance > 0 ? $distance : $distance + self::NUMBER_STEP);
     }
 }

@@ -14,6 +14,17 @@ final readonly class Removals
     INSERT INTO removals (kind, name, reason, removed_at) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET reason = excluded.reason
     SQL;
+    /** What an operator took down stays so, with the reason given then. */
+    private const string ADD_CLAIMED =
+        self::ADD .
+        <<<'SQL'
+         WHERE EXISTS (SELECT 1 FROM removal_claims AS c WHERE c.kind = removals.kind AND c.name = removals.name)
+        SQL;
+    private const string CLAIM = 'INSERT OR IGNORE INTO removal_claims (kind, name, source) VALUES (?, ?, ?)';
+    private const string FORGET_CLAIMS = 'DELETE FROM removal_claims WHERE kind = ? AND name = ?';
+    private const string UNDO_UNCLAIMED =
+        self::UNDO .
+        ' AND NOT EXISTS (SELECT 1 FROM removal_claims AS c WHERE c.kind = removals.kind AND c.name = removals.name)';
     private const string UNDO = 'DELETE FROM removals WHERE kind = ? AND name = ?';
     private const string NAMES = 'SELECT name FROM removals WHERE kind = ?';
     private const string REASON = <<<'SQL'
@@ -26,15 +37,38 @@ final readonly class Removals
      * Takes a video or a channel down, known or not. Again, it only replaces the reason.
      *
      * @param int $at UTC seconds
+     * @param ?int $source the source that may take it back; null for an operator, whose removal it is from then on
      */
-    public function remove(RemovalKind $kind, string $name, string $reason, int $at): void
-    {
-        $this->database->run(self::ADD, [
+    public function remove(
+        RemovalKind $kind,
+        string $name,
+        string $reason,
+        int $at,
+        ?int $source = null,
+    ): void {
+        $changed = $this->database->run($source === null ? self::ADD : self::ADD_CLAIMED, [
             $kind->value,
             $name,
             $reason === '' ? self::NO_REASON : mb_substr($reason, 0, self::MAX_REASON_CHARACTERS),
             $at,
         ]);
+        if ($source === null) {
+            $this->database->run(self::FORGET_CLAIMS, [$kind->value, $name]);
+        } elseif ($changed > 0) {
+            $this->database->run(self::CLAIM, [$kind->value, $name, $source]);
+        }
+    }
+
+    /** @return bool false when the source had not taken it down; another's removal stays */
+    public function takeBack(RemovalKind $kind, string $name, int $source): bool
+    {
+        $isOwn =
+            $this->database->run(self::FORGET_CLAIMS . ' AND source = ?', [$kind->value, $name, $source]) > 0;
+        if ($isOwn) {
+            $this->database->run(self::UNDO_UNCLAIMED, [$kind->value, $name]);
+        }
+
+        return $isOwn;
     }
 
     /** @return bool false when it was not taken down */

@@ -10,6 +10,9 @@ use SQLite3Exception;
 /** A row of the table runs: one command, for `writer status`. */
 final readonly class Run
 {
+    private const int DAY_SECONDS = 86_400;
+    private const string RUN_BETWEEN = 'SELECT 1 FROM runs WHERE started_at BETWEEN ? AND ? ORDER BY id DESC LIMIT 1';
+
     private function __construct(
         private Database $database,
         private ClockInterface $clock,
@@ -45,48 +48,21 @@ final readonly class Run
         } catch (SQLite3Exception) {
         }
     }
-}
-
-/** What the record of runs says about the clock, so that one run under a wrong clock deletes nothing. */
-final readonly class ClockRecord
-{
-    private const int DAY_SECONDS = 86_400;
-    private const string RUN_BETWEEN = 'SELECT 1 FROM runs WHERE started_at BETWEEN ? AND ? ORDER BY id DESC LIMIT 1';
-
-    public function __construct(private Database $database) {}
 
     /**
-     * Whether a run was recorded a day ago (one to two days) by the same clock. It was not right after a jump of more
-     * than two days, nor after an outage that was as long: both are over when the clock has run on for a day.
+     * Whether the record of runs says that the clock is right, so that one run under a wrong clock deletes nothing: a run
+     * was recorded a day ago (one to two days). It was not right after a jump of more than two days, nor after an outage
+     * that was as long: both are over when the clock has run on for a day.
      *
      * @param int $now UTC seconds
      */
-    public function isSteady(int $now): bool
+    public static function isClockSteady(Database $database, int $now): bool
     {
-        $found = $this->database->value(self::RUN_BETWEEN, [
+        $found = $database->value(self::RUN_BETWEEN, [
             $now - 2 * self::DAY_SECONDS,
             $now - self::DAY_SECONDS,
         ]);
 
         return $found !== null;
-    }
-}
-
-/** What is said once in the life of a database, not at each run. */
-final readonly class Notices
-{
-    public function __construct(private Database $database) {}
-
-    /**
-     * Whether it was not said yet; from now on it was.
-     *
-     * @param int $now UTC seconds
-     */
-    public function isNew(string $name, int $now): bool
-    {
-        return $this->database->run('INSERT OR IGNORE INTO notices (name, said_at) VALUES (?, ?)', [
-            $name,
-            $now,
-        ]) === 1;
     }
 }

@@ -28,7 +28,7 @@ final class WriterLock
     /**
      * @param int $timeoutSeconds how long to wait for a process that has the lock
      * @param ?Closure(int): void $sleep for microseconds; null for usleep()
-     * @throws AlreadyRunning|DatabaseFailure also where root would make files that the database's owner cannot write
+     * @throws WriterException|DatabaseFailure also where root would make files that the database's owner cannot write
      */
     public static function acquire(
         string $databasePath,
@@ -50,7 +50,7 @@ final class WriterLock
             $polls--
         ) {
             if ($polls <= 0) {
-                throw AlreadyRunning::heldBy(self::holder($file, $sleep), $databasePath);
+                throw DatabaseFailure::heldBy(self::holder($file, $sleep), $databasePath);
             }
             $sleep(self::POLL_MICROSECONDS);
         }
@@ -143,16 +143,5 @@ final class WriterLock
         $folder = realpath(dirname($path));
 
         return $folder === false ? $path : rtrim($folder, '/') . '/' . basename($path);
-    }
-}
-
-final class AlreadyRunning extends WriterException
-{
-    /** @param string $holder what the lock file says about the process that has the lock; may be empty */
-    public static function heldBy(string $holder, string $databasePath): self
-    {
-        $process = $holder === '' ? 'another writer' : $holder;
-
-        return new self("Already running on $databasePath: $process. This run stops without writing.");
     }
 }

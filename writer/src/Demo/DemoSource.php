@@ -8,7 +8,6 @@ use Generator;
 use Override;
 use SplPriorityQueue;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceKind;
@@ -218,7 +217,7 @@ final readonly class Demo implements SourceKind
                 $this->context->now(),
                 fill: $this->database->value('SELECT 1 FROM observations LIMIT 1') === null,
                 thumbBase: self::thumbBase($settings->sourceText('THUMBNAIL_HOSTS') ?? ''),
-                regions: DemoRegions::of(RegionSettings::table($settings)),
+                regions: DemoRegions::of($settings->regionTable()),
             ),
         ];
     }

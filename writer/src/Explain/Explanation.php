@@ -12,8 +12,8 @@ use TrendVault\Writer\Ranking\Contender;
 use TrendVault\Writer\Ranking\ExplainedVideo;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\ImpressionStore;
-use TrendVault\Writer\Ranking\VisitorParts;
 use TrendVault\Writer\Ranking\Velocity;
+use TrendVault\Writer\Ranking\VisitorParts;
 use TrendVault\Writer\Ranking\Window;
 
 /** The facts behind a video's ranks in a region, as of the newest generation. Times are UTC seconds. */
@@ -106,7 +106,7 @@ final readonly class Explanation
             publishedAt: $row['published_at'],
             velocity: $velocity,
             ageStartsAt: $stored->ageStartsAt ??
-                Forecast::ageStartsAt($velocity->firstObservedAt, $row['published_at']),
+                Velocity::ageStartsAt($velocity->firstObservedAt, $row['published_at']),
             generation: $generation['id'],
             generationAt: $generation['published_at'],
             formula: $generation['formula'],

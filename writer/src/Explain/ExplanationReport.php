@@ -7,6 +7,7 @@ namespace TrendVault\Writer\Explain;
 use TrendVault\Writer\Ranking\ClickCounts;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\RankableVideos;
+use TrendVault\Writer\Ranking\Velocity;
 use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Time\Rfc3339;
 
@@ -205,7 +206,7 @@ final readonly class ExplanationReport
             $facts->publishedAt === null
                 ? sprintf(
                     'time of publication unknown, assumed to be %.0f h old when first seen',
-                    Forecast::ASSUMED_AGE_HOURS,
+                    Velocity::ASSUMED_AGE_HOURS,
                 )
                 : 'published ' . Rfc3339::format($facts->publishedAt);
 

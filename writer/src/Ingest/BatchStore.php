@@ -6,15 +6,14 @@ namespace TrendVault\Writer\Ingest;
 
 use Closure;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Observations\Announcement;
+use TrendVault\Writer\Observations\CatalogueEnd;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Observations\Removal;
-use TrendVault\Writer\Sources\LineFragment;
 use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Sources\SourceFailure;
 
@@ -22,7 +21,7 @@ use TrendVault\Writer\Sources\SourceFailure;
 final class BatchStore
 {
     private const string COUNT_RUN = <<<'SQL'
-    UPDATE runs SET accepted = accepted + ?, unchanged = unchanged + ?, late = late + ?, conflicting = conflicting + ?, removed = removed + ?,
+    UPDATE runs SET accepted = accepted + ?, unchanged = unchanged + ?, late = late + ?, conflicting = conflicting + ?, removed = removed + ?, allowed = allowed + ?,
       announced = announced + ?, other_regions = other_regions + ?
     WHERE id = ?
     SQL;
@@ -38,35 +37,45 @@ final class BatchStore
     private const int MAX_BYTES = 8 * 1024 * 1024;
 
     private readonly ObservationStore $store;
+    private readonly SourceClaims $claims;
     /** @var list<int> line numbers in the source, of the batch */
     private array $numbers = [];
-    /** @var array<int, string|LineFragment> by the index of the number, while storing may reject them */
+    /** @var array<int, string|array{string, ?RejectionReason}> by the index of the number, while storing may reject them */
     private array $lines = [];
 
     public function __construct(
         private readonly Database $database,
         private readonly Run $run,
         private readonly ObservationParser $parser,
+        ?SourceClaims $claims = null,
     ) {
-        $this->store = new ObservationStore($database, $run->startedAt);
+        $this->claims = $claims ?? new SourceClaims($database, $run->startedAt);
+        $this->store = new ObservationStore($database, $run->startedAt, $this->claims);
     }
 
     /**
      * Collects lines before they are stored, so that no transaction is open while the writer waits for a source.
      *
-     * @param iterable<int, string|LineFragment> $lines by their number in the source, from 1
+     * @param iterable<int, string|array{string, ?RejectionReason}> $lines by their number in the source, from 1
      * @param LineCounts $counts is added to after each commit, so it is right after a failure, too
      * @param Closure(): void $stored is called after each batch
-     * @throws SourceFailure as the lines do, after those before it are stored
+     * @param string $source whose lines they are
+     * @throws SourceFailure as the lines do, after those before it are stored; as SourceClaims::end() does
      */
-    public function store(iterable $lines, RejectStore $rejects, LineCounts $counts, Closure $stored): void
-    {
+    public function store(
+        iterable $lines,
+        RejectStore $rejects,
+        LineCounts $counts,
+        Closure $stored,
+        string $source = SourceClaims::BY_HAND,
+    ): void {
+        $this->claims->begin($source);
         [$this->numbers, $this->lines, $bytes, $failure] = [[], [], 0, null];
         try {
             foreach ($lines as $number => $line) {
                 $this->numbers[] = $number;
                 $this->lines[] = $line;
-                $bytes += strlen(is_string($line) ? $line : $line->bytes);
+                $bytes += strlen(is_string($line) ? $line : $line[0]);
                 if (count($this->numbers) >= self::MAX_LINES || $bytes >= self::MAX_BYTES) {
                     $this->storeBatch($rejects, $counts);
                     $stored();
@@ -80,6 +89,7 @@ final class BatchStore
         if ($failure !== null) {
             throw $failure;
         }
+        $counts->left = $this->claims->end($counts->rejected());
     }
 
     /**
@@ -88,16 +98,21 @@ final class BatchStore
      */
     private function storeBatch(RejectStore $rejects, LineCounts $counts): void
     {
+        if ($this->numbers !== []) {
+            $this->claims->hear();
+        }
         [$others, $removals, $announcements] = [new LineCounts(), [], []];
         $observations = $this->parse($rejects, $others, $removals, $announcements);
-        if (!$others->isEmpty()) {
+        if (!$others->isEmpty() || $removals !== []) {
             $this->database->transaction(function () use ($others, $removals): void {
-                array_walk($removals, $this->remove(...));
+                foreach ($removals as $removal) {
+                    $others->count($this->remove($removal));
+                }
                 $this->record($others);
             });
             $counts->add($others);
         }
-        foreach ([$announcements, self::sorted($observations)] as $parsed) {
+        foreach ([self::sorted($announcements), self::sorted($observations)] as $parsed) {
             foreach (array_chunk($parsed, self::OBSERVATIONS_PER_COMMIT, true) as $chunk) {
                 $committed = new LineCounts();
                 $this->database->transaction(function () use ($chunk, $rejects, $committed): void {
@@ -111,16 +126,17 @@ final class BatchStore
     }
 
     /**
-     * @param array<int, Observation> $observations
-     * @return array<int, Observation> by video id; those of a video stay in their order
+     * @template T of Observation|Announcement
+     * @param array<int, T> $parsed
+     * @return array<int, T> by video id; those of a video stay in their order
      */
-    private static function sorted(array $observations): array
+    private static function sorted(array $parsed): array
     {
-        $ids = array_map(static fn(Observation $observation): string => $observation->videoId, $observations);
+        $ids = array_map(static fn(Observation|Announcement $one): string => $one->videoId, $parsed);
         asort($ids, SORT_STRING); // Three times as fast as comparing objects.
 
-        /** @var array<int, Observation> $sorted each id has its observation in its place */
-        $sorted = array_replace($ids, $observations);
+        /** @var array<int, T> $sorted each id has its line in its place */
+        $sorted = array_replace($ids, $parsed);
 
         return $sorted;
     }
@@ -138,8 +154,8 @@ final class BatchStore
     ): array {
         $observations = [];
         foreach ($this->lines as $index => $line) {
-            if ($line instanceof LineFragment) {
-                self::rejectFragment($this->numbers[$index], $line, $rejects, $counts);
+            if (is_array($line)) {
+                self::rejectPiece($this->numbers[$index], $line, $rejects, $counts);
                 continue;
             }
             try {
@@ -151,10 +167,12 @@ final class BatchStore
                     }
                 } elseif ($parsed instanceof Removal) {
                     $removals[] = $parsed;
-                    $counts->count(Outcome::Removed);
-                } elseif ($parsed === null || $parsed->regions === []) {
+                } elseif ($parsed === null) {
                     $counts->count(Outcome::OtherRegion);
                     unset($this->lines[$index]);
+                } elseif ($parsed instanceof CatalogueEnd) {
+                    $this->claims->complete();
+                    $counts->count(Outcome::Announced);
                 } else {
                     $announcements[$index] = $parsed;
                 }
@@ -166,14 +184,14 @@ final class BatchStore
         return $observations;
     }
 
-    private function remove(Removal $removal): void
+    private function remove(Removal $removal): Outcome
     {
-        new Removals($this->database)->remove(
-            $removal->kind,
-            $removal->name,
-            $removal->reason,
-            $this->run->startedAt,
-        );
+        if ($removal->isTakenBack) {
+            return $this->claims->takeBack($removal) ? Outcome::Allowed : Outcome::Unchanged;
+        }
+        $this->claims->remove($removal);
+
+        return Outcome::Removed;
     }
 
     /** @param array<int, Observation>|array<int, Announcement> $parsed by index in the batch */
@@ -182,6 +200,9 @@ final class BatchStore
         if (reset($parsed) instanceof Observation) {
             /** @var array<int, Observation> $parsed one chunk has one kind */
             $this->store->prepareFor($parsed);
+        } else {
+            /** @var array<int, Announcement> $parsed */
+            $this->store->prepareToAnnounce($parsed);
         }
         foreach ($parsed as $index => $one) {
             try {
@@ -190,34 +211,30 @@ final class BatchStore
                 );
             } catch (RejectedLine $rejection) {
                 $line = $this->lines[$index];
-                $bytes = is_string($line) ? "$line\n" : $line->bytes;
+                $bytes = is_string($line) ? "$line\n" : $line[0];
                 self::reject($this->numbers[$index], $bytes, $rejection, $rejects, $counts);
             }
         }
     }
 
-    /** The last fragment of a line says why the line is rejected. */
-    private static function rejectFragment(
+    /** @param array{string, ?RejectionReason} $piece of a line; the last one says why the line is rejected */
+    private static function rejectPiece(
         int $number,
-        LineFragment $fragment,
+        array $piece,
         RejectStore $rejects,
         LineCounts $counts,
     ): void {
-        match ($fragment->end) {
-            null => $rejects->keep($fragment->bytes),
-            default => self::reject(
-                $number,
-                $fragment->bytes,
-                new RejectedLine(
-                    $fragment->end,
-                    $fragment->end === RejectionReason::CutOff
-                        ? 'expected the rest of the line'
-                        : 'expected at most 1 MiB a line',
-                ),
-                $rejects,
-                $counts,
-            ),
-        };
+        [$bytes, $end] = $piece;
+        if ($end === null) {
+            $rejects->keep($bytes);
+
+            return;
+        }
+        $expected =
+            $end === RejectionReason::CutOff
+                ? 'expected the rest of the line'
+                : 'expected at most 1 MiB a line';
+        self::reject($number, $bytes, new RejectedLine($end, $expected), $rejects, $counts);
     }
 
     private static function reject(
@@ -251,6 +268,8 @@ final class LineCounts
     private array $outcomes = [];
     /** @var array<string, int> by RejectionReason value */
     private array $rejections = [];
+    /** How many videos left a catalogue, which was complete. */
+    public int $left = 0;
 
     public function count(Outcome $outcome): void
     {

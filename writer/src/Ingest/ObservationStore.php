@@ -11,7 +11,6 @@ use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\RejectionReason;
 use TrendVault\Writer\Ranking\Velocity;
-use TrendVault\Writer\Ranking\VelocityModel;
 
 /**
  * Stores one observation: its video when that is new or has changed, the history, the velocity. Or one announcement: the
@@ -40,23 +39,59 @@ final class ObservationStore
     SQL;
 
     private const array NEEDED_OF_VIDEO = ['title', 'channel', 'thumb_base'];
+    private const string DESCRIPTION = 'title, channel, thumb_base, category, language, published_at, duration_seconds, url, described_by';
+    private const string FIND_VIDEO = 'SELECT ' . self::DESCRIPTION . ' FROM videos WHERE id = ?';
+    private const string SAVE_VIDEO =
+        'INSERT INTO videos (' .
+        self::DESCRIPTION .
+        <<<'SQL'
+        , id, first_seen_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET title = excluded.title, channel = excluded.channel, thumb_base = excluded.thumb_base,
+          category = excluded.category, language = excluded.language, published_at = excluded.published_at,
+          duration_seconds = excluded.duration_seconds, url = excluded.url, described_by = excluded.described_by
+        SQL;
+    /** The parameters are a JSON array of videos, and the source. Regions of source 0 were announced before sources were told apart. */
+    private const string FIND_ANNOUNCED =
+        "SELECT v.id, (SELECT group_concat(region || source || ',', '') FROM catalogue WHERE video_id = v.id AND source IN (0, ?2)) AS regions, " .
+        self::DESCRIPTION .
+        ' FROM json_each(?1) AS key CROSS JOIN videos AS v ON v.id = key.value';
     private const string SAVE_CATALOGUE = <<<'SQL'
-    INSERT INTO catalogue (region, video_id, announced_at) VALUES (?, ?, ?)
-    ON CONFLICT DO UPDATE SET announced_at = max(announced_at, excluded.announced_at)
+    INSERT INTO catalogue (region, video_id, source, announced_at, reading) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET announced_at = max(announced_at, excluded.announced_at), reading = excluded.reading
     SQL;
+    private const string ANNOUNCE_AGAIN = <<<'SQL'
+    UPDATE catalogue SET announced_at = max(announced_at, ?3), reading = ?4 WHERE video_id = ?1 AND source = ?2
+    SQL;
+    private const string LEAVE_CATALOGUE = 'DELETE FROM catalogue WHERE region = ? AND video_id = ? AND source = ?';
 
     private readonly SQLite3Stmt $addObservation;
     private readonly SQLite3Stmt $saveVelocity;
+    private readonly SQLite3Stmt $saveCatalogue;
+    private readonly SQLite3Stmt $announceAgain;
     /** @var array<string, ?Velocity> by region and video of the batch; null for a video that is new in its region */
     private array $velocities = [];
-    /** @var array<string, int> of the last line about each of these videos */
+    /** @var array<string, int> of the last line about each of these videos; 0 where it was not the one to describe it */
     private array $descriptionHashes = [];
+    /** @var array<string, array<string, int|string|null>> by id, those of the batch of announcements that are stored */
+    private array $videos = [];
+    /** @var array<string, string> by id of that batch: regions with their sources, which are 0 and this one, such as DE3,GB3, */
+    private array $regions = [];
+    private readonly SourceClaims $claims;
 
-    /** @param int $now UTC seconds, stored as first_seen_at of a new video */
-    public function __construct(private readonly Database $database, private readonly int $now)
-    {
+    /**
+     * @param int $now UTC seconds, stored as first_seen_at of a new video
+     * @param ?SourceClaims $claims of the source that is read; null where sources are not told apart
+     */
+    public function __construct(
+        private readonly Database $database,
+        private readonly int $now,
+        ?SourceClaims $claims = null,
+    ) {
+        $this->claims = $claims ?? new SourceClaims($database, $now);
         $this->addObservation = $database->prepare(self::ADD_OBSERVATION);
         $this->saveVelocity = $database->prepare(self::SAVE_VELOCITY);
+        $this->saveCatalogue = $database->prepare(self::SAVE_CATALOGUE);
+        $this->announceAgain = $database->prepare(self::ANNOUNCE_AGAIN);
     }
 
     /**
@@ -98,16 +133,23 @@ final class ObservationStore
         if ($before !== null && $observation->observedAt <= $before->lastObservedAt) {
             return $this->addToHistory($observation);
         }
-        $descriptionHash = $observation->descriptionHash();
-        $publishedAt =
-            $descriptionHash === ($this->descriptionHashes[$key] ?? null)
-                ? null
-                : $this->saveVideo($observation->videoId, $observation->description());
+        $descriptionHash = $observation->descriptionHash($this->claims->source());
+        $publishedAt = null;
+        if ($descriptionHash !== ($this->descriptionHashes[$key] ?? null)) {
+            $description = $observation->description();
+            /** @var ?array<string, int|string|null> $known */
+            $known = $this->database->row(self::FIND_VIDEO, [$observation->videoId]);
+            $video = $this->describe($observation->videoId, $description, $observation->unset, $known);
+            $publishedAt = is_int($video['published_at']) ? $video['published_at'] : null;
+            if ($video['described_by'] !== $this->claims->describer() && self::saysAnything($observation)) {
+                $descriptionHash = 0; // Another source describes it: as soon as that one is silent, this one does.
+            }
+        }
         $this->insert($observation, $before?->lastObservedAt);
         $velocity =
             $before === null
-                ? VelocityModel::first($observation->observedAt, $observation->views, $publishedAt)
-                : VelocityModel::next($before, $observation->observedAt, $observation->views);
+                ? Velocity::first($observation->observedAt, $observation->views, $publishedAt)
+                : $before->next($observation->observedAt, $observation->views);
         $this->saveVelocity($observation, $velocity, $descriptionHash);
         $this->velocities[$key] = $velocity;
         $this->descriptionHashes[$key] = $descriptionHash;
@@ -115,15 +157,87 @@ final class ObservationStore
         return Outcome::Accepted;
     }
 
-    /** @throws RejectedLine when the video is new and the line does not describe it */
+    /**
+     * As prepareFor(), for announce().
+     *
+     * @param array<Announcement> $announcements
+     */
+    public function prepareToAnnounce(array $announcements): void
+    {
+        $this->videos = $this->regions = [];
+        $ids = array_map(static fn(Announcement $one): string => $one->videoId, array_values($announcements));
+        $statement = $this->database->prepare(self::FIND_ANNOUNCED);
+        $statement->bindValue(1, json_encode($ids, JSON_THROW_ON_ERROR));
+        $statement->bindValue(2, $this->claims->source());
+        $this->saveCatalogue->bindValue(3, $this->claims->source());
+        $this->saveCatalogue->bindValue(4, $this->now);
+        $this->saveCatalogue->bindValue(5, $this->claims->reading());
+        $this->announceAgain->bindValue(2, $this->claims->source());
+        $this->announceAgain->bindValue(3, $this->now);
+        $this->announceAgain->bindValue(4, $this->claims->reading());
+        $result = Database::expect($statement->execute());
+        while (($row = $result->fetchArray(SQLITE3_ASSOC)) !== false) {
+            /** @var array{id: string, regions: ?string, ...<string, int|string|null>} $row */
+            ['id' => $id, 'regions' => $regions] = $row;
+            unset($row['id'], $row['regions']);
+            $this->videos[$id] = $row;
+            if ($regions !== null) {
+                $this->regions[$id] = $regions;
+            }
+        }
+        $result->finalize();
+    }
+
+    /**
+     * The regions replace those that the source named before, not another source's.
+     *
+     * @param Announcement $announcement one of those given to prepareToAnnounce()
+     * @throws RejectedLine when the video is new and the line does not describe it
+     */
     public function announce(Announcement $announcement): Outcome
     {
-        $this->saveVideo($announcement->videoId, $announcement->description);
-        foreach ($announcement->regions as $region) {
-            $this->database->run(self::SAVE_CATALOGUE, [$region, $announcement->videoId, $this->now]);
+        [$id, $regions] = [$announcement->videoId, $announcement->regions];
+        $before = $this->regions[$id] ?? '';
+        if ($regions !== []) {
+            $this->videos[$id] = $this->describe(
+                $id,
+                $announcement->description,
+                $announcement->unset,
+                $this->videos[$id] ?? null,
+            );
+        }
+        sort($regions);
+        $end = $this->claims->source() . ',';
+        $this->regions[$id] = $regions === [] ? '' : implode($end, $regions) . $end;
+        if ($this->regions[$id] === $before) {
+            $this->announceAgain->bindValue(1, $id, SQLITE3_TEXT);
+            $this->announceAgain->execute();
+        } else {
+            $this->replaceRegions($id, $regions, $before);
         }
 
-        return Outcome::Announced;
+        return $regions === [] ? Outcome::OtherRegion : Outcome::Announced;
+    }
+
+    /**
+     * @param list<string> $regions
+     * @param string $before as in $this->regions
+     */
+    private function replaceRegions(string $id, array $regions, string $before): void
+    {
+        $this->saveCatalogue->bindValue(2, $id, SQLITE3_TEXT);
+        foreach ($regions as $region) {
+            $this->saveCatalogue->bindValue(1, $region, SQLITE3_TEXT);
+            $this->saveCatalogue->execute();
+        }
+        foreach (array_filter(explode(',', $before)) as $pair) {
+            [$region, $source] = [substr($pair, 0, 2), (int) substr($pair, 2)];
+            if (in_array($region, $regions, true) ? $source === 0 : $source !== 0) {
+                $this->database->run(self::LEAVE_CATALOGUE, [$region, $id, $source]);
+            } elseif ($source === 0) {
+                $this->regions[$id] .= "$pair,";
+            }
+        }
     }
 
     private static function key(Observation $observation): string
@@ -146,22 +260,34 @@ final class ObservationStore
         return $views === $observation->views ? Outcome::Unchanged : Outcome::Conflicting;
     }
 
+    private static function saysAnything(Observation $observation): bool
+    {
+        return $observation->unset !== [] ||
+            array_any(
+                $observation->description(),
+                static fn(int|string|null $value): bool => $value !== null,
+            );
+    }
+
     /**
-     * A field that is null keeps its stored value.
+     * A field that is null keeps its stored value, unless it is taken back.
      *
      * @param array<string, string|int|null> $description columns of videos
-     * @return ?int when the video was published, in UTC seconds; null when that is not known
+     * @param list<string> $unset columns that are taken back
+     * @param ?array<string, int|string|null> $known the video before: those columns and the source that describes it
+     * @return array<string, int|string|null> the video from now on
      * @throws RejectedLine when the video is new and a needed field is null
      */
-    private function saveVideo(string $id, array $description): ?int
+    private function describe(string $id, array $description, array $unset, ?array $known): array
     {
-        $columns = array_keys($description);
-        $listed = implode(', ', $columns);
-        /** @var ?array<string, int|string|null> $known */
-        $known = $this->database->row("SELECT $listed FROM videos WHERE id = ?", [$id]);
+        if ($known !== null && !$this->claims->mayDescribe($known['described_by'])) {
+            return $known;
+        }
         $new = [];
+        $says = $unset !== [];
         foreach ($description as $name => $value) {
-            $new[$name] = $value ?? ($known[$name] ?? null);
+            $says = $says || $value !== null;
+            $new[$name] = $value ?? (in_array($name, $unset, true) ? null : $known[$name] ?? null);
         }
         foreach (self::NEEDED_OF_VIDEO as $name) {
             if ($new[$name] === null) {
@@ -171,18 +297,12 @@ final class ObservationStore
                 );
             }
         }
+        $new['described_by'] = $says ? $this->claims->describer() : $known['described_by'] ?? null;
         if ($new !== $known) {
-            $marks = implode(', ', array_fill(0, count($columns) + 2, '?'));
-            $changes = implode(', ', array_map(fn(string $name) => "$name = excluded.$name", $columns));
-            $this->database->run(
-                "INSERT INTO videos (id, $listed, first_seen_at) VALUES ($marks) ON CONFLICT (id) DO UPDATE SET $changes",
-                [$id, ...array_values($new), $this->now],
-            );
+            $this->database->run(self::SAVE_VIDEO, [...array_values($new), $id, $this->now]);
         }
 
-        $publishedAt = $new['published_at'] ?? null;
-
-        return is_int($publishedAt) ? $publishedAt : null;
+        return $new;
     }
 
     /**
@@ -235,7 +355,9 @@ enum Outcome: string
     case Conflicting = 'conflicting';
     /** The line took a video or a channel down. */
     case Removed = 'removed';
-    /** The line said what a video is, without views. */
+    /** The line took such a line of its source back. */
+    case Allowed = 'allowed';
+    /** The line said what a video is, without views, or that the catalogue is complete. */
     case Announced = 'announced';
     /** The line is about regions that other writers rank. */
     case OtherRegion = 'other_region';

@@ -7,14 +7,12 @@ namespace TrendVault\Writer\Ingest;
 use Closure;
 use SQLite3Exception;
 use TrendVault\Writer\Database\DatabaseFailure;
-use TrendVault\Writer\Database\DatabaseFault;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Observations\RejectionReason;
+use TrendVault\Writer\Sources\LineReader;
 use TrendVault\Writer\Sources\RejectStore;
-use TrendVault\Writer\Sources\RejectStoreFailure;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
-use TrendVault\Writer\Sources\Stopped;
-use TrendVault\Writer\Sources\StopSignals;
 use TrendVault\Writer\WriterException;
 
 /** Ingests a whole source and tells the source when its lines are committed. */
@@ -30,31 +28,35 @@ final readonly class SourceIngestion
     /**
      * A failure of the source is in the result, so that the caller can go on with the next source.
      *
-     * @throws Stopped
+     * @throws WriterException when a signal stops the run
      * @param Closure(?float): void $progress is called after each batch with the share that was read, from 0 to 1
+     * @param string $name whose lines they are
      */
-    public function ingest(Source $source, Closure $progress): SourceResult
-    {
+    public function ingest(
+        Source $source,
+        Closure $progress,
+        string $name = SourceClaims::BY_HAND,
+    ): SourceResult {
         if (!$source->isClaimable()) {
-            return $this->ingestClaimed($source, $progress);
+            return $this->ingestClaimed($source, $progress, $name);
         }
-        StopSignals::hold();
+        LineReader::holdSignals();
         try {
-            return $this->ingestClaimed($source, $progress);
+            return $this->ingestClaimed($source, $progress, $name);
         } finally {
-            StopSignals::release();
+            LineReader::releaseSignals();
         }
     }
 
     /** @param Closure(?float): void $progress */
-    private function ingestClaimed(Source $source, Closure $progress): SourceResult
+    private function ingestClaimed(Source $source, Closure $progress, string $name): SourceResult
     {
         [$counts, $started] = [new LineCounts(), hrtime(true)];
         $failure = self::attempt($source->claim(...));
         if ($failure !== null) {
             return new SourceResult($source->name(), $counts, null, 0.0, $failure);
         }
-        [$failure, $report] = $this->storeAndSettle($source, $counts, $progress);
+        [$failure, $report] = $this->storeAndSettle($source, $counts, $progress, $name);
 
         return new SourceResult($source->name(), $counts, $report, (hrtime(true) - $started) / 1e9, $failure);
     }
@@ -70,19 +72,23 @@ final readonly class SourceIngestion
 
     /**
      * @param Closure(?float): void $progress
-     * @return array{SourceFailure|RejectStoreFailure|null, ?string} why it failed, and where the report is
+     * @return array{?SourceFailure, ?string} why it failed, and where the report is
      */
-    private function storeAndSettle(Source $source, LineCounts $counts, Closure $progress): array
-    {
+    private function storeAndSettle(
+        Source $source,
+        LineCounts $counts,
+        Closure $progress,
+        string $name,
+    ): array {
         try {
             $rejects = $source->rejects() ?? $this->rejectsOf($source);
-            $failure = self::attempt(fn() => $this->storeLines($source, $rejects, $counts, $progress));
-        } catch (Stopped | DatabaseFailure $end) {
+            $failure = self::attempt(fn() => $this->storeLines($source, $rejects, $counts, $progress, $name));
+        } catch (WriterException $end) {
             $source->release();
             throw $end;
         } catch (SQLite3Exception $failure) {
             // A line that the database does not take would be there in the next run, too.
-            if (DatabaseFailure::from($failure, '')->fault !== DatabaseFault::Unknown) {
+            if (DatabaseFailure::from($failure, '')->exitCode !== ExitCode::Internal) {
                 $source->release();
             }
             throw $failure;
@@ -96,6 +102,11 @@ final readonly class SourceIngestion
             $source->release();
 
             return [$unkept, $report];
+        }
+        if ($failure instanceof LeavingRefused && !$source->isClaimable()) {
+            $source->release(); // It is asked for again, so that it can be allowed; a file of a spool is in rejected/.
+
+            return [$failure, $report];
         }
         $clean = $failure === null && $counts->rejected() === 0;
 
@@ -111,26 +122,28 @@ final readonly class SourceIngestion
         RejectStore $rejects,
         LineCounts $counts,
         Closure $progress,
+        string $name,
     ): void {
         $this->store->store(
             $source->lines(),
             $rejects,
             $counts,
             static fn() => $progress($source->progress()),
+            $name,
         );
-        if (isset($counts->rejections()[RejectionReason::CutOff->value])) {
+        if ($counts->rejected() > 0 && isset($counts->rejections()[RejectionReason::CutOff->value])) {
             throw SourceFailure::cutOff($source->name());
         }
     }
 
     /** @param Closure(): void $work */
-    private static function attempt(Closure $work): SourceFailure|RejectStoreFailure|null
+    private static function attempt(Closure $work): ?SourceFailure
     {
         try {
             $work();
 
             return null;
-        } catch (SourceFailure | RejectStoreFailure $failure) {
+        } catch (SourceFailure $failure) {
             return $failure;
         }
     }

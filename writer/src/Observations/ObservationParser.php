@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Observations;
 
-use Exception;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Time\Rfc3339;
 use TrendVault\Writer\Time\SystemClock;
@@ -13,6 +12,8 @@ use TrendVault\Writer\Time\SystemClock;
 final readonly class ObservationParser
 {
     private const int MAX_NESTING = 16;
+    /** What a line may take back. */
+    private const array OPTIONAL = ['category', 'language', 'published_at', 'duration_seconds', 'url'];
     /** The lists of languages are called like this, so that no category may be. */
     public const string LANGUAGE_LISTS = '#language:';
     private const int MAX_CHANNEL_CHARACTERS = 200;
@@ -41,18 +42,22 @@ final readonly class ObservationParser
     public function __construct(private array $regions, private int $now, private int $shiftSeconds = 0) {}
 
     /**
-     * A view count; or what a video is and where it may be listed, without views; or a removal. Null for a view count of
-     * a region of another writer, which reads the line in turn.
+     * A view count; or what a video is and where it may be listed, without views; or a removal, or its end; or that a
+     * catalogue is complete. Null for a view count of a region of another writer, which reads the line in turn.
      *
      * @throws RejectedLine
      */
-    public function parse(string $line): Observation|Announcement|Removal|null
+    public function parse(string $line): Observation|Announcement|Removal|CatalogueEnd|null
     {
         $fields = $this->decode($line);
+        $isCounted = isset($fields['views']);
 
         return match (true) {
             ($fields['removed'] ?? null) === true => self::removal($fields),
-            isset($fields['regions']) && !isset($fields['views']) => $this->announcement($fields),
+            isset($fields['regions']) && !$isCounted => $this->announcement($fields),
+            $isCounted => $this->observation($fields),
+            ($fields['removed'] ?? null) === false => self::removal($fields),
+            ($fields['complete'] ?? null) === true && !isset($fields['id']) => new CatalogueEnd(),
             default => $this->observation($fields),
         };
     }
@@ -84,6 +89,7 @@ final readonly class ObservationParser
             publishedAt: $this->time($fields, 'published_at'),
             durationSeconds: $this->count($fields, 'duration_seconds'),
             url: $this->url($fields),
+            unset: isset($fields['unset']) ? self::unset($fields) : [],
         );
     }
 
@@ -106,7 +112,30 @@ final readonly class ObservationParser
                 'duration_seconds' => $this->count($fields, 'duration_seconds'),
                 'url' => $this->url($fields),
             ],
+            unset: isset($fields['unset']) ? self::unset($fields) : [],
         );
+    }
+
+    /**
+     * @param array<mixed> $fields
+     * @return list<string> the fields that the line takes back
+     * @throws RejectedLine
+     */
+    private static function unset(array $fields): array
+    {
+        $names = $fields['unset'];
+        if (
+            !is_array($names) ||
+            !array_is_list($names) ||
+            !array_all($names, static fn(mixed $name): bool => in_array($name, self::OPTIONAL, true))
+        ) {
+            throw new RejectedLine(
+                RejectionReason::BadUnset,
+                'unset: expected a list of ' . implode(', ', self::OPTIONAL),
+            );
+        }
+
+        return array_values(array_intersect(self::OPTIONAL, $names));
     }
 
     /**
@@ -122,13 +151,13 @@ final readonly class ObservationParser
             : '';
         if (isset($fields['id'])) {
             return is_string($fields['id']) && preg_match(self::ID, $fields['id']) === 1
-                ? new Removal(RemovalKind::Video, $fields['id'], $reason)
+                ? new Removal(RemovalKind::Video, $fields['id'], $reason, $fields['removed'] === false)
                 : throw new RejectedLine(RejectionReason::BadId, 'id: expected the id of the removed video');
         }
         $channel = $fields['channel'] ?? null;
 
         return is_string($channel) && $channel !== '' && mb_strlen($channel) <= self::MAX_CHANNEL_CHARACTERS
-            ? new Removal(RemovalKind::Channel, $channel, $reason)
+            ? new Removal(RemovalKind::Channel, $channel, $reason, $fields['removed'] === false)
             : throw new RejectedLine(
                 RejectionReason::MissingField,
                 'id: expected the removed video, or the removed channel in channel; both are missing',
@@ -387,6 +416,8 @@ final readonly class Observation
         public ?int $publishedAt = null,
         public ?int $durationSeconds = null,
         public ?string $url = null,
+        /** @var list<string> names of fields that are taken back */
+        public array $unset = [],
     ) {}
 
     /** Whether it has every field that a new video needs. */
@@ -410,63 +441,14 @@ final readonly class Observation
         ];
     }
 
-    /** A 64-bit hash of the fields that describe the video, not of its counts. */
-    public function descriptionHash(): int
+    /** A 64-bit hash of who describes the video, and how. */
+    public function descriptionHash(int $source): int
     {
-        $description = "$this->title\n$this->channel\n$this->thumbBase\n$this->category\n$this->language\n$this->publishedAt\n$this->durationSeconds";
-        if ($this->url !== null) {
-            $description .= "\n$this->url";
+        $description = "$source\n$this->title\n$this->channel\n$this->thumbBase\n$this->category\n$this->language\n$this->publishedAt\n$this->durationSeconds\n$this->url";
+        if ($this->unset !== []) {
+            $description .= "\n" . implode(',', $this->unset);
         }
 
         return unpack('q', hash('xxh3', $description, true))[1];
     }
-}
-
-/** What a video is and where it may be listed, without views: a line of a site's catalogue. */
-final readonly class Announcement
-{
-    /**
-     * @param list<string> $regions of this writer; none when all are other writers'
-     * @param array<string, string|int|null> $description by column of videos; null for a field that the line does not have
-     */
-    public function __construct(public string $videoId, public array $regions, public array $description) {}
-}
-
-/**
- * A line that takes a video or a channel down, instead of counting views:
- * `{"id": "dQw4w9WgXcQ", "removed": true, "reason": "…"}`, or `channel` in place of `id`.
- */
-final readonly class Removal
-{
-    public function __construct(public RemovalKind $kind, public string $name, public string $reason) {}
-}
-
-/** A line that cannot be stored; the message says what was expected. */
-final class RejectedLine extends Exception
-{
-    public function __construct(public readonly RejectionReason $reason, string $expected)
-    {
-        parent::__construct($expected);
-    }
-}
-
-/** Why a line was rejected. The list is closed: `status` and monitors count by it. */
-enum RejectionReason: string
-{
-    case TooLong = 'too_long';
-    case CutOff = 'cut_off';
-    case NotUtf8 = 'not_utf8';
-    case NotJson = 'not_json';
-    case NotAnObject = 'not_an_object';
-    case MissingField = 'missing_field';
-    case MissingMetadata = 'missing_metadata';
-    case BadId = 'bad_id';
-    case UnknownRegion = 'unknown_region';
-    case BadTime = 'bad_time';
-    case InTheFuture = 'in_the_future';
-    case BadCount = 'bad_count';
-    case BadText = 'bad_text';
-    case BadLanguage = 'bad_language';
-    case BadThumbBase = 'bad_thumb_base';
-    case BadUrl = 'bad_url';
 }

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Pull;
 
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\RegionShare;
+use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Sources\Edge\ClosedMinutes;
 
 /** The shards with their cursors. An answer and the cursor behind it are stored in one transaction, or neither. */
@@ -43,8 +43,8 @@ final readonly class ShardStore
       late_clicks = late_clicks + excluded.late_clicks
     SQL;
 
-    /** @param ?RegionShare $share whose shards are asked: another writer asks the others; null for all */
-    public function __construct(private Database $database, private ?RegionShare $share = null) {}
+    /** @param ?RegionTable $regions whose shards are asked: another writer asks the others; null for all */
+    public function __construct(private Database $database, private ?RegionTable $regions = null) {}
 
     /**
      * Notes which shards there are; one of a region that is not ours is left out.
@@ -121,7 +121,7 @@ final readonly class ShardStore
 
     private function isOwn(string $shard): bool
     {
-        return $this->share === null || $this->share->has(substr($shard, 0, 2));
+        return $this->regions === null || $this->regions->has(substr($shard, 0, 2));
     }
 
     private function addLists(ClosedMinutes $minutes, PulledCounts $counts): void

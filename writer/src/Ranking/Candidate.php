@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Ranking;
 
+use LogicException;
+
 /** Limits how many videos of one channel are in the first ranks. It moves videos down and leaves none out. */
 final readonly class ChannelLimit
 {
@@ -81,6 +83,13 @@ final readonly class Candidate
         array_multisort($scores, SORT_DESC, SORT_NUMERIC, $ids, SORT_ASC, SORT_STRING, $candidates);
 
         return $candidates;
+    }
+
+    /** Of a list that learns from impressions. */
+    public function clickRate(): ClickRate
+    {
+        return $this->rate ??
+            throw new LogicException("The click-through rate of $this->videoId is not known.");
     }
 
     /** The same video on a rank that it has not earned. */

@@ -56,7 +56,7 @@ final class ClickModel
     private const int BIAS_STEPS = 8;
     private const float PRIOR_BIAS_CLICKS = 50.0;
     private const float LEAST_BIAS = 0.01;
-    private const float LARGEST_RATE = 0.95;
+    public const float LARGEST_RATE = 0.95;
     /** Counts at an age of a fraction of today's weigh this power of it: memory grows with a video's age. */
     private const float FORGETTING = 0.5;
     private const float LEAST_AGE_HOURS = 0.5;
@@ -68,6 +68,8 @@ final class ClickModel
     /** @var list<array{float, float, float, float}> weight, taper in hours, the prior's shape and mean */
     private array $courses = [];
     private float $impressions = 0.0;
+    /** Of the first rank. */
+    private readonly float $perHour;
     /** @var list<float> */
     private array $hints;
     /** @var list<float> the most that a rate may be, in parts of its prior */
@@ -81,9 +83,10 @@ final class ClickModel
     public function __construct(
         private readonly array $contenders,
         private readonly int $now,
-        private readonly Traffic $traffic,
+        Traffic $traffic,
         float $surprise = self::SURPRISE,
     ) {
+        $this->perHour = max(1.0, $traffic->perHour(1));
         $this->bias = array_fill_keys(RankGroup::FIRST_RANKS, 1.0);
         $this->hints = array_fill(0, count($contenders), 1.0);
         $this->bounds = array_map(
@@ -152,11 +155,12 @@ final class ClickModel
             $clicks += $some;
         }
         $prior = $mean = $square = $life = 0.0;
-        $windows = [self::NOW_HOURS, Window::Day->hours(), Window::Week->hours()];
-        $ahead = [0.0, 0.0, 0.0];
+        $now = $day = $week = 0.0;
+        [$dayHours, $weekHours] = [Window::Day->hours(), Window::Week->hours()];
         foreach ($this->courses as [$weight, $taper, $shape, $priorMean]) {
-            $left = $taper / ($age + $taper);
-            $shape = min(self::LARGEST_SHAPE, $shape);
+            $spent = $age + $taper;
+            $left = $taper / $spent;
+            $shape = $shape < self::LARGEST_SHAPE ? $shape : self::LARGEST_SHAPE;
             $expected = $priorMean * $hint;
             $exposure = $shape / $expected;
             $prior += $weight * $expected * $left;
@@ -164,12 +168,14 @@ final class ClickModel
                 $exposure += ($impressions * $taper) / ($countedAge + $taper);
             }
             $one = (($shape + $clicks) / $exposure) * $left;
-            $mean += $weight * $one;
-            $square += $weight * $one * ($one + $left / $exposure);
-            $life += $weight * log($age + $taper);
-            foreach ($windows as $place => $hours) {
-                $ahead[$place] += $weight * $one * self::ahead($age + $taper, $hours);
-            }
+            $some = $weight * $one;
+            $mean += $some;
+            $square += $some * ($one + $left / $exposure);
+            $life += $weight * log($spent);
+            // The mean over the hours ahead, in parts of what is left now.
+            $now += $some * (($spent / self::NOW_HOURS) * log1p(self::NOW_HOURS / $spent));
+            $day += $some * (($spent / $dayHours) * log1p($dayHours / $spent));
+            $week += $some * (($spent / $weekHours) * log1p($weekHours / $spent));
         }
         $largest = min(self::LARGEST_RATE, $bound * $prior);
         $held = min(1.0, $largest / $mean);
@@ -180,24 +186,25 @@ final class ClickModel
             $held * sqrt(max(1e-14, $square - $mean * $mean)),
             $mean > $bound * $prior,
             exp($life),
-            array_map(static fn(float $one): float => $held * $one, $ahead),
+            [$held * $now, $held * $day, $held * $week],
         );
     }
 
     /** Views in the window ahead of a video with that rate; the unit is the one of docs/ranking.md. */
     public function score(Contender $contender, ClickRate $rate, Window $window): float
     {
-        $hours = $window->hours();
         $weight = $this->weight();
-        $clicks = $hours * $rate->ahead($window);
+        $clicks = $window->hours() * $rate->ahead($window);
+        if ($weight === 1.0) {
+            return $this->perHour * $clicks;
+        }
         $forecast = $contender->isCounted()
             ? Forecast::expectedViews($contender->velocity, $contender->publishedAt, $window, $this->now)
-            : ($hours * $rate->ahead($window) * $rate->prior) / $rate->mean;
+            : ($clicks * $rate->prior) / $rate->mean;
 
         return $weight === 0.0
             ? $forecast
-            : max(0.001, $forecast) ** (1 - $weight) *
-                    (max(1.0, $this->traffic->perHour(1)) * $clicks) ** $weight;
+            : max(0.001, $forecast) ** (1 - $weight) * ($this->perHour * $clicks) ** $weight;
     }
 
     private function readCounts(): void
@@ -259,6 +266,7 @@ final class ClickModel
                 $exposures[] = $exposure * $this->hints[$video];
             }
             // The likelihood has one hill over the shapes: climb it from where it was for the last course.
+            /** @var array<int, array{float, float}> $tried */
             $tried = [];
             $at = function (int $place) use (&$tried, &$mean, $exposures, $clicks, $shapeTerms): float {
                 if (!isset($tried[$place])) {
@@ -406,12 +414,17 @@ final class ClickModel
      */
     private static function falling(array $clicks, array $expected): array
     {
+        /** @var list<array{non-empty-list<int>, float, float}> $pools groups, clicks, clicks without a bias */
         $pools = [];
-        foreach ($expected as $group => $some) {
-            $pool = [[$group], self::PRIOR_BIAS_CLICKS + $clicks[$group], $some];
-            while ($pools !== [] && end($pools)[1] * $pool[2] <= $pool[1] * end($pools)[2]) {
-                [$groups, $more, $without] = array_pop($pools);
-                $pool = [[...$groups, ...$pool[0]], $pool[1] + $more, $pool[2] + $without];
+        foreach ($expected as $group => $without) {
+            $pool = [[$group], self::PRIOR_BIAS_CLICKS + $clicks[$group], $without];
+            while ($pools !== []) {
+                [$groups, $more, $rest] = $pools[count($pools) - 1];
+                if ($more * $pool[2] > $pool[1] * $rest) {
+                    break;
+                }
+                array_pop($pools);
+                $pool = [[...$groups, ...$pool[0]], $pool[1] + $more, $pool[2] + $rest];
             }
             $pools[] = $pool;
         }
@@ -438,12 +451,6 @@ final class ClickModel
 
         return $counts;
     }
-
-    /** The mean over the hours ahead, in parts of what is left now. */
-    private static function ahead(float $spent, float $hours): float
-    {
-        return ($spent / $hours) * log1p($hours / $spent);
-    }
 }
 
 /** The chance that a visitor to whom the video is shown at the first rank opens it, now. */
@@ -466,7 +473,11 @@ final readonly class ClickRate
     /** Its mean over the window ahead. */
     public function ahead(Window $window): float
     {
-        return $this->ahead[array_search($window, Window::cases(), true)];
+        return match ($window) {
+            Window::Now => $this->ahead[0],
+            Window::Day => $this->ahead[1],
+            Window::Week => $this->ahead[2],
+        };
     }
 }
 
@@ -496,7 +507,7 @@ final readonly class Contender
     /** @return int UTC seconds */
     public function ageStartsAt(): int
     {
-        return Forecast::ageStartsAt($this->velocity->firstObservedAt, $this->publishedAt);
+        return Velocity::ageStartsAt($this->velocity->firstObservedAt, $this->publishedAt);
     }
 
     /** @param float $at UTC seconds */
@@ -598,7 +609,7 @@ final readonly class Traffic
             return 0.0;
         }
         [$impressions, , $until] = $this->sums[$group];
-        $since = min(array_column($this->sums, 1));
+        $since = (int) min(array_column($this->sums, 1));
         $life = self::HALF_LIFE_HOURS / M_LN2;
         $seconds = max(900, $this->now - $since);
         $hours = $life * (1 - ClickCounts::kept($seconds, self::HALF_LIFE_HOURS));
@@ -694,7 +705,7 @@ final class ElsewhereHints
     {
         $velocity = $contender->velocity;
         $sinceBirth = ($velocity->views + 1) / ($life + 1 / $mean);
-        $hours = VelocityModel::RATE_HALF_LIFE_HOURS / M_LN2;
+        $hours = Velocity::RATE_HALF_LIFE_HOURS / M_LN2;
         $left = $taper / ($contender->ageHours($velocity->ratedAt) + $taper);
 
         return (self::LIFE_VIEWS + $hours * $velocity->viewsPerHour) /
@@ -724,8 +735,7 @@ final class RankGroup
     /** How many ranks it has. */
     public static function size(int $group): int
     {
-        $index = array_search($group, self::FIRST_RANKS, true);
-
-        return (self::FIRST_RANKS[$index + 1] ?? 2 * $group) - $group;
+        return (array_find(self::FIRST_RANKS, static fn(int $first): bool => $first > $group) ?? 2 * $group) -
+            $group;
     }
 }

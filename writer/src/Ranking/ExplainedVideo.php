@@ -79,7 +79,7 @@ final readonly class ExplainedVideo
             $velocity->observationCount === 0 ? null : $velocity->lastObservedAt,
             $velocity->observationCount,
             $velocity->ratedAt,
-            Forecast::ageStartsAt($velocity->firstObservedAt, $candidate->publishedAt),
+            Velocity::ageStartsAt($velocity->firstObservedAt, $candidate->publishedAt),
             $visitors,
         );
     }
@@ -114,17 +114,16 @@ final readonly class ExplainedVideo
      */
     public static function fromValues(array $values, ?float $weight): self
     {
-        [$countedAt, $observationCount, $ratedAt, $ageStartsAt] = $values;
+        /** @var array{}|array{float, float, float, float, float, bool} $visitors */
         $visitors = array_slice($values, 4);
+        /** @var array{?int, int, float, int} $values */
+        [$countedAt, $observationCount, $ratedAt, $ageStartsAt] = $values;
+        if ($visitors === [] || $weight === null) {
+            return new self($countedAt, $observationCount, $ratedAt, $ageStartsAt, null);
+        }
+        [$impressions, $clicks, $prior, $mean, $upper, $isHeld] = $visitors;
+        $parts = new VisitorParts($impressions, $clicks, $weight, $prior, $mean, $upper, $isHeld);
 
-        return new self(
-            $countedAt,
-            $observationCount,
-            $ratedAt,
-            $ageStartsAt,
-            $visitors === [] || $weight === null
-                ? null
-                : new VisitorParts($visitors[0], $visitors[1], $weight, ...array_slice($visitors, 2)),
-        );
+        return new self($countedAt, $observationCount, $ratedAt, $ageStartsAt, $parts);
     }
 }

@@ -87,10 +87,9 @@ final class HourlyViews
     private function known(): array
     {
         $known = [];
-        foreach (
-            $this->database->rows(self::KNOWN)
-            as ['region' => $region, 'hour' => $hour, 'ids' => $ids]
-        ) {
+        foreach ($this->database->rows(self::KNOWN) as $row) {
+            /** @var array{region: string, hour: int, ids: string} $row */
+            ['region' => $region, 'hour' => $hour, 'ids' => $ids] = $row;
             $known[$region] = array_fill_keys(explode(' ', $ids), $hour) + ($known[$region] ?? []);
         }
 
@@ -100,14 +99,12 @@ final class HourlyViews
     /** @return int how many steps it took */
     private function extend(string $region, string $videoId, int $hour): int
     {
-        $row = $this->database->rows(self::FIND, [$region, $videoId])[0] ?? null;
-        $counts =
-            $row === null
-                ? new HourlyCounts($hour - HourlyCounts::HOURS, [])
-                : new HourlyCounts(
-                    $row['hour'],
-                    json_decode($row['views'], true, flags: JSON_THROW_ON_ERROR),
-                );
+        /** @var ?array{hour: int, views: string} $row */
+        $row = $this->database->row(self::FIND, [$region, $videoId]);
+        /** @var list<?int> $views */
+        $views = $row === null ? [] : json_decode($row['views'], true, flags: JSON_THROW_ON_ERROR);
+        $counts = new HourlyCounts($row['hour'] ?? $hour - HourlyCounts::HOURS, $views);
+        /** @var list<array{observed_at: int, views: int, steps: int}> $observations */
         $observations = $this->database->rows($this->observationsQuery, [
             $videoId,
             $region,
@@ -115,9 +112,16 @@ final class HourlyViews
             self::STEPS_PER_VIDEO,
         ]);
         $counts = $counts->until($hour, $observations);
-        $this->database->run(self::SAVE, [$region, $videoId, $counts->hour, json_encode($counts->views)]);
+        $this->database->run(self::SAVE, [
+            $region,
+            $videoId,
+            $counts->hour,
+            json_encode($counts->views, JSON_THROW_ON_ERROR),
+        ]);
 
-        return self::STEPS_TO_SAVE + (end($observations)['steps'] ?? 0);
+        $last = array_key_last($observations);
+
+        return self::STEPS_TO_SAVE + ($last === null ? 0 : $observations[$last]['steps']);
     }
 }
 

@@ -52,7 +52,13 @@ final class ImpressionStore
     public function add(iterable $counts): int
     {
         $unknown = 0;
-        $sums = $traffic = $lists = $this->ageStartsAt = [];
+        $this->ageStartsAt = [];
+        /** @var array<string, array<string, array<int, array<int, ClickCounts>>>> $sums by region, "#" and id, groups of ranks and ages */
+        $sums = [];
+        /** @var array<string, array<int, array{float, int, int}>> $traffic */
+        $traffic = [];
+        /** @var array<string, non-empty-list<CountedImpressions>> $lists */
+        $lists = [];
         foreach ($counts as $count) {
             $ageStartsAt = $this->ageStartsAt["#$count->videoId"] ??= $this->ageStartsAt($count->videoId);
             if ($ageStartsAt === null) {
@@ -60,16 +66,23 @@ final class ImpressionStore
                 continue;
             }
             $new = $count->at($ageStartsAt);
-            $sum = &$sums[$count->region]["#$count->videoId"][$new->rankGroup][$new->ageGroup];
-            $sum = $sum === null ? $new : $sum->plus($new);
-            unset($sum);
+            [$region, $video, $rank, $age] = [
+                $count->region,
+                "#$count->videoId",
+                $new->rankGroup,
+                $new->ageGroup,
+            ];
+            $before = $sums[$region][$video][$rank][$age] ?? null;
+            $sums[$region][$video][$rank][$age] = $before === null ? $new : $before->plus($new);
             $traffic[$count->region] = $count->addedTo($traffic[$count->region] ?? []);
             $lists[$count->region][] = $count;
         }
         foreach ($sums as $region => $videos) {
             foreach ($videos as $video => $groups) {
-                foreach (array_merge(...$groups) as $some) {
-                    $this->save($region, substr($video, 1), $some);
+                foreach ($groups as $ages) {
+                    foreach ($ages as $some) {
+                        $this->save($region, substr($video, 1), $some);
+                    }
                 }
             }
             $this->saveTraffic($region, $traffic[$region]);
@@ -82,9 +95,7 @@ final class ImpressionStore
     /** @return list<string> those with counts */
     public function regions(): array
     {
-        $regions = $this->database->rows(self::FIND_REGIONS);
-
-        return array_column($regions, 'code');
+        return $this->database->texts(self::FIND_REGIONS);
     }
 
     /** @return array<string, list<ClickCounts>> of a region's videos, by "#" and id */
@@ -92,7 +103,9 @@ final class ImpressionStore
     {
         $counts = [];
         foreach ($this->database->rows(self::FIND_ALL, [$region]) as $row) {
-            $counts["#{$row['video_id']}"][] = self::read($row);
+            /** @var string $id */
+            $id = $row['video_id'];
+            $counts["#$id"][] = self::read($row);
         }
 
         return $counts;
@@ -123,9 +136,11 @@ final class ImpressionStore
     {
         $hours = $lists = [];
         foreach ($this->database->rows(self::FIND_HOURS, [$region]) as $row) {
+            /** @var array{hour: int, lists: float, minutes: float, counted_at: int} $row */
             $hours[$row['hour']] = [$row['lists'], $row['minutes'], $row['counted_at']];
         }
         foreach ($this->database->rows(self::FIND_LISTS, [$region]) as $row) {
+            /** @var array{window: string, category: string, rank_group: int, impressions: float, counted_at: int} $row */
             $lists["{$row['window']} {$row['category']}"][$row['rank_group']] = [
                 $row['impressions'],
                 $row['counted_at'],
@@ -177,6 +192,7 @@ final class ImpressionStore
     {
         $sums = [];
         foreach ($this->database->rows(self::FIND_TRAFFIC, [$region]) as $row) {
+            /** @var array{rank_group: int, impressions: float, counted_since: int, counted_at: int} $row */
             $sums[$row['rank_group']] = [$row['impressions'], $row['counted_since'], $row['counted_at']];
         }
 
@@ -186,6 +202,7 @@ final class ImpressionStore
     /** @param array<string, mixed> $row */
     private static function read(array $row): ClickCounts
     {
+        /** @var array{rank_group: int, age_group: int, impressions: float, clicks: float, age_hours: float, counted_at: int} $row */
         return new ClickCounts(
             $row['rank_group'],
             $row['age_group'],
@@ -198,11 +215,12 @@ final class ImpressionStore
 
     private function ageStartsAt(string $videoId): ?int
     {
-        $video = $this->database->rows(self::FIND_VIDEO, [$videoId])[0] ?? null;
+        /** @var ?array{first_seen_at: int, published_at: ?int} $video */
+        $video = $this->database->row(self::FIND_VIDEO, [$videoId]);
 
         return $video === null
             ? null
-            : Forecast::ageStartsAt($video['first_seen_at'], $video['published_at']);
+            : Velocity::ageStartsAt($video['first_seen_at'], $video['published_at']);
     }
 }
 

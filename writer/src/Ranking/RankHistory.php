@@ -45,10 +45,11 @@ final readonly class RankHistory
     /** @param int $now the time of the lists that are compared and kept */
     public static function at(Database $database, int $now): self
     {
-        $times = array_column($database->rows(self::TIMES, [$now - self::MAX_AGE_SECONDS, $now]), 'at');
+        $times = $database->integers(self::TIMES, [$now - self::MAX_AGE_SECONDS, $now]);
         $comparedAt = self::nearest($times, $now - self::COMPARED_SECONDS);
         $before = [];
         foreach ($comparedAt === null ? [] : $database->rows(self::LISTS, [$comparedAt]) as $row) {
+            /** @var array{region: string, window: string, category: string, video_ids: string} $row */
             $before["{$row['region']} {$row['window']} {$row['category']}"] = $row['video_ids'];
         }
         $newest = $times === [] ? 0 : max($times);
@@ -68,7 +69,9 @@ final readonly class RankHistory
     /** Deletes what is too old, or of a time that has not come yet, because the clock was set back. */
     public function forget(): void
     {
-        $this->keeps && $this->database->run(self::FORGET, [$this->now - self::MAX_AGE_SECONDS, $this->now]);
+        if ($this->keeps) {
+            $this->database->run(self::FORGET, [$this->now - self::MAX_AGE_SECONDS, $this->now]);
+        }
     }
 
     /** Keeps a list, if those of now are to be kept. */

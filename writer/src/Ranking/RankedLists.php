@@ -124,7 +124,7 @@ final class RankedLists
         }
         foreach ($unknown as $contender) {
             $targets = $lists->targetsFor($contender->category, $contender->language);
-            // The older of two that nobody knows is expected to get fewer clicks in each window.
+            // The older of two that nobody knows is expected to get fewer clicks in each window, below the largest rate.
             $since = $contender->ageStartsAt();
             if (
                 $since <= $targets->unknownUntil[''] ||
@@ -134,7 +134,7 @@ final class RankedLists
             }
             $rate = $model->rateOfUnknown($contender);
             $closed = self::offerTo($targets, $contender, $rate, $model, $share > 0.0);
-            if ($closed !== null) {
+            if ($closed !== null && $rate->prior < ClickModel::LARGEST_RATE) {
                 $targets->unknownUntil[$closed] = $since;
             }
         }

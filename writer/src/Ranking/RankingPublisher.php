@@ -6,9 +6,10 @@ namespace TrendVault\Writer\Ranking;
 
 use Generator;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\RegionShare;
+use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Time\Rfc3339;
 use TrendVault\Writer\Time\SystemClock;
 use TrendVault\Writer\WriterException;
@@ -28,13 +29,13 @@ final readonly class RankingPublisher
     /**
      * @param float $exploreShare of the impressions may go to ranks that were not earned, see Trials
      * @param list<array{kind: string, host: ?string}> $sources where counts come from, to be stored with the lists
-     * @param ?RegionShare $share nothing is ranked of other regions, also where videos of them are stored; null for all
+     * @param ?RegionTable $regions nothing is ranked of other regions, also where videos of them are stored; null for all
      */
     public function __construct(
         private Database $database,
         private float $exploreShare = 0.0,
         private array $sources = [],
-        private ?RegionShare $share = null,
+        private ?RegionTable $regions = null,
         private ChannelLimit $channelLimit = new ChannelLimit(),
     ) {}
 
@@ -68,13 +69,13 @@ final readonly class RankingPublisher
     public function publishAt(int $now, ?int $clock = null, ?int $fullSince = null): Generation
     {
         $latest = $clock === null ? PHP_INT_MAX : $clock + SystemClock::TOLERANCE_SECONDS;
-        $newestByRegion = $this->own(
-            array_column($this->database->rows(self::NEWEST_BY_REGION, [$latest]), 'newest', 'code'),
-        );
+        /** @var list<array{code: string, newest: ?int}> $newest */
+        $newest = $this->database->rows(self::NEWEST_BY_REGION, [$latest]);
+        $newestByRegion = $this->own(array_column($newest, 'newest', 'code'));
         $lists = new RankedLists($now, channelLimit: $this->channelLimit);
         $videos = new RankableVideos($this->database, $lists, $newestByRegion, $latest);
         $videos->offer($now, $this->exploreShare);
-        $writer = new GenerationWriter($this->database, $this->exploreShare, $this->sources, $this->share);
+        $writer = new GenerationWriter($this->database, $this->exploreShare, $this->sources, $this->regions);
 
         return $this->database->transaction(function () use (
             $writer,
@@ -99,9 +100,9 @@ final readonly class RankingPublisher
      */
     private function own(array $byRegion): array
     {
-        return $this->share === null
+        return $this->regions === null
             ? $byRegion
-            : array_intersect_key($byRegion, array_flip($this->share->codes));
+            : array_intersect_key($byRegion, array_flip($this->regions->own));
     }
 
     /** @throws EmptyPublication */
@@ -109,10 +110,9 @@ final readonly class RankingPublisher
     {
         $filled = array_keys(
             $this->own(
-                array_column(
-                    $this->database->rows(self::FILLED_REGIONS, [$generation, $fullSince]),
-                    'region',
-                    'region',
+                array_fill_keys(
+                    $this->database->texts(self::FILLED_REGIONS, [$generation, $fullSince]),
+                    true,
                 ),
             ),
         );
@@ -125,7 +125,24 @@ final readonly class RankingPublisher
     }
 }
 
-/** Which videos may rank in which region. Removed ones are noted in the lists. */
+/**
+ * Which videos may rank in which region. Removed ones are noted in the lists.
+ *
+ * @type Video = array{video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, ...}
+ * @type Counted = array{
+ *   video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, region: string,
+ *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int, views_per_hour: float,
+ *   rated_at: float, previous_views_per_hour: ?float, levels: ?string,
+ * } a row of COUNTED
+ * @type Announced = array{
+ *   video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, first_seen_at: int,
+ * } a row of ANNOUNCED
+ * @type Seen = array{
+ *   video_id: string, channel: string, category: ?string, language: ?string, published_at: ?int, first_seen_at: int,
+ *   first_observed_at: int, last_observed_at: int, observation_count: int, views: int, views_per_hour: float,
+ *   rated_at: float, previous_views_per_hour: ?float, levels: ?string,
+ * } a row of SEEN, where it was counted
+ */
 final class RankableVideos
 {
     /** A video leaves when its region was observed for more hours without it. */
@@ -212,7 +229,7 @@ final class RankableVideos
         }
     }
 
-    /** @param Generator<array<string, mixed>> $rows see counted(); those of the region are next */
+    /** @param Generator<int, Counted> $rows see counted(); those of the region are next */
     private function offerLearning(string $region, Generator $rows, int $now, float $exploreShare): void
     {
         $counts = $this->impressions->counts($region);
@@ -258,12 +275,11 @@ final class RankableVideos
         }
         $removed = [];
         foreach ($this->database->each(self::SEEN, [$region]) as $row) {
+            $isCounted = $row['first_observed_at'] !== null;
+            /** @var Seen $row */
             $key = "#{$row['video_id']}";
             if ($this->isRemoved($row) && isset($counts[$key])) {
-                $velocity =
-                    $row['first_observed_at'] === null
-                        ? Velocity::none($row['first_seen_at'])
-                        : Velocity::fromRow($row);
+                $velocity = $isCounted ? Velocity::fromRow($row) : Velocity::none($row['first_seen_at']);
                 $removed[$key] = self::contender($row, $velocity, $counts[$key], isRemoved: true);
             }
         }
@@ -290,7 +306,7 @@ final class RankableVideos
     /**
      * @param array<string> $regions
      * @param string $order SQL
-     * @return Generator<array<string, mixed>> a row of COUNTED for each video of a region that may rank
+     * @return Generator<int, Counted> one for each video of a region that may rank
      */
     private function counted(array $regions, string $order): Generator
     {
@@ -298,6 +314,7 @@ final class RankableVideos
             json_encode(array_values($regions), JSON_THROW_ON_ERROR),
         ]);
         foreach ($regions === [] ? [] : $query as $row) {
+            /** @var Counted $row */
             $region = $row['region'];
             if ($row['last_observed_at'] > $this->latest) {
                 $this->lists->skipFuture();
@@ -312,11 +329,17 @@ final class RankableVideos
     /**
      * @param string $condition SQL
      * @param list<string> $values of the condition
-     * @return Generator<array<string, mixed>> a row of ANNOUNCED for each video that may rank
+     * @return Generator<int, Announced> one for each video that may rank
      */
     private function announced(string $region, string $condition, array $values = []): Generator
     {
+        $last = null;
         foreach ($this->database->each(self::ANNOUNCED . $condition, [$region, ...$values]) as $row) {
+            /** @var Announced $row */
+            if ($row['video_id'] === $last || ($row['published_at'] ?? 0) > $this->latest) {
+                continue; // Several sources may name it; one that is not published yet waits.
+            }
+            $last = $row['video_id'];
             if ($this->isRemoved($row)) {
                 $this->lists->skipRemoved($region, $row['video_id']);
             } else {
@@ -325,7 +348,7 @@ final class RankableVideos
         }
     }
 
-    /** @param array<string, mixed> $row */
+    /** @param Video $row */
     private function isRemoved(array $row): bool
     {
         return isset($this->removedVideos[$row['video_id']]) ||
@@ -333,7 +356,7 @@ final class RankableVideos
     }
 
     /**
-     * @param array<string, mixed> $row
+     * @param Video $row
      * @param list<ClickCounts> $counts
      */
     private static function contender(
@@ -373,13 +396,13 @@ final readonly class GenerationWriter
 
     /**
      * @param list<array{kind: string, host: ?string}> $sources
-     * @param ?RegionShare $share decides on the generation's number; null for the next one
+     * @param ?RegionTable $regions decides on the generation's number; null for the next one
      */
     public function __construct(
         private Database $database,
         private float $exploreShare,
         private array $sources,
-        private ?RegionShare $share = null,
+        private ?RegionTable $regions = null,
     ) {}
 
     /**
@@ -420,7 +443,7 @@ final readonly class GenerationWriter
     private function begin(int $now, ?int $comparedAt, ChannelLimit $limit): int
     {
         $this->database->run(self::ADD_GENERATION, [
-            $this->share?->numberAfter((int) $this->database->value(self::LAST_NUMBER)),
+            $this->regions?->numberAfter((int) $this->database->value(self::LAST_NUMBER)),
             $now,
             Forecast::VERSION,
             $limit->videos,
@@ -521,6 +544,7 @@ final class EmptyPublication extends WriterException
                 implode(', ', $regions) .
                 ' would be empty, and are not now. The last generation is still served. After a wrong clock run' .
                 ' `writer repair`; if they are to be empty, `writer rank --allow-empty`.',
+            ExitCode::EmptyPublication,
         );
     }
 }
@@ -534,6 +558,7 @@ final class ClockBackwards extends WriterException
         return new self(
             "Cannot publish: the clock says $clock, but the newest generation is from $newest. Correct the clock;" .
                 ' if it was wrong then and is right now, run `writer repair` once.',
+            ExitCode::ClockBackwards,
         );
     }
 
@@ -543,6 +568,7 @@ final class ClockBackwards extends WriterException
 
         return new self(
             "Cannot repair: the clock says $clock, but the first observation is from $first, so the clock is wrong. Correct it.",
+            ExitCode::ClockBackwards,
         );
     }
 }

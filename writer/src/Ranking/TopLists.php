@@ -15,7 +15,7 @@ final class TopLists
     /** Of the list of a language, too. */
     private const int MAX_RANKS_OF_CATEGORY = 100;
 
-    /** @var array<string, array<string, TopList>> by window and name */
+    /** @var array<string, array<array-key, TopList>> by window and name, of which PHP makes a number where it can */
     private array $lists = [];
     /** @var array<string, array<string, ListTargets>> by category and language */
     private array $targets = [];
@@ -165,7 +165,8 @@ final class TopList
      */
     public function addTrial(Candidate $candidate): bool
     {
-        $upper = $candidate->rate->mean + self::TRIAL_DEVIATIONS * $candidate->rate->deviation;
+        $rate = $candidate->clickRate();
+        $upper = $rate->mean + self::TRIAL_DEVIATIONS * $rate->deviation;
         $end = $this->trialEnd;
         if (
             $end !== null &&
@@ -179,8 +180,8 @@ final class TopList
         $this->trialUppers[] = $upper;
         if (count($this->trials) >= 2 * self::TRIALS) {
             $this->sortTrials();
-            $last = end($this->trials);
-            $this->trialEnd = [end($this->trialUppers), $last->publishedAt ?? 0, $last->videoId];
+            $last = $this->trials[self::TRIALS - 1];
+            $this->trialEnd = [$this->trialUppers[self::TRIALS - 1], $last->publishedAt ?? 0, $last->videoId];
         }
 
         return true;
@@ -207,10 +208,11 @@ final class TopList
 
     private function sortTrials(): void
     {
-        $ids = array_column($this->trials, 'videoId');
-        $ages = array_map(static fn(Candidate $one): int => $one->publishedAt ?? 0, $this->trials);
+        [$uppers, $trials] = [$this->trialUppers, $this->trials];
+        $ids = array_column($trials, 'videoId');
+        $ages = array_map(static fn(Candidate $one): int => $one->publishedAt ?? 0, $trials);
         array_multisort(
-            $this->trialUppers,
+            $uppers,
             SORT_DESC,
             SORT_NUMERIC,
             $ages,
@@ -219,10 +221,11 @@ final class TopList
             $ids,
             SORT_ASC,
             SORT_STRING,
-            $this->trials,
+            $trials,
         );
-        $this->trials = array_slice($this->trials, 0, self::TRIALS);
-        $this->trialUppers = array_slice($this->trialUppers, 0, self::TRIALS);
+        /** @var list<float> $uppers */
+        $this->trials = array_slice($trials, 0, self::TRIALS);
+        $this->trialUppers = array_slice($uppers, 0, self::TRIALS);
     }
 
     /**
@@ -233,7 +236,7 @@ final class TopList
     {
         $this->candidates = Candidate::sorted($this->candidates);
         $best = array_slice($this->candidates, 0, $this->size, true);
-        $end = end($best);
+        $end = $this->candidates[$this->size - 1];
         [$this->endScore, $this->endId] = [$end->score, $end->videoId];
         $first = $this->channelLimit->first($this->candidates);
         $last = end($first);

@@ -36,6 +36,8 @@ final class Trials
         0.00240321,
         0.000577025,
     ];
+    /** Of a distribution with a smaller one the quantiles err too much for a bound. */
+    private const float LEAST_BOUNDED_SHAPE = 0.2;
     private const array REPRESENTATIVES = [1, 2, 4, 8, 16, 32, 48, 96];
     private const float LEAST_RATE = 0.0001;
     private const int TABLE_STEPS = 16;
@@ -108,7 +110,7 @@ final class Trials
         $pool = array_values(
             array_diff_key(array_column($pool, null, 'videoId'), array_column($listed, null, 'videoId')),
         );
-        $rates = array_map(static fn(Candidate $one): float => $one->rate->ahead($window), $listed);
+        $rates = array_map(static fn(Candidate $one): float => $one->clickRate()->ahead($window), $listed);
         rsort($rates);
         $values = $this->values($window, $pool, $rates);
         arsort($values);
@@ -171,24 +173,32 @@ final class Trials
                 $groups[$first] = [$impressions, $rates[$last - 1]];
             }
         }
+        $isConvex = array_all($steps, static fn(array $step): bool => $step[1] >= 0.0);
         $values = $tables = [];
         foreach ($pool as $number => $candidate) {
-            $rate = $candidate->rate;
+            $rate = $candidate->clickRate();
             $octave = (int) round(2 * log($rate->halfGoneHours, 2));
             $table = $tables[$octave] ??= self::table($steps, 2 ** ($octave / 2));
             $mean = $rate->ahead($window);
             $shape = ($rate->mean / $rate->deviation) ** 2;
             $scale = $shape / $rate->mean;
             $now = self::look($table, $mean);
+            // No number of impressions teaches more than all that is unknown (and what the quantiles err by): a value that can
+            // become no larger is not worked out.
+            $most =
+                $isConvex && $shape >= self::LEAST_BOUNDED_SHAPE
+                    ? 1.5 * abs(self::expected($table, $mean, $shape) - $now) + 0.02 * $now
+                    : INF;
             foreach ($groups as $first => [$impressions, $loser]) {
                 $cost = ($mean - $loser) * $impressions;
                 $gain = 0.0;
                 foreach (self::BATCHES as $batch) {
+                    if ($most <= $batch * max($gain, -$cost)) {
+                        break;
+                    }
                     $more = $batch * $impressions;
-                    $gain = max(
-                        $gain,
-                        (self::expected($table, $mean, ($shape * ($more + $scale)) / $more) - $now) / $batch,
-                    );
+                    $expected = self::expected($table, $mean, ($shape * ($more + $scale)) / $more);
+                    $gain = max($gain, ($expected - $now) / $batch);
                 }
                 if ($gain + $cost > 0.0) {
                     $values[1000 * $first + $number] = ($gain + $cost) / $impressions;
@@ -215,8 +225,17 @@ final class Trials
             $all += self::SHARES[$index] * $points[$index];
         }
         $value = 0.0;
+        // Without a call of look() for each: this is most of what trying costs.
         foreach ($points as $index => $point) {
-            $value += self::SHARES[$index] * self::look($table, ($mean * $point) / $all);
+            $rate = ($mean * $point) / $all;
+            if ($rate <= self::LEAST_RATE) {
+                $value += self::SHARES[$index] * $table[0];
+                continue;
+            }
+            $place = self::TABLE_STEPS * log($rate / self::LEAST_RATE, 2);
+            $place = $place < self::TABLE_SIZE - 1.001 ? $place : self::TABLE_SIZE - 1.001;
+            $at = (int) $place;
+            $value += self::SHARES[$index] * ($table[$at] + ($place - $at) * ($table[$at + 1] - $table[$at]));
         }
 
         return $value;

@@ -53,7 +53,7 @@ final class VelocityRepair
     public function repair(int $now, Closure $keep): RepairResult
     {
         $latest = $now + SystemClock::TOLERANCE_SECONDS;
-        $oldest = $this->database->value('SELECT min(observed_at) FROM observations');
+        $oldest = $this->database->number('SELECT min(observed_at) FROM observations');
         if ($oldest !== null && $oldest > $latest) {
             throw ClockBackwards::beforeAllObservations($now, $oldest);
         }
@@ -86,21 +86,22 @@ final class VelocityRepair
     /** @return Generator<array<string, int|string|null>> rows of observations */
     private function future(int $latest): Generator
     {
-        $statement = $this->database->prepare(self::FUTURE);
-        $statement->bindValue(1, $latest);
-        $result = $statement->execute();
-        while (($row = $result->fetchArray(SQLITE3_ASSOC)) !== false) {
+        foreach ($this->database->each(self::FUTURE, [$latest]) as $row) {
+            /** @var array<string, int|string|null> $row */
             yield $row;
         }
-        $result->finalize();
     }
 
     private function findBroken(int $latest): void
     {
         $this->velocities = $this->known = [];
-        foreach ($this->database->rows(self::BROKEN, [$latest]) as ['region' => $region, 'video_id' => $id]) {
+        foreach ($this->database->rows(self::BROKEN, [$latest]) as $row) {
+            /** @var array{region: string, video_id: string} $row */
+            ['region' => $region, 'video_id' => $id] = $row;
             $this->velocities["$region $id"] = null;
-            $this->known["$region $id"] = $this->database->rows(self::KNOWN, [$id, $region])[0];
+            /** @var array{published_at: ?int, first_observed_at: ?int, description_hash: ?int} $known */
+            $known = $this->database->rows(self::KNOWN, [$id, $region])[0];
+            $this->known["$region $id"] = $known;
         }
     }
 
@@ -111,10 +112,8 @@ final class VelocityRepair
             return;
         }
         $links = [];
-        $statement = $this->database->prepare(self::HISTORY);
-        $statement->bindValue(1, $latest);
-        $result = $statement->execute();
-        while (($row = $result->fetchArray(SQLITE3_ASSOC)) !== false) {
+        foreach ($this->database->each(self::HISTORY, [$latest]) as $row) {
+            /** @var array{observed_at: int, region: string, video_id: string, views: int, previous_observed_at: ?int} $row */
             [
                 'observed_at' => $observedAt,
                 'region' => $region,
@@ -130,7 +129,6 @@ final class VelocityRepair
                 }
             }
         }
-        $result->finalize();
         array_walk($links, fn(array $values): int => $this->database->run(self::LINK, $values));
     }
 
@@ -139,8 +137,8 @@ final class VelocityRepair
         $before = $this->velocities[$key];
 
         return $before === null
-            ? VelocityModel::first($observedAt, $views, $this->known[$key]['published_at'])
-            : VelocityModel::next($before, $observedAt, $views);
+            ? Velocity::first($observedAt, $views, $this->known[$key]['published_at'])
+            : $before->next($observedAt, $views);
     }
 
     /** @return int how many velocities were rebuilt; the others have no history left and are deleted */

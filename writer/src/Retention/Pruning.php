@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Retention;
 
-use TrendVault\Writer\Database\ClockRecord;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Run;
 
 /** Deletes what is older than the settings keep, in transactions of bounded size, then truncates the WAL. */
 final readonly class Pruning
@@ -32,7 +32,14 @@ final readonly class Pruning
     DELETE FROM velocity WHERE (video_id, region) IN (SELECT video_id, region FROM velocity WHERE last_observed_at < ?1 LIMIT ?2)
     SQL;
     private const string CATALOGUE = <<<'SQL'
-    DELETE FROM catalogue WHERE (region, video_id) IN (SELECT region, video_id FROM catalogue WHERE announced_at < ?1 LIMIT ?2)
+    DELETE FROM catalogue WHERE (region, video_id, source) IN (
+      SELECT region, video_id, source FROM catalogue WHERE announced_at < ?1 LIMIT ?2
+    )
+    SQL;
+    private const string SOURCES = <<<'SQL'
+    DELETE FROM sources WHERE id IN (
+      SELECT id FROM sources WHERE heard_at < ?1 AND id NOT IN (SELECT source FROM removal_claims) LIMIT ?2
+    )
     SQL;
     private const string IMPRESSIONS = <<<'SQL'
     DELETE FROM impressions WHERE (region, video_id, rank_group, age_group) IN (
@@ -74,6 +81,7 @@ final readonly class Pruning
             $observations = $this->deleteAll(self::OBSERVATIONS, [$cutoff]);
             $this->deleteAll(self::VELOCITY, [$cutoff]);
             $this->deleteAll(self::CATALOGUE, [$cutoff]);
+            $this->deleteAll(self::SOURCES, [$cutoff]);
             $this->deleteAll(self::IMPRESSIONS, [$cutoff]);
             $this->deleteAll(self::PULLED, [$cutoff]);
             $this->deleteAll(self::RUNS, [$cutoff]);
@@ -144,7 +152,7 @@ final readonly class Cutoff
     public function __construct(private Database $database) {}
 
     /**
-     * The later one of byData() and byClock(); the clock counts while it is steady, see ClockRecord.
+     * The later one of byData() and byClock(); the clock counts while it is steady, see Run.
      *
      * @param int $now UTC seconds
      * @param bool $trustsClock when an operator says that the clock is right
@@ -152,7 +160,7 @@ final readonly class Cutoff
      */
     public function of(int $now, int $retentionHours, bool $trustsClock = false): ?int
     {
-        $isSteady = $trustsClock || new ClockRecord($this->database)->isSteady($now);
+        $isSteady = $trustsClock || Run::isClockSteady($this->database, $now);
 
         return max($this->byData($retentionHours), $isSteady ? self::byClock($now, $retentionHours) : null);
     }

@@ -26,10 +26,17 @@ final class ClosedLoop
     private readonly float $stepHours;
     /** @var array<int, array{float, int, int}> see Traffic */
     private array $traffic = [];
+    private readonly SenderCells $cells;
+    private readonly Draws $cellDraws;
+    /** @var list<int> the attackers' cells in this hour */
+    private array $attackersCells = [];
+    private int $openHour = -1;
 
     public function __construct(private readonly World $world, private readonly Ranker $ranker, int $seed)
     {
         $this->draws = new Draws($seed);
+        $this->cells = new SenderCells();
+        $this->cellDraws = new Draws(-$seed - 1);
         $this->stepHours = $world->listMinutes / 60;
         $this->nextBirth = $world->oldVideos === null ? -($world->lifeHours ?? $world->oldHours) : 0.0;
         $this->bearOld();
@@ -130,19 +137,54 @@ final class ClosedLoop
     /** @param list<SimulatedVideo> $list */
     private function visit(array $list, float $hour): void
     {
-        $loads = $this->world->isQuiet($hour) ? 0.0 : $this->world->loadsPerHour * $this->stepHours;
+        $loads = $this->world->loadsPerHour * $this->stepHours;
         if ($loads <= 0.0) {
             return;
         }
         $at = World::START + (int) round(($hour + $this->stepHours) * 3600);
+        $this->openHour((int) $hour);
         [$page, $kept] = $this->attack($list, $loads, $hour, $at);
         foreach (array_slice($list, 0, $this->world->lastRank) as $index => $video) {
             $looks = min($loads, $this->draws->count($loads * $this->world->lookShare($index + 1)));
             $views = min($looks, $this->draws->count($looks * $video->chance($this->world, $hour)));
+            $views = $this->counted($video, (int) $views);
             $told = $this->world->saysDepth ? $looks : $loads;
             $share = intdiv($index, self::PAGE_RANKS) === $page ? $kept : 1.0;
             $this->count($video, $index + 1, $share * $told, $share * $views, $at);
         }
+    }
+
+    private function openHour(int $hour): void
+    {
+        if ($hour !== $this->openHour) {
+            $this->openHour = $hour;
+            $this->cells->openHour();
+            $this->attackersCells = [];
+            for ($number = 0; $number < $this->world->attackers; $number++) {
+                $this->attackersCells[] = $this->cellDraws->below(SenderCells::CELLS);
+            }
+        }
+    }
+
+    /**
+     * @param list<int> $cells of those who click; none for visitors, who may be in any
+     * @return int how many of a video's clicks the edge counts
+     */
+    private function counted(SimulatedVideo $video, int $clicks, array $cells = []): int
+    {
+        if (!$this->world->hasSenderCells) {
+            return $clicks;
+        }
+        $counted = 0;
+        for ($number = 0; $number < $clicks; $number++) {
+            $cell =
+                $cells === []
+                    ? $this->cellDraws->below(SenderCells::CELLS)
+                    : $cells[$this->cellDraws->below(count($cells))];
+            $counted += $this->cells->isCounted($video->id, $cell) ? 1 : 0;
+        }
+
+        return $counted;
     }
 
     private function count(SimulatedVideo $video, int $rank, float $impressions, float $clicks, int $at): void
@@ -163,17 +205,23 @@ final class ClosedLoop
     private function attack(array $list, float $loads, float $hour, int $at): array
     {
         $messages = $loads * $this->world->falseMessages($hour);
-        $this->pushed ??= $messages > 0.0 ? $list[min(count($list), $this->world->attackedRank) - 1] : null;
+        $this->pushed ??=
+            $hour >= $this->world->attackFromHour
+                ? $list[min(count($list), $this->world->attackedRank) - 1]
+                : null;
         $place = $this->pushed === null ? false : array_search($this->pushed, $list, true);
-        if ($place === false) {
+        if ($place === false || $messages <= 0.0) {
             return [null, 1.0];
         }
         $page = intdiv($place, self::PAGE_RANKS);
         $first = $page * self::PAGE_RANKS;
         $kept = $this->world->kept($loads * $this->world->lookShare($first + 1), $messages);
         foreach (array_slice($list, $first, $place - $first + 1) as $index => $video) {
-            $views = $video === $this->pushed ? $kept * $messages : 0.0;
-            $this->count($video, $first + $index + 1, $kept * $messages, $views, $at);
+            $views =
+                $video === $this->pushed
+                    ? $this->counted($video, (int) round($messages), $this->attackersCells)
+                    : 0;
+            $this->count($video, $first + $index + 1, $kept * $messages, $kept * $views, $at);
         }
 
         return [$page, $kept];
@@ -182,7 +230,7 @@ final class ClosedLoop
     /** @param list<SimulatedVideo> $list */
     private function measure(SimulationResult $result, array $list, float $hour): void
     {
-        $isMeasured = $hour >= 24 * $this->world->warmUpDays && !$this->world->isQuiet($hour);
+        $isMeasured = $hour >= 24 * $this->world->warmUpDays;
         $best = $this->best($hour);
         $found = array_uintersect(
             array_slice($list, 0, self::RECALL_RANKS),
@@ -190,7 +238,6 @@ final class ClosedLoop
             static fn(SimulatedVideo $a, SimulatedVideo $b): int => strcmp($a->id, $b->id),
         );
         $result->add(
-            $hour,
             $isMeasured,
             $this->given($list, $hour),
             $this->given($best, $hour),
@@ -229,26 +276,10 @@ final class ClosedLoop
     }
 }
 
-/** The worlds of the table, and its lines. */
+/** A line of the table for each world. */
 final class Cells
 {
     public const string HEAD = " elsewhere  loads/h   value (least)  recall@24  naive  plain    law\n";
-
-    private const array ELSEWHERE_SHARES = [0.0, 0.2, 0.8];
-    private const array LOADS_PER_HOUR = [2000.0, 20_000.0, 200_000.0];
-
-    /** @return list<World> */
-    public static function of(World $world): array
-    {
-        $worlds = [];
-        foreach (self::ELSEWHERE_SHARES as $share) {
-            foreach (self::LOADS_PER_HOUR as $loads) {
-                $worlds[] = $world->with(['elsewhere_share' => $share, 'loads_per_hour' => $loads]);
-            }
-        }
-
-        return $worlds;
-    }
 
     /** @return array<string, Closure(): Ranker> what a list is measured against, by label */
     public static function references(World $world): array
@@ -274,11 +305,11 @@ final class Cells
         $all = count($seeds) * count($rankers);
         foreach ($rankers as $label => $ranker) {
             foreach ($seeds as $seed) {
-                $results[$label][] = new ClosedLoop(
-                    $world,
-                    $ranker instanceof Closure ? $ranker() : $ranker,
-                    $seed,
-                )->run(static fn(float $share) => $progress(($done + $share) / $all));
+                /** @var Ranker $made */
+                $made = $ranker instanceof Closure ? $ranker() : $ranker;
+                $results[$label][] = new ClosedLoop($world, $made, $seed)->run(
+                    static fn(float $share) => $progress(($done + $share) / $all),
+                );
                 $done++;
             }
         }
@@ -290,7 +321,6 @@ final class Cells
     public static function line(World $world, array $cell): string
     {
         $values = array_map(static fn(SimulationResult $one): float => $one->value(), $cell['ours']);
-        $pushed = $cell['ours'][0]->pushedTo;
 
         return sprintf(
             "%9.0f%% %8s   %.3f (%.3f)  %9.3f  %.3f%s%s\n",
@@ -301,7 +331,7 @@ final class Cells
             self::mean($cell['ours'], static fn(SimulationResult $one): float => $one->recall()),
             self::mean($cell['naive'], static fn(SimulationResult $one): float => $one->value()),
             self::referenceValues($cell),
-            $pushed === null ? '' : '  pushed to rank (best, mean): ' . self::pushes($cell),
+            isset($cell['plain']) ? '' : '  pushed to rank (best, median): ' . self::pushes($cell),
         );
     }
 
@@ -333,7 +363,9 @@ final class Cells
     {
         $texts = [];
         foreach ($cell as $label => [$result]) {
-            $texts[] = sprintf('%s %d, %.0f', $label, $result->pushedTo, $result->pushedMeanRank());
+            $ranks = $result->pushedTo;
+            sort($ranks);
+            $texts[] = sprintf('%s %d, %d', $label, $ranks[0] ?? 0, $ranks[intdiv(count($ranks), 2)] ?? 0);
         }
 
         return implode('; ', $texts);
@@ -352,32 +384,12 @@ final class Cells
 /** What a list gave, step by step. */
 final class SimulationResult
 {
-    /** @var list<array{hour: float, value: float}> */
-    public array $steps = [];
-    /** The best rank that the pushed video reached; null when none was pushed. */
-    public ?int $pushedTo = null;
+    /** @var list<int> the pushed video's ranks, list by list */
+    public array $pushedTo = [];
     private float $given = 0.0;
     private float $best = 0.0;
     private float $recalls = 0.0;
     private int $measured = 0;
-    private float $pushedRanks = 0.0;
-    private int $pushedSteps = 0;
-
-    /**
-     * The values over time, as the mean of runs with other seeds.
-     *
-     * @param non-empty-list<self> $runs of the same world
-     */
-    public static function meanOf(array $runs): self
-    {
-        $mean = new self();
-        foreach ($runs[0]->steps as $index => ['hour' => $hour]) {
-            $values = array_map(static fn(self $run): float => $run->steps[$index]['value'], $runs);
-            $mean->steps[] = ['hour' => $hour, 'value' => array_sum($values) / count($values)];
-        }
-
-        return $mean;
-    }
 
     /**
      * @param float $given views that a load of the list gives
@@ -385,14 +397,12 @@ final class SimulationResult
      * @param int|false|null $pushedIndex of the pushed video in the list, false when it is not in it, null when none is
      */
     public function add(
-        float $hour,
         bool $isMeasured,
         float $given,
         float $best,
         float $recall,
         int|false|null $pushedIndex,
     ): void {
-        $this->steps[] = ['hour' => $hour, 'value' => $given / $best];
         if ($isMeasured) {
             $this->given += $given;
             $this->best += $best;
@@ -400,10 +410,7 @@ final class SimulationResult
             $this->measured++;
         }
         if ($pushedIndex !== null) {
-            $rank = ($pushedIndex === false ? 500 : $pushedIndex) + 1;
-            $this->pushedTo = min($this->pushedTo ?? $rank, $rank);
-            $this->pushedRanks += 1 / $rank;
-            $this->pushedSteps++;
+            $this->pushedTo[] = ($pushedIndex === false ? 500 : $pushedIndex) + 1;
         }
     }
 
@@ -417,11 +424,5 @@ final class SimulationResult
     public function recall(): float
     {
         return $this->recalls / $this->measured;
-    }
-
-    /** The harmonic mean of the pushed video's ranks; null when none was pushed. */
-    public function pushedMeanRank(): ?float
-    {
-        return $this->pushedSteps === 0 ? null : $this->pushedSteps / $this->pushedRanks;
     }
 }

@@ -131,11 +131,9 @@ final class PlainBayes implements Ranker
     private function learn(array $videos, int $now): void
     {
         $kept = 0.5 ** (($now - $this->last) / (3600 * self::HALF_LIFE_HOURS));
-        foreach ($this->byAge as [&$impressions, &$clicks]) {
-            $impressions *= 0.995;
-            $clicks *= 0.995;
+        foreach ($this->byAge as $age => [$impressions, $clicks]) {
+            $this->byAge[$age] = [0.995 * $impressions, 0.995 * $clicks];
         }
-        unset($impressions, $clicks);
         foreach ($videos as $video) {
             [$impressions, $clicks] = $this->counts[$video->id] ?? [0.0, 0.0];
             $this->counts[$video->id] = [
@@ -156,7 +154,7 @@ final class PlainBayes implements Ranker
     {
         $hours = ($at - $video->publishedAt()) / 3600;
 
-        return array_find_key(self::AGES, static fn(float $age): bool => $hours <= $age);
+        return (int) array_find_key(self::AGES, static fn(float $age): bool => $hours <= $age);
     }
 }
 

@@ -6,12 +6,11 @@ namespace TrendVault\Writer\Simulation;
 
 use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ranking\ClickCounts;
 use TrendVault\Writer\Ranking\Contender;
 use TrendVault\Writer\Ranking\CountedImpressions;
-use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\Velocity;
-use TrendVault\Writer\Ranking\VelocityModel;
 use TrendVault\Writer\WriterException;
 
 /** A made-up video site and its visitors. Every field may be set by a file of JSON, under its name in snake_case. */
@@ -54,9 +53,6 @@ final readonly class World
         public int $lastRank = 48,
         /** Whether a message says which ranks were looked at; without, that all were on screen. */
         public bool $saysDepth = true,
-        /** A day without visitors starts after so many hours; none when negative. */
-        public float $quietFromHour = -1.0,
-        public float $quietHours = 24.0,
         /** The share of all messages that push one video. */
         public float $attackShare = 0.0,
         public float $attackFromHour = 48.0,
@@ -66,14 +62,19 @@ final readonly class World
         public bool $attackerFetches = false,
         /** Messages about a page above so many a page served are scaled down, in proportion; 0 for no ceiling. */
         public float $ceilingFactor = 3.0,
+        /** From how many addresses the false messages come. Visitors have one each. */
+        public int $attackers = 1,
+        /** Whether the edge counts clicks by cells of senders. */
+        public bool $hasSenderCells = true,
     ) {}
 
     /**
-     * @param array<string, mixed> $fields by name in snake_case
+     * @param array<array-key, mixed> $fields by name in snake_case
      * @throws WriterException
      */
     public function with(array $fields): self
     {
+        /** @var array<string, mixed> $known */
         $known = get_object_vars($this);
         foreach ($fields as $name => $value) {
             $property = lcfirst(str_replace('_', '', ucwords((string) $name, '_')));
@@ -91,24 +92,17 @@ final readonly class World
             $known[$property] = match (true) {
                 $value === null => null,
                 is_int($known[$property]) || $property === 'oldVideos' => (int) $value,
-                !is_bool($value) => (float) $value,
+                is_int($value) || is_float($value) => (float) $value,
                 default => $value,
             };
         }
 
-        return new self(...$known)->checked();
+        return new self(...$known);
     }
 
     public function left(float $age): float
     {
         return $this->taperHours === null ? 1.0 : $this->taperHours / (max(0.0, $age) + $this->taperHours);
-    }
-
-    public function isQuiet(float $hour): bool
-    {
-        return $this->quietFromHour >= 0.0 &&
-            $hour >= $this->quietFromHour &&
-            $hour < $this->quietFromHour + $this->quietHours;
     }
 
     /** How many false messages there are for each true one. */
@@ -132,29 +126,6 @@ final readonly class World
     {
         return $rank > $this->lastRank ? 0.0 : $rank ** -$this->steepness;
     }
-
-    private function checked(): self
-    {
-        $isPossible =
-            $this->loadsPerHour >= 0 &&
-            min(
-                $this->birthsPerHour,
-                $this->lifeHours ?? 1.0,
-                $this->appealMean,
-                $this->taperHours ?? 1.0,
-                $this->oldVideos ?? 1,
-                $this->listMinutes,
-            ) > 0 &&
-            min($this->elsewhereShare, $this->attackShare, $this->ceilingFactor) >= 0 &&
-            max($this->elsewhereShare, $this->attackShare) < 1 &&
-            $this->days > $this->warmUpDays &&
-            $this->warmUpDays >= 0 &&
-            $this->lastRank >= 1 &&
-            $this->lastRank <= 500 &&
-            $this->attackedRank >= 1;
-
-        return $isPossible ? $this : throw UnknownWorld::impossible();
-    }
 }
 
 /** A world that cannot be simulated. */
@@ -174,20 +145,16 @@ final class UnknownWorld extends WriterException
             "Cannot simulate: the world's $name is not known or not of its type; expected numbers for " .
                 implode(', ', $names) .
                 ' (says_depth: true or false).',
-        );
-    }
-
-    public static function impossible(): self
-    {
-        return new self(
-            'Cannot simulate: the world needs births, life, appeal, taper above 0, shares from 0 to below 1, ' .
-                'days above warm_up_days, and last_rank from 1 to 500.',
+            ExitCode::Usage,
         );
     }
 
     public static function file(string $path): self
     {
-        return new self("Cannot simulate: $path is not a JSON object of the world's fields.");
+        return new self(
+            "Cannot simulate: $path is not a JSON object of the world's fields.",
+            ExitCode::Usage,
+        );
     }
 }
 
@@ -252,14 +219,13 @@ final class SimulatedVideo
     {
         $this->velocity =
             $this->velocity === null
-                ? VelocityModel::first($at, $this->elsewhereViews, $this->toldPublishedAt())
-                : VelocityModel::next($this->velocity, $at, $this->elsewhereViews);
+                ? Velocity::first($at, $this->elsewhereViews, $this->toldPublishedAt())
+                : $this->velocity->next($at, $this->elsewhereViews);
     }
 
-    /** @param int $at UTC seconds */
     public function count(CountedImpressions $counted): void
     {
-        $new = $counted->at(Forecast::ageStartsAt($this->firstSeenAt(), $this->toldPublishedAt()));
+        $new = $counted->at(Velocity::ageStartsAt($this->firstSeenAt(), $this->toldPublishedAt()));
         $key = 100 * $new->rankGroup + $new->ageGroup;
         $this->counts[$key] = isset($this->counts[$key]) ? $this->counts[$key]->plus($new) : $new;
         $this->recentViews += $counted->clicks;
@@ -316,6 +282,11 @@ final readonly class Draws
     public function share(): float
     {
         return $this->randomizer->nextFloat();
+    }
+
+    public function below(int $count): int
+    {
+        return $this->randomizer->getInt(0, $count - 1);
     }
 
     /** Box and Muller (1958). */

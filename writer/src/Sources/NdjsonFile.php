@@ -4,11 +4,13 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources;
 
+use Generator;
 use Override;
 
 /** A file of NDJSON, plain or gzip. */
 final class NdjsonFile extends Source
 {
+    private const string ENDING = '/\.ndjson(\.gz)?$/D';
     /** Of st_mode, see inode(7). */
     private const int TYPE_BITS = 0o170000;
     private const int REGULAR_FILE = 0o100000;
@@ -19,26 +21,67 @@ final class NdjsonFile extends Source
     /** Once it was read to its end. */
     private ?int $bytesRead = null;
 
-    /** @param ?int $timeoutSeconds what reading it may take; null for no limit */
+    /**
+     * @param ?int $timeoutSeconds what reading it may take; null for no limit
+     * @param ?resource $pipe is read instead of the file, once
+     */
     public function __construct(
         private readonly string $path,
         private readonly ?int $timeoutSeconds = null,
+        private readonly mixed $pipe = null,
     ) {}
+
+    /** Whether a folder's file is one to be read: another name, or one that starts with a dot, is not complete yet. */
+    public static function isComplete(string $name): bool
+    {
+        return !str_starts_with($name, '.') && preg_match(self::ENDING, $name) === 1;
+    }
+
+    public static function withoutEnding(string $name): string
+    {
+        return (string) preg_replace('/\.ndjson(\.gz)?$|\.gz$/D', '', $name);
+    }
+
+    /**
+     * The names of files in a folder, without those of `.` and `..`; in no order.
+     *
+     * @return Generator<string> nothing where there is no such folder
+     * @throws SourceFailure when it cannot be read
+     */
+    public static function in(string $folder): Generator
+    {
+        $handle = @opendir($folder);
+        if ($handle === false) {
+            return is_dir($folder) ? throw SourceFailure::unreadable($folder) : null;
+        }
+        try {
+            while (($name = readdir($handle)) !== false) {
+                if ($name !== '.' && $name !== '..') {
+                    yield $name;
+                }
+            }
+        } finally {
+            closedir($handle);
+        }
+    }
 
     #[Override]
     public function name(): string
     {
-        return FileName::withoutEnding(basename($this->path));
+        return $this->pipe === null ? self::withoutEnding(basename($this->path)) : 'stdin';
     }
 
     #[Override]
     public function lines(): iterable
     {
+        if ($this->pipe !== null) {
+            yield from LineReader::of($this->pipe, $this->path);
+
+            return;
+        }
         $this->stream = $this->open();
         try {
-            yield from LineReader::lines(
-                ByteStream::chunks($this->stream, $this->path, $this->timeoutSeconds),
-            );
+            yield from LineReader::of($this->stream, $this->path, $this->timeoutSeconds);
             $this->bytesRead = ftell($this->stream) ?: null;
         } finally {
             fclose($this->stream);
@@ -56,7 +99,7 @@ final class NdjsonFile extends Source
         }
         [$hash, $started] = [hash_init('sha256'), hrtime(true)];
         do {
-            StopSignals::check();
+            LineReader::check();
             $bytes = hash_update_stream($hash, $stream, self::DIGESTED_BYTES);
             $isLate =
                 $this->timeoutSeconds !== null &&
@@ -71,6 +114,10 @@ final class NdjsonFile extends Source
     #[Override]
     public function progress(): ?float
     {
+        if ($this->pipe !== null) {
+            return null;
+        }
+
         return $this->stream === null
             ? 1.0
             : (ftell($this->stream) ?: 0) / max(1, self::stat($this->stream, 'size'));
@@ -113,24 +160,5 @@ final class NdjsonFile extends Source
         $stat = fstat($stream);
 
         return $stat === false ? 0 : $stat[$name];
-    }
-}
-
-/** NDJSON from a pipe, plain or gzip. It can be read once. */
-final class StandardInput extends Source
-{
-    /** @param resource $stream */
-    public function __construct(private readonly mixed $stream) {}
-
-    #[Override]
-    public function name(): string
-    {
-        return 'stdin';
-    }
-
-    #[Override]
-    public function lines(): iterable
-    {
-        return LineReader::lines(ByteStream::chunks($this->stream, 'standard input'));
     }
 }

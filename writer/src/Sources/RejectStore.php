@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources;
 
 use TrendVault\Writer\Observations\RejectionReason;
-use TrendVault\Writer\WriterException;
 
 /**
  * Keeps rejected lines as they were, to be corrected and ingested again, up to a bound, and beside them a report of line
@@ -14,6 +13,8 @@ use TrendVault\Writer\WriterException;
 final class RejectStore
 {
     private const string LINES = '.ndjson';
+    /** A file system takes 255 bytes; what is left is for a fingerprint, a number and the report's ending. */
+    private const int MOST_NAME_BYTES = 200;
     private const string REPORT = '.report.ndjson';
     /** Of each reason: a report may not grow a thousand times as large as its source. */
     private const int MOST_REPORTED = 1000;
@@ -30,13 +31,24 @@ final class RejectStore
     private bool $isFull = false;
     private int $unkeptLines = 0;
     /** After the first one nothing is written any more. */
-    private ?RejectStoreFailure $failure = null;
+    private ?SourceFailure $failure = null;
 
     private function __construct(
         private readonly string $folder,
         private readonly string $stem,
         private readonly int $mostKeptBytes,
     ) {}
+
+    /** The same name where it is short enough that others can be made of it. */
+    public static function shortened(string $name): string
+    {
+        $match = [];
+        $ending = preg_match('/\.ndjson(\.gz)?$/D', $name, $match) === 1 ? $match[0] : '';
+
+        return strlen($name) <= self::MOST_NAME_BYTES
+            ? $name
+            : mb_strcut($name, 0, self::MOST_NAME_BYTES - strlen($ending), 'UTF-8') . $ending;
+    }
 
     /**
      * Chooses file names that are not taken: two sources may have one name, and a new database counts its runs from 1.
@@ -45,7 +57,7 @@ final class RejectStore
      */
     public static function lines(string $folder, string $stem): self
     {
-        $unused = $stem = FileName::shortened($stem);
+        $unused = $stem = self::shortened($stem);
         for (
             $copy = 2;
             file_exists("$folder/$unused" . self::LINES) || file_exists("$folder/$unused" . self::REPORT);
@@ -64,7 +76,7 @@ final class RejectStore
      */
     public static function latest(string $folder, string $stem): self
     {
-        return new self($folder, FileName::shortened($stem), self::MOST_KEPT_REMOTE_BYTES);
+        return new self($folder, self::shortened($stem), self::MOST_KEPT_REMOTE_BYTES);
     }
 
     /** For a source whose file is kept whole beside the report, which is overwritten when the source is read again. */
@@ -105,7 +117,7 @@ final class RejectStore
     /**
      * Is called once, after the last line.
      *
-     * @throws RejectStoreFailure when something could not be written
+     * @throws SourceFailure when something could not be written
      */
     public function finish(): void
     {
@@ -155,7 +167,7 @@ final class RejectStore
         $path = "$this->folder/$this->stem$suffix";
         $file = $this->files[$suffix] ?? $this->create($path);
         if ($file === null || @fwrite($file, $bytes) !== strlen($bytes)) {
-            $this->failure = RejectStoreFailure::at($path, $this->keepsLines());
+            $this->failure = SourceFailure::unkept($path, $this->keepsLines());
             return;
         }
         $this->files[$suffix] = $file;
@@ -174,20 +186,5 @@ final class RejectStore
         @unlink($path);
 
         return @fopen($path, 'xb') ?: null;
-    }
-}
-
-final class RejectStoreFailure extends WriterException
-{
-    /** @param bool $losesLines whether the lines were to be kept there, not only a report of them */
-    public static function at(string $path, bool $losesLines): self
-    {
-        $consequence = $losesLines
-            ? 'All other lines are stored; rejected lines of a pipe are lost.'
-            : 'All other lines are stored; the next run reads the file again.';
-
-        return new self(
-            "Cannot write to $path what was rejected: the disk is full, or permission was denied. $consequence",
-        );
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources;
 
+use Psr\Log\LoggerInterface;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Time\Rfc3339;
 
@@ -61,7 +62,7 @@ final readonly class Schedule
             : min($state['retry_at'], $state['asked_at'] + self::LONGEST_PAUSE_SECONDS);
     }
 
-    /** Null when the platform is not waited for longer than the interval demands. */
+    /** Null when the source is not waited for longer than the interval demands. */
     public function pause(int $now): ?Pause
     {
         $state = $this->state();
@@ -70,7 +71,9 @@ final readonly class Schedule
             $state !== null &&
             ($state['failed_runs'] > 0 || $state['retry_at'] > $state['asked_at'] + $this->intervalSeconds);
 
-        return $isLonger && $now < $dueAt ? new Pause($dueAt, $state['failure'] ?? self::NO_END) : null;
+        return $isLonger && $now < $dueAt
+            ? new Pause($this->source, $dueAt, $state['failure'] ?? self::NO_END)
+            : null;
     }
 
     /** A run counts as failed until it has an answer, so that one that is killed counts, too. */
@@ -132,20 +135,47 @@ final readonly class Schedule
     }
 }
 
-/** A platform is waited for longer than the interval demands. */
+/** A source is waited for longer than the interval demands. */
 final readonly class Pause
 {
-    /** @param int $until UTC seconds */
-    public function __construct(public int $until, public string $reason) {}
+    /**
+     * @param string $source its kind, or kind:HOST
+     * @param int $until UTC seconds
+     */
+    public function __construct(private string $source, public int $until, public string $reason) {}
 
-    /** @return array{until: string, reason: string} with the time as RFC 3339 */
+    /**
+     * @param int $now UTC seconds
+     * @return list<self> by source
+     */
+    public static function all(Database $database, int $now): array
+    {
+        /** @var list<array{source: string, retry_at: int, reason: string}> $rows */
+        $rows = $database->rows('SELECT * FROM source_pauses WHERE retry_at > ? ORDER BY source', [$now]);
+
+        return array_map(
+            static fn(array $row): self => new self($row['source'], $row['retry_at'], $row['reason']),
+            $rows,
+        );
+    }
+
+    public function log(LoggerInterface $log): void
+    {
+        $log->info($this->text(), ['event' => 'source_paused', ...$this->facts()]);
+    }
+
+    /** @return array{source: string, until: string, reason: string} with the time as RFC 3339 */
     public function facts(): array
     {
-        return ['until' => Rfc3339::format($this->until), 'reason' => $this->reason];
+        return [
+            'source' => $this->source,
+            'until' => Rfc3339::format($this->until),
+            'reason' => $this->reason,
+        ];
     }
 
     public function text(): string
     {
-        return 'not asked before ' . Rfc3339::format($this->until) . ": $this->reason";
+        return "$this->source is not asked before " . Rfc3339::format($this->until) . ": $this->reason";
     }
 }

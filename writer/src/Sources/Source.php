@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources;
 
+use TrendVault\Writer\Observations\RejectionReason;
+
 /** Something that gives view counts as lines of NDJSON. */
 abstract class Source
 {
@@ -13,7 +15,7 @@ abstract class Source
     /**
      * Line numbers from 1 to lines without their end, or pieces of lines that cannot be read.
      *
-     * @return iterable<int, string|LineFragment>
+     * @return iterable<int, string|array{string, ?RejectionReason}>
      * @throws SourceFailure when the source cannot be read, or not to its end; what was given until then counts
      */
     abstract public function lines(): iterable;

@@ -4,9 +4,10 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources;
 
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\WriterException;
 
-final class SourceFailure extends WriterException
+class SourceFailure extends WriterException
 {
     public static function missing(string $path): self
     {
@@ -101,8 +102,24 @@ final class SourceFailure extends WriterException
         );
     }
 
-    public static function because(string $sentence): self
+    /**
+     * What was rejected cannot be kept.
+     *
+     * @param bool $losesLines whether the lines were to be kept there, not only a report of them
+     */
+    public static function unkept(string $path, bool $losesLines): self
     {
-        return new self($sentence);
+        $consequence = $losesLines
+            ? 'All other lines are stored; rejected lines of a pipe are lost.'
+            : 'All other lines are stored; the next run reads the file again.';
+
+        return self::because(
+            "Cannot write to $path what was rejected: the disk is full, or permission was denied. $consequence",
+        );
+    }
+
+    public static function because(string $sentence): static
+    {
+        return new static($sentence, ExitCode::SourceFailed);
     }
 }

@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Sources;
 
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\WriterException;
 
 /** One kind of source, as SOURCES names it: it reads its own settings and opens what is to be read now. */
 interface SourceKind
@@ -28,7 +28,7 @@ interface SourceKind
     /**
      * @param list<string> $names of this kind: one, or all of them where they are opened together
      * @return iterable<string, Source|SourceFailure> by name; a failure where it cannot be read, nothing where it is not due
-     * @throws SourceFailure|UsageError
+     * @throws SourceFailure|WriterException
      */
     public function open(array $names): iterable;
 }

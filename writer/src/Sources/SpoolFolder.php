@@ -86,14 +86,14 @@ final readonly class SpoolFolder implements SourceKind
     /** @return iterable<SpoolName> */
     private static function names(string $folder, TakenFiles $taken): iterable
     {
-        foreach (FileName::in($taken->reading) as $claim) {
+        foreach (NdjsonFile::in($taken->reading) as $claim) {
             $name = SpoolName::parse($claim);
             if ($name !== null) {
                 yield $name;
             }
         }
-        foreach (FileName::in($folder) as $fileName) {
-            if (FileName::isComplete($fileName)) {
+        foreach (NdjsonFile::in($folder) as $fileName) {
+            if (NdjsonFile::isComplete($fileName)) {
                 yield SpoolName::waiting($fileName);
             }
         }
@@ -169,10 +169,10 @@ final readonly class TakenFiles
                 throw SourceFailure::cannotMove($old, $folder);
             }
         }
-        foreach (FileName::in($this->reading) as $name) {
+        foreach (NdjsonFile::in($this->reading) as $name) {
             $old = "$this->reading/$name";
             if (str_starts_with($name, self::DRAINED) && !is_link($old)) {
-                foreach (FileName::in($old) as $claim) {
+                foreach (NdjsonFile::in($old) as $claim) {
                     if (SpoolName::parse($claim) !== null) {
                         self::move("$old/$claim", "$this->reading/$claim");
                     }
@@ -229,7 +229,7 @@ final class SpoolFile extends Source
     #[Override]
     public function name(): string
     {
-        return FileName::withoutEnding($this->name->fileName);
+        return NdjsonFile::withoutEnding($this->name->fileName);
     }
 
     #[Override]
@@ -334,7 +334,7 @@ final class SpoolFile extends Source
     {
         $this->fingerprint ??= substr($this->file()->digest() ?? '', 0, 12) ?: $this->name->id ?? 'unread';
 
-        return "$this->fingerprint-" . FileName::shortened($this->name->fileName);
+        return "$this->fingerprint-" . RejectStore::shortened($this->name->fileName);
     }
 }
 
@@ -366,7 +366,7 @@ final readonly class SpoolName
     public function claimed(): self
     {
         return new self(
-            FileName::shortened($this->fileName),
+            RejectStore::shortened($this->fileName),
             $this->runs + 1,
             $this->id ?? bin2hex(random_bytes(6)),
         );

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Status;
 
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\RegionShare;
+use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Sources\YouTube\QuotaRecord;
 
 /**
@@ -33,6 +33,7 @@ final readonly class MetricsReport
     UNION ALL SELECT 'late', ifnull(sum(late), 0) FROM runs_of_a_day
     UNION ALL SELECT 'conflicting', ifnull(sum(conflicting), 0) FROM runs_of_a_day
     UNION ALL SELECT 'removed', ifnull(sum(removed), 0) FROM runs_of_a_day
+    UNION ALL SELECT 'allowed', ifnull(sum(allowed), 0) FROM runs_of_a_day
     UNION ALL SELECT 'announced', ifnull(sum(announced), 0) FROM runs_of_a_day
     SQL;
     private const string REJECTIONS = <<<'SQL'
@@ -44,10 +45,8 @@ final readonly class MetricsReport
     FROM regions AS r LEFT JOIN velocity AS v ON v.region = r.code GROUP BY r.code ORDER BY r.code
     SQL;
     private const string PULLED = 'SELECT region, lists, impressions, clicks, late_impressions + late_clicks AS late FROM pull_regions ORDER BY region';
-    private const string PAUSED_YOUTUBE = "SELECT retry_at FROM source_schedules WHERE source = 'youtube' AND failure IS NOT NULL";
-    private const string PAUSED_INSTANCES = <<<'SQL'
-    SELECT substr(source, 10) AS host, retry_at FROM source_schedules WHERE source GLOB 'peertube:*' AND failure IS NOT NULL
-    SQL;
+    /** It ends by itself with a source that is not asked any more. */
+    private const string PAUSES = 'SELECT source, retry_at FROM source_pauses WHERE retry_at > ? - 3600 ORDER BY source';
     private const string FAILURES = <<<'SQL'
     SELECT source, count(*) AS runs FROM source_failures JOIN runs ON runs.id = run_id
     WHERE started_at >= ? GROUP BY source ORDER BY source
@@ -66,13 +65,13 @@ final readonly class MetricsReport
     /**
      * @param string $path of the database
      * @param int $now UTC seconds
-     * @param ?RegionShare $share null when all regions are this writer's; nothing is renewed of the others
+     * @param ?RegionTable $regions null when all regions are this writer's; nothing is renewed of the others
      */
     public static function text(
         Database $database,
         string $path,
         int $now,
-        ?RegionShare $share = null,
+        ?RegionTable $regions = null,
     ): string {
         $since = $now - self::DAY_SECONDS;
         clearstatcache();
@@ -111,8 +110,8 @@ final readonly class MetricsReport
             self::columns(
                 array_filter(
                     $database->rows(self::REGIONS),
-                    static fn(array $row): bool => $share === null ||
-                        in_array($row['region'], $share->codes, true),
+                    static fn(array $row): bool => $regions === null ||
+                        in_array($row['region'], $regions->own, true),
                 ),
                 'region',
                 [
@@ -134,13 +133,10 @@ final readonly class MetricsReport
                 ],
                 'counter',
             ),
-            self::columns($database->rows(self::PAUSED_YOUTUBE), null, [
-                'retry_at' => ['youtube_retry_timestamp_seconds', 'YouTube fails, and is not asked before.'],
-            ]),
-            self::columns($database->rows(self::PAUSED_INSTANCES), 'host', [
+            self::columns($database->rows(self::PAUSES, [$now]), 'source', [
                 'retry_at' => [
-                    'peertube_retry_timestamp_seconds',
-                    'An instance of PeerTube fails, and is not asked before.',
+                    'source_retry_timestamp_seconds',
+                    'A source fails or asks for a pause, and is not asked before; until an hour after that.',
                 ],
             ]),
             self::columns(

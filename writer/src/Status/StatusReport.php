@@ -5,11 +5,10 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Status;
 
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\RegionShare;
+use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Sources\Pause;
-use TrendVault\Writer\Sources\PeerTube\InstanceUrl;
 use TrendVault\Writer\Time\Rfc3339;
 use TrendVault\Writer\Time\SystemClock;
 
@@ -34,6 +33,7 @@ final readonly class StatusReport
      * @param ?int $oldestObservedAt UTC seconds
      * @param int $futureVideos velocities whose newest observation is of the future: they do not rank
      * @param array<int, string> $exitCodeLabels
+     * @param list<Pause> $pauses
      */
     private function __construct(
         private int $now,
@@ -47,8 +47,7 @@ final readonly class StatusReport
         private ?int $oldestObservedAt,
         private int $futureVideos,
         private array $exitCodeLabels,
-        private ?Pause $youTubePause,
-        private InstanceReport $instances,
+        private array $pauses,
         private ?PullReport $pull,
         private PublicationReport $publications,
         private ?BackupReport $backups,
@@ -63,8 +62,7 @@ final readonly class StatusReport
         string $path,
         int $now,
         array $labels,
-        ?Pause $pause,
-        ?RegionShare $share = null,
+        ?RegionTable $regions = null,
     ): self {
         /** @var ?array{command: string, started_at: int, exit_code: ?int, error: ?string} $run */
         $run = $database->row('SELECT * FROM runs ORDER BY id DESC LIMIT 1');
@@ -80,7 +78,7 @@ final readonly class StatusReport
             $path,
             $run,
             $generation,
-            RegionReport::of($database, $now, $share),
+            RegionReport::of($database, $now, $regions),
             array_column($rejections, 'lines', 'reason'),
             array_map(new Removals($database)->count(...), [
                 'videos' => RemovalKind::Video,
@@ -92,8 +90,7 @@ final readonly class StatusReport
                 $now + SystemClock::TOLERANCE_SECONDS,
             ]) ?? 0,
             $labels,
-            $pause,
-            InstanceReport::of($database, $now),
+            Pause::all($database, $now),
             PullReport::of($database),
             PublicationReport::of($database, $now),
             BackupReport::of($database, $now),
@@ -130,8 +127,10 @@ final readonly class StatusReport
                 'last_check' => $this->lastCheck === null ? null : ReadableTime::inRow($this->lastCheck),
                 ...ReadableTime::inRow(['oldest_observed_at' => $this->oldestObservedAt]),
                 'future_videos' => $this->futureVideos,
-                'youtube_pause' => $this->youTubePause?->facts(),
-                'peertube_pauses' => $this->instances->facts(),
+                'paused_sources' => array_map(
+                    static fn(Pause $pause): array => $pause->facts(),
+                    $this->pauses,
+                ),
                 'pulled' => $this->pull?->facts(),
                 'stores' => $this->publications->facts(),
                 'backup' => $this->backups?->facts(),
@@ -156,8 +155,7 @@ final readonly class StatusReport
             "Removed     {$this->removals['videos']} videos, {$this->removals['channels']} channels",
             'Checked     ' . $this->checkText(),
             'History     ' . $this->historyText(),
-            ...$this->youTubePause === null ? [] : ["YouTube     {$this->youTubePause->text()}"],
-            ...$this->instances->lines(),
+            ...array_map(static fn(Pause $pause): string => "Paused      {$pause->text()}", $this->pauses),
             ...$this->pull === null ? [] : ["Pulled      {$this->pull->text()}"],
             ...$this->publications->lines(),
             ...$this->backups === null ? [] : ["Backup      {$this->backups->text()}"],
@@ -247,7 +245,7 @@ final readonly class RegionReport
 {
     private const string REGIONS = <<<'SQL'
     WITH known (region, at) AS (
-      SELECT region, last_observed_at FROM velocity UNION ALL SELECT region, NULL FROM catalogue AS c
+      SELECT region, last_observed_at FROM velocity UNION ALL SELECT region, NULL FROM (SELECT DISTINCT region, video_id FROM catalogue) AS c
       WHERE NOT EXISTS (SELECT 1 FROM velocity WHERE video_id = c.video_id AND region = c.region)
     ), counted AS (SELECT region, count(*) AS videos, max(at) AS newest FROM known GROUP BY region)
     SELECT r.code AS region, ifnull(c.videos, 0) AS videos, c.newest AS newest_observed_at
@@ -256,16 +254,16 @@ final readonly class RegionReport
 
     /**
      * @param list<array{region: string, videos: int, newest_observed_at: ?int}> $rows
-     * @param ?RegionShare $share null when all regions are ranked
+     * @param ?RegionTable $regions null when all regions are ranked
      */
-    private function __construct(private array $rows, private int $now, private ?RegionShare $share) {}
+    private function __construct(private array $rows, private int $now, private ?RegionTable $regions) {}
 
     /** @param int $now UTC seconds */
-    public static function of(Database $database, int $now, ?RegionShare $share): self
+    public static function of(Database $database, int $now, ?RegionTable $regions): self
     {
         /** @var list<array{region: string, videos: int, newest_observed_at: ?int}> $rows */
         $rows = $database->rows(self::REGIONS);
-        $known = $share?->ownership();
+        $known = $regions?->ownership();
         $listed = [];
         foreach ($rows as $row) {
             if ($known === null || isset($known[$row['region']])) {
@@ -273,14 +271,14 @@ final readonly class RegionReport
             }
         }
 
-        return new self($listed, $now, $share);
+        return new self($listed, $now, $regions);
     }
 
     /** @return array<string, mixed> members of the status */
     public function facts(): array
     {
         return [
-            'ranked_regions' => $this->isWhole() ? null : $this->share?->codes, // null: all
+            'ranked_regions' => $this->isWhole() ? null : $this->regions?->own, // null: all
             'regions' => array_map(
                 fn(array $row): array => [
                     ...ReadableTime::inRow($row),
@@ -294,9 +292,9 @@ final readonly class RegionReport
     /** @return list<string> a line, or none when all regions are ranked */
     public function ranked(): array
     {
-        return $this->share === null || $this->isWhole()
+        return $this->regions === null || $this->isWhole()
             ? []
-            : ['Ranks       ' . implode(', ', $this->share->codes) . ' only'];
+            : ['Ranks       ' . implode(', ', $this->regions->own) . ' only'];
     }
 
     /** @return list<string> a table */
@@ -318,57 +316,12 @@ final readonly class RegionReport
 
     private function isWhole(): bool
     {
-        return $this->share?->isWhole() ?? true;
+        return $this->regions?->isWhole() ?? true;
     }
 
     private function age(?int $observedAt): ?int
     {
         return $observedAt === null ? null : $this->now - $observedAt;
-    }
-}
-
-/** The PeerTube instances that fail, and are not asked for a while. */
-final readonly class InstanceReport
-{
-    private const string FAILING = <<<'SQL'
-    SELECT substr(source, ?1) AS host, retry_at, failure FROM source_schedules
-    WHERE substr(source, 1, ?1 - 1) = ?2 AND failure IS NOT NULL AND retry_at > ?3 ORDER BY host
-    SQL;
-
-    /** @param array<string, Pause> $pauses by host */
-    private function __construct(private array $pauses) {}
-
-    /** @param int $now UTC seconds */
-    public static function of(Database $database, int $now): self
-    {
-        /** @var list<array{host: string, retry_at: int, failure: string}> $rows */
-        $rows = $database->rows(self::FAILING, [strlen(InstanceUrl::PREFIX) + 1, InstanceUrl::PREFIX, $now]);
-        $pauses = [];
-        foreach ($rows as ['host' => $host, 'retry_at' => $retryAt, 'failure' => $failure]) {
-            $pauses[$host] = new Pause($retryAt, $failure);
-        }
-
-        return new self($pauses);
-    }
-
-    /** @return list<array{instance: string, until: string, reason: string}> */
-    public function facts(): array
-    {
-        return array_map(
-            static fn(string $host, Pause $pause): array => ['instance' => $host, ...$pause->facts()],
-            array_keys($this->pauses),
-            $this->pauses,
-        );
-    }
-
-    /** @return list<string> */
-    public function lines(): array
-    {
-        return array_map(
-            static fn(string $host, Pause $pause): string => "PeerTube    $host is {$pause->text()}",
-            array_keys($this->pauses),
-            $this->pauses,
-        );
     }
 }
 

@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Store;
 
 use Closure;
 use Generator;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Time\Rfc3339;
 use TrendVault\Writer\WriterException;
 
@@ -309,14 +310,14 @@ final class StoreFailure extends WriterException
 {
     public static function unreachable(string $key, string $reason): self
     {
-        return new self(
+        return self::because(
             "The store does not answer for $key: $reason. Check S3_ENDPOINT_URL, and that the store is up.",
         );
     }
 
     public static function late(string $key, float $seconds): self
     {
-        return new self(
+        return self::because(
             "The store took too long: $seconds seconds were over before $key was done. The next run catches up.",
         );
     }
@@ -326,7 +327,7 @@ final class StoreFailure extends WriterException
     {
         $said = $code === '' ? "status $status" : "status $status, $code";
 
-        return new self(
+        return self::because(
             match (true) {
                 $code === 'RequestTimeTooSkewed'
                     => "The store refuses $key: the clocks differ ($said). Set the clock.",
@@ -346,24 +347,24 @@ final class StoreFailure extends WriterException
 
     public static function tooLarge(string $key, int $mostBytes): self
     {
-        return new self(
+        return self::because(
             "$key in the store has more than $mostBytes bytes, which nothing of ours has: look at who else writes there.",
         );
     }
 
     public static function garbage(string $key, string $expected): self
     {
-        return new self("The store answered for $key with something else than $expected.");
+        return self::because("The store answered for $key with something else than $expected.");
     }
 
     /** After a write that it confirmed. */
     public static function lost(string $key, string $found): self
     {
-        return new self("The store confirmed $key, but $found. The next run writes it again.");
+        return self::because("The store confirmed $key, but $found. The next run writes it again.");
     }
 
     public static function because(string $sentence): self
     {
-        return new self($sentence);
+        return new self($sentence, ExitCode::SourceFailed);
     }
 }

@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Tests\Backup;
 
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Publication\PublicationTestCase;
 use TrendVault\Writer\Tests\Store\FakeStore;
 use TrendVault\Writer\Tests\Support\Installation;

@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Tests\Cli;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Process;
 use TrendVault\Writer\Tests\Support\ProcessResult;
 use TrendVault\Writer\Tests\Support\TemporaryFolder;

@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Tests\Commands;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Status\MetricsReport;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
@@ -138,6 +138,22 @@ final class MetricsTest extends TestCase
         ]);
 
         self::assertStringEndsWith("trendvault_writer_x{store=\"a\\\"b\\\\c\\nd\"} 1\n", $text);
+    }
+
+    #[Test]
+    public function a_pause_is_there_until_an_hour_after_its_end_of_any_source(): void
+    {
+        $installation = Installation::migrated();
+        foreach (['youtube' => 3000, 'peertube:late.example' => 4200] as $source => $secondsAgo) {
+            $at = time() - $secondsAgo;
+            $installation->execute(
+                "INSERT INTO source_schedules VALUES ('$source', $at - 60, 1, $at, 'It fails.')",
+            );
+        }
+        $metrics = $installation->run(['status', '--prometheus'])->output;
+
+        self::assertStringContainsString('source_retry_timestamp_seconds{source="youtube"} ', $metrics);
+        self::assertStringNotContainsString('late.example', $metrics);
     }
 
     private static function withSource(string $folder): Installation

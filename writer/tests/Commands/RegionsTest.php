@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Tests\Commands;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 
@@ -86,7 +86,7 @@ final class RegionsTest extends TestCase
         $installation->run(['ingest', '-'], self::lines(['GB', 'DE', 'FR']));
         $installation->execute(
             "INSERT INTO impressions (region, video_id, rank_group, age_group, impressions, clicks, age_hours, counted_at)
-             SELECT 'FR', id, 1, 0, 5, 1, 0, 0 FROM videos; INSERT INTO catalogue SELECT 'DE', id, 0 FROM videos",
+             SELECT 'FR', id, 1, 0, 5, 1, 0, 0 FROM videos; INSERT INTO catalogue (region, video_id, announced_at) SELECT 'DE', id, 0 FROM videos",
         );
         self::rankTwice($installation);
         $installation->environment = ['REGIONS' => 'FR,DE'];

@@ -6,7 +6,8 @@ namespace TrendVault\Writer\Tests\Commands;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 
@@ -77,7 +78,7 @@ final class StatusTest extends TestCase
     {
         $installation = self::withOneGeneration();
         $installation->execute(
-            "INSERT INTO catalogue SELECT region, video_id, 0 FROM velocity UNION ALL SELECT 'DE', id, 0 FROM videos",
+            "INSERT INTO catalogue (region, video_id, announced_at) SELECT region, video_id, 0 FROM velocity UNION ALL SELECT 'DE', id, 0 FROM videos",
         );
         $text = $installation->run(['status'])->output;
 

@@ -81,7 +81,7 @@ final class PullVectorsTest extends TestCase
     {
         $seconds = [];
         preg_match_all(
-            '/^(?:export )?const (\w+) = ([^;]+);/m',
+            '/^(?:(?:export )?const |  )(\w+)(?: =|:) ([\w.+\s]+)[;,]/m',
             (string) file_get_contents(self::CONTRACT . '/lists.ts'),
             $constants,
             PREG_SET_ORDER,
@@ -89,7 +89,7 @@ final class PullVectorsTest extends TestCase
         foreach ($constants as [, $name, $terms]) {
             $values = array_map(
                 static fn(string $term): int => (int) str_replace('_', '', $seconds[$term] ?? $term),
-                preg_split('/\s*\+\s*/', $terms),
+                preg_split('/\s*\+\s*/', str_replace('answerSeconds.', '', $terms)),
             );
             $seconds[$name] = (string) array_sum($values);
         }

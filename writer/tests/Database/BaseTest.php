@@ -5,7 +5,8 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Database;
 
 use PHPUnit\Framework\Attributes\Test;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Publication\PublicationTestCase;
 use TrendVault\Writer\Tests\Store\FakeStore;
 use TrendVault\Writer\Tests\Support\Installation;
@@ -50,6 +51,7 @@ final class BaseTest extends PublicationTestCase
     /** Two groups of ranks of a video that is 7 hours old. */
     private const string SEEN = <<<'SQL'
     INSERT INTO videos (id, title, channel, thumb_base, first_seen_at) VALUES ('seen', 'T', 'C', 'https://t.example/', 1795100000);
+    INSERT INTO catalogue VALUES ('GB', 'seen', 1795171000);
     INSERT INTO looks VALUES ('GB', 'seen', 1, 100, 50, 8, 1795171200), ('GB', 'seen', 25, 10, 0, 0, 1795171100);
     SQL;
 
@@ -114,6 +116,10 @@ final class BaseTest extends PublicationTestCase
                 $installation->rows('SELECT * FROM rank_traffic ORDER BY rank_group'),
             ),
         );
+        self::assertSame(
+            [['region' => 'GB', 'source' => 0, 'announced_at' => 1_795_171_000]],
+            $installation->rows('SELECT region, source, announced_at FROM catalogue'),
+        );
         self::assertSame(27, $installation->value('PRAGMA user_version'));
     }
 
@@ -165,15 +171,16 @@ final class BaseTest extends PublicationTestCase
     private static function asBeforeTheBase(Installation $installation): Installation
     {
         $installation->run(['migrate']);
-        $tables = array_column(
+        $entries = array_column(
             $installation->rows(
-                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> 'schema_migrations'",
+                "SELECT type || ' ' || name AS entry FROM sqlite_schema WHERE type IN ('table', 'view')
+                   AND name NOT GLOB 'sqlite_*' AND name <> 'schema_migrations' ORDER BY type DESC",
             ),
-            'name',
+            'entry',
         );
         $installation->execute(
             'PRAGMA user_version = 26; DELETE FROM schema_migrations; CREATE TEMP TABLE kept AS SELECT * FROM regions;' .
-                implode(array_map(static fn(string $table): string => "DROP TABLE $table;", $tables)) .
+                implode(array_map(static fn(string $entry): string => "DROP $entry;", $entries)) .
                 file_get_contents(self::MIGRATIONS . '/0027_base.sql') .
                 ';INSERT INTO regions SELECT * FROM temp.kept;' .
                 self::SEEN,

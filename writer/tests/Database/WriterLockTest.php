@@ -6,10 +6,9 @@ namespace TrendVault\Writer\Tests\Database;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use TrendVault\Writer\Cli\ExitCode;
-use TrendVault\Writer\Database\AlreadyRunning;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\WriterLock;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
@@ -31,7 +30,7 @@ final class WriterLockTest extends TestCase
         flock($file, LOCK_EX);
         $writeName = static fn(): int => (int) fwrite($file, 'writer rank, process 1');
 
-        $this->expectException(AlreadyRunning::class);
+        $this->expectException(DatabaseFailure::class);
         $this->expectExceptionMessage('writer rank, process 1');
         WriterLock::acquire($this->database, 'cron', timeoutSeconds: 0, sleep: $writeName);
     }

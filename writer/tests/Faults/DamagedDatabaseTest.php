@@ -6,8 +6,8 @@ namespace TrendVault\Writer\Tests\Faults;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Database\IntegrityCheck;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;

@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Tests\Faults;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use SQLite3;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 use TrendVault\Writer\Tests\Support\Process;

@@ -11,7 +11,7 @@ use Random\Randomizer;
 use RecursiveDirectoryIterator;
 use RecursiveIteratorIterator;
 use Throwable;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;

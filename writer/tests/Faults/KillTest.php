@@ -8,7 +8,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use Random\Randomizer;
 use Throwable;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Installation;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
@@ -52,7 +52,7 @@ final class KillTest extends TestCase
     #[Test]
     public function kills_at_random_moments_lose_no_line_store_none_twice_and_publish_no_incomplete_generation(): void
     {
-        $kills = (int) (getenv('TEST_KILLS') ?: Draws::count(usual: 50, long: 200));
+        $kills = (int) (getenv('TEST_KILLS') ?: Draws::count(usual: 25, long: 200));
         for (; $kills > 0; $kills -= self::KILLS_OF_A_DATABASE) {
             $this->killAndCompare(min($kills, self::KILLS_OF_A_DATABASE));
         }

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Faults;
 
 use PHPUnit\Framework\Attributes\Test;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Pull\FakeEdge;
 use TrendVault\Writer\Tests\Pull\PullTestCase;
 use TrendVault\Writer\Tests\Support\Installation;

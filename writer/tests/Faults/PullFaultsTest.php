@@ -9,12 +9,13 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use Random\Randomizer;
 use Throwable;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Pull\DrawnMinutes;
 use TrendVault\Writer\Tests\Pull\FakeEdge;
 use TrendVault\Writer\Tests\Pull\PullTestCase;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Process;
+use TrendVault\Writer\Tests\Support\ProcessResult;
 
 /** Whatever happens between writer and edge, the counts in SQLite are the edge's: no minute twice, none left out. */
 final class PullFaultsTest extends PullTestCase
@@ -65,6 +66,7 @@ final class PullFaultsTest extends PullTestCase
         }
 
         $this->assertAllIsCountedAtLast();
+        $this->assertRanksByTheSameImpressions();
     }
 
     /** @param string $fault for ever, in every answer about minutes */
@@ -73,12 +75,12 @@ final class PullFaultsTest extends PullTestCase
     public function an_answer_with_a_fault_is_left_out_whole_and_said(string $fault): void
     {
         $this->minutes->pass();
-        $this->installation->run(['cron']);
+        $this->pull();
         $this->minutes->pass();
         $before = $this->fingerprint();
         $this->edge->fail(['', ...array_fill(0, 40, $fault)]);
 
-        $run = $this->installation->run(['cron']);
+        $run = $this->pull();
 
         self::assertSame(ExitCode::SourceFailed, $run->exitCode, $run->errors);
         self::assertStringContainsString('The edge ', $run->message('source_failed'));
@@ -101,7 +103,7 @@ final class PullFaultsTest extends PullTestCase
     {
         $this->minutes->pass();
         $before = Process::cpuNanosecondsOfChildren();
-        $this->installation->run(['ingest', "edge:{$this->edge->url}"]);
+        $this->pull();
         $cpuOfRun = Process::cpuNanosecondsOfChildren() - $before;
         $kills = Draws::count(usual: 20, long: 200);
         for ($attempt = 0; $this->installation->unfinishedRuns() < $kills; $attempt++) {
@@ -113,6 +115,7 @@ final class PullFaultsTest extends PullTestCase
         }
 
         $this->assertAllIsCountedAtLast();
+        $this->assertRanksByTheSameImpressions();
     }
 
     #[Test]
@@ -127,6 +130,7 @@ final class PullFaultsTest extends PullTestCase
         }
 
         $this->assertAllIsCountedAtLast();
+        $this->assertRanksByTheSameImpressions();
     }
 
     /** @return list<string> for the requests of one run; half of them are answered rightly */
@@ -161,6 +165,11 @@ final class PullFaultsTest extends PullTestCase
         }
     }
 
+    private function pull(): ProcessResult
+    {
+        return $this->installation->run(['ingest', "edge:{$this->edge->url}"]);
+    }
+
     /** After a run without faults. */
     private function assertAllIsCountedAtLast(): void
     {
@@ -169,7 +178,7 @@ final class PullFaultsTest extends PullTestCase
         $unsettled = 'SELECT count(*) FROM pulled_counts WHERE minute < ' . $this->now;
         $runs = 0;
         do {
-            $run = $this->installation->run(['cron']);
+            $run = $this->pull();
             self::assertSame(ExitCode::Ok, $run->exitCode, $run->errors . Draws::hint());
             self::assertLessThan(self::MOST_RUNS, $runs++, Draws::hint());
         } while ($this->installation->value($unsettled) > 0);
@@ -183,7 +192,6 @@ final class PullFaultsTest extends PullTestCase
             $sums,
             Draws::hint(),
         );
-        $this->assertRanksByTheSameImpressions();
         self::assertSame('ok', $this->installation->value('PRAGMA integrity_check'));
     }
 

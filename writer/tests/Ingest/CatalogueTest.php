@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Tests\Ingest;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
@@ -61,6 +61,46 @@ final class CatalogueTest extends TestCase
                 ],
             ],
             $installation->rows('SELECT title, channel, category, url FROM videos'),
+        );
+    }
+
+    #[Test]
+    public function a_complete_catalogue_that_came_half_is_rejected_until_an_operator_allows_it(): void
+    {
+        $installation = Installation::migrated();
+        [$one, $other] = ["{$installation->folder->path}/in/one", "{$installation->folder->path}/in/other"];
+        array_map(static fn(string $folder): bool => mkdir($folder, recursive: true), [$one, $other]);
+        $installation->environment = ['SOURCES' => "spool:$one,spool:$other"];
+        $put = static fn(string $folder, string $name, array $lines): int|false => file_put_contents(
+            "$folder/$name.ndjson",
+            implode("\n", $lines) . "\n",
+        );
+        $lines = array_map(static fn(string $id): string => self::line(['id' => $id]), ['a', 'b', 'c', 'd']);
+        $put($one, 'monday', $lines);
+        $put($other, 'partner', [self::line(['id' => 'a', 'regions' => ['FR'], 'title' => 'Another'])]);
+        self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
+        $put($one, 'tuesday', [...array_slice($lines, 0, 2), '{"complete": true}']);
+
+        $run = $installation->run(['cron']);
+        self::assertSame(ExitCode::SourceFailed, $run->exitCode, $run->errors);
+        self::assertStringContainsString('--allow-leaving', $run->events('source_failed')[0]['message']);
+        self::assertSame(5, $installation->value('SELECT count(*) FROM catalogue'));
+        $file = (glob("{$installation->folder->path}/rejected/*-tuesday.ndjson") ?: [''])[0];
+        $run = $installation->run(['ingest', '--allow-leaving', '--as', "spool:$one", $file]);
+        self::assertSame(
+            [ExitCode::Ok, 2],
+            [$run->exitCode, $run->events('ingested')[0]['left']],
+            $run->errors,
+        );
+        self::assertSame(
+            [['title' => 'A title', 'regions' => 'FR,GB']],
+            $installation->rows(
+                "SELECT title, group_concat(region ORDER BY region) AS regions FROM videos JOIN catalogue ON video_id = id WHERE id = 'a'",
+            ),
+        );
+        self::assertSame(
+            ExitCode::Usage,
+            $installation->run(['ingest', '--as', 'spool:/elsewhere', $file])->exitCode,
         );
     }
 
@@ -129,6 +169,8 @@ final class CatalogueTest extends TestCase
                 RejectionReason::BadUrl,
             ];
         }
+        yield 'a title taken back' => [['unset' => ['title']], RejectionReason::BadUnset];
+        yield 'no list of fields' => [['unset' => 'url'], RejectionReason::BadUnset];
         yield 'no id' => [['id' => null], RejectionReason::MissingField];
         yield 'an id' => [['id' => '../a'], RejectionReason::BadId];
         yield 'a title' => [['title' => ' '], RejectionReason::BadText];

@@ -27,6 +27,7 @@ final class ObservationParserTest extends TestCase
                 'published_at' => '2025-11-19T12:00:00Z',
                 'duration_seconds' => 63,
                 'url' => 'https://videos.example/watch?v=video-1',
+                'unset' => ['url', 'category', 'url'],
                 'unknown' => ['is' => 'ignored'],
             ]),
         );
@@ -47,6 +48,7 @@ final class ObservationParserTest extends TestCase
                 FixedClock::NOON - 86_400,
                 63,
                 'https://videos.example/watch?v=video-1',
+                ['category', 'url'],
             ],
             array_values(
                 array_filter((array) $observation, static fn(mixed $value): bool => $value !== null),

@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Tests\Publication;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\Attributes\TestWith;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Publication\BundlePointer;
 use TrendVault\Writer\Tests\Store\FakeStore;
 use TrendVault\Writer\Tests\Support\Installation;

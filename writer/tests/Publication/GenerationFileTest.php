@@ -6,8 +6,8 @@ namespace TrendVault\Writer\Tests\Publication;
 
 use PHPUnit\Framework\Attributes\Test;
 use SQLite3;
-use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Publication\GenerationFile;
 use TrendVault\Writer\Tests\Store\FakeStore;
 use TrendVault\Writer\Tests\Support\Installation;

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Publication;
 
 use PHPUnit\Framework\Attributes\Test;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Publication\CurrentPointer;
 use TrendVault\Writer\Store\CheckedStore;
 use TrendVault\Writer\Store\Deadline;

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Publication;
 
 use PHPUnit\Framework\Attributes\Test;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Publication\Pointer;
 use TrendVault\Writer\Publication\SigningKeys;
 use TrendVault\Writer\Tests\Store\FakeStore;

@@ -7,6 +7,7 @@ declare(strict_types=1);
 $options = getopt('', ['database:', 'output:']);
 $fault = (string) getenv('RENDER_FAULT');
 $database = new SQLite3($options['database'], SQLITE3_OPEN_READONLY);
+$database->busyTimeout(60_000);
 $generation = $database->querySingle('SELECT max(id) FROM generations');
 $bundle = "bundle of $generation";
 fwrite(STDERR, "rendering…\n");

@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Tests\Pull;
 
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 
 final class EdgePullTest extends PullTestCase
 {

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Pull;
 
 use PHPUnit\Framework\Attributes\Test;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 
 /** What an edge may tell at most: bytes of an answer, and impressions for each list that it served. */
 final class PullBoundsTest extends PullTestCase

@@ -11,7 +11,6 @@ use TrendVault\Writer\Ranking\Contender;
 use TrendVault\Writer\Ranking\ClickCounts;
 use TrendVault\Writer\Ranking\Traffic;
 use TrendVault\Writer\Ranking\Velocity;
-use TrendVault\Writer\Ranking\VelocityModel;
 use TrendVault\Writer\Simulation\Draws;
 use TrendVault\Writer\Tests\Support\Draws as TestDraws;
 
@@ -72,7 +71,7 @@ final class ClickModelTest extends TestCase
                 "video-$number",
                 null,
                 $publishedAt,
-                VelocityModel::first(self::NOW, 500 + (int) (10_000 * $draws->factor(1.0)), $publishedAt),
+                Velocity::first(self::NOW, 500 + (int) (10_000 * $draws->factor(1.0)), $publishedAt),
                 [self::seen(200.0, 5.0, $publishedAt)],
             );
         }

@@ -8,10 +8,9 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use Random\Randomizer;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\Velocity;
-use TrendVault\Writer\Ranking\VelocityModel;
 use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
@@ -94,8 +93,8 @@ final class CountErrorsTest extends TestCase
             foreach ($clean as $index => [$at, $views]) {
                 $expected = self::observed($expected, $at, $views, $published);
                 $velocity = self::observed($velocity, $at, $read[$index], $published);
-                $wanted = self::score(VelocityModel::at($expected, $at), $published, $at);
-                $score = self::score(VelocityModel::at($velocity, $at), $published, $at);
+                $wanted = self::score($expected->at($at), $published, $at);
+                $score = self::score($velocity->at($at), $published, $at);
                 $span = min(2, ($at - $clean[0][0]) / 3600);
                 $noise = $kind === 'noise' && $index > 0 ? (24 * 3 * 0.005 * $views) / $span : 0.0;
                 if (!($errs[$index] || ($errs[$index - 1] ?? false))) {
@@ -181,9 +180,7 @@ final class CountErrorsTest extends TestCase
 
     private static function observed(?Velocity $velocity, int $at, int $views, int $published): Velocity
     {
-        return $velocity === null
-            ? VelocityModel::first($at, $views, $published)
-            : VelocityModel::next($velocity, $at, $views);
+        return $velocity === null ? Velocity::first($at, $views, $published) : $velocity->next($at, $views);
     }
 
     private static function score(Velocity $velocity, int $published, int $at): float

@@ -9,11 +9,10 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Ranking\Forecast;
 use TrendVault\Writer\Ranking\Velocity;
-use TrendVault\Writer\Ranking\VelocityModel;
 use TrendVault\Writer\Ranking\Window;
 use TrendVault\Writer\Tests\Support\FixedClock;
 
-/** The cases were computed by the program in writer/fit, which shares no code with this one. */
+/** The cases were computed by a program in Python, which shared no code with this one. */
 final class ForecastTest extends TestCase
 {
     /** Powers of two may differ in the last bits between languages. */
@@ -57,17 +56,17 @@ final class ForecastTest extends TestCase
         self::assertSame($file['formula'], Forecast::VERSION);
         self::assertEquals($file['constants'], [
             'TAPER_HOURS' => Forecast::TAPER_HOURS,
-            'ASSUMED_AGE_HOURS' => Forecast::ASSUMED_AGE_HOURS,
-            'RATE_HALF_LIFE_HOURS' => VelocityModel::RATE_HALF_LIFE_HOURS,
-            'MINIMUM_AGE_HOURS' => VelocityModel::MINIMUM_AGE_HOURS,
-            'PREVIOUS_HALF_LIFE_HOURS' => VelocityModel::PREVIOUS_HALF_LIFE_HOURS,
+            'ASSUMED_AGE_HOURS' => Velocity::ASSUMED_AGE_HOURS,
+            'RATE_HALF_LIFE_HOURS' => Velocity::RATE_HALF_LIFE_HOURS,
+            'MINIMUM_AGE_HOURS' => Velocity::MINIMUM_AGE_HOURS,
+            'PREVIOUS_HALF_LIFE_HOURS' => Velocity::PREVIOUS_HALF_LIFE_HOURS,
         ]);
     }
 
     #[Test]
     public function a_video_that_is_not_seen_any_more_falls_with_time(): void
     {
-        $velocity = VelocityModel::first(FixedClock::NOON, 100_000, null);
+        $velocity = Velocity::first(FixedClock::NOON, 100_000, null);
         $scores = array_map(
             static fn(int $hours): float => Forecast::expectedViews(
                 $velocity,
@@ -96,11 +95,10 @@ final class ForecastTest extends TestCase
     private static function replay(array $observations, ?int $publishedAt): Velocity
     {
         [$at, $views] = array_shift($observations);
-        $velocity = VelocityModel::first($at, $views, $publishedAt);
+        $velocity = Velocity::first($at, $views, $publishedAt);
         foreach ($observations as [$at, $views]) {
             // As ObservationStore: an observation that is not newer does not change the velocity.
-            $velocity =
-                $at > $velocity->lastObservedAt ? VelocityModel::next($velocity, $at, $views) : $velocity;
+            $velocity = $at > $velocity->lastObservedAt ? $velocity->next($at, $views) : $velocity;
         }
 
         return $velocity;

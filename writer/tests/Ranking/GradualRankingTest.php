@@ -15,7 +15,6 @@ use TrendVault\Writer\Ranking\RankedList;
 use TrendVault\Writer\Ranking\RankedLists;
 use TrendVault\Writer\Ranking\RankGroup;
 use TrendVault\Writer\Ranking\Velocity;
-use TrendVault\Writer\Ranking\VelocityModel;
 use TrendVault\Writer\Simulation\Draws;
 use TrendVault\Writer\Tests\Support\Draws as TestDraws;
 
@@ -34,8 +33,8 @@ final class GradualRankingTest extends TestCase
     {
         $larger = [];
         $states = TestDraws::count(usual: 60, long: 3000);
-        for ($state = 0; $state < $states; $state++) {
-            $draws = new Draws(TestDraws::seed() + $state);
+        foreach (TestDraws::measuredSeeds($states) as $state => $seed) {
+            $draws = new Draws($seed);
             $contenders = self::region($draws);
             $share = [0.0, self::SHARE][$state % 2];
             $before = self::lists($contenders, $share);
@@ -74,7 +73,7 @@ final class GradualRankingTest extends TestCase
         $contenders = [];
         for ($number = 0; $number < $videos; $number++) {
             $publishedAt = self::NOW - (int) (360_000 * $draws->share());
-            $velocity = VelocityModel::first(self::NOW, (int) (10_000 * $draws->factor(1.5)), $publishedAt);
+            $velocity = Velocity::first(self::NOW, (int) (10_000 * $draws->factor(1.5)), $publishedAt);
             $contenders[] = new Contender(
                 "video-$number",
                 'channel-' . (int) ($channels * $draws->share()),

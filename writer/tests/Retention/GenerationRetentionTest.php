@@ -98,7 +98,7 @@ final class GenerationRetentionTest extends TestCase
     private static function constants(string $file): array
     {
         preg_match_all(
-            '/^export const (?:browserFresh|browserStale|fresh|stale)Seconds = (\d+);/m',
+            '/^  (?:browserFresh|browserStale|fresh|stale): (\d+),/m',
             (string) file_get_contents($file),
             $found,
         );

@@ -102,7 +102,10 @@ final class UnaskedSourcesTest extends TestCase
             $host,
         ]);
         $database->run('INSERT INTO peertube_instances VALUES (?, 1)', [$host]);
-        $database->run("INSERT INTO http_sources VALUES (?, '', ?, 0)", [str_repeat("$number", 64), $at]);
+        $database->run("INSERT INTO http_sources VALUES (?, '', ?, 0, NULL)", [
+            str_repeat("$number", 64),
+            $at,
+        ]);
         $database->run("INSERT INTO youtube_pages VALUES (?, 1, 'x', NULL, ?)", [$region, $at]);
         $database->run('INSERT INTO youtube_regions VALUES (?, ?)', [$region, $at]);
         $database->run("INSERT INTO youtube_videos VALUES (?, 'v', 1, ?)", [$region, $at]);

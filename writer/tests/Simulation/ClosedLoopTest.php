@@ -10,6 +10,7 @@ use TrendVault\Writer\Simulation\ClosedLoop;
 use TrendVault\Writer\Simulation\NaiveRanker;
 use TrendVault\Writer\Simulation\OurRanker;
 use TrendVault\Writer\Simulation\Ranker;
+use TrendVault\Writer\Simulation\SenderCells;
 use TrendVault\Writer\Simulation\SimulationResult;
 use TrendVault\Writer\Simulation\UnknownWorld;
 use TrendVault\Writer\Simulation\World;
@@ -43,7 +44,59 @@ final class ClosedLoopTest extends TestCase
         $world = new World()->with([...self::SMALL, 'days' => 0.3, 'elsewhere_share' => 0.5]);
         $ranker = new OurRanker(self::EXPLORE_SHARE);
 
-        self::assertSame(self::simulate($world, $ranker)->steps, self::simulate($world, $ranker)->steps);
+        self::assertEquals(self::simulate($world, $ranker), self::simulate($world, $ranker));
+    }
+
+    #[Test]
+    public function one_sender_of_most_messages_pushes_a_video_no_further_than_one_click_an_hour(): void
+    {
+        $fields = [
+            'old_videos' => 200,
+            'life_hours' => null,
+            'elsewhere_share' => 0.5,
+            'loads_per_hour' => 1500,
+        ];
+        $attack = [
+            'attack_share' => 0.6,
+            'attack_from_hour' => 6,
+            'attacked_rank' => 100,
+            'ceiling_factor' => 0,
+        ];
+        $world = new World()->with([
+            ...self::SMALL,
+            ...$fields,
+            ...$attack,
+            'days' => 0.4,
+            'list_minutes' => 15,
+        ]);
+        $ranker = new OurRanker(self::EXPLORE_SHARE);
+        $attacked = self::simulate($world, $ranker);
+        $alone = self::simulate($world->with(['attack_share' => 0]), $ranker);
+
+        self::assertGreaterThan(24, min($attacked->pushedTo));
+        self::assertEqualsWithDelta($alone->value(), $attacked->value(), 0.05);
+        $believed = self::simulate($world->with(['has_sender_cells' => false]), $ranker);
+        self::assertLessThan(10, min($believed->pushedTo));
+    }
+
+    #[Test]
+    public function clicks_count_as_the_vectors_say_here_and_at_the_edge(): void
+    {
+        $names = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+        $file = (string) file_get_contents(__DIR__ . '/../../../contract/sender-cells-vectors.json');
+        $cells = new SenderCells();
+        foreach (json_decode($file, true)['hours'] as ['clicks' => $clicks, 'counted' => $counted]) {
+            $cells->openHour();
+            $judged = array_map(
+                static fn(string $click): int => (int) $cells->isCounted(
+                    $click[0],
+                    (int) strpos($names, $click[1]),
+                ),
+                str_split($clicks, 2),
+            );
+
+            self::assertSame($counted, implode('', $judged));
+        }
     }
 
     #[Test]

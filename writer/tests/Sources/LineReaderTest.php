@@ -7,8 +7,6 @@ namespace TrendVault\Writer\Tests\Sources;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Observations\RejectionReason;
-use TrendVault\Writer\Sources\ByteStream;
-use TrendVault\Writer\Sources\LineFragment;
 use TrendVault\Writer\Sources\LineReader;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Tests\Support\Draws;
@@ -50,14 +48,14 @@ final class LineReaderTest extends TestCase
         self::assertSame([1, 2, 3], array_keys($pieces));
         self::assertSame(
             ["$long\n"],
-            [implode('', array_map(static fn(LineFragment $piece): string => $piece->bytes, $pieces[2]))],
+            [implode('', array_map(static fn(array $piece): string => $piece[0], $pieces[2]))],
         );
-        self::assertSame(RejectionReason::TooLong, array_pop($pieces[2])->end);
+        self::assertSame(RejectionReason::TooLong, array_pop($pieces[2])[1]);
         self::assertSame(
             [null],
             array_values(
                 array_unique(
-                    array_map(static fn(LineFragment $piece): ?RejectionReason => $piece->end, $pieces[2]),
+                    array_map(static fn(array $piece): ?RejectionReason => $piece[1], $pieces[2]),
                     SORT_REGULAR,
                 ),
             ),
@@ -71,7 +69,7 @@ final class LineReaderTest extends TestCase
         $lines = iterator_to_array(LineReader::lines(["{}\n{\"a\": 1"]));
 
         self::assertSame('{}', $lines[1]);
-        self::assertEquals(new LineFragment("{\"a\": 1\n", RejectionReason::CutOff), $lines[2]);
+        self::assertEquals(["{\"a\": 1\n", RejectionReason::CutOff], $lines[2]);
     }
 
     #[Test]
@@ -105,10 +103,7 @@ final class LineReaderTest extends TestCase
         $file = escapeshellarg($folder->write('packed', (string) gzencode("{}\n")));
         $pipe = popen("head -c 1 $file; sleep 0.1; tail -c +2 $file", 'r');
 
-        self::assertSame(
-            [1 => '{}'],
-            iterator_to_array(LineReader::lines(ByteStream::chunks($pipe, 'test'))),
-        );
+        self::assertSame([1 => '{}'], iterator_to_array(LineReader::of($pipe, 'test')));
         pclose($pipe);
     }
 
@@ -144,7 +139,7 @@ final class LineReaderTest extends TestCase
             self::assertStringContainsString('damaged or truncated', $failure->getMessage());
         }
         self::assertGreaterThan(100, count($read));
-        self::assertInstanceOf(LineFragment::class, array_pop($read));
+        self::assertIsArray(array_pop($read));
         self::assertSame(array_slice(explode("\n", $lines), 0, count($read)), $read);
     }
 
@@ -166,19 +161,19 @@ final class LineReaderTest extends TestCase
         );
     }
 
-    /** @return list<string|LineFragment> */
+    /** @return list<string|array{string, ?RejectionReason}> */
     private static function read(string $bytes): array
     {
         return array_values(iterator_to_array(self::generate($bytes)));
     }
 
-    /** @return iterable<int, string|LineFragment> */
+    /** @return iterable<int, string|array{string, ?RejectionReason}> */
     private static function generate(string $bytes): iterable
     {
         $stream = fopen('php://memory', 'w+b');
         fwrite($stream, $bytes);
         rewind($stream);
 
-        return LineReader::lines(ByteStream::chunks($stream, 'test'));
+        return LineReader::of($stream, 'test');
     }
 }

@@ -6,10 +6,10 @@ namespace TrendVault\Writer\Tests\Sources;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\Attributes\TestWith;
-use TrendVault\Writer\Cli\ExitCode;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\Database\Run;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ingest\BatchStore;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Observations\ObservationParser;

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Sources;
 
 use PHPUnit\Framework\Attributes\Test;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\NdjsonLine;
 

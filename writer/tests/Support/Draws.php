@@ -17,6 +17,18 @@ final class Draws
         return self::$seed ??= (int) (getenv('TEST_SEED') ?: random_int(1, 2 ** 32 - 1));
     }
 
+    /**
+     * For what is measured, not true of each draw (a mean, a share, a rank): always 1 to `$count`, and drawn in long runs.
+     *
+     * @return list<int>
+     */
+    public static function measuredSeeds(int $count): array
+    {
+        $first = getenv('TEST_LONG') ? self::seed() : 1;
+
+        return range($first, $first + $count - 1);
+    }
+
     public static function randomizer(): Randomizer
     {
         return new Randomizer(new Xoshiro256StarStar(self::seed()));

@@ -13,6 +13,9 @@ final class Installation
     /** A writer that was killed may have left a process that reads, and closes the file after it. */
     private const int BUSY_MILLISECONDS = 60_000;
 
+    /** The bytes of a database. */
+    private static ?string $migrated = null;
+
     public readonly TemporaryFolder $folder;
     public readonly string $database;
 
@@ -26,11 +29,26 @@ final class Installation
         $this->database = $database ?? "{$this->folder->path}/test.db";
     }
 
-    /** @param array<string, string> $environment */
+    /**
+     * As `writer migrate` leaves it: with the regions of the project, it is made once and copied.
+     *
+     * @param array<string, string> $environment
+     */
     public static function migrated(array $environment = []): self
     {
         $installation = new self($environment);
-        $installation->run(['migrate']);
+        if (isset($environment['REGIONS_FILE'])) {
+            $installation->run(['migrate']);
+
+            return $installation;
+        }
+        if (self::$migrated === null) {
+            $first = new self();
+            $first->run(['migrate']);
+            self::$migrated = (string) file_get_contents($first->database);
+        }
+        file_put_contents($installation->database, self::$migrated);
+        touch("$installation->database.lock");
 
         return $installation;
     }

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Tests\Support;
 
 use RuntimeException;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 
 /** A real process with its streams in temporary files, so that nothing it writes can block it. */
 final class Process

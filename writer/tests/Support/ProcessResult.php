@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Tests\Support;
 
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 
 /** What a writer process left behind. */
 final readonly class ProcessResult

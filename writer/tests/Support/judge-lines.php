@@ -4,9 +4,9 @@ declare(strict_types=1);
 
 // Reads lines of NDJSON and writes for each why it is rejected, or which kind of line it is: for tests in other languages.
 
-use TrendVault\Writer\Database\RegionShare;
 use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Observations\Announcement;
+use TrendVault\Writer\Observations\CatalogueEnd;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\Removal;
@@ -14,7 +14,7 @@ use TrendVault\Writer\Observations\Removal;
 require dirname(__DIR__, 2) . '/vendor/autoload.php';
 
 $table = RegionTable::read((string) file_get_contents(dirname(__DIR__, 3) . '/db/regions.json'));
-$parser = new ObservationParser(RegionShare::whole($table)->ownership(), PHP_INT_MAX - 1000);
+$parser = new ObservationParser($table->ownership(), PHP_INT_MAX - 1000);
 while (($line = fgets(STDIN)) !== false) {
     $line = rtrim($line, "\n");
     try {
@@ -22,6 +22,7 @@ while (($line = fgets(STDIN)) !== false) {
         echo match (true) {
         $parsed instanceof Removal => 'removal',
         $parsed instanceof Announcement => 'catalogue',
+        $parsed instanceof CatalogueEnd => 'complete',
         default => 'observation',
     },
             "\n";

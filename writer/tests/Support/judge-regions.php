@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 // Reads region tables, one a line, and writes what is wrong with each as a JSON list: for tests in other languages.
 
-use TrendVault\Writer\Database\BadRegionTable;
 use TrendVault\Writer\Database\RegionTable;
+use TrendVault\Writer\WriterException;
 
 require dirname(__DIR__, 2) . '/vendor/autoload.php';
 
@@ -13,7 +13,7 @@ while (($line = fgets(STDIN)) !== false) {
     try {
         RegionTable::read(rtrim($line, "\n"));
         echo "[]\n";
-    } catch (BadRegionTable $bad) {
+    } catch (WriterException $bad) {
         echo json_encode(explode("\n", $bad->getMessage()), JSON_THROW_ON_ERROR), "\n";
     }
 }

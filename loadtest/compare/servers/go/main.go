@@ -2,7 +2,7 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"database/sql"
@@ -117,9 +117,9 @@ func newServer(path, seed string) (*server, error) {
 
 func (s *server) trending(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	region := strings.ToUpper(valueOr(query, "region", "GB"))
-	window := valueOr(query, "window", "day")
-	limit, err := strconv.Atoi(valueOr(query, "limit", "24"))
+	region := strings.ToUpper(cmp.Or(query.Get("region"), "GB"))
+	window := cmp.Or(query.Get("window"), "day")
+	limit, err := strconv.Atoi(cmp.Or(query.Get("limit"), "24"))
 	if err != nil || limit < 1 || limit > 50 || !slices.Contains(windows, window) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
@@ -137,17 +137,15 @@ func (s *server) trending(w http.ResponseWriter, r *http.Request) {
 }
 
 func write(w http.ResponseWriter, found *page) {
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(found); err != nil {
+	body, err := json.Marshal(found)
+	if err != nil {
 		log.Print(err)
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
-	w.Write(body.Bytes())
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.Write(body)
 }
 
 func (s *server) find(region, window string, limit int) (*page, error) {
@@ -217,13 +215,6 @@ func nextPage(p *page, limit int) string {
 		next += "&limit=" + strconv.Itoa(limit)
 	}
 	return fmt.Sprintf("%s&cursor=%d-%d", next, p.Generation, p.Count)
-}
-
-func valueOr(query url.Values, name, otherwise string) string {
-	if query.Has(name) {
-		return query.Get(name)
-	}
-	return otherwise
 }
 
 func format(seconds int64) string {

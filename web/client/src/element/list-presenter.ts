@@ -18,10 +18,10 @@ import {
 } from "../view/locales/locale.ts";
 import { h, type ViewNode } from "../view/nodes.ts";
 import frameCss from "./frame.css" with { type: "text" };
-import type { Failure, List, ReadList } from "./list-reader.ts";
+import { describeAge, type Failure, type List, type ReadList } from "./list-reader.ts";
 
 /** What a visitor is told above the list; null when there is nothing to say. */
-type NoticeKind = "stale" | "fallback" | "offline" | "unverified" | "failed" | "newer" | "loading" | null;
+type NoticeKind = "stale" | "fallback" | "offline" | "unverified" | "failed" | "newer" | null;
 
 /** How the element appears: `lang` is its attribute, or null. */
 type Appearance = { lang: string | null; thumbHosts: readonly string[] };
@@ -55,6 +55,19 @@ export class ListPresenter {
     this.#root.clear();
   }
 
+  /** Holds the space of a list of so many items while nothing is shown, and says that it is loading once it can. */
+  async wait(count: number, { lang }: Appearance, region: string | null): Promise<void> {
+    this.#root.say(null);
+    this.#root.wait(count);
+    await this.prepare({ lang, thumbHosts: [] }, region);
+    this.#root.sayWaiting(this.#prepared.messages.loading);
+  }
+
+  /** Shows what the page has put into the element instead of a list that could not be loaded. */
+  giveUp(): void {
+    this.#root.showSlot();
+  }
+
   /** Shows a list in place of what is shown. */
   show(list: List): void {
     this.#root.show(list as ShownList, { ...this.#prepared, thumbHosts: this.#thumbHosts });
@@ -73,11 +86,13 @@ export class ListPresenter {
     this.#root.say(text === null ? null : { text, ...(action && { action }) });
   }
 
-  /** Says that nothing new could be read: `ageSeconds` is that of the list that is shown, null when there is none. */
-  noticeFailure(failure: Failure, { ageSeconds, run }: { ageSeconds: number | null; run: () => void }): void {
+  /** Says that nothing new could be read. `shown` is the list that is shown, null when there is none. */
+  noticeFailure(failure: Failure, { shown, run }: { shown: ReadList | null; run: () => void }): void {
+    const ageSeconds = shown === null ? 0 : describeAge(shown.list, new Headers()).ageSeconds;
     if (failure === "unverified") this.notice("unverified");
-    else if (ageSeconds === null) this.notice("failed", { run });
-    else this.notice(failure === "offline" ? "offline" : "stale", { ageSeconds });
+    else if (shown === null) this.notice("failed", { run });
+    else if (failure === "offline") this.notice("offline", { ageSeconds });
+    else this.notice(shown.state === "fallback" ? "fallback" : "stale", { ageSeconds });
   }
 
   /** Says of a list that is shown how old it is, where that is unusual, when it was made, and how. */
@@ -125,9 +140,29 @@ class ListRoot {
     return this.#list === null ? [] : [...this.#list.querySelectorAll(":scope > li")];
   }
 
+  /** Holds the space of so many items, where no list is shown. */
+  wait(count: number): void {
+    if (this.#list?.matches(".list, .empty")) return;
+    const rows = Array.from({ length: count }, () => h("div", { class: "row" }));
+    this.#replaceList(this.#make(h("div", { class: "waiting" }, h("p", { role: "status" }), rows)));
+  }
+
+  /** Says it in the space that is held. */
+  sayWaiting(text: string): void {
+    this.#root.querySelector(".waiting > p")?.replaceChildren(text);
+  }
+
+  /** Shows the element's own content, where no list is shown. */
+  showSlot(): void {
+    if (!this.#list?.matches(".list, .empty")) this.#replaceList(this.#make(h("slot", {})));
+  }
+
   /** Shows a list in place of what is shown. */
   show(list: ShownList, options: ListOptions): void {
-    const shown = this.#make(listView(list, options));
+    this.#replaceList(this.#make(listView(list, options)));
+  }
+
+  #replaceList(shown: Element): void {
     if (this.#list !== null) this.#list.replaceWith(shown);
     else if (this.#foot !== null) this.#foot.before(shown);
     else this.#root.append(shown);

@@ -14,7 +14,8 @@ export class ListReader {
   constructor({ src, path, verify, connection }: ReaderOptions) {
     this.#path = path;
     // The element shows what it has, and asks again later.
-    this.#client = clientOf({ baseUrl: src, retries: 1, longestWaitSeconds: 5, ...connection }, verify);
+    const usual = { baseUrl: src, retries: 1, longestWaitSeconds: 5, timeoutSeconds: 15 };
+    this.#client = clientOf({ ...usual, ...connection }, verify);
     this.#client.catch(() => {}); // each read has the error
   }
 
@@ -38,15 +39,15 @@ export class ListReader {
     }
   }
 
-  /** Anything else of the same server, verified like lists. @throws ProblemError, or what fetch() throws */
-  async json(path: string): Promise<unknown> {
-    return readJson(await this.#send(path, { isAgain: false }));
+  /** Anything else of the same server, with an array `field`, verified like lists. @throws ProblemError, or what fetch() throws */
+  async json<T>(path: string, field: string): Promise<T> {
+    return (await this.#ask<T>(path, { field, isAgain: false })).body;
   }
 
   /** The hosts whose pictures the server shows beside its own; none while it cannot be asked, which the next list does. */
   async thumbHosts(): Promise<readonly string[]> {
     try {
-      this.#thumbHosts ??= ((await this.json("/api/about")) as About).thumb_hosts;
+      this.#thumbHosts ??= (await this.json<About>("/api/about", "thumb_hosts")).thumb_hosts;
       return this.#thumbHosts;
     } catch {
       return [];
@@ -58,20 +59,24 @@ export class ListReader {
   }
 
   async #read(path: string, isAgain = false): Promise<ReadList> {
-    const response = await this.#send(path, { isAgain });
-    const list = await readJson<List>(response);
-    return { list, ...describeAge(list, response.headers) };
+    const { body, headers } = await this.#ask<List>(path, { field: "items", isAgain });
+    return { list: body, ...describeAge(body, headers) };
   }
 
-  async #send(path: string, { isAgain }: { isAgain: boolean }): Promise<Response> {
+  async #ask<T>(
+    path: string,
+    { field, isAgain }: { field: string; isAgain: boolean },
+  ): Promise<{ body: T; headers: Headers }> {
     const { baseUrl, send } = await this.#client;
     const options: RequestInit = { signal: this.#end.signal, ...(isAgain && { cache: "no-cache" }) };
-    return send(new Request(baseUrl + sameOriginPath(path), options));
+    const request = new Request(baseUrl + sameOriginPath(path), options);
+    const response = await send(request);
+    return { body: await readJson<T>(response, { url: request.url, field }), headers: response.headers };
   }
 }
 
 async function clientOf(connection: Connection, verify: boolean): Promise<Client> {
-  if (!verify) return connect(connection);
+  if (!verify) return connect(connection); // within the promise: it refuses some addresses
   const { createVerifier } = await import("../verify.ts");
   return connect({ verify: createVerifier({ baseUrl: connection.baseUrl ?? "" }), ...connection });
 }
@@ -85,8 +90,8 @@ export type ListState = "live" | "stale" | "fallback";
 /** `ageSeconds`: how long ago the list was made. `freshSeconds`: for how long asking again gives the same. */
 export type ReadList = { list: List; state: ListState; ageSeconds: number; freshSeconds: number };
 
-/** Why nothing new could be read. */
-export type Failure = "offline" | "unavailable" | "unverified";
+/** Why nothing new could be read; `refused`: an attribute is wrong. */
+export type Failure = "offline" | "unavailable" | "unverified" | "refused";
 
 /** The list that the server rendered into the page, from the data block in the element; null when it did not. */
 export function readGivenList(element: Element): List | null {
@@ -120,5 +125,8 @@ function stateOf(cacheStatus: string | null, ageSeconds: number): ListState {
 export function failureOf(error: unknown): Failure {
   // By name: the class is in the part of the package that is loaded for verification only.
   if (error instanceof Error && error.name === "VerificationError") return "unverified";
+  // connect() throws a RangeError for an address that is none.
+  const isRefused = error instanceof ProblemError && [400, 404].includes(error.status);
+  if (isRefused || error instanceof RangeError) return "refused";
   return error instanceof ProblemError || navigator.onLine !== false ? "unavailable" : "offline";
 }

@@ -72,12 +72,21 @@ export class TrendvaultList extends Base {
   #reader: ListReader | null = null;
   #pages: List[] = [];
   #shown: ReadList | null = null;
+  /** While no list is shown. */
+  #state: Failure | "loading" | null = null;
   #newer: ReadList | null = null;
   #next: Promise<boolean> | null = null;
   #failures = 0;
   #isReloadDue = false;
   readonly #impressions = new ShownImpressions(this);
   readonly #timer = new VisibleTimer(() => this.#refreshInTime());
+
+  /** What is shown: a list, that one is loading, or why there is none; null before anything was asked for. */
+  get state(): ListState | Failure | "loading" | null {
+    if (this.#shown === null) return this.#state;
+    const { state, list } = this.#shown;
+    return state === "live" ? describeAge(list, new Headers()).state : state;
+  }
 
   /** The page of the list that was shown last, or null. */
   get list(): List | null {
@@ -114,13 +123,18 @@ export class TrendvaultList extends Base {
     this.#reader?.end();
     this.#reader = null;
     const reader = this.#currentReader();
+    this.#wait();
     const read = await this.#attempt(reader, () => reader.first({ isAgain: false }));
     return read !== null && this.#show(reader, read, { again: false });
   }
 
-  /** Shows the page after the last one, too. @returns false when there is none, or it failed */
-  loadNext(): Promise<boolean> {
-    this.#next ??= this.#loadNext().finally(() => {
+  /**
+   * Shows the page after the last one, too, unless it is not `isWanted` any more once it is there.
+   *
+   * @returns whether it is shown: false when there is none, or it failed
+   */
+  loadNext(isWanted: () => boolean = () => true): Promise<boolean> {
+    this.#next ??= this.#loadNext(isWanted).finally(() => {
       this.#next = null;
     });
     return this.#next;
@@ -145,6 +159,16 @@ export class TrendvaultList extends Base {
   /** Shows the newer list that refresh() has found. */
   showNewer(): void {
     if (this.#newer !== null) void this.#show(this.#currentReader(), this.#newer, { again: false });
+  }
+
+  /** Holds the space of the list while there is nothing else to show. */
+  #wait(): void {
+    if (this.#shown !== null) return;
+    this.#state = "loading";
+    if (this.#isManual || this.#presenter === null) return;
+    const count = Math.min(Math.max(Number(this.getAttribute("limit")) || 10, 1), 100);
+    const look = { lang: this.getAttribute("lang"), thumbHosts: [] };
+    this.#presenter.wait(count, look, this.getAttribute("region")).catch(() => {}); // it says nothing, then
   }
 
   #forget(): void {
@@ -183,7 +207,8 @@ export class TrendvaultList extends Base {
   readonly #onOpen = (event: Event): void => dispatchOpen(this, this.#pages, event);
 
   readonly #onToggle = (event: Event): void => {
-    if (this.list !== null) void explain(event, this.list, (path) => this.#currentReader().json(path));
+    if (this.list !== null)
+      void explain(event, this.list, (path) => this.#currentReader().json<Explanation>(path, "sentences"));
   };
 
   #currentReader(): ListReader {
@@ -200,7 +225,7 @@ export class TrendvaultList extends Base {
     else this.#opened(read, { again: false });
   }
 
-  async #loadNext(): Promise<boolean> {
+  async #loadNext(isWanted: () => boolean): Promise<boolean> {
     const page = this.list;
     if (page === null || page.next === null) return false;
     const reader = this.#currentReader();
@@ -209,7 +234,8 @@ export class TrendvaultList extends Base {
     if (result.isRestart) return this.#show(reader, result.read, { again: false });
     const { list, state, ageSeconds } = result.read;
     await this.#prepare(reader, list.region);
-    if (reader.isEnded) return false;
+    if (reader.isEnded || !isWanted()) return false;
+    if (this.#shown !== null && state !== "live") this.#shown.state = state;
     const before = this.#presenter?.items.length ?? 0;
     this.#presenter?.append(list);
     this.#pages.push(list);
@@ -219,10 +245,14 @@ export class TrendvaultList extends Base {
   }
 
   async #show(reader: ListReader, read: ReadList, options: { again: boolean }): Promise<boolean> {
-    await this.#prepare(reader, read.list.region);
-    if (reader.isEnded) return false;
+    const isShown = await this.#attempt(reader, async () => {
+      await this.#prepare(reader, read.list.region);
+      if (reader.isEnded) return false;
+      this.#presenter?.show(read.list);
+      return true;
+    });
+    if (!isShown) return false;
     this.#impressions.end();
-    this.#presenter?.show(read.list);
     this.#opened(read, options);
     return true;
   }
@@ -260,12 +290,18 @@ export class TrendvaultList extends Base {
     this.#failures++;
     this.#setTimer(error instanceof ProblemError ? error.retryAfterSeconds : null);
     const state = failureOf(error);
+    if (this.#shown === null) this.#state = state;
     dispatchFailure(this, state, error);
     if (this.#isManual) return;
-    const ageSeconds = this.#shown === null ? null : describeAge(this.#shown.list, new Headers()).ageSeconds;
+    if (state === "refused") console.error(`<${name}>: ${(error as Error).message}`);
+    this.#presenter?.giveUp();
     const look = { lang: this.getAttribute("lang"), thumbHosts: [] };
-    await this.#presenter?.prepare(look, this.getAttribute("region"));
-    this.#presenter?.noticeFailure(state, { ageSeconds, run: () => void this.load() });
+    try {
+      await this.#presenter?.prepare(look, this.getAttribute("region"));
+    } catch {
+      return; // the words cannot be loaded either
+    }
+    this.#presenter?.noticeFailure(state, { shown: this.#shown, run: () => void this.load() });
   }
 
   #setTimer(retryAfterSeconds: number | null): void {
@@ -373,7 +409,7 @@ function dispatchOpen(element: HTMLElement, pages: readonly List[], event: Event
 async function explain(
   event: Event,
   { region, window }: Pick<List, "region" | "window">,
-  readJson: (path: string) => Promise<unknown>,
+  read: (path: string) => Promise<Explanation>,
 ): Promise<void> {
   const details = event.target as Element;
   const text = details.querySelector(".explanation");
@@ -381,7 +417,7 @@ async function explain(
   if (!details.hasAttribute("open") || id === null || text === null || text.hasAttribute("lang")) return;
   try {
     const query = `region=${region}${window === defaultWindow ? "" : `&window=${window}`}`;
-    const { sentences } = (await readJson(`/api/videos/${id}/explain?${query}`)) as Explanation;
+    const { sentences } = await read(`/api/videos/${id}/explain?${query}`);
     text.replaceChildren(...sentences.map((sentence) => toDom(h("p", {}, sentence), text.ownerDocument)));
     text.setAttribute("lang", "en");
   } catch {

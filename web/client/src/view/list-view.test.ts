@@ -4,7 +4,7 @@ import { pageLanguages } from "@trendvault/contract/page";
 import { hostileText, Random } from "@trendvault/kit/random";
 import { Window } from "happy-dom";
 import { toDom } from "./dom.ts";
-import { type List, type ListItem, type ListOptions, listView } from "./list-view.ts";
+import { type List, type ListOptions, listView } from "./list-view.ts";
 import { allMessages } from "./locales/all.ts";
 import { formatsOf } from "./locales/locale.ts";
 import { toHtml } from "./nodes.ts";
@@ -13,6 +13,8 @@ const [example] = examples.trendingPage.items;
 if (example === undefined) throw new Error("The example of a list has no item");
 
 /** An item with some of it replaced. */
+type ListItem = List["items"][number];
+
 function itemWith(replaced: Partial<ListItem> = {}): ListItem {
   const sparkline = Array.from({ length: 24 }, (_, hour) => (hour % 7 === 3 ? null : hour * hour));
   return {

@@ -7,7 +7,7 @@ export type List = Pick<TrendingPage, "region" | "window" | "previous_generated_
   items: readonly ListItem[];
 };
 
-export type ListItem = TrendingPage["items"][number] & { sparkline?: readonly (number | null)[] };
+type ListItem = TrendingPage["items"][number] & { sparkline?: readonly (number | null)[] };
 
 export type ListOptions = {
   messages: Messages;
@@ -64,7 +64,7 @@ function itemView(item: ListItem, options: ItemOptions): ViewElement {
 
 // Nothing is said of the picture: the title beside it says what it is of.
 function thumbView({ thumbs }: ListItem, { thumbHosts, isFirst }: ItemOptions): ViewElement {
-  const url = URL.parse(thumbs[0]);
+  const url = parseUrl(thumbs[0]);
   if (url === null || !/^https?:$/.test(url.protocol) || !thumbHosts.includes(url.host)) return placeholder();
   return h("img", {
     class: "thumb",
@@ -78,6 +78,15 @@ function thumbView({ thumbs }: ListItem, { thumbHosts, isFirst }: ItemOptions): 
     decoding: "async",
     referrerpolicy: "no-referrer",
   });
+}
+
+// URL.parse() is newer than the browsers that README.md names.
+function parseUrl(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
 }
 
 function titleView({ title, url }: ListItem): ViewElement {

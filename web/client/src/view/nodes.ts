@@ -60,7 +60,7 @@ function isSafeAddress(text: string): boolean {
 // A parser drops U+0000 and makes a line feed of a carriage return: then the two trees would differ.
 function cleanText(text: string): string {
   return /[\0\r\ud800-\udfff]/.test(text)
-    ? text.toWellFormed().replaceAll("\0", "\ufffd").replaceAll("\r", "\n")
+    ? text.replace(/[\0\p{Surrogate}]/gu, "\ufffd").replaceAll("\r", "\n")
     : text;
 }
 

@@ -11,10 +11,10 @@ use SensitiveParameter;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use TrendVault\Writer\Cli\Settings;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Sources\Loopback;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\Transfer;
+use TrendVault\Writer\WriterException;
 
 /**
  * Signed GET requests to the edge. Each attempt is signed anew. A few attempts for each request, with delays that double
@@ -295,7 +295,7 @@ final readonly class EdgeSettings
         public int $timeoutSeconds,
     ) {}
 
-    /** @throws SourceFailure|UsageError */
+    /** @throws SourceFailure|WriterException */
     public static function of(Settings $settings): self
     {
         return new self(

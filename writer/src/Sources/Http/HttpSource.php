@@ -13,17 +13,17 @@ use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Sources\ByteStream;
-use TrendVault\Writer\Sources\FileName;
 use TrendVault\Writer\Sources\LineReader;
 use TrendVault\Writer\Sources\Loopback;
+use TrendVault\Writer\Sources\NdjsonFile;
+use TrendVault\Writer\Sources\Pause;
 use TrendVault\Writer\Sources\Source;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceKind;
 use TrendVault\Writer\Sources\SpoolFile;
 use TrendVault\Writer\Sources\Transfer;
+use TrendVault\Writer\WriterException;
 
 /** A file of NDJSON on an HTTP server, plain or gzip: a data warehouse's export, an answer of a database, an object. */
 final class HttpSource extends Source
@@ -43,7 +43,7 @@ final class HttpSource extends Source
     #[Override]
     public function name(): string
     {
-        $path = FileName::withoutEnding($this->url->label());
+        $path = NdjsonFile::withoutEnding($this->url->label());
 
         return trim((string) preg_replace('/[^a-z0-9.]+/i', '-', substr($path, 0, 120)), '-');
     }
@@ -65,9 +65,7 @@ final class HttpSource extends Source
 
             return;
         }
-        yield from LineReader::lines(
-            ByteStream::chunks($this->download->stream, $this->url->label(), $this->readingSeconds),
-        );
+        yield from LineReader::of($this->download->stream, $this->url->label(), $this->readingSeconds);
         $this->isRead = true;
     }
 
@@ -97,7 +95,7 @@ final class HttpSource extends Source
         try {
             return $this->downloader->fetch($this->url, $this->versions->etag($this->url->url));
         } catch (HttpPause $pause) {
-            $this->versions->savePause($this->url->url, $this->now() + $pause->seconds, $this->now());
+            $this->versions->savePause($this->url, $this->now() + $pause->seconds, $this->now());
             throw SourceFailure::because($pause->getMessage());
         }
     }
@@ -337,8 +335,9 @@ final readonly class HttpUrl
 final readonly class KnownVersions
 {
     private const string SAVE = <<<'SQL'
-    INSERT INTO http_sources (url_hash, etag, asked_at, retry_at) VALUES (?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET etag = ifnull(excluded.etag, etag), asked_at = excluded.asked_at, retry_at = excluded.retry_at
+    INSERT INTO http_sources (url_hash, etag, asked_at, retry_at, host) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET etag = ifnull(excluded.etag, etag), asked_at = excluded.asked_at, retry_at = excluded.retry_at,
+      host = excluded.host
     SQL;
 
     public function __construct(private Database $database) {}
@@ -361,7 +360,7 @@ final readonly class KnownVersions
 
     public function saveRead(string $url, ?string $etag, int $now): void
     {
-        $this->database->run(self::SAVE, [self::hash($url), $etag ?? '', $now, 0]);
+        $this->database->run(self::SAVE, [self::hash($url), $etag ?? '', $now, 0, null]);
     }
 
     /** Once an hour is enough to see that it is asked for. */
@@ -373,9 +372,9 @@ final readonly class KnownVersions
         );
     }
 
-    public function savePause(string $url, int $retryAt, int $now): void
+    public function savePause(HttpUrl $url, int $retryAt, int $now): void
     {
-        $this->database->run(self::SAVE, [self::hash($url), null, $now, $retryAt]);
+        $this->database->run(self::SAVE, [self::hash($url->url), null, $now, $retryAt, $url->host]);
     }
 
     private static function hash(string $url): string
@@ -406,9 +405,8 @@ final readonly class HttpFiles implements SourceKind
             $now = $this->context->now();
             $retryAt = $versions->retryAt($url->url, $now);
             if ($now < $retryAt) {
-                $this->context->log->info(
-                    "{$url->label()} is not asked before " . gmdate('Y-m-d\TH:i:s\Z', $retryAt) . '.',
-                    ['event' => 'http_source_paused', 'source' => $url->label()],
+                new Pause("http:$url->host", $retryAt, 'The server asks for a pause.')->log(
+                    $this->context->log,
                 );
                 continue;
             }
@@ -432,7 +430,7 @@ final readonly class HttpFiles implements SourceKind
 
     /**
      * @return array<string, string>
-     * @throws UsageError which does not repeat the value
+     * @throws WriterException which does not repeat the value
      */
     private static function authorizations(#[SensitiveParameter] string $value): array
     {
@@ -440,7 +438,7 @@ final readonly class HttpFiles implements SourceKind
         foreach (array_filter(array_map(trim(...), explode(',', $value))) as $number => $part) {
             $match = [];
             if (preg_match(self::AUTHORIZATION, $part, $match) !== 1) {
-                throw UsageError::because(
+                throw WriterException::usage(
                     'HTTP_SOURCE_AUTHORIZATION: part ' .
                         ($number + 1) .
                         ' is not a host and what it is sent, for example "stats.example Bearer abc, other.example Basic dXNlcjpr".',

@@ -9,12 +9,11 @@ use Override;
 use Symfony\Component\HttpClient\HttpClient;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\RegionSettings;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceKind;
+use TrendVault\Writer\WriterException;
 
 /** The PeerTube instances of a run: which may be asked, in which order, and how long each. */
 final readonly class PeerTubeInstances implements SourceKind
@@ -36,7 +35,7 @@ final readonly class PeerTubeInstances implements SourceKind
     private int $timeoutSeconds;
     private HttpClientInterface $client;
 
-    /** @throws UsageError */
+    /** @throws WriterException */
     public function __construct(
         private Context $context,
         private Database $database,
@@ -56,7 +55,7 @@ final readonly class PeerTubeInstances implements SourceKind
     #[Override]
     public function open(array $names): Generator
     {
-        $languages = RegionSettings::table($this->context->settings)->languages();
+        $languages = $this->context->settings->regionTable()->languages();
         $named = $due = $askedAt = [];
         foreach ($names as $name) {
             try {
@@ -116,11 +115,7 @@ final readonly class PeerTubeInstances implements SourceKind
         $schedule = $this->schedule($instance);
         $pause = $schedule->pause($now);
         if ($pause !== null) {
-            $this->context->log->info("$instance->host is {$pause->text()}", [
-                'event' => 'peertube_paused',
-                'instance' => $instance->host,
-                ...$pause->facts(),
-            ]);
+            $pause->log($this->context->log);
 
             return false;
         }

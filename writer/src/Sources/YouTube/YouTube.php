@@ -7,15 +7,12 @@ namespace TrendVault\Writer\Sources\YouTube;
 use Override;
 use Symfony\Component\HttpClient\HttpClient;
 use TrendVault\Writer\Cli\Context;
-use TrendVault\Writer\Cli\RegionSettings;
 use TrendVault\Writer\Cli\Settings;
-use TrendVault\Writer\Cli\UsageError;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Notices;
-use TrendVault\Writer\Sources\Pause;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SourceKind;
+use TrendVault\Writer\WriterException;
 
 /** YouTube: its charts, or between two readings of them the counts of their videos. */
 final readonly class YouTube implements SourceKind
@@ -28,6 +25,7 @@ final readonly class YouTube implements SourceKind
         'DELETE FROM youtube_quota WHERE day_began_at < ?',
     ];
 
+    private const string NOTICE = "INSERT OR IGNORE INTO notices (name, said_at) VALUES ('youtube_terms', ?)";
     private const string TERMS = 'Since July 2025 YouTube\'s chart of most popular videos holds Music, Movies and Gaming only, and YouTube\'s Developer Policies (III.E.4) restrict metrics of your own that are derived from its data. docs/sources.md says what that means for a public list. This is said once.';
     /** YouTube API Services Developer Policies, III.E.4: refresh or delete after 30 calendar days. After an outage deletion waits for one. */
     private const int MOST_RETENTION_HOURS = 696; // 29 days
@@ -39,7 +37,7 @@ final readonly class YouTube implements SourceKind
 
     public function __construct(private Context $context, private Database $database) {}
 
-    /** @throws UsageError */
+    /** @throws WriterException */
     public static function intervalSeconds(Settings $settings): int
     {
         return $settings->sourceIntervalSeconds(self::INTERVAL_SECONDS);
@@ -58,7 +56,8 @@ final readonly class YouTube implements SourceKind
         $interval = self::intervalSeconds($settings);
         $api = $this->api($settings);
         $now = $this->context->now();
-        if (new Notices($this->database)->isNew('youtube_terms', $now)) {
+        // Once in the life of a database, not at each run.
+        if ($this->database->run(self::NOTICE, [$now]) === 1) {
             $this->context->log->warning(self::TERMS, ['event' => 'youtube_terms']);
         }
         $counts = new Schedule($this->database, YouTubeCounts::NAME, $interval);
@@ -68,7 +67,9 @@ final readonly class YouTube implements SourceKind
             YouTubeSource::NAME,
             $countsPause === null ? max($interval, self::CHART_INTERVAL_SECONDS) : $interval,
         );
-        $this->logPauses([$charts->pause($now), $countsPause]);
+        foreach (array_filter([$charts->pause($now), $countsPause]) as $pause) {
+            $pause->log($this->context->log);
+        }
         $charted = new ChartedVideos($this->database);
 
         return match (true) {
@@ -79,7 +80,7 @@ final readonly class YouTube implements SourceKind
                     $charted,
                     $charts,
                     new RegionTurns($this->database),
-                    RegionSettings::of($settings)->codes,
+                    $settings->regions()->own,
                     $this->context->clock,
                 ),
             ],
@@ -90,7 +91,7 @@ final readonly class YouTube implements SourceKind
         };
     }
 
-    /** @throws SourceFailure|UsageError */
+    /** @throws SourceFailure|WriterException */
     private function api(Settings $settings): Api
     {
         return new Api(
@@ -103,16 +104,5 @@ final readonly class YouTube implements SourceKind
             $settings->sourceText('YOUTUBE_API_URL') ?? Api::URL,
             new QuotaRecord($this->database, $this->context->clock),
         );
-    }
-
-    /** @param list<?Pause> $pauses */
-    private function logPauses(array $pauses): void
-    {
-        foreach (array_filter($pauses) as $pause) {
-            $this->context->log->info("YouTube is {$pause->text()}", [
-                'event' => 'youtube_paused',
-                ...$pause->facts(),
-            ]);
-        }
     }
 }

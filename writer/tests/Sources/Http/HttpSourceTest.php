@@ -9,7 +9,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\HttpClient\MockHttpClient;
 use Symfony\Component\HttpClient\Response\MockResponse;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Sources\Http\Downloader;
 use TrendVault\Writer\Sources\Http\HttpUrl;
 use TrendVault\Writer\Tests\Support\Installation;
@@ -106,8 +106,14 @@ final class HttpSourceTest extends TestCase
 
         self::assertSame([ExitCode::SourceFailed, ExitCode::Ok], [$first->exitCode, $second->exitCode]);
         self::assertStringContainsString('a pause of 600 s', $first->message('source_failed'));
-        self::assertStringContainsString('is not asked before', $second->message('http_source_paused'));
+        self::assertStringContainsString('is not asked before', $second->message('source_paused'));
         self::assertCount(1, $this->server->requests());
+        $pause = $second->events('source_paused')[0];
+        self::assertStringContainsString(
+            "trendvault_writer_source_retry_timestamp_seconds{source=\"{$pause['source']}\"} " .
+                strtotime($pause['until']),
+            $installation->run(['status', '--prometheus'])->output,
+        );
     }
 
     #[Test]

@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Tests\Sources\Http;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Sources\Http\HttpUrl;
 use TrendVault\Writer\Sources\Http\KnownVersions;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
 
@@ -19,7 +20,7 @@ final class KnownVersionsTest extends TestCase
     {
         $versions = new KnownVersions(MigratedDatabase::inMemory());
         self::assertSame(0, $versions->retryAt(self::URL, self::NOON));
-        $versions->savePause(self::URL, self::NOON + 60, self::NOON);
+        $versions->savePause(HttpUrl::read('http:' . self::URL), self::NOON + 60, self::NOON);
 
         self::assertSame(self::NOON + 60, $versions->retryAt(self::URL, self::NOON));
     }
@@ -29,7 +30,7 @@ final class KnownVersionsTest extends TestCase
     {
         $versions = new KnownVersions(MigratedDatabase::inMemory());
         $ahead = self::NOON + 86_400;
-        $versions->savePause(self::URL, $ahead + 60, $ahead);
+        $versions->savePause(HttpUrl::read('http:' . self::URL), $ahead + 60, $ahead);
 
         self::assertSame(0, $versions->retryAt(self::URL, self::NOON));
     }

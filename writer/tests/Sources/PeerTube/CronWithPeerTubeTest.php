@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Tests\Sources\PeerTube;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 
 final class CronWithPeerTubeTest extends TestCase
@@ -31,7 +31,7 @@ final class CronWithPeerTubeTest extends TestCase
         );
         self::assertSame([2, 2], $requests);
         self::assertSame($requests, [count($good->requests()), count($broken->requests())]);
-        self::assertSame($broken->host, $second->events('peertube_paused')[0]['instance']);
+        self::assertSame("peertube:$broken->host", $second->events('source_paused')[0]['source']);
     }
 
     #[Test]
@@ -41,16 +41,16 @@ final class CronWithPeerTubeTest extends TestCase
         $broken->hold([], ['always' => 'status 500']);
         $installation = Installation::migrated(['SOURCES' => $broken->source]);
         $installation->run(['cron']);
-        $pause = json_decode($installation->run(['status', '--json'])->output, true)['peertube_pauses'][0];
+        $pause = json_decode($installation->run(['status', '--json'])->output, true)['paused_sources'][0];
 
-        self::assertSame($broken->host, $pause['instance']);
+        self::assertSame("peertube:$broken->host", $pause['source']);
         self::assertStringContainsString('it answers 500', $pause['reason']);
         self::assertStringContainsString(
-            "PeerTube    $broken->host is not asked before {$pause['until']}: {$pause['reason']}",
+            "Paused      peertube:$broken->host is not asked before {$pause['until']}: {$pause['reason']}",
             $installation->run(['status'])->output,
         );
         self::assertStringContainsString(
-            "trendvault_writer_peertube_retry_timestamp_seconds{host=\"$broken->host\"} " .
+            "trendvault_writer_source_retry_timestamp_seconds{source=\"peertube:$broken->host\"} " .
                 strtotime($pause['until']),
             $installation->run(['status', '--prometheus'])->output,
         );

@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Tests\Sources\YouTube;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
-use TrendVault\Writer\Cli\ExitCode;
+use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Installation;
 
 final class CronWithYouTubeTest extends TestCase
@@ -134,12 +134,12 @@ final class CronWithYouTubeTest extends TestCase
         self::assertSame(ExitCode::SourceFailed, $installation->run(['cron'])->exitCode);
         $second = $installation->run(['cron']);
         self::assertSame(ExitCode::Ok, $second->exitCode);
-        self::assertStringContainsString('is not asked before', $second->message('youtube_paused'));
+        self::assertStringContainsString('is not asked before', $second->message('source_paused'));
         self::assertCount(1, $server->requests());
-        $status = json_decode($installation->run(['status', '--json'])->output, true)['youtube_pause'];
+        $status = json_decode($installation->run(['status', '--json'])->output, true)['paused_sources'][0];
         self::assertStringContainsString('quota for today is used up', $status['reason']);
         self::assertStringContainsString(
-            "YouTube     not asked before {$status['until']}: {$status['reason']}",
+            "Paused      youtube is not asked before {$status['until']}: {$status['reason']}",
             $installation->run(['status'])->output,
         );
     }

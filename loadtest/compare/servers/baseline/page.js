@@ -1,9 +1,7 @@
+import { Database } from "bun:sqlite";
 import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
-import { createServer } from "node:http";
 
-// The endpoint of one page, in Bun with bun:sqlite and Bun.serve, and in Node with better-sqlite3 and node:http.
-const isBun = "Bun" in globalThis;
-const Database = isBun ? (await import("bun:sqlite")).Database : (await import("better-sqlite3")).default;
+// The endpoint of one page, with bun:sqlite and Bun.serve.
 const database = new Database(process.env.DB_PATH, { readonly: true });
 const windows = process.env.WINDOWS.split(",");
 const key = createPrivateKey({
@@ -35,21 +33,12 @@ const findRows = database.prepare(`
   FROM trending t JOIN videos v ON v.id = video_id
   WHERE generation = ? AND region = ? AND window = ? AND t.category = '' ORDER BY rank LIMIT ?`);
 
-if (isBun) Bun.serve({ hostname: "127.0.0.1", port: process.env.PORT, fetch: answerInBun });
-else createServer(answerInNode).listen(process.env.PORT, "127.0.0.1");
+Bun.serve({ hostname: "127.0.0.1", port: process.env.PORT, fetch: respond });
 
-function answerInBun(request) {
+function respond(request) {
   const { pathname, searchParams } = new URL(request.url);
   const { status, page } = answer(pathname, searchParams);
   return page === undefined ? new Response(null, { status }) : Response.json(page);
-}
-
-function answerInNode(request, response) {
-  const { pathname, searchParams } = new URL(request.url, "http://localhost");
-  const { status, page } = answer(pathname, searchParams);
-  if (page === undefined) return response.writeHead(status).end();
-  const body = Buffer.from(JSON.stringify(page)); // without Content-Length, Node would send chunks
-  response.writeHead(200, { "Content-Type": "application/json", "Content-Length": body.length }).end(body);
 }
 
 function answer(pathname, parameters) {

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import compat from "@mdn/browser-compat-data" with { type: "json" };
+import type { Page } from "playwright-core";
+import { idsOf, openPage, ranksOf, upTo } from "./test-support/open-page.ts";
+import { sharedStack } from "./test-support/stack.ts";
+import { serveSite, visit } from "./test-support/visit.ts";
+
+type Version = string | boolean | null;
+type Support = { version_added: Version; version_removed?: Version; flags?: unknown };
+type Feature = { __compat?: { support: Record<string, Support | Support[]> } } & { [name: string]: Feature };
+
+const readme = readFileSync(join(import.meta.dirname, "../../web/client/README.md"), "utf8");
+const [, safari = "", chrome = "", firefox = ""] =
+  /Safari ([\d.]+), Chromium (\d+),? and\s+Firefox (\d+)/.exec(readme) ?? [];
+const oldest: Record<string, string> = { safari, safari_ios: safari, chrome, firefox };
+
+const { api, javascript } = compat as unknown as { api: Feature; javascript: { builtins: Feature } };
+
+/** The paths below globalThis, in the form of browser-compat-data, of what one of the oldest browsers lacks. */
+function findNewer(): string[][] {
+  const newer: string[][] = [];
+  const walk = (feature: Feature, path: string[]) => {
+    const { __compat: own, ...members } = feature;
+    if (own !== undefined && Object.entries(oldest).some(([name, least]) => !isIn(own.support[name], least)))
+      newer.push(path);
+    else if (path.length < 3)
+      for (const [name, member] of Object.entries(members)) walk(member, [...path, name]);
+  };
+  walk(api, []);
+  walk(javascript.builtins, []);
+  return newer;
+}
+
+function isIn(support: Support | Support[] | undefined, least: string): boolean {
+  return [support ?? []]
+    .flat()
+    .some(
+      ({ version_added: added, version_removed: removed, flags }) =>
+        flags === undefined && isAtMost(added, least) && !isAtMost(removed ?? false, least),
+    );
+}
+
+function isAtMost(version: Version, least: string): boolean {
+  if (version === true) return true;
+  if (!version || !/^≤?\d/.test(version)) return false; // "preview"
+  const [left, right] = [version.replace("≤", ""), least].map((text) => text.split(".").map(Number));
+  const [major = 0, minor = 0] = left ?? [];
+  const [leastMajor = 0, leastMinor = 0] = right ?? [];
+  return major < leastMajor || (major === leastMajor && minor <= leastMinor);
+}
+
+/** Where in a browser a feature is. Among built-in objects the data does not tell what is static. */
+function placesOf(path: string[]): string[][] {
+  const [owner, last = ""] = [path.slice(0, -1), path.at(-1)];
+  const name = last.replace(/_static$/, "");
+  if (owner.length === 0 || owner[0] === "_globals") return [[name]];
+  const own = [...owner, name];
+  const inherited = [...owner, "prototype", name];
+  if (name !== last) return [own];
+  if (owner[0] === "Window") return [[name], inherited];
+  return (owner[0] ?? "") in javascript.builtins ? [own, inherited] : [inherited];
+}
+
+/** Takes from every document of a page, before its scripts run, what an old browser lacks. */
+function makeOld(page: Page): Promise<unknown> {
+  return page.addInitScript((places) => {
+    for (const place of places) {
+      let owner: unknown = globalThis;
+      for (const name of place.slice(0, -1)) owner = Object(owner)[name];
+      Reflect.deleteProperty(Object(owner), place.at(-1) ?? ""); // false for what cannot be taken
+    }
+  }, findNewer().flatMap(placesOf));
+}
+
+// What enforces the page's policy of trusted types cannot be taken away with them.
+const errors = [/TrustedScriptURL|trusted-types/];
+
+describe(`in a browser as old as Safari ${safari}, Chromium ${chrome} and Firefox ${firefox}`, () => {
+  test("what is newer is taken away, and nothing else", () =>
+    openPage(
+      "/about",
+      async ({ page }) => {
+        const has = await page.evaluate(() => ({
+          newer: [
+            "parse" in URL,
+            "withResolvers" in Promise,
+            "any" in AbortSignal,
+            "toWellFormed" in String.prototype,
+          ],
+          older: [
+            "canParse" in URL,
+            "at" in Array.prototype,
+            "timeout" in AbortSignal,
+            "fetch" in globalThis,
+          ],
+        }));
+        assert.deepEqual(has, {
+          newer: [false, false, false, false],
+          older: [false, true, true, true],
+        });
+      },
+      { prepare: makeOld, errors },
+    ));
+
+  test("the page shows its list, further ranks, another window and why", () =>
+    openPage(
+      "/?region=GB",
+      async ({ page }) => {
+        await page.locator("#more a").click();
+        await page.locator('trendvault-list li[data-rank="48"]').waitFor();
+        await page.locator("nav.windows a").first().click();
+        await page.waitForURL("**/?region=GB&window=now");
+        assert.deepEqual(await ranksOf(page), upTo(24));
+        await page.locator("trendvault-list summary").first().click();
+        await page.locator("trendvault-list .explanation[lang]").waitFor();
+      },
+      { prepare: makeOld, errors },
+    ));
+
+  test("the element shows its list, verified or not", async () => {
+    const { edge, pictures } = await sharedStack();
+    for (const attribute of ["", "verify", "views"]) {
+      const body = `<!doctype html><script type="module" src="${edge.url}/assets/trendvault-list.js"></script>
+<trendvault-list region="PL" ${attribute}></trendvault-list>`;
+      const partner = await serveSite("partner", { "/": { body } });
+      const hosts = [new URL(edge.url).host, pictures.host];
+      await visit(partner.url, { hosts }, async ({ page }) => {
+        await makeOld(page);
+        await page.goto("/");
+        await page.locator('trendvault-list li[data-rank="10"]').waitFor();
+        assert.match((await idsOf(page)).join(" "), /^(pl-\d+ ?){10}$/);
+      });
+      await partner.stop();
+    }
+  });
+});

@@ -1,0 +1,40 @@
+<?php
+
+declare(strict_types=1);
+
+namespace TrendVault\Writer\Observations;
+
+use TrendVault\Writer\Database\RemovalKind;
+
+/** What a video is and where it may be listed, without views: a line of a site's catalogue. */
+final readonly class Announcement
+{
+    /**
+     * @param list<string> $regions of this writer; none when all are other writers'
+     * @param array<string, string|int|null> $description by column of videos; null for a field that the line does not have
+     * @param list<string> $unset names of fields that are taken back
+     */
+    public function __construct(
+        public string $videoId,
+        public array $regions,
+        public array $description,
+        public array $unset = [],
+    ) {}
+}
+
+/** Says that what its file or answer did not name has left the catalogue: `{"complete": true}`. */
+final readonly class CatalogueEnd {}
+
+/**
+ * A line that takes a video or a channel down, instead of counting views:
+ * `{"id": "dQw4w9WgXcQ", "removed": true, "reason": "…"}`, or `channel` in place of `id`. With false it takes that back.
+ */
+final readonly class Removal
+{
+    public function __construct(
+        public RemovalKind $kind,
+        public string $name,
+        public string $reason,
+        public bool $isTakenBack = false,
+    ) {}
+}
