@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Tests\Support;
 
 use PHPUnit\Framework\Assert;
 
-/** A disk of 8 MB that is unmounted when nothing refers to it any more. Skips the test of a user who may not mount one. */
+/** A disk of 16 MB that is unmounted when nothing refers to it any more. Skips the test of a user who may not mount one. */
 final readonly class SmallDisk
 {
     public string $path;
@@ -18,7 +18,7 @@ final readonly class SmallDisk
         $this->folder = new TemporaryFolder();
         $path = "{$this->folder->path}/disk";
         mkdir($path);
-        exec('mount -t tmpfs -o size=8m tmpfs ' . escapeshellarg($path) . ' 2>&1', $output, $failed);
+        exec('mount -t tmpfs -o size=16m tmpfs ' . escapeshellarg($path) . ' 2>&1', $output, $failed);
         if ($failed !== 0) {
             Assert::markTestSkipped('this user may not mount a small disk: ' . implode(' ', $output));
         }
