@@ -36,22 +36,26 @@ describe("the page, when something changes or fails,", () => {
   });
 
   test("says that it is offline and how old its list is, also after a reload, and recovers", () =>
-    openPage("/?region=IT", async ({ page, context }) => {
-      await page.evaluate(() => navigator.serviceWorker.ready);
-      await page.evaluate(async () => {
-        while ((await caches.match(location.href)) === undefined)
-          await new Promise((resume) => setTimeout(resume, 20));
-      });
-      await context.setOffline(true);
-      await notice(page).getByText("Offline").or(notice(page).getByText("offline")).waitFor();
-      await assertAccessible(page);
-      await page.reload();
-      await page.locator('trendvault-list [data-id^="it-"]').first().waitFor();
-      await notice(page).locator("p").waitFor();
-      assert.match((await notice(page).textContent()) ?? "", /offline.*minut/i);
-      await context.setOffline(false);
-      await notice(page).locator("p").waitFor({ state: "detached" });
-    }));
+    openPage(
+      "/?region=IT",
+      async ({ page, context }) => {
+        await page.evaluate(() => navigator.serviceWorker.ready);
+        await page.evaluate(async () => {
+          while ((await caches.match(location.href)) === undefined)
+            await new Promise((resume) => setTimeout(resume, 20));
+        });
+        await context.setOffline(true);
+        await notice(page).getByText("Offline").or(notice(page).getByText("offline")).waitFor();
+        await assertAccessible(page);
+        await page.reload();
+        await page.locator('trendvault-list [data-id^="it-"]').first().waitFor();
+        await notice(page).locator("p").waitFor();
+        assert.match((await notice(page).textContent()) ?? "", /offline.*minut/i);
+        await context.setOffline(false);
+        await notice(page).locator("p").waitFor({ state: "detached" });
+      },
+      { serviceWorkers: "allow" },
+    ));
 
   test("says that it is offline, also when an answer comes that was under way", async () => {
     const answer = Promise.withResolvers<void>();
@@ -76,25 +80,29 @@ describe("the page, when something changes or fails,", () => {
   });
 
   test("keeps a shared link without what others have added to it, and shows it offline", () =>
-    openPage("/?region=IT&window=now&fbclid=somebody", async ({ page, context }) => {
-      await page.evaluate(() => navigator.serviceWorker.ready);
-      await page.reload();
-      const kept = await page.evaluate(async () => {
-        for (;;) {
-          const [name = ""] = await caches.keys();
-          const cache = await caches.open(name);
-          const keys = await cache.keys();
-          const answers = await Promise.all(keys.map((key) => cache.match(key)));
-          const addresses = [...keys, ...answers].map((one) => one?.url ?? "");
-          if (addresses.some((url) => url.includes("/?region=IT&window=now"))) return addresses;
-          await new Promise((resume) => setTimeout(resume, 20));
-        }
-      });
-      assert.doesNotMatch(kept.join(), /somebody/);
-      await context.setOffline(true);
-      await page.reload();
-      await page.locator('trendvault-list [data-id^="it-"]').first().waitFor();
-    }));
+    openPage(
+      "/?region=IT&window=now&fbclid=somebody",
+      async ({ page, context }) => {
+        await page.evaluate(() => navigator.serviceWorker.ready);
+        await page.reload();
+        const kept = await page.evaluate(async () => {
+          for (;;) {
+            const [name = ""] = await caches.keys();
+            const cache = await caches.open(name);
+            const keys = await cache.keys();
+            const answers = await Promise.all(keys.map((key) => cache.match(key)));
+            const addresses = [...keys, ...answers].map((one) => one?.url ?? "");
+            if (addresses.some((url) => url.includes("/?region=IT&window=now"))) return addresses;
+            await new Promise((resume) => setTimeout(resume, 20));
+          }
+        });
+        assert.doesNotMatch(kept.join(), /somebody/);
+        await context.setOffline(true);
+        await page.reload();
+        await page.locator('trendvault-list [data-id^="it-"]').first().waitFor();
+      },
+      { serviceWorkers: "allow" },
+    ));
 
   test("says so when the edge has only its fallback", () =>
     openPage("/?region=DK&lang=en", async ({ page }) => {

@@ -31,6 +31,8 @@ const nodeTest = (part: string, name: string, files: string): Suite => ({
     "node",
     "--test",
     "--experimental-test-isolation=none",
+    "--test-timeout=240000", // a guard against hanging, in milliseconds, beyond the browser's own
+    "--test-force-exit",
     "--test-reporter=./tools/check/junit-with-hooks.ts",
     "--test-reporter-destination=REPORT",
     "--test-reporter=spec",

@@ -11,13 +11,17 @@ import {
   type Page,
 } from "playwright-core";
 
-/** `errors` are what a test expects in the console; `hosts` are those, besides the edge's, that a page may ask. */
+/**
+ * `errors` are what a test expects in the console; `hosts` are those, besides the edge's, that a page may ask. A page
+ * has no service worker unless `serviceWorkers` says "allow": what the worker asks for passes a test's routes by.
+ */
 export type VisitOptions = BrowserContextOptions & { errors?: readonly RegExp[]; hosts?: readonly string[] };
 
 // A guard against hanging, in milliseconds. Tests send a link or button its click: one at a place misses what moves.
 const longestWait = 180_000;
 
-const whenOffline = /ERR_INTERNET_DISCONNECTED/; // tests set it offline, whatever it is loading
+/** What every test may find: tests set a page offline, whatever it is loading, and forbid it its service worker. */
+const expectedEverywhere = [/ERR_INTERNET_DISCONNECTED/, /Service Worker registration blocked/];
 
 type Visit = { page: Page; context: BrowserContext };
 
@@ -30,13 +34,15 @@ export async function visit(
   { errors = [], hosts = [], ...options }: VisitOptions,
   run: (visit: Visit) => Promise<void>,
 ): Promise<void> {
-  const context = await (await browser()).newContext({ baseURL, ...options });
+  const context = await (await browser()).newContext({ baseURL, serviceWorkers: "block", ...options });
   context.setDefaultTimeout(longestWait);
   const findings = await watch(context, [new URL(baseURL).host, ...hosts]);
   try {
     await run({ page: await context.newPage(), context });
     assert.deepEqual(
-      findings.filter((finding) => ![whenOffline, ...errors].some((expected) => expected.test(finding))),
+      findings.filter(
+        (finding) => ![...expectedEverywhere, ...errors].some((expected) => expected.test(finding)),
+      ),
       [],
     );
   } finally {
