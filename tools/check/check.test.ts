@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("options", () => {
   test("without arguments every part is checked, one suite more at a time than there are processors", () => {
-    expect(parseOptions([])).toMatchObject({ parts: [], jobs: availableParallelism() + 1 });
+    expect(parseOptions([])).toMatchObject({ parts: [], jobs: 2 * availableParallelism() });
   });
 
   test("an unknown part is refused with the parts there are", () => {

@@ -61,7 +61,7 @@ export function parseOptions(argv: readonly string[]): Options {
     allowPositionals: true,
     options: {
       only: { type: "string", default: "" },
-      jobs: { type: "string", default: String(availableParallelism() + 1) }, // some wait, for processes and minutes
+      jobs: { type: "string", default: String(2 * availableParallelism()) }, // many wait, for processes and minutes
       list: { type: "boolean", default: false },
       count: { type: "boolean", default: false },
       long: { type: "boolean", default: false },

@@ -1,5 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Glob } from "bun";
+
+const root = join(import.meta.dir, "../..");
 
 /** How a suite tells what it ran: a JUnit report at REPORT, a closing line, or its exit code (one check). */
 export type Counting = "junit" | "closing-line" | "exit-code";
@@ -68,11 +71,17 @@ const check = (part: string, name: string, command: string, files: readonly stri
 });
 
 const [, magoVersion = ""] =
-  /^version = "(.+)"$/m.exec(readFileSync(join(import.meta.dir, "../../mago.toml"), "utf8")) ?? [];
+  /^version = "(.+)"$/m.exec(readFileSync(join(root, "mago.toml"), "utf8")) ?? [];
 
-/** Slow suites first: with two jobs the quick ones fill the gaps. */
+/** A suite for each file: they wait for workerd's minutes and outages more than they compute. */
+const workerdTests = [...new Glob("*.workerd.ts").scanSync(join(root, "edge-worker/test"))]
+  .sort()
+  .map((file) => nodeTest("edge", `tests in workerd: ${file.split(".")[0]}`, `edge-worker/test/${file}`));
+
+/** Slow suites first: the quick ones fill the gaps. */
 export const suites: readonly Suite[] = [
-  nodeTest("edge", "tests in workerd", "edge-worker/test/*.workerd.ts"),
+  ...workerdTests,
+  bunTest("local", "tools/up"),
   {
     part: "writer",
     name: "tests",
@@ -89,7 +98,6 @@ export const suites: readonly Suite[] = [
   { ...bunTest("follow", "api/follow"), needsStore: true },
   bunTest("client", "web/client"),
   bunTest("page", "web/page"),
-  bunTest("local", "tools/up"),
   { ...bunTest("store", "tests/store"), needsStore: true },
   bunTest("endurance", "loadtest/endurance"),
   { ...bunTest("ops", "tests/ops"), needsStore: true, needsPrometheus: true },
