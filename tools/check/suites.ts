@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Glob } from "bun";
 
 const root = join(import.meta.dir, "../..");
 
@@ -70,11 +69,10 @@ const check = (part: string, name: string, command: string, files: readonly stri
   files,
 });
 
-const [, magoVersion = ""] =
-  /^version = "(.+)"$/m.exec(readFileSync(join(root, "mago.toml"), "utf8")) ?? [];
+const [, magoVersion = ""] = /^version = "(.+)"$/m.exec(readFileSync(join(root, "mago.toml"), "utf8")) ?? [];
 
 /** A suite for each file: they wait for workerd's minutes and outages more than they compute. */
-const workerdTests = [...new Glob("*.workerd.ts").scanSync(join(root, "edge-worker/test"))]
+const workerdTests = [...new Bun.Glob("*.workerd.ts").scanSync(join(root, "edge-worker/test"))]
   .sort()
   .map((file) => nodeTest("edge", `tests in workerd: ${file.split(".")[0]}`, `edge-worker/test/${file}`));
 
