@@ -266,7 +266,7 @@ CREATE TABLE http_sources (
   etag TEXT, -- of what was read to its end; '' when it had none
   asked_at INTEGER NOT NULL,
   retry_at INTEGER NOT NULL -- nothing is asked before
-, host TEXT CHECK (length(host) BETWEEN 1 AND 195) /* with its port; null before a pause */) STRICT, WITHOUT ROWID;
+, host TEXT CHECK (length(host) BETWEEN 1 AND 195) /* with its port; null before a pause */, read_at INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

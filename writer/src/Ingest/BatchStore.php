@@ -70,7 +70,7 @@ final class BatchStore
         string $source = SourceClaims::BY_HAND,
     ): void {
         $this->claims->begin($source);
-        [$this->numbers, $this->lines, $bytes, $failure] = [[], [], 0, null];
+        [$this->numbers, $this->lines, $bytes, $number, $failure] = [[], [], 0, 0, null];
         try {
             foreach ($lines as $number => $line) {
                 $this->numbers[] = $number;
@@ -89,7 +89,13 @@ final class BatchStore
         if ($failure !== null) {
             throw $failure;
         }
-        $counts->left = $this->claims->end($counts->rejected());
+        $counts->left = $this->claims->end($counts->rejected(), $number);
+    }
+
+    /** Is called after store() without lines, when the source says that its lines of before are true still. */
+    public function confirm(): void
+    {
+        $this->database->transaction($this->claims->hear(...));
     }
 
     /**
@@ -171,7 +177,7 @@ final class BatchStore
                     $counts->count(Outcome::OtherRegion);
                     unset($this->lines[$index]);
                 } elseif ($parsed instanceof CatalogueEnd) {
-                    $this->claims->complete();
+                    $this->claims->complete($this->numbers[$index]);
                     $counts->count(Outcome::Announced);
                 } else {
                     $announcements[$index] = $parsed;

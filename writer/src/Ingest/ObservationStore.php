@@ -40,6 +40,8 @@ final class ObservationStore
 
     private const array NEEDED_OF_VIDEO = ['title', 'channel', 'thumb_base'];
     private const string DESCRIPTION = 'title, channel, thumb_base, category, language, published_at, duration_seconds, url, described_by';
+    /** So that the next line about it is compared, also where it repeats what its source said before. */
+    private const string COMPARE_AGAIN = 'UPDATE velocity SET description_hash = 0 WHERE video_id = ?';
     private const string FIND_VIDEO = 'SELECT ' . self::DESCRIPTION . ' FROM videos WHERE id = ?';
     private const string SAVE_VIDEO =
         'INSERT INTO videos (' .
@@ -300,6 +302,9 @@ final class ObservationStore
         $new['described_by'] = $says ? $this->claims->describer() : $known['described_by'] ?? null;
         if ($new !== $known) {
             $this->database->run(self::SAVE_VIDEO, [...array_values($new), $id, $this->now]);
+        }
+        if (isset($known['described_by']) && $new['described_by'] !== $known['described_by']) {
+            $this->database->run(self::COMPARE_AGAIN, [$id]);
         }
 
         return $new;

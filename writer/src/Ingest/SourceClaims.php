@@ -43,7 +43,8 @@ final class SourceClaims
     /** The number of the file or answer that is read. */
     private int $reading = 0;
     private ?string $name = null;
-    private bool $isComplete = false;
+    /** The number of the line that says that the catalogue is complete; null where none does. */
+    private ?int $completeAt = null;
     /** @var array<int, array{id: int, name: string, heard_at: int}> by id */
     private array $others = [];
     /** @var array<int, bool> by id */
@@ -64,7 +65,7 @@ final class SourceClaims
     /** From now on it is about a file or an answer of this source. */
     public function begin(string $name): void
     {
-        [$this->name, $this->source, $this->reading, $this->isComplete] = [$name, 0, 0, false];
+        [$this->name, $this->source, $this->reading, $this->completeAt] = [$name, 0, 0, null];
     }
 
     /** Is called before the first lines are stored: a source without lines is silent. */
@@ -124,26 +125,33 @@ final class SourceClaims
         return new Removals($this->database)->takeBack($removal->kind, $removal->name, $this->source);
     }
 
-    /** The file or answer said that it names the whole catalogue. */
-    public function complete(): void
+    /** The file or answer said in this line that the lines before it name the whole catalogue. */
+    public function complete(int $line): void
     {
-        $this->isComplete = true;
+        $this->completeAt = $line;
     }
 
     /**
      * Is called when it was read to its end: what the source named before, and not in a complete catalogue, leaves.
      *
      * @param int $rejected how many lines were rejected: what they named is not known
+     * @param int $last the number of the last line
      * @return int how many videos left
-     * @throws LeavingRefused
+     * @throws SourceFailure when the same lines would be refused again
+     * @throws LeavingRefused when an operator can allow it
      */
-    public function end(int $rejected): int
+    public function end(int $rejected, int $last): int
     {
-        if (!$this->isComplete) {
+        if ($this->completeAt === null) {
             return 0;
         }
+        if ($this->completeAt !== $last) {
+            throw SourceFailure::because(
+                "Nothing leaves the catalogue of $this->name: line $this->completeAt says that it is complete, and lines follow. Expected {\"complete\": true} on the last line.",
+            );
+        }
         if ($rejected > 0) {
-            throw LeavingRefused::because(
+            throw SourceFailure::because(
                 "Nothing leaves the catalogue of $this->name: $rejected lines of it were rejected.",
             );
         }

@@ -131,6 +131,9 @@ final readonly class SourceIngestion
             static fn() => $progress($source->progress()),
             $name,
         );
+        if ($source->isUnchanged()) {
+            $this->store->confirm();
+        }
         if ($counts->rejected() > 0 && isset($counts->rejections()[RejectionReason::CutOff->value])) {
             throw SourceFailure::cutOff($source->name());
         }

@@ -20,6 +20,12 @@ abstract class Source
      */
     abstract public function lines(): iterable;
 
+    /** Whether it says that all it gave when it was last read is so still. */
+    public function isUnchanged(): bool
+    {
+        return false;
+    }
+
     /** What share of it was read, from 0 to 1; null when that is not known. */
     public function progress(): ?float
     {

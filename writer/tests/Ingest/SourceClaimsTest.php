@@ -152,11 +152,35 @@ final class SourceClaimsTest extends TestCase
             '1 lines of it were rejected',
             (string) $rejected->failure?->getMessage(),
         );
+        $joined = $this->ingest('spool:/a', [...$named(5), ['complete' => true], ...$named(1)]);
+        self::assertStringContainsString(
+            'line 6 says that it is complete, and lines follow',
+            (string) $joined->failure?->getMessage(),
+        );
         $this->ingest('spool:/a', $named(1));
         self::assertSame(6, $this->catalogueOf('spool:/a'));
         $allowed = $this->ingest('spool:/a', [...$named(4), ['complete' => true]], allowLeaving: true);
         self::assertSame([2, null], [$allowed->counts->left, $allowed->failure]);
         self::assertSame([4, 8], [$this->catalogueOf('spool:/a'), $this->catalogueOf('spool:/b')]);
+    }
+
+    #[Test]
+    public function a_source_that_repeats_its_line_describes_again_when_the_one_that_took_over_is_silent(): void
+    {
+        $counted = fn(string $region, string $title): array => [
+            ...['id' => 'v', 'region' => $region, 'views' => 10, 'title' => $title] + self::DESCRIPTION,
+            'observed_at' => Rfc3339::format($this->clock->now),
+        ];
+        $this->ingest('spool:/b', [$counted('GB', 'Of b')]);
+        $this->clock->now += 60;
+        $this->ingest('spool:/a', [$counted('IE', 'Of a')]);
+        $this->clock->now += 48 * 3600;
+        $this->ingest('spool:/b', [$counted('GB', 'Of b')]);
+        self::assertSame('Of a', $this->database->value('SELECT title FROM videos'));
+
+        $this->clock->now += 60;
+        $this->ingest('spool:/b', [$counted('GB', 'Of b')]);
+        self::assertSame('Of b', $this->database->value('SELECT title FROM videos'));
     }
 
     #[Test]
@@ -370,12 +394,11 @@ final class PlainCatalogue
     {
         $this->heard[$source] = $now;
         $named = [];
-        [$isComplete, $isWhole] = [false, true];
+        [$isComplete, $isWhole] = [isset($lines[array_key_last($lines)]['complete']), true];
         foreach ($lines as $line) {
             if (isset($line['removed'])) {
                 $this->remove($source, $line);
             }
-            $isComplete = $isComplete || isset($line['complete']);
         }
         foreach ($lines as $line) {
             if (!isset($line['regions'])) {
@@ -462,6 +485,9 @@ final class PlainCatalogue
         if ($fields['title'] === null || $fields['channel'] === null) {
             return false;
         }
+        if ($says && isset($video['by']) && $video['by'] !== $source) {
+            $this->compareAgain($line['id']);
+        }
         $this->videos["#{$line['id']}"] = [
             'fields' => $fields,
             'by' => $says ? $source : $video['by'] ?? null,
@@ -494,6 +520,15 @@ final class PlainCatalogue
         ];
 
         return true;
+    }
+
+    private function compareAgain(string $id): void
+    {
+        foreach ($this->counted as $key => $counted) {
+            if (substr($key, 3) === $id) {
+                $this->counted[$key] = ['at' => $counted['at'], 'said' => null];
+            }
+        }
     }
 
     private function goesBefore(string $source, ?string $other, int $now): bool

@@ -102,7 +102,7 @@ final class UnaskedSourcesTest extends TestCase
             $host,
         ]);
         $database->run('INSERT INTO peertube_instances VALUES (?, 1)', [$host]);
-        $database->run("INSERT INTO http_sources VALUES (?, '', ?, 0, NULL)", [
+        $database->run('INSERT INTO http_sources (url_hash, asked_at, retry_at) VALUES (?, ?, 0)', [
             str_repeat("$number", 64),
             $at,
         ]);

@@ -145,7 +145,7 @@ final class HostileAnswersTest extends TestCase
             'file' => new HttpSource(
                 HttpUrl::read('http:https://stats.example/views.ndjson'),
                 new Downloader($client, $folder->path, 600, 100_000_000, []),
-                new KnownVersions($this->database),
+                new KnownVersions($this->database, 3600),
                 $this->clock,
                 600,
             ),

@@ -30,6 +30,7 @@ final class HttpSource extends Source
 {
     private ?Download $download = null;
     private bool $isRead = false;
+    private bool $isUnchanged = false;
 
     /** @param int $readingSeconds what reading it may take once it is here */
     public function __construct(
@@ -61,12 +62,19 @@ final class HttpSource extends Source
     {
         $this->download = $this->fetch();
         if ($this->download === null) {
+            $this->isUnchanged = true;
             $this->versions->saveUnchanged($this->url->url, $this->now());
 
             return;
         }
         yield from LineReader::of($this->download->stream, $this->url->label(), $this->readingSeconds);
         $this->isRead = true;
+    }
+
+    #[Override]
+    public function isUnchanged(): bool
+    {
+        return $this->isUnchanged;
     }
 
     #[Override]
@@ -93,7 +101,7 @@ final class HttpSource extends Source
     private function fetch(): ?Download
     {
         try {
-            return $this->downloader->fetch($this->url, $this->versions->etag($this->url->url));
+            return $this->downloader->fetch($this->url, $this->versions->etag($this->url->url, $this->now()));
         } catch (HttpPause $pause) {
             $this->versions->savePause($this->url, $this->now() + $pause->seconds, $this->now());
             throw SourceFailure::because($pause->getMessage());
@@ -334,20 +342,25 @@ final readonly class HttpUrl
 /** Which version of each address was read last, and which are not to be asked yet. An address is kept as its hash: it may have a key in it. */
 final readonly class KnownVersions
 {
-    private const string SAVE = <<<'SQL'
-    INSERT INTO http_sources (url_hash, etag, asked_at, retry_at, host) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET etag = ifnull(excluded.etag, etag), asked_at = excluded.asked_at, retry_at = excluded.retry_at,
-      host = excluded.host
+    private const string SAVE_READ = <<<'SQL'
+    INSERT INTO http_sources (url_hash, etag, asked_at, read_at, retry_at) VALUES (?1, ?2, ?3, ?3, 0)
+    ON CONFLICT DO UPDATE SET etag = ?2, asked_at = ?3, read_at = ?3, retry_at = 0, host = NULL
+    SQL;
+    private const string SAVE_PAUSE = <<<'SQL'
+    INSERT INTO http_sources (url_hash, etag, asked_at, retry_at, host) VALUES (?1, '', ?2, ?3, ?4)
+    ON CONFLICT DO UPDATE SET asked_at = ?2, retry_at = ?3, host = ?4
     SQL;
 
-    public function __construct(private Database $database) {}
+    /** @param int $validSeconds after so long a file is read again though it is the same: what it announces would end by age */
+    public function __construct(private Database $database, private int $validSeconds) {}
 
-    /** The entity tag of what was read to its end; null when nothing was, or it had none. */
-    public function etag(string $url): ?string
+    /** The entity tag of what was read to its end; null when nothing was, it had none, or it has to be read again. */
+    public function etag(string $url, int $now): ?string
     {
-        return $this->database->text("SELECT nullif(etag, '') FROM http_sources WHERE url_hash = ?", [
-            self::hash($url),
-        ]);
+        return $this->database->text(
+            "SELECT nullif(etag, '') FROM http_sources WHERE url_hash = ? AND read_at BETWEEN ? AND ?",
+            [self::hash($url), $now - $this->validSeconds, $now],
+        );
     }
 
     /** UTC seconds; 0 when it may be asked: also where it was last asked by a clock that was ahead, as that says nothing. */
@@ -360,7 +373,7 @@ final readonly class KnownVersions
 
     public function saveRead(string $url, ?string $etag, int $now): void
     {
-        $this->database->run(self::SAVE, [self::hash($url), $etag ?? '', $now, 0, null]);
+        $this->database->run(self::SAVE_READ, [self::hash($url), $etag ?? '', $now]);
     }
 
     /** Once an hour is enough to see that it is asked for. */
@@ -374,7 +387,7 @@ final readonly class KnownVersions
 
     public function savePause(HttpUrl $url, int $retryAt, int $now): void
     {
-        $this->database->run(self::SAVE, [self::hash($url->url), null, $now, $retryAt, $url->host]);
+        $this->database->run(self::SAVE_PAUSE, [self::hash($url->url), $now, $retryAt, $url->host]);
     }
 
     private static function hash(string $url): string
@@ -389,6 +402,8 @@ final readonly class HttpFiles implements SourceKind
     public const array FORGET = ['DELETE FROM http_sources WHERE max(asked_at, retry_at) < ?'];
 
     private const int TIMEOUT_SECONDS = 40;
+    /** So often a file is read that never changes. */
+    private const int READINGS_IN_RETENTION = 4;
     /** Of a file as it is sent. */
     private const int MOST_BYTES = 1_000_000_000;
     private const string AUTHORIZATION = '/^([a-z0-9.:\[\]-]+)\s+([!-~]+(?: [!-~]+)*)$/Di';
@@ -401,7 +416,11 @@ final readonly class HttpFiles implements SourceKind
     {
         foreach ($names as $name) {
             $url = HttpUrl::read($name);
-            $versions = new KnownVersions($this->database);
+            $settings = $this->context->settings;
+            $versions = new KnownVersions(
+                $this->database,
+                intdiv($settings->observationRetentionHours * 3600, self::READINGS_IN_RETENTION),
+            );
             $now = $this->context->now();
             $retryAt = $versions->retryAt($url->url, $now);
             if ($now < $retryAt) {
@@ -410,7 +429,6 @@ final readonly class HttpFiles implements SourceKind
                 );
                 continue;
             }
-            $settings = $this->context->settings;
             $downloader = new Downloader(
                 HttpClient::create(),
                 dirname($settings->databasePath),

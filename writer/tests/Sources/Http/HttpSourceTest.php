@@ -53,6 +53,54 @@ final class HttpSourceTest extends TestCase
     }
 
     #[Test]
+    public function a_server_that_says_not_modified_is_not_silent(): void
+    {
+        $installation = Installation::migrated();
+        $this->server->answer(self::lines(1), ['ETag' => '"one"']);
+        $this->ingest($installation);
+        $heardAt = $installation->value('SELECT heard_at FROM sources');
+        $installation->execute('UPDATE sources SET heard_at = 1');
+        $this->ingest($installation);
+
+        self::assertSame('"one"', $this->server->requests()[1]['headers']['If-None-Match'] ?? null);
+        self::assertGreaterThanOrEqual($heardAt, $installation->value('SELECT heard_at FROM sources'));
+    }
+
+    #[Test]
+    public function what_does_not_change_is_read_whole_again_before_what_it_announces_ends_by_age(): void
+    {
+        $installation = Installation::migrated(['OBSERVATION_RETENTION_HOURS' => '400']);
+        $this->server->answer(self::lines(1), ['ETag' => '"one"']);
+        $this->ingest($installation);
+        $age = static fn(int $seconds): string => "UPDATE http_sources SET read_at = read_at - $seconds";
+        $installation->execute($age(100 * 3600 - 60));
+        $this->ingest($installation);
+        $installation->execute($age(120));
+        $this->ingest($installation);
+        $this->ingest($installation);
+        $tags = array_map(
+            static fn(array $request): ?string => $request['headers']['If-None-Match'] ?? null,
+            $this->server->requests(),
+        );
+
+        self::assertSame([null, '"one"', null, '"one"'], $tags);
+    }
+
+    #[Test]
+    public function a_complete_catalogue_with_a_line_that_is_rejected_is_received_once(): void
+    {
+        $installation = Installation::migrated();
+        $this->server->answer(self::lines(1) . "{\n{\"complete\": true}\n", ['ETag' => '"one"']);
+
+        self::assertStringContainsString(
+            'Nothing leaves',
+            $this->ingest($installation)->message('source_failed'),
+        );
+        self::assertSame(ExitCode::Ok, $this->ingest($installation)->exitCode);
+        self::assertSame('"one"', $this->server->requests()[1]['headers']['If-None-Match'] ?? null);
+    }
+
+    #[Test]
     public function what_ends_with_the_connection_is_asked_for_again_because_it_may_have_been_cut(): void
     {
         $installation = Installation::migrated();

@@ -18,7 +18,7 @@ final class KnownVersionsTest extends TestCase
     #[Test]
     public function a_server_that_wants_to_be_left_alone_is_asked_when_its_time_has_come(): void
     {
-        $versions = new KnownVersions(MigratedDatabase::inMemory());
+        $versions = new KnownVersions(MigratedDatabase::inMemory(), 3600);
         self::assertSame(0, $versions->retryAt(self::URL, self::NOON));
         $versions->savePause(HttpUrl::read('http:' . self::URL), self::NOON + 60, self::NOON);
 
@@ -28,7 +28,7 @@ final class KnownVersionsTest extends TestCase
     #[Test]
     public function a_pause_that_began_by_a_clock_that_was_ahead_ends_when_that_is_set_right(): void
     {
-        $versions = new KnownVersions(MigratedDatabase::inMemory());
+        $versions = new KnownVersions(MigratedDatabase::inMemory(), 3600);
         $ahead = self::NOON + 86_400;
         $versions->savePause(HttpUrl::read('http:' . self::URL), $ahead + 60, $ahead);
 
