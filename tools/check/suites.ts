@@ -53,6 +53,17 @@ const bunTest = (part: string, path: string, ...flags: string[]): Suite => ({
   ],
 });
 
+const phpunit = (name: string, testSuite: string): Suite => ({
+  part: "writer",
+  name,
+  counting: "junit",
+  needsStore: true,
+  command: [
+    ...["phpunit", "--configuration", "writer/phpunit.xml", "--testsuite", testSuite],
+    ...["--do-not-cache-result", "--display-skipped", "--log-junit", "REPORT"],
+  ],
+});
+
 const pytest = (part: string, path: string, name = "tests"): Suite => ({
   part,
   name,
@@ -80,13 +91,8 @@ const workerdTests = [...new Bun.Glob("*.workerd.ts").scanSync(join(root, "edge-
 export const suites: readonly Suite[] = [
   ...workerdTests,
   bunTest("local", "tools/up"),
-  {
-    part: "writer",
-    name: "tests",
-    counting: "junit",
-    needsStore: true,
-    command: "phpunit --configuration writer/phpunit.xml --display-skipped --log-junit REPORT".split(" "),
-  },
+  phpunit("tests", "parts"),
+  phpunit("tests of publication and faults", "faults"),
   { ...nodeTest("browser", "tests in Chromium", "tests/browser/*.browser.ts"), isAlone: true },
   bunTest("api", "api/src", "./api/test", "--coverage"),
   pytest("loadtest", "loadtest/tests"),
