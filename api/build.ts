@@ -8,7 +8,16 @@ import type { BunPlugin } from "bun";
  */
 const source = join(import.meta.dir, "src");
 const programs = ["main.ts", "render.ts"];
-const lazyModules = ["resources/page-writers.ts", "resources/openapi.ts", "process/request-tracing.ts"];
+const lazyModules = [
+  "settings.ts",
+  "process/admin.ts",
+  "process/supervisor.ts",
+  "process/worker.ts",
+  "database/inspector.ts",
+  "resources/page-writers.ts",
+  "resources/openapi.ts",
+  "process/request-tracing.ts",
+];
 
 const { values } = parseArgs({ options: { outdir: { type: "string" } } });
 

@@ -1,7 +1,7 @@
 import { type Environment, namesFiles, readKeyFiles } from "../key-files.ts";
 import { writeLog } from "../log.ts";
 import type { Settings } from "../settings.ts";
-import { adminHandler } from "./admin.ts";
+import type { adminHandler } from "./admin.ts";
 import { DatabaseWatch, startInspector } from "./database-watch.ts";
 import { explainBindError } from "./free-port.ts";
 import { cannotStartCode } from "./messages.ts";
@@ -91,7 +91,8 @@ function serveAdmin(
   { adminHost: hostname, adminPort: port }: Settings,
   read: Parameters<typeof adminHandler>[0],
 ) {
-  const fetch = adminHandler(read);
+  const admin = require("./admin.ts") as typeof import("./admin.ts");
+  const fetch = admin.adminHandler(read);
   const serve = () => Bun.serve({ hostname, port, development: false, reusePort: false, fetch });
   return explainBindError(hostname, port, serve, "ADMIN_PORT");
 }
@@ -137,7 +138,8 @@ class WorkerEnvironment {
 
   /** Reads key files and settings. @throws Error with a line for each that is bad; then `current` stays as it is */
   async read(): Promise<Settings> {
-    const { readSettings } = await import("../settings.ts"); // not before the first worker was started
+    // Not before the first worker was started.
+    const { readSettings } = require("../settings.ts") as typeof import("../settings.ts");
     const files = readKeyFiles(this.#env);
     const settings = readSettings(this.#env, files);
     this.#current = files.values;

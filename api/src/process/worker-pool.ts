@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../key-files.ts";
 import type { Logger } from "../log.ts";
-import { type Metrics, sumExited } from "./admin.ts";
+import type { Metrics } from "./admin.ts";
 import type { SupervisorMessage, WorkerMessage, WorkerReport } from "./messages.ts";
 
 type Worker = Pick<WorkerProcess, keyof WorkerProcess>; // what is public, which a test can stand in for
@@ -247,7 +247,9 @@ export class WorkerPool {
     const index = this.#workers.indexOf(worker);
     if (index === -1) return;
     this.#workers.splice(index, 1);
-    if (worker.report !== null) this.#exitedCounters = sumExited(this.#exitedCounters, worker.report);
+    if (worker.report === null) return;
+    const { sumExited } = require("./admin.ts") as typeof import("./admin.ts");
+    this.#exitedCounters = sumExited(this.#exitedCounters, worker.report);
   }
 }
 
