@@ -26,7 +26,7 @@ const besideThem: BunPlugin = {
   setup(build) {
     const names = lazyModules.map((path) => path.slice(path.lastIndexOf("/") + 1, -".ts".length));
     build.onResolve({ filter: new RegExp(`/(${names.join("|")})\\.ts$`) }, ({ path, kind }) => {
-      if (kind !== "require-call") return undefined;
+      if (kind !== "require-call" && kind !== "dynamic-import") return undefined;
       return { path: `.${path.slice(path.lastIndexOf("/")).replace(/ts$/, "js")}`, external: true };
     });
   },
