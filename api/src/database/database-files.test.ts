@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { rmSync, symlinkSync } from "node:fs";
+import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { DatabaseBuilder } from "@trendvault/kit/database";
 import { DatabaseFiles } from "./database-files.ts";
 
@@ -32,3 +32,18 @@ test.each(names)("files that are deleted beside the database are seen through $n
     expect(new DatabaseFiles(path).isUnchanged(before)).toBe(false);
   }
 });
+
+test.each(["-wal", "-shm"])(
+  "a %s that was not there before is the same database's, one that was replaced is not",
+  (suffix) => {
+    const file = builder.path + suffix;
+    const before = new DatabaseFiles(builder.path);
+    expect(before.isSame(before)).toBe(true);
+    renameSync(file, `${file}.kept`);
+    const without = new DatabaseFiles(builder.path);
+    writeFileSync(file, "another");
+    const replaced = new DatabaseFiles(builder.path);
+    expect(replaced.isSame(without)).toBe(true);
+    expect(replaced.isSame(before)).toBe(false);
+  },
+);

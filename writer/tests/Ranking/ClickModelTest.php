@@ -54,6 +54,23 @@ final class ClickModelTest extends TestCase
         self::assertFalse($estimate->isHeld);
     }
 
+    #[Test]
+    public function a_steady_audience_is_what_it_is_after_a_quarter_of_an_hour_and_after_a_month(): void
+    {
+        $draws = new Draws(TestDraws::seed());
+        foreach ([1, 2, 4, 96, 2880] as $quarters) {
+            $perHour = 1 + 10_000 * $draws->share();
+            $sums = [];
+            for ($at = self::NOW - 900 * $quarters; $at < self::NOW; $at += 900) {
+                $sums = Traffic::plus($sums, 25, (8 * $perHour) / 4, $at, $at + 900);
+            }
+            $traffic = new Traffic($sums, self::NOW);
+
+            self::assertEqualsWithDelta($perHour, $traffic->perHour(25), 0.01 * $perHour, TestDraws::hint());
+            self::assertSame(0.0, $traffic->perHour(1));
+        }
+    }
+
     /** @param list<Contender> $region */
     private static function model(array $region): ClickModel
     {
