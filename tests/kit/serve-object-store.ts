@@ -3,6 +3,9 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type FaultRule, missingServer, TestStore } from "./object-store.ts";
 
+// A store for tests in other languages: prints one line of JSON (its settings, `address`, `control`) and runs until its
+// standard input ends. `control` takes the requests below. Exit code 77: there is no S3 server here.
+
 type Verb = (store: TestStore, body: string) => unknown;
 
 /** What each request does; its answer is JSON. */
