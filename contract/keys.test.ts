@@ -10,6 +10,12 @@ test("keys keep their order, and the first one signs", () => {
   expect([...ring.keys()][0]).toBe("new");
 });
 
+test("a key id has 1 to 16 letters or digits", () => {
+  const longest = "aB3".repeat(5) + "z";
+  expect([...parseKeyRing(`7:${key},${longest}:${key}`).keys()]).toEqual(["7", longest]);
+  expect(() => parseKeyRing(`${longest}z:${key}`)).toThrow("entry 1 does not begin with a key id");
+});
+
 test.each([
   ["", "entry 1 does not begin with a key id"],
   [key, "entry 1 does not begin with a key id"],
