@@ -35,7 +35,7 @@ describe("in a browser, the reference of the API", () => {
       const operation = page.locator("#operations-Lists-listTrending");
       await operation.getByText("/problems/generation-gone").first().waitFor(); // the description is resolved
       const answered = page.waitForResponse((response) => response.url().includes("/api/trending?"));
-      await operation.getByRole("button", { name: "Execute" }).press("Enter");
+      await operation.getByRole("button", { name: "Execute" }).dispatchEvent("click");
       assert.equal((await answered).status(), 200);
       const answer = operation.locator(".live-responses-table");
       assert.match((await answer.locator(".response-col_status").last().textContent()) ?? "", /^200/);
@@ -51,7 +51,7 @@ describe("in a browser, the reference of the API", () => {
       await page.goto("/docs#/Lists/readVideo");
       const operation = page.locator("#operations-Lists-readVideo");
       await operation.getByPlaceholder("id").fill("none");
-      await operation.getByRole("button", { name: "Execute" }).press("Enter");
+      await operation.getByRole("button", { name: "Execute" }).dispatchEvent("click");
       await operation.locator(".live-responses-table").getByText("/problems/not-found").waitFor();
     }));
 

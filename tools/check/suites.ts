@@ -33,7 +33,7 @@ const nodeTest = (part: string, name: string, files: string): Suite => ({
     "node",
     "--test",
     "--experimental-test-isolation=none",
-    "--test-timeout=240000", // a guard against hanging, in milliseconds, beyond the browser's own
+    "--test-timeout=900000", // a guard against hanging, in milliseconds; of a whole describe(), too
     "--test-force-exit",
     "--test-reporter=./tools/check/junit-with-hooks.ts",
     "--test-reporter-destination=REPORT",
