@@ -50,7 +50,10 @@ describe("in a browser, the reference of the API", () => {
     visit(edge, { errors: [/status of 404/] }, async ({ page }) => {
       await page.goto("/docs#/Lists/readVideo");
       const operation = page.locator("#operations-Lists-readVideo");
-      await operation.getByPlaceholder("id").fill("none");
+      await operation.getByText("/problems/not-found").first().waitFor(); // the description is resolved
+      const id = operation.getByPlaceholder("id");
+      await id.fill("none");
+      await id.blur(); // until it is left, Swagger UI takes what is typed a third of a second later
       await operation.getByRole("button", { name: "Execute" }).dispatchEvent("click");
       await operation.locator(".live-responses-table").getByText("/problems/not-found").waitFor();
     }));
