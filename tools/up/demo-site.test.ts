@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { XMLValidator } from "fast-xml-parser";
-import { type DemoSite, serveDemoSite } from "./demo-site.ts";
+import { serveDemoSite } from "./demo-site.ts";
 
-let site: DemoSite;
-beforeAll(() => {
-  site = serveDemoSite("127.0.0.1", 0);
-});
-afterAll(() => site.stop());
+const site = serveDemoSite("127.0.0.1", 0);
+afterAll(() => site.stop(true));
 
-const get = (path: string) => fetch(`${site.thumbBase}/${path}`);
+const get = (path: string) => fetch(site.url + path);
 
 test("every category of the demo has pictures, as SVG that is well-formed", async () => {
   for (const category of categories()) {

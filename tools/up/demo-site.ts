@@ -1,16 +1,8 @@
 import { createHash } from "node:crypto";
-/** `host` is what browsers are to be allowed to load pictures from; `thumbBase` is what the videos' pictures are below. */
-export type DemoSite = { host: string; thumbBase: string; stop: () => Promise<void> };
-
-/** The address of the demo's pictures on a port. */
-export function demoSiteAt(hostname: string, port: number): Omit<DemoSite, "stop"> {
-  return { host: `${hostname}:${port}`, thumbBase: `http://${hostname}:${port}` };
-}
 
 /** Serves the pictures of the demo's videos, drawn when they are asked for. */
-export function serveDemoSite(hostname: string, port: number): DemoSite {
-  const server = Bun.serve({ hostname, port, fetch: ({ url }) => answer(new URL(url).pathname) });
-  return { ...demoSiteAt(hostname, server.port ?? port), stop: () => server.stop(true) };
+export function serveDemoSite(hostname: string, port: number) {
+  return Bun.serve({ hostname, port, fetch: ({ url }) => answer(new URL(url).pathname) });
 }
 
 // For /<category>/<id>/hq.webp: the API adds these names to the address of every video, whoever has its pictures.

@@ -8,10 +8,12 @@ import { drawsOf, Random } from "@trendvault/kit/random";
 import { parseOptions } from "./options.ts";
 import { edgeService, originService } from "./services.ts";
 import { loadOrCreateKeys } from "./settings.ts";
-import { type Visit, visit, visitorHeaders } from "./visitors.ts";
+import { visit, visitorHeaders } from "./visitors.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const writer = join(root, "writer/bin/writer");
+
+type Visit = ReturnType<typeof visit>;
 
 /** Impressions and clicks by `region video`. */
 type Counts = Map<string, { impressions: number; clicks: number }>;

@@ -1,26 +1,30 @@
-import { resolve } from "node:path";
+import { Database } from "bun:sqlite";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { defaultRegion, readRegionTable, requireSameRegions, useRegions } from "@trendvault/contract/regions";
+import { serveDemoSite } from "./demo-site.ts";
 import { type Options, parseOptions } from "./options.ts";
-import { up } from "./up.ts";
+import { edgeService, HOST, originService, runStack } from "./services.ts";
+import { loadOrCreateKeys, replaceKeys, withStore } from "./settings.ts";
+import { runVisitors } from "./visitors.ts";
 
+const MINUTE_MS = 60_000;
 const root = resolve(import.meta.dir, "../..");
 const stop = new AbortController();
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => stop.abort());
 
-const options = readOptions();
-if (options !== null) await run(options);
+void main(Bun.argv.slice(2)); // no await: what follows is to be there when it goes on
 
-function readOptions(): Options | null {
+async function main(argv: string[]): Promise<void> {
   try {
-    return parseOptions(Bun.argv.slice(2), { cwd: process.cwd(), root });
+    const options = parseOptions(argv, { cwd: process.cwd(), root });
+    const reason = await up(options, stop.signal).catch(describe);
+    if (reason !== null) fail(reason, 1);
   } catch (error) {
     fail(`${describe(error)}\nSee bin/up --help.`, 2);
-    return null;
   }
-}
-
-async function run(options: Options): Promise<void> {
-  const reason = await up(options, { root, signal: stop.signal }).catch(describe);
-  if (reason !== null) fail(reason, 1);
 }
 
 function fail(reason: string, exitCode: number): void {
@@ -30,4 +34,350 @@ function fail(reason: string, exitCode: number): void {
 
 function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Brings the stack up and keeps it up until the signal aborts (resolves with null)
+ * or a service ends (resolves with a sentence that says which and why).
+ *
+ * @throws Error when an option is wrong, before anything has been started or deleted, or when filling fails
+ */
+async function up(options: Options, signal: AbortSignal): Promise<string | null> {
+  if (options.origin) {
+    await assertPortFree(HOST, { port: options.port, option: "--port" });
+    await assertPortFree(HOST, { port: options.adminPort, option: "--admin-port" });
+  }
+  if (options.edge) await assertPortFree(HOST, { port: options.edgePort, option: "--edge-port" });
+  if (options.source !== null) assertReadable(options.source);
+  else await assertPortFree(HOST, { port: options.demoPort, option: "--demo-port" });
+  if (options.regions !== null) useRegionsFile(options.regions);
+  mkdirSync(dirname(options.db), { recursive: true });
+  const release = lockDatabase(options.db);
+  try {
+    return await fillAndRun(options, signal);
+  } catch (error) {
+    if (signal.aborted) return null; // that is why it failed
+    throw error;
+  } finally {
+    release();
+  }
+}
+
+async function fillAndRun(options: Options, signal: AbortSignal): Promise<string | null> {
+  if (options.fresh) removeDatabase(options.db);
+  const { settings, created } = loadOrCreateKeys(options.envFile, { forPublishing: !options.origin });
+  if (created.length > 0) console.log(`Created local keys in ${options.envFile}: ${created.join(", ")}`);
+  const { env: replaced, unused } = replaceKeys(process.env, settings);
+  if (unused.length > 0)
+    console.log(`Not used: ${unused.join(", ")}. bin/up takes its keys from ${options.envFile}.`);
+  const { REGIONS_FILE: _, ...others } = replaced;
+  const regions = options.regions === null ? {} : { REGIONS_FILE: options.regions };
+  const env = { ...others, ...regions, DB_PATH: options.db };
+  const writer = { db: options.db, env, signal };
+  const withPictures = { ...writer, env: { ...env, THUMBNAIL_HOSTS: `${HOST}:${options.demoPort}` } };
+  await fill(options, withPictures);
+  if (!isSeededWithDemo(options.db)) return run(options, writer);
+  const site = serveDemoSite(HOST, options.demoPort);
+  try {
+    return await run(options, withPictures);
+  } finally {
+    await site.stop(true);
+  }
+}
+
+/** Leaves a migrated, ranked database; fills it first when it is empty. */
+async function fill({ source, db }: Options, writer: WriterOptions): Promise<void> {
+  await runWriter(["migrate"], writer);
+  if (await isEmpty(writer)) {
+    await fillEmpty(source, writer);
+  } else if (source !== null) {
+    console.log(`${db} holds observations already: ${source} was not read. --fresh starts over.`);
+  } else if (!isSeededWithDemo(db)) {
+    console.log(`${db} holds view counts that are not the demo's: nothing is added. --fresh starts over.`);
+  }
+  await runWriter(["rank"], writer);
+}
+
+/**
+ * Ingests into an empty database. When that fails, the database is deleted again; what a source delivered before it
+ * ended early is kept, with a message.
+ */
+async function fillEmpty(source: string | null, writer: WriterOptions): Promise<void> {
+  recordSeed(writer.db, source);
+  try {
+    await runWriter(["ingest", ...(source === null ? ["demo"] : ["--shift-to-now", source])], writer);
+  } catch (error) {
+    const endedEarly = error instanceof WriterFailed && error.exitCode === SOURCE_FAILED;
+    if (endedEarly && !(await isEmpty(writer))) {
+      console.error("The source ended early: what it delivered until then is served.");
+      return;
+    }
+    removeDatabase(writer.db);
+    throw error;
+  }
+}
+
+/** Runs the services and the writer over a filled database until the signal aborts. */
+async function run(options: Options, writer: WriterOptions): Promise<string | null> {
+  const { signal } = writer;
+  const env = options.origin ? writer.env : await withStore(writer.env, { root, edgePort: options.edgePort });
+  const cron = { ...writer, env: { ...env, SOURCES: sourcesOf(options).join(",") } };
+  const counted = await countVideos(writer);
+  const busiest = counted[0]?.region ?? defaultRegion;
+  const services = [
+    ...(options.origin ? [originService(options, { root, env })] : []),
+    ...(options.edge ? [edgeService(options, { root, env })] : []),
+  ];
+  const whenReady = async (stopped: AbortSignal) => {
+    if (!options.origin) {
+      console.log("Rendering every page, list and answer for the store: that takes a minute.");
+      await runWriter(["publish"], cron);
+    }
+    if (options.edge && !(await hasSameRegions(options, stopped))) return;
+    console.log(welcome(options, busiest));
+    const regions = counted.filter(({ videos }) => videos > 0).map(({ region }) => region);
+    const visiting = visitWhileRunning(options, { regions, signal: stopped });
+    await Promise.all([visiting, runEvery(MINUTE_MS, cron, stopped)]);
+  };
+  return runStack(services, { signal, whenReady });
+}
+
+/** False when the stack was stopped meanwhile. @throws Error when the edge has other regions than the origin */
+async function hasSameRegions({ edgePort }: Options, stopped: AbortSignal): Promise<boolean> {
+  try {
+    await requireSameRegions(`http://${HOST}:${edgePort}`, { signal: stopped });
+    return true;
+  } catch (error) {
+    if (stopped.aborted) return false;
+    throw error;
+  }
+}
+
+/** What the writer's runs of every minute ingest: what the demo counts next, and what visitors looked at. */
+function sourcesOf({ db, edge, edgePort }: Options): string[] {
+  return [...(isSeededWithDemo(db) ? ["demo"] : []), ...(edge ? [`edge:http://${HOST}:${edgePort}`] : [])];
+}
+
+async function visitWhileRunning(
+  { visitors, edgePort }: Options,
+  { regions, signal }: { regions: string[]; signal: AbortSignal },
+): Promise<void> {
+  if (visitors === 0 || regions.length === 0) return;
+  await runVisitors({ edge: `http://${HOST}:${edgePort}`, regions, perSecond: visitors }, signal);
+}
+
+/** What bin/up prints when everything answers. `region` is one with many videos. */
+function welcome(options: Options, region: string): string {
+  const { port, origin: hasOrigin, edge, edgePort, adminPort, db } = options;
+  const [originUrl, edgeUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${edgePort}`];
+  const site = edge ? edgeUrl : originUrl;
+  const origin = edge
+    ? `${originUrl} answers the edge only; bin/up --no-edge opens it`
+    : `${originUrl}/api/trending, open to every client of this machine (--no-edge)`;
+  const behind = hasOrigin
+    ? `origin    ${origin}\n  admin     http://${HOST}:${adminPort}/metrics and /readyz`
+    : `origin    none: the edge answers from the store that the writer publishes into (--no-origin)`;
+  return `
+TrendVault is up.
+
+  page      ${site}/?region=${region}
+  ${edge ? `edge      ${edgeUrl}/api/trending\n  ` : ""}${behind}
+  database  ${db}; the writer runs every minute${describeVisitors(options)}
+
+  curl '${site}/api/trending?region=${region}&limit=3'
+
+Ctrl-C stops everything.
+`;
+}
+
+function describeVisitors({ visitors }: Options): string {
+  return visitors === 0
+    ? ""
+    : `
+  visitors  ${visitors} simulated ones a second tell the edge what they looked at; the lists learn from it in minutes`;
+}
+
+/** Throws when another process listens on the port; `option` is the option that chooses another. */
+async function assertPortFree(
+  host: string,
+  { port, option }: { port: number; option: string },
+): Promise<void> {
+  const server = createServer();
+  const outcome = await new Promise<NodeJS.ErrnoException | null>((done) => {
+    server
+      .once("error", done)
+      .once("listening", () => done(null))
+      .listen(port, host);
+  });
+  if (outcome === null) return void server.close();
+  if (outcome.code === "EADDRINUSE")
+    throw new Error(`Port ${port} is in use: stop what listens there, or choose another with ${option}`);
+  throw new Error(`Cannot listen on ${host}:${port}: ${outcome.message}`);
+}
+
+/** Takes over the regions of a file. @throws Error that says what is wrong with it, a line for each mistake */
+function useRegionsFile(path: string): void {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new Error(`Cannot read --regions ${path}: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  try {
+    useRegions(readRegionTable(text));
+  } catch (error) {
+    throw new Error(`Cannot use --regions ${path}:\n${(error as Error).message}`);
+  }
+}
+
+/** Throws when the source cannot be read. */
+function assertReadable(source: string): void {
+  if (!existsSync(source))
+    throw new Error(
+      `There is no source at ${source}: expected an NDJSON file (plain or .gz) or a folder of them`,
+    );
+  try {
+    accessSync(source, constants.R_OK);
+  } catch {
+    throw new Error(`Cannot read the source ${source}: check its permissions`);
+  }
+}
+
+/** Aborting the signal ends the command that runs. */
+type WriterOptions = { db: string; env: Record<string, string>; signal: AbortSignal };
+
+/** The exit code when a source ended early or is missing; what it gave is stored (docs/operations.md). */
+const SOURCE_FAILED = 4;
+
+class WriterFailed extends Error {
+  constructor(
+    command: string,
+    readonly exitCode: number,
+  ) {
+    super(`writer ${command} failed (exit code ${exitCode}); see its message above`);
+  }
+}
+
+/**
+ * Runs one writer command; its messages go to our standard error.
+ *
+ * @throws WriterFailed
+ */
+async function runWriter(args: readonly string[], options: WriterOptions): Promise<void> {
+  const exitCode = await untilExit(spawnWriter(args, options, "ignore"), options.signal);
+  if (exitCode !== 0) throw new WriterFailed(args[0] ?? "", exitCode);
+}
+
+/**
+ * How many videos the database has of each region, most first.
+ *
+ * @throws WriterFailed
+ */
+async function countVideos(options: WriterOptions): Promise<{ region: string; videos: number }[]> {
+  const child = spawnWriter(["status", "--json"], options, "pipe");
+  const output = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new WriterFailed("status", child.exitCode ?? 0);
+  const status = JSON.parse(output) as { regions: { region: string; videos: number }[] };
+  return status.regions.sort((left, right) => right.videos - left.videos);
+}
+
+/**
+ * True when the database holds no observation yet.
+ *
+ * @throws WriterFailed
+ */
+async function isEmpty(options: WriterOptions): Promise<boolean> {
+  return (await countVideos(options)).every(({ videos }) => videos === 0);
+}
+
+/** Runs `writer cron` every `intervalMs` until the signal aborts. A failed run is reported; the next one tries again. */
+async function runEvery(intervalMs: number, options: WriterOptions, signal: AbortSignal): Promise<void> {
+  while (await sleep(intervalMs, signal)) {
+    const exitCode = await untilExit(spawnWriter(["cron"], options, "ignore"), signal);
+    if (exitCode !== 0 && !signal.aborted) {
+      console.error(`The writer's run failed (exit code ${exitCode}); it runs again in a minute.`);
+    }
+  }
+}
+
+async function untilExit(child: Bun.Subprocess, signal: AbortSignal): Promise<number> {
+  const stop = () => child.kill("SIGTERM");
+  signal.addEventListener("abort", stop);
+  if (signal.aborted) stop();
+  const exitCode = await child.exited;
+  signal.removeEventListener("abort", stop);
+  return exitCode;
+}
+
+/** Resolves with true after the time, with false as soon as the signal aborts. */
+function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
+  return setTimeout(ms, true, { signal }).catch(() => false);
+}
+
+function spawnWriter(args: readonly string[], { db, env }: WriterOptions, stdout: "ignore" | "pipe") {
+  const command = [join(root, "writer/bin/writer"), ...args, "--db", db];
+  return Bun.spawn(command, { cwd: root, env, detached: true, stdin: "ignore", stdout, stderr: "inherit" });
+}
+
+/**
+ * Keeps a second bin/up off the same database: both would run the writer, and rankings would come and go twice
+ * as fast. Returns a function that releases the database.
+ *
+ * @throws Error when another bin/up is running on it
+ */
+function lockDatabase(db: string): () => void {
+  const path = `${db}.up.pid`;
+  const holder = existsSync(path) ? Number(readFileSync(path, "utf8")) : 0;
+  if (holder > 0 && holder !== process.pid && isRunning(holder)) {
+    throw new Error(`Another bin/up runs on ${db} (process ${holder}): stop it, or choose another with --db`);
+  }
+  writeFileSync(path, String(process.pid));
+  return () => rmSync(path, { force: true });
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // it runs, as another user
+  }
+}
+
+/**
+ * Records which source the database was filled from (null: the demo). A later bin/up runs the demo in its cron only on
+ * a database of the demo, so that made-up videos never mix with real ones.
+ */
+function recordSeed(db: string, source: string | null): void {
+  writeFileSync(seedPath(db), source ?? "demo");
+}
+
+function isSeededWithDemo(db: string): boolean {
+  return existsSync(seedPath(db)) && readFileSync(seedPath(db), "utf8") === "demo";
+}
+
+/** Deletes a TrendVault database with its -wal and -shm. Throws, deleting nothing, when the file is something else. */
+function removeDatabase(path: string): void {
+  if (existsSync(path) && !isTrendVaultDatabase(path)) {
+    throw new Error(`Will not delete ${path}: it is not a TrendVault database`);
+  }
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+  rmSync(seedPath(path), { force: true });
+}
+
+function isTrendVaultDatabase(path: string): boolean {
+  try {
+    const database = new Database(path, { readonly: true });
+    const sql =
+      "SELECT count(*) AS n FROM sqlite_schema WHERE name IN ('schema_migrations', 'generations', 'trending')";
+    const found = database.query<{ n: number }, []>(sql).get();
+    database.close();
+    return found?.n === 3;
+  } catch {
+    return false; // not a database at all: the caller says so
+  }
+}
+
+function seedPath(db: string): string {
+  return `${db}.seeded-with`;
 }

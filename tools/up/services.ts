@@ -54,6 +54,9 @@ type StackOptions = {
   signal: AbortSignal;
   /** Runs beside the services once all of them answer, and ends when its signal aborts. */
   whenReady: (stopped: AbortSignal) => Promise<void>;
+  /** How long a service may take until it answers; a busy machine takes minutes where a quiet one takes seconds. */
+  startTimeoutMs?: number;
+  progressIntervalMs?: number;
 };
 
 /**
@@ -63,7 +66,7 @@ type StackOptions = {
  */
 export async function runStack(
   specs: readonly ServiceSpec[],
-  { signal, whenReady }: StackOptions,
+  { signal, whenReady, startTimeoutMs = 300_000, progressIntervalMs = 10_000 }: StackOptions,
 ): Promise<string | null> {
   const end = Promise.withResolvers<string | null>();
   const stopped = new AbortController();
@@ -77,10 +80,13 @@ export async function runStack(
       const service = new Service(spec);
       services.push(service);
       service.exited().then(end.resolve);
-      const ready = service.ready({ signal: stopped.signal });
+      const ready = service.ready({ signal: stopped.signal, startTimeoutMs, progressIntervalMs });
       const answered = await Promise.race([ready, end.promise.then(() => false)]);
       // Has no effect when the service has exited: the first reason counts.
-      if (!answered) end.resolve(`The ${spec.name} did not answer at ${spec.readyUrl} in 5 minutes.`);
+      if (!answered)
+        end.resolve(
+          `The ${spec.name} did not answer at ${spec.readyUrl} within ${startTimeoutMs / 1000} seconds.`,
+        );
       if (!answered) return false;
     }
     return true;
@@ -93,14 +99,12 @@ export async function runStack(
   }
 }
 
-const START_TIMEOUT_MS = 300_000; // a busy machine takes minutes where a quiet one takes seconds
-const PROGRESS_INTERVAL_MS = 10_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-type Waiting = { signal: AbortSignal; timeoutMs?: number; progressIntervalMs?: number };
+type Waiting = { signal: AbortSignal; startTimeoutMs: number; progressIntervalMs: number };
 
 /** One long-running process of the local stack. What it prints goes to its log. */
-export class Service {
+class Service {
   readonly #child: Bun.Subprocess;
 
   constructor(readonly spec: ServiceSpec) {
@@ -113,17 +117,13 @@ export class Service {
   }
 
   /**
-   * Resolves with true once it answers, and with false when the signal aborts or the timeout (default 5 minutes) has
-   * passed. Prints every 10 seconds that it still waits.
+   * Resolves with true once it answers, and with false when the signal aborts or the time is over. Prints now and then
+   * that it still waits.
    */
-  async ready({
-    signal,
-    timeoutMs = START_TIMEOUT_MS,
-    progressIntervalMs = PROGRESS_INTERVAL_MS,
-  }: Waiting): Promise<boolean> {
+  async ready({ signal, startTimeoutMs, progressIntervalMs }: Waiting): Promise<boolean> {
     const started = performance.now();
     let printed = 0;
-    for (let waited = 0; waited < timeoutMs && !signal.aborted; waited = performance.now() - started) {
+    for (let waited = 0; waited < startTimeoutMs && !signal.aborted; waited = performance.now() - started) {
       if (await answers(this.spec.readyUrl)) return true;
       if (waited - printed >= progressIntervalMs) {
         console.log(

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder } from "@trendvault/kit/machine";
-import { loadOrCreateKeys, publishingKeyNames, replaceKeys } from "./settings.ts";
+import { loadOrCreateKeys, replaceKeys } from "./settings.ts";
 
 const newPath = () => join(newFolder("up"), ".env");
 
@@ -17,7 +17,9 @@ test("a key file that is missing is created for its owner alone, with keys of 32
 test("the keys for publishing are created when they are asked for", () => {
   const path = newPath();
   loadOrCreateKeys(path);
-  expect(loadOrCreateKeys(path, publishingKeyNames).created).toEqual([...publishingKeyNames]);
+  expect(loadOrCreateKeys(path, { forPublishing: true }).created).toEqual([
+    ...["PUBLISH_SIGNING_KEYS", "EDGE_SIGNING_KEY", "S3_SECRET_ACCESS_KEY"],
+  ]);
 });
 
 test("a whole key file is read and left as it is", () => {

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { appendFileSync, chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { readRegionTable, useRegions } from "@trendvault/contract/regions";
 import { keySigner } from "../../api/src/signing.ts";
 import { HOST } from "./services.ts";
 
@@ -24,7 +23,7 @@ type KeyName = keyof typeof createKey;
 
 const keyNames: readonly KeyName[] = ["TOKEN_SIGNING_KEYS", "SIGNING_KEYS", "EDGE_KEYS", "VIEWS_KEYS"];
 /** What publishing into a store needs as well. */
-export const publishingKeyNames: readonly KeyName[] = [
+const publishingKeyNames: readonly KeyName[] = [
   "PUBLISH_SIGNING_KEYS",
   "EDGE_SIGNING_KEY",
   "S3_SECRET_ACCESS_KEY",
@@ -32,16 +31,16 @@ export const publishingKeyNames: readonly KeyName[] = [
 
 /**
  * Reads the local settings file. Missing keys are created and added, in a file that only its owner may read: those of
- * origin, edge and writer, and the `further` ones.
+ * origin, edge and writer, and `forPublishing` into a store those of that.
  * Returns the settings by name, and the names of the keys that were created.
  */
 export function loadOrCreateKeys(
   path: string,
-  further: readonly KeyName[] = [],
+  { forPublishing = false } = {},
 ): { settings: Record<string, string>; created: string[] } {
   const text = existsSync(path) ? readFileSync(path, "utf8") : "";
   const present = definedOnly(parseEnv(text));
-  const created = [...keyNames, ...further]
+  const created = [...keyNames, ...(forPublishing ? publishingKeyNames : [])]
     .filter((name) => !present[name]) // .env.example has empty ones
     .map((name) => [name, createKey[name]()] as const);
   const lines = created.map(([name, key]) => `${name}="${key}"\n`).join("");
@@ -119,19 +118,4 @@ async function printedKeys(
   const [printed, said] = [await child.stdout.text(), await child.stderr.text()];
   if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed: ${said}`);
   return (JSON.parse(printed) as { keys: object[] }).keys;
-}
-
-/** Takes over the regions of a file. @throws Error that says what is wrong with it, a line for each mistake */
-export function useRegionsFile(path: string): void {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new Error(`Cannot read --regions ${path}: ${(error as NodeJS.ErrnoException).code}`);
-  }
-  try {
-    useRegions(readRegionTable(text));
-  } catch (error) {
-    throw new Error(`Cannot use --regions ${path}:\n${(error as Error).message}`);
-  }
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { examples } from "@trendvault/contract/examples";
 import { readViewMessage } from "@trendvault/contract/views";
 import { Random } from "@trendvault/kit/random";
-import { chanceOf, runVisitors, visit } from "./visitors.ts";
+import { runVisitors, visit } from "./visitors.ts";
 
 const random = new Random();
 const next = () => random.next();
@@ -44,13 +44,10 @@ test(`all see the first rank, and fewer at every further one (seed ${random.seed
 
 test("visitors like what the counts like, and what nobody counts less when it is older", () => {
   const at = (id: string, views_per_hour: number, hours = 0) =>
-    chanceOf(
-      {
-        ...{ ...item, id, published_at: new Date(now - hours * 3_600_000).toISOString() },
-        velocity: { views: views_per_hour === 0 ? 0 : 1000, views_per_hour, previous_views_per_hour: null },
-      },
-      now,
-    );
+    chanceOf({
+      ...{ ...item, id, published_at: new Date(now - hours * 3_600_000).toISOString() },
+      velocity: { views: views_per_hour === 0 ? 0 : 1000, views_per_hour, previous_views_per_hour: null },
+    });
   for (let number = 0; number < 100; number++) {
     expect(at(`video${number}`, 60_000)).toBeGreaterThan(at(`video${number + 1}`, 3000));
     expect(at(`video${number}`, 3000)).toBeGreaterThan(at(`video${number + 1}`, 100));
@@ -58,6 +55,18 @@ test("visitors like what the counts like, and what nobody counts less when it is
   expect(at("video1", 0, 7)).toBeCloseTo(at("video1", 0) / 2);
   expect(at("video1", 0)).not.toBe(at("video2", 0));
 });
+
+/** The chance that a visitor who sees a video opens it: the largest draw with which one does, by bisection. */
+function chanceOf(video: typeof item & object): number {
+  const page = { ...examples.trendingPage, items: [video] as typeof examples.trendingPage.items };
+  let [opening, passing] = [0, 1];
+  for (let step = 0; step < 40; step++) {
+    const middle = (opening + passing) / 2;
+    if (visit(page, { random: () => middle, now }).opened.length > 0) opening = middle;
+    else passing = middle;
+  }
+  return opening;
+}
 
 test("a page without videos is visited without an error", () => {
   expect(visit(pageOf(0), { random: next, now })).toMatchObject({ opened: [] });

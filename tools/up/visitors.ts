@@ -53,9 +53,6 @@ async function visitOnce(
   return answer.status === 204;
 }
 
-/** What a browser tells about one list that it has shown (docs/http-api.md). */
-export type Visit = { token: string; seen: number; opened: number[] };
-
 /** From 0 to below 1. */
 type Random = () => number;
 
@@ -69,10 +66,10 @@ const ageHours = 7; // it falls as 7 / (age + 7 h)
 type Item = TrendingPage["items"][number];
 
 /**
- * One visit of a simulated visitor, who sees the first ranks of a page and opens what appeals. `now` in Unix
- * milliseconds.
+ * What a browser tells of one visit (docs/http-api.md): a simulated visitor sees the first ranks of a page and opens what
+ * appeals. `now` in Unix milliseconds.
  */
-export function visit(page: TrendingPage, { random, now }: { random: Random; now: number }): Visit {
+export function visit(page: TrendingPage, { random, now }: { random: Random; now: number }) {
   const [first, last] = [page.items[0]?.rank ?? 1, page.items.at(-1)?.rank ?? 0];
   const deepest = Math.floor(Math.max(random(), Number.EPSILON) ** (-1 / lookSteepness));
   const seen = Math.max(first, Math.min(last, first - 1 + deepest));
@@ -99,7 +96,7 @@ export function visitorHeaders(random: Random): Record<string, string> {
  * views an hour that are counted, with a taste of their own beside it. A video that nobody counts is drawn from its id
  * (lognormal, mean 4 %, sigma 1) and falls with age.
  */
-export function chanceOf({ id, published_at, velocity }: Item, now: number): number {
+function chanceOf({ id, published_at, velocity }: Item, now: number): number {
   const { views, views_per_hour: rate } = velocity;
   if (views > 0) {
     const taste = Math.exp(tasteSigma * normalOf(id) - tasteSigma ** 2 / 2);

@@ -90,13 +90,7 @@ const roots = [
   },
   {
     root: "tools/up",
-    layers: [
-      ["main.ts"],
-      ["up.ts"],
-      ["settings.ts", "visitors.ts"],
-      ["services.ts"],
-      ["demo-site.ts", "options.ts"],
-    ],
+    layers: [["main.ts"], ["settings.ts", "visitors.ts"], ["services.ts"], ["demo-site.ts", "options.ts"]],
     mayImport: ["contract", "api/src/signing.ts"],
   },
   {

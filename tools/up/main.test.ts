@@ -12,7 +12,6 @@ import { verifyToken } from "@trendvault/contract/token";
 import { exitOf, freePort, launch, newFolder } from "@trendvault/kit/machine";
 import { worldRegions } from "@trendvault/kit/regions";
 import { createVerifier } from "../../web/client/src/verify.ts";
-import { isSeededWithDemo } from "./up.ts";
 
 setDefaultTimeout(1_200_000); // real processes on a busy machine
 afterEach(stopAll);
@@ -30,7 +29,7 @@ test("an NDJSON source is up with its list, moved to now; Ctrl-C stops all of it
   await expect(getList(port)).rejects.toThrow();
 });
 
-test("a second run serves the same database without reading the source again", async () => {
+test("a second run serves the same database without reading the source again, unless it begins afresh", async () => {
   const port = await freePort();
   const args = ["--source", sourceFile(twoVideos), "--db", newDatabasePath(), "--port", String(port)];
   const first = await start(args);
@@ -42,6 +41,29 @@ test("a second run serves the same database without reading the source again", a
   await second.waitForOutput("--fresh starts over");
   await second.waitForOutput("TrendVault is up.");
   expect((await getList(port)).newest_observed_at).toBe(before.newest_observed_at);
+  await second.stop("SIGTERM");
+
+  const third = await start([...args, "--fresh", "--source", sourceFile(twoVideos.slice(0, 1))]);
+  await third.waitForOutput("TrendVault is up.");
+  expect((await getList(port)).items.map(({ id }) => id)).toEqual(["rising"]);
+});
+
+test.each<[string, (path: string) => unknown]>([
+  ["a text file", (path) => writeFileSync(path, "dear diary")],
+  [
+    "another program's database",
+    (path) => new Database(path, { create: true }).run("CREATE TABLE photos (x)"),
+  ],
+])("--fresh does not delete %s", async (_name, make) => {
+  const db = newDatabasePath();
+  mkdirSync(dirname(db));
+  make(db);
+  const before = readFileSync(db);
+  const args = ["--fresh", "--source", sourceFile(twoVideos), "--db", db, "--port", String(await freePort())];
+  const stack = await start(args);
+  await stack.waitForOutput(`Will not delete ${db}: it is not a TrendVault database`);
+  expect(await stack.exited).toBe(1);
+  expect(readFileSync(db)).toEqual(before);
 });
 
 test("an origin that is killed takes the stack down, and is named", async () => {
@@ -156,7 +178,6 @@ test("real view counts are not mixed with the demo's in a later run without a so
   const second = await start(["--db", db, "--port", String(await freePort())]);
   await second.waitForOutput("nothing is added");
   await second.waitForOutput("TrendVault is up.");
-  expect(isSeededWithDemo(db)).toBe(false);
 });
 
 test("a second bin/up on the same database is refused with the process of the first", async () => {
