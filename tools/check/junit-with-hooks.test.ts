@@ -2,20 +2,21 @@ import { afterAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder } from "@trendvault/kit/machine";
-import { countJunit, type TestCount } from "./run-suite.ts";
+import { runSuite } from "./run-suite.ts";
 
 const folder = newFolder("hooks");
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What the report of a file of tests counts, run by node as the suites are. */
-async function report(name: string, text: string): Promise<TestCount> {
+function report(name: string, text: string) {
   const file = join(folder, `${name}.mjs`);
   const imports = 'import { after, before, beforeEach, describe, test } from "node:test";\n';
   writeFileSync(file, imports + text);
   const reporter = `--test-reporter=${join(import.meta.dirname, "junit-with-hooks.ts")}`;
-  const command = ["node", "--test", "--experimental-test-isolation=none", reporter, file];
-  const child = Bun.spawn(command, { stdout: "pipe", stderr: "ignore" });
-  return countJunit(await child.stdout.text());
+  const flags = ["--test", "--experimental-test-isolation=none", reporter];
+  const command = ["node", ...flags, "--test-reporter-destination=REPORT", file];
+  const suite = { part: "x", name, counting: "junit", command } as const;
+  return runSuite(suite, { root: folder, folder, long: false, seed: 1 });
 }
 
 test("a suite whose before hook failed says why, before the tests that were not run", async () => {

@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { countHouse } from "./count-house.ts";
-import { describeOutput, describeResult, summarize } from "./report.ts";
+import { describeResult, summarize } from "./report.ts";
 import { runSuite, type SuiteResult } from "./run-suite.ts";
 import { parts, type Suite, suites } from "./suites.ts";
 import { makeTestFolder } from "./test-folder.ts";
@@ -49,8 +49,7 @@ async function main(argv: string[]): Promise<number> {
   const folder = makeTestFolder(tmpdir()); // tests find it as TMPDIR
   const results = await runAll(chosen, { ...options, folder });
   rmSync(folder, { recursive: true, force: true });
-  for (const result of results) process.stdout.write(describeOutput(result));
-  console.log(`\n${summarize(results)}`);
+  console.log(summarize(results));
   return results.every(({ failed }) => failed === 0) ? 0 : 1;
 }
 

@@ -1,4 +1,4 @@
-import type { Failure, SuiteResult } from "./run-suite.ts";
+import type { SuiteResult } from "./run-suite.ts";
 
 const most = { failures: 10, characters: 300, linesOfOutput: 5 };
 
@@ -17,15 +17,13 @@ export function describeResult(result: SuiteResult): string {
 
 function describeFailures({ failed, failures, failureReason, output }: SuiteResult): string[] {
   if (failed === 0) return [];
-  const named = failures.slice(0, most.failures).map(describeFailure);
+  const named = failures
+    .slice(0, most.failures)
+    .map(({ name, message }) => (message ? `${name}: ${message}` : name));
   const unnamed = failed - named.length;
   if (named.length > 0) return unnamed > 0 ? [...named, `and ${unnamed} more`] : named;
   const lines = output.split("\n").filter((line) => line.trim() !== "");
   return [failureReason ?? "it does not name them", ...lines.slice(0, most.linesOfOutput)];
-}
-
-function describeFailure({ name, message }: Failure): string {
-  return message ? `${name}: ${message}` : name;
 }
 
 function inOneLine(text: string): string {
@@ -34,30 +32,28 @@ function inOneLine(text: string): string {
 }
 
 /**
- * All that a suite printed, under a line that says why it is shown: it failed, or it skipped tests and only its
- * output tells why (PHPUnit's report does not). Empty for one that passed.
+ * What is printed when all have ended: what those suites printed that failed, or that skipped tests whose reason only
+ * their output has (PHPUnit's report does not tell it); the skipped tests with their reasons; the closing line that
+ * machines read.
  */
-export function describeOutput(result: SuiteResult): string {
-  const reason = reasonToShow(result);
-  if (reason === null) return "";
-  const { suite, output } = result;
-  return `\n--- ${suite.part}: ${suite.name}: ${reason}\n${output.trimEnd()}\n`;
+export function summarize(results: readonly SuiteResult[]): string {
+  const outputs = results.map((result) => {
+    const reason = reasonToShow(result);
+    const { suite, output } = result;
+    return reason && `\n--- ${suite.part}: ${suite.name}: ${reason}\n${output.trimEnd()}\n`;
+  });
+  const skipped = results.flatMap(({ suite, skipped }) =>
+    skipped.map(
+      ({ name, reason }) =>
+        `skipped ${suite.part}: ${name}: ${reason ?? "its reason is in the output above"}\n`,
+    ),
+  );
+  const passed = results.reduce((sum, result) => sum + result.passed, 0);
+  const failed = results.reduce((sum, result) => sum + result.failed, 0);
+  return [...outputs, "\n", ...skipped, `${passed} passed, ${failed} failed`].join("");
 }
 
 function reasonToShow({ failed, skipped, failureReason }: SuiteResult): string | null {
   if (failed > 0) return failureReason ?? `${failed} of its tests failed`;
-  return skipped.some((test) => test.reason === null) ? "some tests were skipped" : null;
-}
-
-/** The skipped tests with their reasons, then the closing line that machines read. */
-export function summarize(results: readonly SuiteResult[]): string {
-  const skipped = results.flatMap((result) =>
-    result.skipped.map(
-      ({ name, reason }) => `${result.suite.part}: ${name}: ${reason ?? "its reason is in the output above"}`,
-    ),
-  );
-  const lines = skipped.map((test) => `skipped ${test}`);
-  const passed = results.reduce((sum, result) => sum + result.passed, 0);
-  const failed = results.reduce((sum, result) => sum + result.failed, 0);
-  return [...lines, `${passed} passed, ${failed} failed`].join("\n");
+  return skipped.some(({ reason }) => reason === null) ? "some tests were skipped" : null;
 }

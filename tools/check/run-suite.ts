@@ -3,27 +3,23 @@ import { basename, join } from "node:path";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import type { Suite } from "./suites.ts";
 
-/** `failures` may hold fewer than `failed`: not every suite names its tests. */
-export type TestCount = {
-  passed: number;
-  failed: number;
-  skipped: readonly Skipped[];
-  failures: readonly Failure[];
-};
-
 /** `name` with the file or class that the report gives; `message` is the runner's, of any length and with its line ends. */
-export type Failure = { name: string; message: string };
+type Failure = { name: string; message: string };
 
 /** `reason` is null where the report gives none. */
 type Skipped = { name: string; reason: string | null };
 
-/** `failureReason` says in a sentence why the suite failed where no failed test says it. */
-export type SuiteResult = TestCount & {
-  suite: Suite;
-  seconds: number;
-  output: string;
+type TestCount = {
+  passed: number;
+  failed: number;
+  skipped: readonly Skipped[];
+  /** May hold fewer than `failed`: not every suite names its tests. */
+  failures: readonly Failure[];
+  /** Says in a sentence why the suite failed where no failed test says it. */
   failureReason?: string;
 };
+
+export type SuiteResult = TestCount & { suite: Suite; seconds: number; output: string };
 
 /** `folder` is where tests write; `long` and `seed` are as in bin/test's options. */
 type RunOptions = { root: string; folder: string; long: boolean; seed: number };
@@ -57,10 +53,10 @@ function whyAbsent({ command, pinned }: Suite): string | null {
 type SuiteRun = { exitCode: number; output: string; report: string };
 
 /** Counts the tests of a finished run; a run that cannot be counted has failed. */
-function countResult(suite: Suite, run: SuiteRun): TestCount & { failureReason?: string } {
+function countResult(suite: Suite, run: SuiteRun): TestCount {
   const count = countTests(suite, run);
   if (count === null) return failure(`it left no count of its tests (exit code ${run.exitCode})`);
-  if ("failureReason" in count) return count;
+  if (count.failureReason !== undefined) return count;
   if (count.passed + count.failed === 0) return failure("it ran no test");
   if (run.exitCode !== 0 && count.failed === 0) {
     return {
@@ -71,10 +67,7 @@ function countResult(suite: Suite, run: SuiteRun): TestCount & { failureReason?:
   return count;
 }
 
-function countTests(
-  suite: Suite,
-  { exitCode, output, report }: SuiteRun,
-): ReturnType<typeof countResult> | null {
+function countTests(suite: Suite, { exitCode, output, report }: SuiteRun): TestCount | null {
   switch (suite.counting) {
     case "exit-code":
       return exitCode === 0
@@ -87,7 +80,7 @@ function countTests(
   }
 }
 
-function countReport(path: string): ReturnType<typeof countResult> {
+function countReport(path: string): TestCount {
   try {
     return countJunit(readFileSync(path, "utf8"));
   } catch (error) {
@@ -95,7 +88,7 @@ function countReport(path: string): ReturnType<typeof countResult> {
   }
 }
 
-function failure(failureReason: string): TestCount & { failureReason: string } {
+function failure(failureReason: string): TestCount {
   return { passed: 0, failed: 1, skipped: [], failures: [], failureReason };
 }
 
@@ -141,7 +134,7 @@ type Element = Record<string, unknown>;
  * `<testcase>` with an optional `<failure>`, `<error>` or `<skipped>` inside is what they share).
  * Throws when the text is not a whole XML document: a runner that died leaves half a report.
  */
-export function countJunit(xml: string): TestCount {
+function countJunit(xml: string): TestCount {
   const valid = XMLValidator.validate(xml);
   if (valid !== true) throw new Error(`the JUnit report is not valid XML: ${valid.err.msg}`);
   const parser = new XMLParser({

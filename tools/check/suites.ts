@@ -3,13 +3,11 @@ import { join } from "node:path";
 
 const root = join(import.meta.dir, "../..");
 
-/** How a suite tells what it ran: a JUnit report at REPORT, a closing line, or its exit code (one check). */
-export type Counting = "junit" | "closing-line" | "exit-code";
-
 export type Suite = {
   part: string;
   name: string;
-  counting: Counting;
+  /** How it tells what it ran: a JUnit report at REPORT, a closing line, or its exit code (one check). */
+  counting: "junit" | "closing-line" | "exit-code";
   /** argv; REPORT is replaced by the path of the JUnit report, FILES by the tracked files that `files` names, TIMEOUT_MS. */
   command: readonly string[];
   /** Patterns for `git ls-files`, for FILES. */
