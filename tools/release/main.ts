@@ -2,11 +2,10 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { billOfMaterials, debianParts, npmParts, type Part, pythonParts } from "./sbom.ts";
-import { readState, type State } from "./state.ts";
+import { billOfMaterials } from "./sbom.ts";
+import { readState } from "./state.ts";
 
-/** The workspaces whose packages are in what serves. */
-const served = ["@trendvault/api", "@trendvault/client", "@trendvault/follow", "@trendvault/page"];
+type State = Awaited<ReturnType<typeof readState>>;
 
 type ReleaseFile = { name: string; bytes: number; what: string };
 
@@ -21,38 +20,21 @@ async function writeFiles(
 ): Promise<ReleaseFile[]> {
   mkdirSync(folder, { recursive: true });
   const base = `trendvault-${state.version}`;
-  const parts = await readParts(root);
   await Bun.$`git -C ${root} archive --format=tar.gz --prefix=${base}/ --output=${join(folder, `${base}.tar.gz`)} ${state.commit}`.quiet();
   await packClient(root, join(folder, `trendvault-client-${state.version}.tgz`));
   const debian = await Bun.$`${join(root, "tools/release/package-debian")} ${folder} ${state.version}`.text();
-  await Bun.write(join(folder, `${base}.cdx.json`), await billOfMaterials(parts, state));
+  const { json, packages } = await billOfMaterials(root, state);
+  await Bun.write(join(folder, `${base}.cdx.json`), json);
   await Bun.write(join(folder, "CHANGES.md"), `${state.changes?.text ?? ""}\n`);
   const files = [
     await describe(folder, `${base}.tar.gz`, "the source, as Git has it"),
     await describe(folder, `trendvault-client-${state.version}.tgz`, "the npm package @trendvault/client"),
     await describe(folder, basename(debian.trim()), "the Debian package"),
-    await describe(folder, `${base}.cdx.json`, `the SBOM, CycloneDX 1.6: ${countParts(parts)}`),
+    await describe(folder, `${base}.cdx.json`, `the SBOM, CycloneDX 1.6: ${packages}`),
     await describe(folder, "CHANGES.md", "what has changed, from CHANGELOG.md"),
   ];
   await Bun.write(join(folder, "SHA256SUMS"), await checksums(folder, files));
   return [...files, await describe(folder, "SHA256SUMS", "for sha256sum --check")];
-}
-
-/** What bun.lock, requirements.txt and, where bin/setup has brought PHP, its list of Debian packages name. */
-async function readParts(root: string): Promise<Part[]> {
-  const debian = Bun.file(join(root, ".tools/php/PACKAGES"));
-  const suite =
-    /^DEBIAN_SUITE=(\w+)/m.exec(await Bun.file(join(root, "tools/setup/versions.sh")).text())?.[1] ?? "";
-  return [
-    ...npmParts(await Bun.file(join(root, "bun.lock")).text(), served),
-    ...pythonParts(await Bun.file(join(root, "tools/setup/requirements.txt")).text()),
-    ...((await debian.exists()) ? debianParts(await debian.text(), suite) : []),
-  ];
-}
-
-function countParts(parts: readonly Part[]): string {
-  const count = (type: string) => parts.filter(({ purl }) => purl.startsWith(`pkg:${type}/`)).length;
-  return `${count("npm")} npm, ${count("pypi")} Python and ${count("deb")} Debian packages`;
 }
 
 /** As npm publishes it, by the client's own program, in a folder that is removed again. */

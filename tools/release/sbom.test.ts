@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { billOfMaterials, debianParts, npmParts, pythonParts } from "./sbom.ts";
+import { newFolder } from "@trendvault/kit/machine";
+import { billOfMaterials } from "./sbom.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -8,60 +9,76 @@ const lock = `{
   "lockfileVersion": 2,
   "workspaces": {
     "": { "name": "all", "devDependencies": { "checker": "1.0.0" } },
-    "api": { "name": "@t/api", "dependencies": { "@s/server": "1.0.0" } },
+    "api": { "name": "@trendvault/api", "dependencies": { "@s/server": "1.0.0" } },
   },
   "packages": {
-    "@s/server": ["@s/server@1.0.0", "", { "dependencies": { "deep": "^1" } }, "sha512-AAEC"],
+    "@s/server": ["@s/server@1.0.0", "", { "dependencies": { "deep": "^1" } }, "sha512-${Buffer.alloc(64, 1).toString("base64")}"],
     "@s/server/deep": ["deep@1.5.0", "", {}, "sha512-AwQF"],
-    "@t/api": ["@t/api@workspace:api"],
+    "@trendvault/api": ["@trendvault/api@workspace:api"],
     "checker": ["checker@1.0.0", "", { "dependencies": { "deep": "^2" } }, "sha512-BgcI"],
     "deep": ["deep@2.0.0", "", {}, "sha512-CQoL"],
   },
 }`;
 
-test("what a served workspace runs with is required, with its own copies of others; the rest is excluded", () => {
-  const parts = npmParts(lock, ["@t/api"]);
-  expect(parts.map(({ purl, need }) => `${purl} ${need}`)).toEqual([
+const release = { version: "1.2.3", time: new Date("2026-11-22T00:00:00Z") };
+
+type Bill = {
+  metadata: { component: { version: string } };
+  components: { name: string; purl: string; scope: string; hashes?: { content: string }[] }[];
+  dependencies: { ref: string; dependsOn?: string[] }[];
+};
+
+async function billOf(folder: string): Promise<Bill> {
+  return JSON.parse((await billOfMaterials(folder, release)).json);
+}
+
+/** Of a checkout with these lists. */
+async function bill({ npm = lock, python = "", debian = "" }) {
+  const folder = newFolder("sbom");
+  await Bun.write(join(folder, "bun.lock"), npm);
+  await Bun.write(join(folder, "tools/setup/requirements.txt"), python);
+  await Bun.write(join(folder, "tools/setup/versions.sh"), "DEBIAN_SUITE=trixie\n");
+  if (debian !== "") await Bun.write(join(folder, ".tools/php/PACKAGES"), debian);
+  return billOf(folder);
+}
+
+test("what a served workspace runs with is required, with its own copies of others; the rest is excluded", async () => {
+  const { components, dependencies } = await bill({});
+  expect(components.map(({ purl, scope }) => `${purl} ${scope}`).sort()).toEqual([
     "pkg:npm/%40s/server@1.0.0 required",
-    "pkg:npm/deep@1.5.0 required",
     "pkg:npm/checker@1.0.0 excluded",
+    "pkg:npm/deep@1.5.0 required",
     "pkg:npm/deep@2.0.0 excluded",
   ]);
-  expect(parts[0]?.needs).toEqual(["pkg:npm/deep@1.5.0"]);
-  expect(parts[2]?.needs).toEqual(["pkg:npm/deep@2.0.0"]);
-  expect(parts[0]?.hashes).toEqual([{ algorithm: "SHA-512", hex: "000102" }]);
+  const needsOf = (purl: string) => dependencies.find(({ ref }) => ref === purl)?.dependsOn;
+  expect(needsOf("pkg:npm/%40s/server@1.0.0")).toEqual(["pkg:npm/deep@1.5.0"]);
+  expect(needsOf("pkg:npm/checker@1.0.0")).toEqual(["pkg:npm/deep@2.0.0"]);
+  expect(components.find(({ name }) => name === "@s/server")?.hashes?.[0]?.content).toBe("01".repeat(64));
 });
 
-test("every requirement of a pip lock is a part, whatever lines it goes over", () => {
-  const parts = pythonParts(
-    'A_b==1.2 \\\n    --hash=sha256:00 \\\n    --hash=sha256:01\n# no part\nc==3 ; python_version < "3.12" \\\n  --hash=sha256:02\n',
-  );
-  expect(parts.map(({ purl }) => purl)).toEqual(["pkg:pypi/a-b@1.2", "pkg:pypi/c@3"]);
+test("every requirement of a pip lock is a part, whatever lines it goes over", async () => {
+  const python =
+    'A_b==1.2 \\\n    --hash=sha256:00 \\\n    --hash=sha256:01\n# no part\nc==3 ; python_version < "3.12" \\\n  --hash=sha256:02\n';
+  const purls = (await bill({ python })).components.map(({ purl }) => purl);
+  expect(purls.filter((purl) => purl.startsWith("pkg:pypi"))).toEqual(["pkg:pypi/a-b@1.2", "pkg:pypi/c@3"]);
 });
 
-test("a Debian package has its epoch, architecture and suite", () => {
-  const [png, unit] = debianParts(
-    "libpcap_1%3a2.75-10+deb13u1_amd64.deb\nphpunit_11.5.19-1_all.deb\n",
-    "trixie",
-  );
+test("a Debian package has its epoch, architecture and suite", async () => {
+  const debian = "libpcap_1%3a2.75-10+deb13u1_amd64.deb\nphpunit_11.5.19-1_all.deb\n";
+  const { components } = await bill({ debian });
+  const [png, unit] = ["libpcap", "phpunit"].map((name) => components.find((one) => one.name === name));
   expect(png?.purl).toBe("pkg:deb/debian/libpcap@1%3A2.75-10%2Bdeb13u1?arch=amd64&distro=trixie");
-  expect([png?.need, unit?.need]).toEqual(["required", "excluded"]);
+  expect([png?.scope, unit?.scope]).toEqual(["required", "excluded"]);
 });
 
 test("this project's bill of materials is valid, names what serves, and is the same twice", async () => {
-  const served = ["@trendvault/api"];
-  const parts = [
-    ...npmParts(await Bun.file(join(root, "bun.lock")).text(), served),
-    ...pythonParts(await Bun.file(join(root, "tools/setup/requirements.txt")).text()),
-  ];
-  const release = { version: "1.2.3", time: new Date("2026-11-22T00:00:00Z") };
-  const json = await billOfMaterials(parts, release);
-  expect(await billOfMaterials(parts.toReversed(), release)).toBe(json);
-  const { components, metadata } = JSON.parse(json);
+  const { json, packages } = await billOfMaterials(root, release);
+  expect((await billOfMaterials(root, release)).json).toBe(json);
+  const { components, metadata } = JSON.parse(json) as Bill;
   expect(metadata.component.version).toBe("1.2.3");
-  expect(components).toHaveLength(parts.length);
-  const scope = (name: string) =>
-    components.find((component: { name: string }) => component.name === name).scope;
+  const [npm = 0, pypi = 0, deb = 0] = [...packages.matchAll(/\d+/g)].map(Number);
+  expect(components).toHaveLength(npm + pypi + deb);
+  const scope = (name: string) => components.find((component) => component.name === name)?.scope;
   expect([scope("@prometheus-io/client"), scope("zod"), scope("locust"), scope("knip")]).toEqual([
     ...["required", "required", "optional", "excluded"],
   ]);

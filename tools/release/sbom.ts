@@ -1,10 +1,14 @@
+import { join } from "node:path";
 import { Enums, Models, Serialize, Spec, Validation } from "@cyclonedx/cyclonedx-library";
+
+/** The workspaces whose packages are in what serves. */
+const served = ["@trendvault/api", "@trendvault/client", "@trendvault/follow", "@trendvault/page"];
 
 /** How a release needs a component: it is in the files that serve, it is brought by bin/setup, or checks need it only. */
 type Need = "required" | "optional" | "excluded";
 
 /** What a release is made of, however its registry calls it. `hashes` are hexadecimal, by algorithm. */
-export type Part = {
+type Part = {
   /** A package URL (ECMA-427). */
   purl: string;
   name: string;
@@ -16,14 +20,17 @@ export type Part = {
 };
 
 /**
- * The bill of materials of a release, as CycloneDX 1.6 in JSON: the same bytes for the same release. `time` is the commit's.
+ * The bill of materials of a release, as CycloneDX 1.6 in JSON, and how many packages it names: what bun.lock,
+ * requirements.txt and, where bin/setup has brought PHP, its list of Debian packages name. The same bytes for the same
+ * release. `time` is the commit's.
  *
  * @throws Error when it does not keep to the schema of CycloneDX
  */
 export async function billOfMaterials(
-  parts: readonly Part[],
+  root: string,
   { version, time }: { version: string; time: Date },
-): Promise<string> {
+): Promise<{ json: string; packages: string }> {
+  const parts = await readParts(root);
   const bom = new Models.Bom();
   bom.metadata.timestamp = time;
   const product = new Models.Component(Enums.ComponentType.Application, "trendvault", {
@@ -50,7 +57,25 @@ export async function billOfMaterials(
   });
   const errors = await new Validation.JsonStrictValidator(spec.version).validate(json);
   if (errors !== null) throw new Error(`The bill of materials breaks CycloneDX: ${JSON.stringify(errors)}`);
-  return `${json}\n`;
+  return { json: `${json}\n`, packages: countParts(parts) };
+}
+
+async function readParts(root: string): Promise<Part[]> {
+  const read = (path: string) => Bun.file(join(root, path)).text();
+  const suite = /^DEBIAN_SUITE=(\w+)/m.exec(await read("tools/setup/versions.sh"))?.[1] ?? "";
+  const hasDebian = await Bun.file(join(root, debianPackages)).exists();
+  return [
+    ...npmParts(await read("bun.lock")),
+    ...pythonParts(await read("tools/setup/requirements.txt")),
+    ...(hasDebian ? debianParts(await read(debianPackages), suite) : []),
+  ];
+}
+
+const debianPackages = ".tools/php/PACKAGES";
+
+function countParts(parts: readonly Part[]): string {
+  const count = (type: string) => parts.filter(({ purl }) => purl.startsWith(`pkg:${type}/`)).length;
+  return `${count("npm")} npm, ${count("pypi")} Python and ${count("deb")} Debian packages`;
 }
 
 const scopes = {
@@ -70,12 +95,12 @@ type Packages = Bun.BunLockFile["packages"];
 type Info = { dependencies?: Record<string, string>; optionalDependencies?: Record<string, string> };
 
 /**
- * The npm packages of a bun.lock. What the named workspaces depend on at run time is required, everything else is
+ * The npm packages of a bun.lock. What the served workspaces depend on at run time is required, everything else is
  * excluded: it builds and checks.
  *
  * @throws SyntaxError when the text is no bun.lock
  */
-export function npmParts(lockfile: string, served: readonly string[]): Part[] {
+function npmParts(lockfile: string): Part[] {
   const { packages, workspaces } = Bun.JSONC.parse(lockfile) as Bun.BunLockFile;
   const required = new Set<string>();
   for (const workspace of Object.values(workspaces)) {
@@ -162,7 +187,7 @@ function hexOf(integrity: string): string {
  * The packages that bin/setup unpacked from Debian's archive: file names like php8.4-cli_8.4.28-1~deb13u1_amd64.deb, with
  * %3a for the colon of an epoch. PHP and the writer's libraries run the writer; PHPUnit's only check it.
  */
-export function debianParts(fileNames: string, suite: string): Part[] {
+function debianParts(fileNames: string, suite: string): Part[] {
   return fileNames
     .split("\n")
     .filter((line) => line.endsWith(".deb"))
@@ -182,7 +207,7 @@ const checksOnly =
 const requirement = /^(?<name>[A-Za-z0-9._-]+)==(?<version>[^\s;\\]+)/;
 
 /** The packages of a pip requirements file with versions and hashes, which the load test, the benchmark and checks use. */
-export function pythonParts(requirements: string): Part[] {
+function pythonParts(requirements: string): Part[] {
   const parts: Part[] = [];
   // One requirement may go over several lines, which end with a backslash.
   for (const line of requirements.replaceAll("\\\n", " ").split("\n")) {

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { newFolder } from "@trendvault/kit/machine";
-import { changesOf, readSections, readState } from "./state.ts";
+import { readState } from "./state.ts";
 
 const changelog = `# Changelog
 
@@ -23,23 +23,24 @@ Words before the first section.
 - of 1.0
 `;
 
-test("a version's changes are its own section, whether or not its heading is a link", () => {
-  const sections = readSections(changelog);
-  expect(changesOf("1.1.0", sections)).toEqual({ version: "1.1.0", date: "2026-12-01", text: "- of 1.1" });
-  expect(changesOf("1.0.0", sections)?.date).toBe("2026-11-22");
+test.each([
+  ["whose heading is a link", "1.0.0", { version: "1.0.0", date: "2026-11-22", text: "- of 1.0" }],
+  ["whose heading is none", "1.1.0", { version: "1.1.0", date: "2026-12-01", text: "- of 1.1" }],
+  ["it has none yet", "2.0.0", { version: "Unreleased", date: null, text: "### Added\n\n- new" }],
+])("a version's changes are its section, %s", async (_, version, section) => {
+  const { changes } = await readState(await checkout({ version, client: version, changelog }));
+  expect(changes).toEqual(section);
 });
 
-test("without a section of its own a version has what is not released", () => {
-  const section = changesOf("2.0.0", readSections(changelog));
-  expect(section).toEqual({ version: "Unreleased", date: null, text: "### Added\n\n- new" });
-  expect(changesOf("2.0.0", [])).toBeNull();
+test("a changelog without a section has no changes", async () => {
+  expect((await readState(await checkout({ changelog: "# Changelog\n" }))).changes).toBeNull();
 });
 
 test("this project's changelog keeps to the form: the newest first, and only the six kinds of changes", async () => {
   const text = await Bun.file(join(import.meta.dir, "../../CHANGELOG.md")).text();
-  const sections = readSections(text);
-  expect(sections[0]?.version).toBe("Unreleased");
-  const dates = sections.slice(1).map(({ date }) => date ?? "a version without a date");
+  const [first, ...released] = [...text.matchAll(/^## (.*)$/gm)].map(([, heading = ""]) => heading);
+  expect(first).toBe("Unreleased");
+  const dates = released.map((heading) => / - (\d{4}-\d\d-\d\d)$/.exec(heading)?.[1] ?? "without a date");
   expect(dates).toEqual([...dates].sort().reverse());
   const kinds = [...text.matchAll(/^### (.*)$/gm)].map(([, kind]) => kind);
   const allowed = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];
@@ -53,13 +54,14 @@ afterEach(() => {
 
 /** A Git checkout with one commit. */
 async function checkout({
+  version = "1.0.0",
   client = "1.0.0",
   changelog = "## Unreleased\n\n## 1.0.0 - 2026-11-22\n\n- all\n",
 } = {}) {
   const root = newFolder("state");
   folders.push(root);
   mkdirSync(join(root, "client"));
-  await Bun.write(join(root, "package.json"), '{ "version": "1.0.0" }');
+  await Bun.write(join(root, "package.json"), JSON.stringify({ version }));
   await Bun.write(join(root, "web/client/package.json"), JSON.stringify({ version: client }));
   await Bun.write(join(root, "CHANGELOG.md"), changelog);
   await git(root, "init", "--quiet");

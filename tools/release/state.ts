@@ -1,24 +1,13 @@
 import { join } from "node:path";
 
-/** What a checkout says about the release that it would make. */
-export type State = {
-  /** Of package.json, which the client's has, too. */
-  version: string;
-  tag: string;
-  commit: string;
-  /** Of the commit. */
-  time: Date;
-  changes: Section | null;
-  /** What has to be done before the tag, each a sentence. */
-  todo: string[];
-};
-
 /**
- * Reads the checkout at `root`. `releasing` is the tag that is there already because it is being released, else null.
+ * What the checkout at `root` says about the release that it would make: its version (of package.json, which the
+ * client's has, too), its commit and the commit's time, what has changed, and as sentences what has to be done before the
+ * tag. `releasing` is the tag that is there already because it is being released, else null.
  *
  * @throws Error when it is no Git checkout
  */
-export async function readState(root: string, releasing: string | null = null): Promise<State> {
+export async function readState(root: string, releasing: string | null = null) {
   const [product, client] = await Promise.all([
     versionIn(join(root, "package.json")),
     versionIn(join(root, "web/client/package.json")),
@@ -79,7 +68,7 @@ type Section = { version: string; date: string | null; text: string };
 const heading = /^## (?:\[)?(?<version>[^\]\s]+)(?:\])?(?: - (?<date>\d{4}-\d\d-\d\d))?$/;
 
 /** The sections of CHANGELOG.md, the newest first. */
-export function readSections(changelog: string): Section[] {
+function readSections(changelog: string): Section[] {
   const sections: (Section & { lines: string[] })[] = [];
   for (const line of changelog.split("\n")) {
     const { version, date } = heading.exec(line)?.groups ?? {};
@@ -90,7 +79,7 @@ export function readSections(changelog: string): Section[] {
 }
 
 /** What a release of this version says has changed: its own section, else what is not released. */
-export function changesOf(version: string, sections: readonly Section[]): Section | null {
+function changesOf(version: string, sections: readonly Section[]): Section | null {
   const ofVersion = sections.find((section) => section.version === version);
   return ofVersion ?? sections.find((section) => section.version === "Unreleased") ?? null;
 }
