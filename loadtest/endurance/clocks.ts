@@ -5,7 +5,7 @@ import { clockSkewSeconds } from "@trendvault/contract/lists";
 import type { Random } from "@trendvault/kit/random";
 
 /** Each of them has a clock of its own, as if it ran on a machine of its own. */
-export const parts = ["writer", "origin", "edge"] as const;
+const parts = ["writer", "origin", "edge"] as const;
 export type Part = (typeof parts)[number];
 
 const root = resolve(import.meta.dir, "../..");
@@ -63,11 +63,11 @@ export class Clock {
   }
 }
 
-/** `remove` is for when nothing runs any more. */
-export type Clocks = Record<Part, Clock> & { remove: () => void };
-
-/** Brings libfaketime, and makes clocks whose files are in a folder; or says why there are none. */
-export async function makeClocks(folder: string): Promise<Clocks | string> {
+/**
+ * Brings libfaketime, and makes clocks whose files are in a folder; or says why there are none. `remove` is for when
+ * nothing runs any more.
+ */
+export async function makeClocks(folder: string) {
   const child = Bun.spawn([join(root, "tools/setup/bring"), "faketime"], {
     stdout: "inherit",
     stderr: "pipe",
@@ -97,26 +97,24 @@ function removeShared(names: string): void {
   for (const name of [`sem.${semaphore}`, memory]) rmSync(join("/dev/shm", name), { force: true });
 }
 
-/** A clock is set wrong by so many seconds, and right again after so long. */
-type ClockStep = { seconds: number; heldSeconds: number };
-
 /** What NTP corrects; what is tolerated between machines, and a bit more; a virtual machine that was resumed. */
 const sizes = [2, 30, 90, 300] as const;
 const [leastHeld, mostHeld] = [8, 24];
 
-export function drawClockStep(random: Random): ClockStep {
+/**
+ * By how many seconds the clock of a part is set wrong, and how long until it is right again. `mayRefuse`: whether an
+ * origin may refuse those whose clocks are right, and be refused by them (contract/lists.ts).
+ */
+export function drawClockStep(part: Part, random: Random) {
   const direction = random.pick([-1, 1]);
   const heldSeconds = leastHeld + random.below(mostHeld - leastHeld + 1);
-  return { seconds: direction * random.pick(sizes), heldSeconds };
-}
-
-/** Whether an origin may refuse those whose clocks are right, and be refused by them: contract/lists.ts. */
-export function mayRefuse(part: Part, { seconds }: ClockStep): boolean {
-  return part === "origin" && Math.abs(seconds) > clockSkewSeconds;
-}
-
-export function describeStep({ seconds, heldSeconds }: ClockStep): string {
-  return `${seconds > 0 ? "+" : "−"}${Math.abs(seconds)} s for ${heldSeconds} s`;
+  const size = random.pick(sizes);
+  return {
+    seconds: direction * size,
+    heldSeconds,
+    mayRefuse: part === "origin" && size > clockSkewSeconds,
+    description: `${direction > 0 ? "+" : "−"}${size} s for ${heldSeconds} s`,
+  };
 }
 
 /** The parts whose clocks cannot be moved, and sentences on why. */
@@ -125,11 +123,11 @@ type Unmoved = { parts: readonly Part[]; sentences: string[] };
 const triedSeconds = 30; // no part refuses another one for so little
 
 /**
- * Moves every clock and back, to find those of which a part takes no notice. `clocks` may say why there are none; `read`
+ * Moves every clock and back, to find those of which a part takes no notice. `clocks` may say why there are none, `read`
  * gives seconds that rise with the clock of a part.
  */
 export async function findUnmoved(
-  clocks: Clocks | string,
+  clocks: Record<Part, Clock> | string,
   read: Record<Part, () => Promise<number>>,
   { pauseMs = noticeMs, tries = 10 }: { pauseMs?: number; tries?: number } = {},
 ): Promise<Unmoved> {

@@ -1,15 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  Figures,
-  growthOf,
-  judgeRun,
-  type Measured,
-  type MinuteOfSite,
-  median,
-  Outages,
-  quantile,
-  type Sample,
-} from "./figures.ts";
+import { Figures, judgeRun, type MinuteOfSite, Outages, type Sample, StaleServing } from "./figures.ts";
 
 const outcome = { second: 10, site: "edge", ms: 1, failure: null, excuse: null } as const;
 
@@ -36,8 +26,14 @@ test("what a kill tears, and what a clock refuses, is counted apart from what fa
 });
 
 test("quantiles are by the nearest rank", () => {
-  expect([quantile([1, 2, 3, 4], 0.5), quantile([7], 0.99), median([3, 1, 2])]).toEqual([2, 7, 2]);
-  expect(quantile([], 0.5)).toBeNaN();
+  const figures = new Figures();
+  for (const ms of [4, 2, 1, 3]) figures.add({ ...outcome, ms });
+  figures.add({ ...outcome, second: 70, ms: 7 });
+  figures.close();
+  expect(figures.minutes.map(({ p50, p99 }) => [p50, p99])).toEqual([
+    [2, 4],
+    [7, 7],
+  ]);
 });
 
 const minutes = (change: (minute: MinuteOfSite) => Partial<MinuteOfSite> = () => ({})): MinuteOfSite[] =>
@@ -68,16 +64,18 @@ const samples = (change: (second: number) => Partial<Sample> = () => ({})): Samp
     ...change(index * 5),
   }));
 
-const missed = (measured: Partial<Measured>) =>
+type Measured = Parameters<typeof judgeRun>[0];
+
+const judge = (measured: Partial<Measured>) =>
   judgeRun({
     samples: samples(),
     minutes: minutes(),
     recoverySeconds: [2, 5],
     staleSeconds: 130,
     ...measured,
-  })
-    .filter(({ isMet }) => !isMet)
-    .map(({ name }) => name);
+  });
+const missed = (measured: Partial<Measured>) =>
+  judge(measured).flatMap(({ isMet, name }) => (isMet ? [] : [name]));
 
 test("a run in which nothing changes meets every limit", () => {
   expect(missed({})).toEqual([]);
@@ -100,8 +98,12 @@ test.each<[string, Partial<Measured>]>([
 });
 
 test("what is warm at last is compared, and of too few values nothing", () => {
-  const warming = [1, 1, 1, ...Array(17).fill(50)];
-  expect(growthOf(warming)).toBe(1);
+  const growthOf = (originMegabytes: number[]) => {
+    const taken = samples().slice(0, originMegabytes.length);
+    const changed = taken.map((sample, at) => ({ ...sample, originMegabytes: originMegabytes[at] ?? 0 }));
+    return judge({ samples: changed }).find(({ name }) => name === "memory of the origin")?.measured;
+  };
+  expect(growthOf([1, 1, 1, ...Array(17).fill(50)])).toBe(1);
   expect(growthOf([1, 2, 3])).toBeNull();
   expect(missed({ minutes: [] })).toEqual(["p99 of the edge", "p99 of the origin"]);
 });
@@ -137,4 +139,24 @@ test("a wrong clock excuses refusals by it, and nothing else", () => {
   expect([excuse(unsigned), excuse(outdated)]).toEqual(["refused", "refused"]);
   expect([excuse(unsigned, 300), excuse("/: status 503: "), excuse("/: closed")]).toEqual([null, null, null]);
   expect(excuse("/: VerificationError: Cannot verify the answer: invalid")).toBeNull();
+});
+
+test("a list counts as stale from when the next generation was there, and the longest time counts", () => {
+  const stale = new StaleServing();
+  stale.noteNewest(7, 0);
+  stale.noteServed(7, 500_000);
+  expect(stale.longestSeconds).toBe(0);
+  stale.noteNewest(8, 600_000);
+  stale.noteServed(7, 690_000);
+  stale.noteServed(8, 695_000);
+  stale.noteServed(7, 640_000);
+  expect(stale.longestSeconds).toBe(90);
+});
+
+test("a generation that was newest between two looks counts from the second look", () => {
+  const stale = new StaleServing();
+  stale.noteNewest(1, 0);
+  stale.noteNewest(4, 10_000);
+  stale.noteServed(3, 15_000);
+  expect(stale.longestSeconds).toBe(5);
 });

@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
-
 /** What clients of a site saw in a minute. Times in milliseconds. */
 export type MinuteOfSite = {
   minute: number;
@@ -13,7 +11,7 @@ export type MinuteOfSite = {
 };
 
 /** `failure` is why an answer was wrong or missing, `excuse` what explains it without a fault. */
-export type Outcome = {
+type Outcome = {
   second: number;
   site: Site;
   ms: number;
@@ -67,11 +65,11 @@ export class Figures {
 }
 
 /** Of sorted numbers, by the nearest rank. */
-export function quantile(sorted: readonly number[], share: number): number {
+function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-export function median(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   return quantile(
     [...values].sort((left, right) => left - right),
     0.5,
@@ -124,14 +122,36 @@ function isRefusalByClock(failure: string): boolean {
   );
 }
 
+/** How long a site goes on serving generations that are not the newest any more. Times are of `performance.now()`. */
+export class StaleServing {
+  readonly #endedAt = new Map<number, number>();
+  #newest: number | null = null;
+  #longestMs = 0;
+
+  /** This is the newest generation of the database now. */
+  noteNewest(generation: number, at: number): void {
+    for (let past = this.#newest ?? generation; past < generation; past++) this.#endedAt.set(past, at);
+    this.#newest = generation;
+  }
+
+  /** This generation was served. */
+  noteServed(generation: number, at: number): void {
+    this.#longestMs = Math.max(this.#longestMs, at - (this.#endedAt.get(generation) ?? at));
+  }
+
+  get longestSeconds(): number {
+    return this.#longestMs / 1000;
+  }
+}
+
 /** What was measured beside what is allowed; `measured` is null where there is nothing to compare. */
-export type Judgement = { name: string; measured: number | null; most: number; isMet: boolean };
+type Judgement = { name: string; measured: number | null; most: number; isMet: boolean };
 
 /**
  * `recoverySeconds` is how long each event took until everything was well again, `staleSeconds` the longest that the
  * edge served a list for which there was a newer one.
  */
-export type Measured = {
+type Measured = {
   samples: Sample[];
   minutes: MinuteOfSite[];
   recoverySeconds: number[];
@@ -176,7 +196,7 @@ export function judgeRun({ samples, minutes, recoverySeconds, staleSeconds }: Me
 }
 
 /** The median of the last third over that of the first third after the warm-up; null of fewer than six values. */
-export function growthOf(values: readonly number[]): number | null {
+function growthOf(values: readonly number[]): number | null {
   const warm = values.slice(Math.floor(values.length * warmUpShare));
   const third = Math.floor(warm.length / 3);
   if (third < 2) return null;
@@ -201,56 +221,3 @@ export type Sample = {
   databaseMegabytes: number;
   walMegabytes: number;
 };
-
-type Sources = { second: number; originPids: number[]; edgePids: number[]; databasePath: string };
-
-const kilobyte = 1024;
-const megabyte = kilobyte ** 2;
-
-/** Reads /proc, and the sizes of the database's files. */
-export function takeSample({ second, originPids, edgePids, databasePath }: Sources): Sample {
-  return {
-    second,
-    originMegabytes: sumOf(originPids.map(residentMegabytes)),
-    edgeMegabytes: sumOf(edgePids.map(residentMegabytes)),
-    originHandles: sumOf(originPids.map(openHandles)),
-    edgeHandles: sumOf(edgePids.map(openHandles)),
-    databaseMegabytes: sizeOf(databasePath) / megabyte,
-    walMegabytes: sizeOf(`${databasePath}-wal`) / megabyte,
-  };
-}
-
-/** A process and all that it has started, and that they have. */
-export function withDescendants(pid: number): number[] {
-  const children = readIfThere(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
-  return [pid, ...children.flatMap(withDescendants)];
-}
-
-export function commandOf(pid: number): string {
-  return readIfThere(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
-}
-
-function residentMegabytes(pid: number): number {
-  const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(readIfThere(`/proc/${pid}/status`)) ?? [];
-  return Number(kilobytes) / kilobyte;
-}
-
-function openHandles(pid: number): number {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).length;
-  } catch {
-    return 0; // it has ended
-  }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return ""; // the process has ended
-  }
-}

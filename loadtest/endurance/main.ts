@@ -3,7 +3,9 @@ import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type MinuteOfSite, sumOf } from "./figures.ts";
-import { type Options, type Result, run } from "./run.ts";
+import { type Options, run } from "./run.ts";
+
+type Result = Awaited<ReturnType<typeof run>>;
 
 const root = resolve(import.meta.dir, "../..");
 const shortestHours = 1 / 3; // for a warm-up, some of each event, and minutes at both ends to compare

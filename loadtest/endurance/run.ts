@@ -4,18 +4,8 @@ import { until } from "@trendvault/kit/machine";
 import { Random } from "@trendvault/kit/random";
 import { visitorHeaders } from "../../tools/up/visitors.ts";
 import { createVerifier } from "../../web/client/src/verify.ts";
-import { describeStep, drawClockStep, mayRefuse, noticeMs, type Part } from "./clocks.ts";
-import {
-  Figures,
-  type Judgement,
-  judgeRun,
-  type MinuteOfSite,
-  Outages,
-  type Outcome,
-  type Sample,
-  type Site,
-  sumOf,
-} from "./figures.ts";
+import { drawClockStep, noticeMs, type Part } from "./clocks.ts";
+import { Figures, judgeRun, Outages, type Sample, type Site, StaleServing, sumOf } from "./figures.ts";
 import { type EnduranceSystem, observedRegions, startSystem } from "./system.ts";
 
 const sampleSeconds = 5;
@@ -32,30 +22,11 @@ export type Options = {
   kills: number | null;
 };
 
-/** A run, as it is written to result.json. */
-export type Result = {
-  seed: number;
-  seconds: number;
-  requestsPerSecond: number;
-  writerSeconds: number;
-  /** Load averages of a minute: before the run, and the mean of those during it, which the run itself causes a part of. */
-  load: { before: number; mean: number };
-  judgements: Judgement[];
-  /** The first failures, as sentences. */
-  failures: string[];
-  writerExitCodes: Record<string, number>;
-  /** "ok", or what SQLite's integrity check finds. */
-  database: string;
-  hasFullDisk: boolean;
-  /** Sentences: which clocks could not be moved, and why. */
-  unmovedClocks: string[];
-  events: PastEvent[];
-  minutes: MinuteOfSite[];
-  samples: Sample[];
-};
-
-/** Runs the system for as long as the options say. `report` is called with a line now and then. */
-export async function run(options: Options, report: (line: string) => void): Promise<Result> {
+/**
+ * Runs the system for as long as the options say, and gives what is written to result.json. `report` is called with a
+ * line now and then.
+ */
+export async function run(options: Options, report: (line: string) => void) {
   const before = loadavg()[0] ?? 0;
   const system = await startSystem(options);
   for (const signal of ["SIGINT", "SIGTERM"])
@@ -70,7 +41,7 @@ export async function run(options: Options, report: (line: string) => void): Pro
 async function endure(
   system: EnduranceSystem,
   { options, report, loadBefore }: { options: Options; report: (line: string) => void; loadBefore: number },
-): Promise<Result> {
+) {
   const { seed, seconds, requestsPerSecond, writerSeconds } = options;
   const random = new Random(seed);
   const [outages, figures, staleServing] = [new Outages(), new Figures(), new StaleServing()];
@@ -145,15 +116,19 @@ async function endure(
     seconds,
     requestsPerSecond,
     writerSeconds,
+    /** Load averages of a minute: before the run, and the mean of those during it, which the run itself causes a part of. */
     load: { before: loadBefore, mean: sumOf(loads) / loads.length },
     judgements: judgeRun({ samples, minutes, recoverySeconds, staleSeconds: staleServing.longestSeconds }),
+    /** The first ones, as sentences. */
     failures: [
       ...figures.failures,
       ...events.flatMap(({ failure, kind }) => (failure === null ? [] : [`${kind}: ${failure}`])),
     ],
     writerExitCodes: system.writer.exitCodes,
+    /** "ok", or what SQLite's integrity check finds. */
     database: system.checkDatabase(),
     hasFullDisk: system.disk !== null,
+    /** Sentences: which clocks could not be moved, and why. */
     unmovedClocks: system.unmoved.sentences,
     events,
     minutes,
@@ -225,9 +200,9 @@ function actionsOf({ system, outages, random }: Context): Actions {
     }
   };
   const moving = (part: Part) => async (note: Note) => {
-    const step = drawClockStep(random);
-    note(describeStep(step), step.heldSeconds);
-    const end = mayRefuse(part, step) ? outages.begin("origin", performance.now(), "refused") : null;
+    const step = drawClockStep(part, random);
+    note(step.description, step.heldSeconds);
+    const end = step.mayRefuse ? outages.begin("origin", performance.now(), "refused") : null;
     try {
       clocks?.[part].moveBy(step.seconds);
       await Bun.sleep(noticeMs);
@@ -279,7 +254,7 @@ function possibleEvents({ disk, unmoved }: EnduranceSystem): EventKind[] {
 type PlannedEvent<Kind extends string> = { second: number; kind: Kind };
 
 /** Without events, at the beginning and at the end. */
-export const quietSeconds = 120;
+const quietSeconds = 120;
 /** For what happens and the recovery from it. */
 const slotSeconds = 60;
 
@@ -298,28 +273,6 @@ export function planEvents<Kind extends string>(
   return events;
 }
 
-/** How long a site goes on serving generations that are not the newest any more. Times are of `performance.now()`. */
-export class StaleServing {
-  readonly #endedAt = new Map<number, number>();
-  #newest: number | null = null;
-  #longestMs = 0;
-
-  /** This is the newest generation of the database now. */
-  noteNewest(generation: number, at: number): void {
-    for (let past = this.#newest ?? generation; past < generation; past++) this.#endedAt.set(past, at);
-    this.#newest = generation;
-  }
-
-  /** This generation was served. */
-  noteServed(generation: number, at: number): void {
-    this.#longestMs = Math.max(this.#longestMs, at - (this.#endedAt.get(generation) ?? at));
-  }
-
-  get longestSeconds(): number {
-    return this.#longestMs / 1000;
-  }
-}
-
 const timeoutMs = 60_000; // as browsers wait, and longer than any answer takes that comes at all
 const verifiedShare = 20; // one answer of so many: a signature costs more than the rest
 const edgeShare = 0.7; // of the requests
@@ -331,7 +284,7 @@ type ClientOptions = {
   edgeFields: () => Promise<Record<string, string>>;
   random: Random;
   outages: Outages;
-  onOutcome: (outcome: Outcome) => void;
+  onOutcome: (outcome: Parameters<Figures["add"]>[0]) => void;
   /** Called with the generation of every whole list. */
   onList: (site: Site, generation: number) => void;
 };

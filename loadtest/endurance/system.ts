@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { appendFileSync, rmSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseKeyRing } from "@trendvault/contract/keys";
 import { EdgeSigner, edgeSignatureHeader } from "@trendvault/contract/request-signatures";
@@ -8,7 +8,7 @@ import { OriginProcess } from "@trendvault/kit/origin-process";
 import type { Random } from "@trendvault/kit/random";
 import { loadOrCreateKeys } from "../../tools/up/settings.ts";
 import { findUnmoved, makeClocks } from "./clocks.ts";
-import { commandOf, type Sample, takeSample, withDescendants } from "./figures.ts";
+import { type Sample, sumOf } from "./figures.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const diskMegabytes = 512;
@@ -99,6 +99,59 @@ export async function startSystem({
       clocks?.remove();
     },
   };
+}
+
+type Sources = { second: number; originPids: number[]; edgePids: number[]; databasePath: string };
+
+const kilobyte = 1024;
+const megabyte = kilobyte ** 2;
+
+/** Reads /proc, and the sizes of the database's files. */
+function takeSample({ second, originPids, edgePids, databasePath }: Sources): Sample {
+  return {
+    second,
+    originMegabytes: sumOf(originPids.map(residentMegabytes)),
+    edgeMegabytes: sumOf(edgePids.map(residentMegabytes)),
+    originHandles: sumOf(originPids.map(openHandles)),
+    edgeHandles: sumOf(edgePids.map(openHandles)),
+    databaseMegabytes: sizeOf(databasePath) / megabyte,
+    walMegabytes: sizeOf(`${databasePath}-wal`) / megabyte,
+  };
+}
+
+/** A process and all that it has started, and that they have. */
+function withDescendants(pid: number): number[] {
+  const children = readIfThere(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
+  return [pid, ...children.flatMap(withDescendants)];
+}
+
+function commandOf(pid: number): string {
+  return readIfThere(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
+}
+
+function residentMegabytes(pid: number): number {
+  const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(readIfThere(`/proc/${pid}/status`)) ?? [];
+  return Number(kilobytes) / kilobyte;
+}
+
+function openHandles(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return 0; // it has ended
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return ""; // the process has ended
+  }
 }
 
 /** The real origin, on ports that stay its own, which can be killed and come back as systemd would start it. */
