@@ -133,7 +133,7 @@ final class Application extends ConsoleApplication
 
     private function fail(Throwable $error): ExitCode
     {
-        $exitCode = ExitCode::of($error);
+        $exitCode = WriterException::exitCodeOf($error);
         if ($error instanceof WriterException || $error instanceof ExceptionInterface) {
             $sentence = $error instanceof ExceptionInterface ? self::sentence($error) : $error->getMessage();
             $this->log->error($sentence, ['event' => 'failed', 'exit_code' => $exitCode->value]);

@@ -39,6 +39,7 @@ const LAYERS = [
     ['Cli/Settings.php'],
     ['Database'],
     ['Time', 'WriterException.php', 'libraries.php'],
+    ['ExitCode.php'],
 ];
 /** They load others by a path that is known only when they run: the autoloaders. */
 const MAY_LOAD = ['main.php', 'libraries.php'];

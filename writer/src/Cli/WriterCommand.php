@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Cli;
 
+use Closure;
 use Override;
 use Psr\Clock\ClockInterface;
 use Psr\Log\LoggerInterface;
@@ -11,13 +12,23 @@ use SQLite3Exception;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
+use Throwable;
+use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
+use TrendVault\Writer\Database\Migrator;
+use TrendVault\Writer\Database\WriterLock;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\WriterException;
 
-/** A command with the settings read and the database's errors translated. */
+/**
+ * A command with the settings read and the database's errors translated. One that writes does so in a frame: the lock,
+ * the schema, a row in runs.
+ */
 abstract class WriterCommand extends Command
 {
+    /** How long a command that a person typed waits for the cron run of that minute, beside what that one may wait for a store. */
+    private const int LOCK_TIMEOUT_SECONDS = 10;
+
     /** @param array<string, string> $environment */
     final public function __construct(
         private readonly array $environment,
@@ -70,4 +81,129 @@ abstract class WriterCommand extends Command
 
     /** @throws WriterException|SQLite3Exception */
     abstract protected function handle(InputInterface $input, Context $context): ExitCode;
+
+    /**
+     * Runs what writes into the database as it is.
+     *
+     * @param Closure(Database, int): ExitCode $work gets the id of its row in runs
+     * @throws WriterException|SQLite3Exception
+     */
+    final protected function write(Context $context, Closure $work): ExitCode
+    {
+        return $this->underLock($context, self::lockSeconds($context), false, function (
+            Database $database,
+        ) use ($context, $work): ExitCode {
+            self::migrator($context, $database)->expectCurrent();
+            $context->settings->regionTable()->expectSeeded($database);
+
+            return $this->record($context, $database, $work);
+        });
+    }
+
+    /**
+     * As write(), but brings the schema up to date first.
+     *
+     * @param Closure(Database, int): ExitCode $work
+     * @param bool $mayCreate whether it makes a database where there is none
+     * @param ?int $lockSeconds how long to wait for another writer; null for as long as a cron run may take
+     * @throws WriterException|SQLite3Exception
+     */
+    final protected function migrateAndWrite(
+        Context $context,
+        Closure $work,
+        bool $mayCreate = false,
+        ?int $lockSeconds = null,
+    ): ExitCode {
+        if ($mayCreate) {
+            $context->settings->makeDefaultFolder();
+        }
+        $lockSeconds ??= self::lockSeconds($context);
+
+        return $this->underLock($context, $lockSeconds, $mayCreate, function (Database $database) use (
+            $context,
+            $work,
+        ): ExitCode {
+            foreach (self::migrator($context, $database)->migrate() as $version => $label) {
+                $context->log->info("Applied migration $label.", [
+                    'event' => 'migration_applied',
+                    'version' => $version,
+                ]);
+            }
+            $context->settings->regionTable()->seed($database);
+
+            return $this->record($context, $database, $work);
+        });
+    }
+
+    private static function lockSeconds(Context $context): int
+    {
+        $publishes = $context->settings->sourceText('PUBLISH_URL') !== null;
+
+        return self::LOCK_TIMEOUT_SECONDS +
+            ($publishes ? PublishSettings::mostSeconds($context->settings) : 0);
+    }
+
+    private static function migrator(Context $context, Database $database): Migrator
+    {
+        return Migrator::of($database, $context->settings->migrationsFolder(), $context->clock);
+    }
+
+    /** @param Closure(Database): ExitCode $work */
+    private function underLock(Context $context, int $lockSeconds, bool $mayCreate, Closure $work): ExitCode
+    {
+        $named = $context->settings->databasePath;
+        if (!is_dir(dirname($named))) {
+            throw DatabaseFailure::cannotOpen($named);
+        }
+        $path = WriterLock::resolve($named);
+        if (!$mayCreate && !Database::isThere($path)) {
+            throw DatabaseFailure::missing($named);
+        }
+        $lock = WriterLock::acquire($path, (string) $this->getName(), $lockSeconds);
+        try {
+            $database = Database::openForWriting($path, mayCreate: $mayCreate);
+            try {
+                return $work($database);
+            } finally {
+                $database->close();
+            }
+        } finally {
+            $lock->release();
+        }
+    }
+
+    /**
+     * Adds the row, and its end with the exit code. When the database itself fails, the row stays unfinished, as after a
+     * kill.
+     *
+     * @param Closure(Database, int): ExitCode $work
+     */
+    private function record(Context $context, Database $database, Closure $work): ExitCode
+    {
+        $database->run('INSERT INTO runs (command, started_at) VALUES (?, ?)', [
+            (string) $this->getName(),
+            $context->now(),
+        ]);
+        $run = $database->connection->lastInsertRowID();
+        $finish = static fn(ExitCode $exitCode, ?string $error): int => $database->run(
+            'UPDATE runs SET finished_at = ?, exit_code = ?, error = ? WHERE id = ?',
+            [$context->now(), $exitCode->value, $error, $run],
+        );
+        try {
+            $exitCode = $work($database, $run);
+            $finish($exitCode, null);
+
+            return $exitCode;
+        } catch (Throwable $error) {
+            $failure =
+                $error instanceof SQLite3Exception
+                    ? DatabaseFailure::from($error, $context->settings->databasePath)
+                    : $error;
+            try {
+                $finish(WriterException::exitCodeOf($failure), $failure->getMessage());
+            } catch (SQLite3Exception) {
+            }
+            throw $failure;
+        }
+    }
 }

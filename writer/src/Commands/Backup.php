@@ -32,7 +32,8 @@ final class Backup extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        return new WriteSession('backup', $context)->run(
+        return $this->write(
+            $context,
             static fn(Database $database): ExitCode => new BackupStep($context, $database)->run() ??
                 ExitCode::Ok,
         );

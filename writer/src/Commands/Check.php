@@ -12,7 +12,6 @@ use TrendVault\Writer\Cli\Settings;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\IntegrityCheck;
-use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\ExitCode;
 
 #[AsCommand('check', 'Reads the whole database and says whether it is damaged')]

@@ -12,7 +12,6 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\PublishSettings;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ranking\ClockBackwards;
 use TrendVault\Writer\Ranking\EmptyPublication;
@@ -36,7 +35,7 @@ final class Cron extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        $work = static function (Database $database, Run $run) use ($context): ExitCode {
+        $work = static function (Database $database, int $run) use ($context): ExitCode {
             $exitCode = new IngestStep($context, $database, $run)->run($context->settings->sources);
             $refusal = self::rank($context, $database);
             new PruneStep($context, $database)->run();
@@ -50,7 +49,7 @@ final class Cron extends WriterCommand
         };
 
         try {
-            return new WriteSession('cron', $context, lockTimeoutSeconds: 0)->migrateAndRun($work);
+            return $this->migrateAndWrite($context, $work, lockSeconds: 0);
         } finally {
             MetricsStep::run($context);
         }

@@ -12,13 +12,10 @@ use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\ExitCode;
-use TrendVault\Writer\Ingest\BatchStore;
+use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Ingest\Outcome;
-use TrendVault\Writer\Ingest\SourceClaims;
 use TrendVault\Writer\Ingest\SourceIngestion;
-use TrendVault\Writer\Ingest\SourceResult;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
@@ -85,7 +82,7 @@ final class Ingest extends WriterCommand
         }
         $allowLeaving = self::isGiven($input, 'allow-leaving');
 
-        return new WriteSession('ingest', $context)->run(static function (Database $database, Run $run) use (
+        return $this->write($context, static function (Database $database, int $run) use (
             $allowLeaving,
             $as,
             $context,
@@ -156,12 +153,12 @@ final readonly class IngestStep
 
     /**
      * @param ?string $as the entry of SOURCES whose lines they are; null for each source's own
-     * @param bool $allowLeaving see SourceClaims
+     * @param bool $allowLeaving see ObservationStore
      */
     public function __construct(
         private Context $context,
         private Database $database,
-        private Run $run,
+        private int $run,
         private ?string $as = null,
         private bool $allowLeaving = false,
     ) {}
@@ -174,28 +171,25 @@ final readonly class IngestStep
     public function run(array $names, int $shiftSeconds = 0): ExitCode
     {
         self::expectOneEdge($names);
-        $parser = new ObservationParser(
-            $this->context->settings->regions()->ownership(),
-            $this->context->now(),
-            $shiftSeconds,
-        );
-        $claims = new SourceClaims(
-            $this->database,
-            $this->run->startedAt,
-            array_map($this->identity(...), $this->context->settings->sources),
-            $this->allowLeaving,
-        );
+        $now = $this->context->now();
         $ingestion = new SourceIngestion(
-            new BatchStore($this->database, $this->run, $parser, $claims),
+            $this->database,
+            $this->run,
+            new ObservationParser($this->context->settings->regions()->ownership(), $now, $shiftSeconds),
+            new ObservationStore(
+                $this->database,
+                $now,
+                array_map($this->identity(...), $this->context->settings->sources),
+                $this->allowLeaving,
+            ),
             $this->context->settings->rejectedFolder(),
-            $this->run->id,
         );
         $exitCode = ExitCode::Ok;
         foreach (SourceKinds::inTurn($names) as $together) {
             foreach ($this->results($together, $ingestion) as $name => $failed) {
                 if ($failed !== null) {
                     $this->database->run(self::COUNT_FAILURE, [
-                        $this->run->id,
+                        $this->run,
                         mb_substr(SourceKinds::label($name), 0, self::MOST_LABEL_CHARACTERS),
                     ]);
                     $exitCode = $failed;
@@ -256,9 +250,9 @@ final readonly class IngestStep
             $identity,
         );
         $bar?->clear();
-        $this->logResult($result);
+        $this->logResult($source->name(), $result);
 
-        return $result->failure === null ? null : $this->logFailure($result->source, $result->failure);
+        return $result['failure'] === null ? null : $this->logFailure($source->name(), $result['failure']);
     }
 
     private function identity(string $name): string
@@ -266,56 +260,57 @@ final readonly class IngestStep
         return SourceKinds::identity($name, $this->context->settings->sources);
     }
 
-    private function logResult(SourceResult $result): void
+    /**
+     * @param array{
+     *   counts: array<string, int>, rejections: array<string, int>, left: int, report: ?string, seconds: float, ...
+     * } $result of SourceIngestion
+     */
+    private function logResult(string $source, array $result): void
     {
         $counts = [];
         foreach (Outcome::cases() as $outcome) {
-            $counts[$outcome->value] = $result->counts->of($outcome);
+            $counts[$outcome->value] = $result['counts'][$outcome->value] ?? 0;
         }
-        $counts['rejected'] = $result->counts->rejected();
+        $counts['rejected'] = array_sum($result['rejections']);
         if ($counts[Outcome::OtherRegion->value] === 0) {
             unset($counts[Outcome::OtherRegion->value]); // as with one writer, which has all regions
         }
         if ($counts[Outcome::Allowed->value] === 0) {
             unset($counts[Outcome::Allowed->value]);
         }
-        if ($result->counts->left > 0) {
-            $counts['left'] = $result->counts->left;
+        if ($result['left'] > 0) {
+            $counts['left'] = $result['left'];
         }
-        $this->context->log->info(self::sentence($result, $counts), [
-            'event' => 'ingested',
-            'source' => $result->source,
-            ...$counts,
-            'seconds' => round($result->seconds, 3),
-        ]);
-        if ($result->reportPath !== null) {
-            $this->context->log->warning(
-                "Lines of $result->source were rejected. The reasons are in $result->reportPath.",
-                [
-                    'event' => 'lines_rejected',
-                    'report' => $result->reportPath,
-                    'reasons' => $result->counts->rejections(),
-                ],
-            );
-        }
-    }
-
-    /** @param array<string, int> $counts by what became of the lines */
-    private static function sentence(SourceResult $result, array $counts): string
-    {
         $phrases = array_map(
             static fn(string $name, int $count): string => number_format($count) . " $name",
             array_keys($counts),
             $counts,
         );
-
-        return sprintf('%s: %s, in %.1f s.', $result->source, implode(', ', $phrases), $result->seconds);
+        $this->context->log->info(
+            sprintf('%s: %s, in %.1f s.', $source, implode(', ', $phrases), $result['seconds']),
+            [
+                'event' => 'ingested',
+                'source' => $source,
+                ...$counts,
+                'seconds' => round($result['seconds'], 3),
+            ],
+        );
+        if ($result['report'] !== null) {
+            $this->context->log->warning(
+                "Lines of $source were rejected. The reasons are in {$result['report']}.",
+                [
+                    'event' => 'lines_rejected',
+                    'report' => $result['report'],
+                    'reasons' => $result['rejections'],
+                ],
+            );
+        }
     }
 
     private function logFailure(string $source, WriterException $failure): ExitCode
     {
         $this->context->log->error($failure->getMessage(), ['event' => 'source_failed', 'source' => $source]);
 
-        return ExitCode::of($failure);
+        return WriterException::exitCodeOf($failure);
     }
 }

@@ -19,15 +19,17 @@ final class Migrate extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        return new WriteSession('migrate', $context)->migrateAndRun(static function () use (
+        return $this->migrateAndWrite(
             $context,
-        ): ExitCode {
-            $context->log->info("{$context->settings->databasePath} is up to date.", [
-                'event' => 'database_current',
-            ]);
+            static function () use ($context): ExitCode {
+                $context->log->info("{$context->settings->databasePath} is up to date.", [
+                    'event' => 'database_current',
+                ]);
 
-            return ExitCode::Ok;
-        }, mayCreate: true);
+                return ExitCode::Ok;
+            },
+            mayCreate: true,
+        );
     }
 }
 

@@ -14,7 +14,6 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Retention\Cutoff;
 use TrendVault\Writer\Retention\Pruning;
-use TrendVault\Writer\Retention\UnaskedSources;
 use TrendVault\Writer\Time\Rfc3339;
 
 #[
@@ -40,7 +39,7 @@ final class Prune extends WriterCommand
     {
         $trustsClock = self::isGiven($input, 'by-clock');
 
-        return new WriteSession('prune', $context)->run(static function (Database $database) use (
+        return $this->write($context, static function (Database $database) use (
             $context,
             $trustsClock,
         ): ExitCode {
@@ -61,23 +60,18 @@ final readonly class PruneStep
     {
         [$settings, $now] = [$this->context->settings, $this->context->now()];
         $cutoff = new Cutoff($this->database)->of($now, $settings->observationRetentionHours, $trustsClock);
-        $pruned = new Pruning($this->database)->prune($cutoff, $settings->generationRetentionSeconds);
-        new UnaskedSources($this->database, SourceKinds::forgetting())->forget($now);
+        $pruning = new Pruning($this->database);
+        $pruned = $pruning->prune($cutoff, $settings->generationRetentionSeconds);
+        $pruning->forgetUnasked(SourceKinds::forgetting(), $now);
         $this->warnOfOldObservations($now);
         $this->context->log->info(
             sprintf(
                 'Pruned %d generations, %s observations, %s videos.',
-                $pruned->generations,
-                number_format($pruned->observations),
-                number_format($pruned->videos),
+                $pruned['generations'],
+                number_format($pruned['observations']),
+                number_format($pruned['videos']),
             ),
-            [
-                'event' => 'pruned',
-                'generations' => $pruned->generations,
-                'observations' => $pruned->observations,
-                'videos' => $pruned->videos,
-                'wal_truncated' => $pruned->walTruncated,
-            ],
+            ['event' => 'pruned', ...$pruned],
         );
     }
 

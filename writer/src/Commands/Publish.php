@@ -41,7 +41,8 @@ final class Publish extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        return new WriteSession('publish', $context)->run(
+        return $this->write(
+            $context,
             static fn(Database $database): ExitCode => new PublishStep($context, $database)->run() ??
                 ExitCode::Ok,
         );

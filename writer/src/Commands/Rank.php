@@ -11,7 +11,6 @@ use Symfony\Component\Console\Input\InputOption;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ranking\ChannelLimit;
 use TrendVault\Writer\Ranking\ClockBackwards;
@@ -55,7 +54,7 @@ final class Rank extends WriterCommand
 
         $allowsEmpty = self::isGiven($input, 'allow-empty');
 
-        return new WriteSession('rank', $context)->run(static function (Database $database) use (
+        return $this->write($context, static function (Database $database) use (
             $allowsEmpty,
             $context,
             $at,
@@ -179,7 +178,7 @@ final readonly class RankStep
     /** A region that was not observed for OBSERVATION_RETENTION_HOURS loses its list by age: it must not keep the others from being published. */
     private function fullSince(int $now): int
     {
-        return Run::isClockSteady($this->database, $now)
+        return new Cutoff($this->database)->isClockSteady($now)
             ? Cutoff::byClock($now, $this->context->settings->observationRetentionHours)
             : 0;
     }

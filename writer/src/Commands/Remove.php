@@ -57,7 +57,7 @@ final class Remove extends WriterCommand
         $subject = RemovalSubject::read(self::argument($input, 'name'), self::isGiven($input, 'channel'));
         $reason = self::option($input, 'reason') ?? '';
 
-        return new WriteSession('remove', $context)->run(static function (Database $database) use (
+        return $this->write($context, static function (Database $database) use (
             $context,
             $reason,
             $subject,
@@ -93,7 +93,7 @@ final class Allow extends WriterCommand
     {
         $subject = RemovalSubject::read(self::argument($input, 'name'), self::isGiven($input, 'channel'));
 
-        return new WriteSession('allow', $context)->run(static function (Database $database) use (
+        return $this->write($context, static function (Database $database) use (
             $context,
             $subject,
         ): ExitCode {

@@ -10,7 +10,6 @@ use Symfony\Component\Console\Input\InputInterface;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ranking\RepairResult;
 use TrendVault\Writer\Ranking\VelocityRepair;
@@ -36,10 +35,10 @@ final class Repair extends WriterCommand
     #[Override]
     protected function handle(InputInterface $input, Context $context): ExitCode
     {
-        return new WriteSession('repair', $context)->run(static function (Database $database, Run $run) use (
+        return $this->write($context, static function (Database $database, int $run) use (
             $context,
         ): ExitCode {
-            $rejects = RejectStore::lines($context->settings->rejectedFolder(), "repair-$run->id");
+            $rejects = RejectStore::lines($context->settings->rejectedFolder(), "repair-$run");
             $result = new VelocityRepair($database)->repair(
                 $context->now(),
                 /** @param iterable<array<string, int|string|null>> $observations */

@@ -68,7 +68,8 @@ final class Restore extends WriterCommand
             $lock->release();
         }
 
-        return new WriteSession('restore', $context)->migrateAndRun(
+        return $this->migrateAndWrite(
+            $context,
             static fn(Database $database): ExitCode => self::publish($context, $database, $publishes),
         );
     }

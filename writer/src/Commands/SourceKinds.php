@@ -7,7 +7,7 @@ namespace TrendVault\Writer\Commands;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Demo\Demo;
-use TrendVault\Writer\Ingest\SourceClaims;
+use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Sources\Http\HttpFiles;
 use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\Sources\PeerTube\PeerTubeInstances;
@@ -107,7 +107,7 @@ final readonly class SourceKinds
         $place = explode(':', $name, 2)[1] ?? '';
 
         return match (self::kind($name)) {
-            null => in_array($name, $sources, true) ? self::path($name) : SourceClaims::BY_HAND,
+            null => in_array($name, $sources, true) ? self::path($name) : ObservationStore::BY_HAND,
             'spool' => 'spool:' . self::path($place),
             'http' => self::label($name) . '#' . substr(hash('sha256', $place), 0, 16),
             default => explode('#', $name, 2)[0],

@@ -15,7 +15,7 @@ use UnexpectedValueException;
 
 /**
  * One connection, and what the writer's queries need. Statements are prepared once.
- * Errors of SQLite pass through as SQLite3Exception; WriteSession and Application turn them into DatabaseFailure.
+ * Errors of SQLite pass through as SQLite3Exception; WriterCommand turns them into DatabaseFailure.
  */
 final class Database
 {

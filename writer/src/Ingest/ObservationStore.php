@@ -6,19 +6,31 @@ namespace TrendVault\Writer\Ingest;
 
 use SQLite3Stmt;
 use TrendVault\Writer\Database\Database;
+use TrendVault\Writer\Database\Removals;
 use TrendVault\Writer\Observations\Announcement;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\RejectionReason;
+use TrendVault\Writer\Observations\Removal;
 use TrendVault\Writer\Ranking\Velocity;
+use TrendVault\Writer\Sources\SourceFailure;
+use TrendVault\Writer\Time\SystemClock;
 
 /**
  * Stores one observation: its video when that is new or has changed, the history, the velocity. Or one announcement: the
- * video, and where the catalogue says that it may be listed.
+ * video, and where the catalogue says that it may be listed. Or a removal. From begin() on, they are one source's: each
+ * has its own regions of a video and its own removals, and one source describes a video (docs/decisions/0023).
  * A run does this once for each line, so it uses prepared statements directly; the caller holds the transaction.
  */
 final class ObservationStore
 {
+    /** The name of all that is given to `ingest` and not in SOURCES. */
+    public const string BY_HAND = 'by hand';
+    /** Others may describe the videos of a source that gave no line for so long. */
+    private const int SILENT_SECONDS = 48 * 3600;
+    /** This part of a source's catalogue may leave at once. */
+    private const int LEAVING_PART = 4;
+
     /** The parameter is a JSON array of region and video, as in "GB dQw4w9WgXcQ". */
     private const string FIND_VELOCITIES =
         'SELECT key.value AS key, y.description_hash, ' .
@@ -66,6 +78,21 @@ final class ObservationStore
     SQL;
     private const string LEAVE_CATALOGUE = 'DELETE FROM catalogue WHERE region = ? AND video_id = ? AND source = ?';
 
+    private const string SOURCES = 'SELECT id, name, heard_at FROM sources';
+    private const string HEAR = <<<'SQL'
+    INSERT INTO sources (name, heard_at, reading) VALUES (?, ?, 1)
+    ON CONFLICT DO UPDATE SET heard_at = excluded.heard_at, reading = reading + 1 RETURNING id, reading
+    SQL;
+    private const string COUNT = <<<'SQL'
+    SELECT count(*) AS known, total(is_named) AS named
+    FROM (SELECT max(reading = ?2) AS is_named FROM catalogue WHERE source = ?1 GROUP BY video_id)
+    SQL;
+    private const string RELEASE = <<<'SQL'
+    UPDATE videos SET described_by = NULL
+    WHERE described_by = ?1 AND id IN (SELECT video_id FROM catalogue WHERE source = ?1 AND reading <> ?2)
+    SQL;
+    private const string LEAVE = 'DELETE FROM catalogue WHERE source = ?1 AND reading <> ?2';
+
     private readonly SQLite3Stmt $addObservation;
     private readonly SQLite3Stmt $saveVelocity;
     private readonly SQLite3Stmt $saveCatalogue;
@@ -78,22 +105,53 @@ final class ObservationStore
     private array $videos = [];
     /** @var array<string, string> by id of that batch: regions with their sources, which are 0 and this one, such as DE3,GB3, */
     private array $regions = [];
-    private readonly SourceClaims $claims;
+    /** The id of the source that is read; 0 before a line of it was heard, and where sources are not told apart. */
+    private int $source = 0;
+    /** The number of the file or answer that is read. */
+    private int $reading = 0;
+    private ?string $name = null;
+    /** The number of the line that says that the catalogue is complete; null where none does. */
+    private ?int $completeAt = null;
+    /** @var array<int, array{id: int, name: string, heard_at: int}> by id */
+    private array $others = [];
+    /** @var array<int, bool> by id */
+    private array $mayDescribe = [];
 
     /**
      * @param int $now UTC seconds, stored as first_seen_at of a new video
-     * @param ?SourceClaims $claims of the source that is read; null where sources are not told apart
+     * @param list<string> $order names of sources: of two that describe a video, the first one counts
+     * @param bool $allowLeaving how much of a catalogue may leave at once: true for all
      */
     public function __construct(
         private readonly Database $database,
         private readonly int $now,
-        ?SourceClaims $claims = null,
+        private readonly array $order = [],
+        private readonly bool $allowLeaving = false,
     ) {
-        $this->claims = $claims ?? new SourceClaims($database, $now);
         $this->addObservation = $database->prepare(self::ADD_OBSERVATION);
         $this->saveVelocity = $database->prepare(self::SAVE_VELOCITY);
         $this->saveCatalogue = $database->prepare(self::SAVE_CATALOGUE);
         $this->announceAgain = $database->prepare(self::ANNOUNCE_AGAIN);
+    }
+
+    /** From now on all is about a file or an answer of this source. */
+    public function begin(string $name): void
+    {
+        [$this->name, $this->source, $this->reading, $this->completeAt] = [$name, 0, 0, null];
+    }
+
+    /** Is called before the first lines are stored: a source without lines is silent. */
+    public function hear(): void
+    {
+        if ($this->name === null || $this->source !== 0) {
+            return;
+        }
+        /** @var array{id: int, reading: int} $heard a row */
+        $heard = $this->database->row(self::HEAR, [$this->name, $this->now]);
+        ['id' => $this->source, 'reading' => $this->reading] = $heard;
+        /** @var list<array{id: int, name: string, heard_at: int}> $rows */
+        $rows = $this->database->rows(self::SOURCES);
+        [$this->others, $this->mayDescribe] = [array_column($rows, null, 'id'), []];
     }
 
     /**
@@ -135,7 +193,7 @@ final class ObservationStore
         if ($before !== null && $observation->observedAt <= $before->lastObservedAt) {
             return $this->addToHistory($observation);
         }
-        $descriptionHash = $observation->descriptionHash($this->claims->source());
+        $descriptionHash = $observation->descriptionHash($this->source);
         $publishedAt = null;
         if ($descriptionHash !== ($this->descriptionHashes[$key] ?? null)) {
             $description = $observation->description();
@@ -143,7 +201,7 @@ final class ObservationStore
             $known = $this->database->row(self::FIND_VIDEO, [$observation->videoId]);
             $video = $this->describe($observation->videoId, $description, $observation->unset, $known);
             $publishedAt = is_int($video['published_at']) ? $video['published_at'] : null;
-            if ($video['described_by'] !== $this->claims->describer() && self::saysAnything($observation)) {
+            if ($video['described_by'] !== $this->describer() && self::saysAnything($observation)) {
                 $descriptionHash = 0; // Another source describes it: as soon as that one is silent, this one does.
             }
         }
@@ -170,13 +228,13 @@ final class ObservationStore
         $ids = array_map(static fn(Announcement $one): string => $one->videoId, array_values($announcements));
         $statement = $this->database->prepare(self::FIND_ANNOUNCED);
         $statement->bindValue(1, json_encode($ids, JSON_THROW_ON_ERROR));
-        $statement->bindValue(2, $this->claims->source());
-        $this->saveCatalogue->bindValue(3, $this->claims->source());
+        $statement->bindValue(2, $this->source);
+        $this->saveCatalogue->bindValue(3, $this->source);
         $this->saveCatalogue->bindValue(4, $this->now);
-        $this->saveCatalogue->bindValue(5, $this->claims->reading());
-        $this->announceAgain->bindValue(2, $this->claims->source());
+        $this->saveCatalogue->bindValue(5, $this->reading);
+        $this->announceAgain->bindValue(2, $this->source);
         $this->announceAgain->bindValue(3, $this->now);
-        $this->announceAgain->bindValue(4, $this->claims->reading());
+        $this->announceAgain->bindValue(4, $this->reading);
         $result = Database::expect($statement->execute());
         while (($row = $result->fetchArray(SQLITE3_ASSOC)) !== false) {
             /** @var array{id: string, regions: ?string, ...<string, int|string|null>} $row */
@@ -209,7 +267,7 @@ final class ObservationStore
             );
         }
         sort($regions);
-        $end = $this->claims->source() . ',';
+        $end = "$this->source,";
         $this->regions[$id] = $regions === [] ? '' : implode($end, $regions) . $end;
         if ($this->regions[$id] === $before) {
             $this->announceAgain->bindValue(1, $id, SQLITE3_TEXT);
@@ -219,6 +277,69 @@ final class ObservationStore
         }
 
         return $regions === [] ? Outcome::OtherRegion : Outcome::Announced;
+    }
+
+    /** Takes down what a line of the source says, or takes that back: another's removal stays. */
+    public function remove(Removal $removal): Outcome
+    {
+        $removals = new Removals($this->database);
+        if ($removal->isTakenBack) {
+            return $removals->takeBack($removal->kind, $removal->name, $this->source)
+                ? Outcome::Allowed
+                : Outcome::Unchanged;
+        }
+        $removals->remove($removal->kind, $removal->name, $removal->reason, $this->now, $this->source);
+
+        return Outcome::Removed;
+    }
+
+    /** The file or answer said in this line that the lines before it name the whole catalogue. */
+    public function complete(int $line): void
+    {
+        $this->completeAt = $line;
+    }
+
+    /**
+     * Is called when it was read to its end: what the source named before, and not in a complete catalogue, leaves.
+     *
+     * @param int $rejected how many lines were rejected: what they named is not known
+     * @param int $last the number of the last line
+     * @return int how many videos left
+     * @throws SourceFailure
+     */
+    public function end(int $rejected, int $last): int
+    {
+        if ($this->completeAt === null) {
+            return 0;
+        }
+        if ($this->completeAt !== $last) {
+            throw SourceFailure::because(
+                "Nothing leaves the catalogue of $this->name: line $this->completeAt says that it is complete, and lines follow. Expected {\"complete\": true} on the last line.",
+            );
+        }
+        if ($rejected > 0) {
+            throw SourceFailure::because(
+                "Nothing leaves the catalogue of $this->name: $rejected lines of it were rejected.",
+            );
+        }
+        /** @var array{known: int, named: float} $count a row */
+        $count = $this->database->row(self::COUNT, [$this->source, $this->reading]);
+        [$known, $named] = [$count['known'], (int) $count['named']];
+        $leaving = $known - $named;
+        $most = $named === 0 ? 0 : max(1, intdiv($known, self::LEAVING_PART));
+        if ($leaving > $most && !$this->allowLeaving) {
+            throw SourceFailure::leaving(
+                "Nothing leaves the catalogue of $this->name: it names $named of $known videos, and at most a quarter may leave at once. If that is right, ingest it with --allow-leaving.",
+            );
+        }
+        if ($leaving > 0) {
+            $this->database->transaction(function (): void {
+                $this->database->run(self::RELEASE, [$this->source, $this->reading]);
+                $this->database->run(self::LEAVE, [$this->source, $this->reading]);
+            });
+        }
+
+        return $leaving;
     }
 
     /**
@@ -282,7 +403,7 @@ final class ObservationStore
      */
     private function describe(string $id, array $description, array $unset, ?array $known): array
     {
-        if ($known !== null && !$this->claims->mayDescribe($known['described_by'])) {
+        if ($known !== null && !$this->mayDescribe($known['described_by'])) {
             return $known;
         }
         $new = [];
@@ -299,7 +420,7 @@ final class ObservationStore
                 );
             }
         }
-        $new['described_by'] = $says ? $this->claims->describer() : $known['described_by'] ?? null;
+        $new['described_by'] = $says ? $this->describer() : $known['described_by'] ?? null;
         if ($new !== $known) {
             $this->database->run(self::SAVE_VIDEO, [...array_values($new), $id, $this->now]);
         }
@@ -308,6 +429,39 @@ final class ObservationStore
         }
 
         return $new;
+    }
+
+    /** What videos.described_by says of this source. */
+    private function describer(): ?int
+    {
+        return $this->source === 0 ? null : $this->source;
+    }
+
+    /** @param int|string|null $describedBy the source that described the video last */
+    private function mayDescribe(int|string|null $describedBy): bool
+    {
+        return $describedBy === null ||
+            $describedBy === $this->source ||
+            ($this->mayDescribe[(int) $describedBy] ??= $this->goesBefore((int) $describedBy));
+    }
+
+    /** Whether this source describes a video rather than another one does. */
+    private function goesBefore(int $other): bool
+    {
+        $row = $this->others[$other] ?? null;
+        $wasHeard =
+            $row !== null &&
+            $row['heard_at'] >= $this->now - self::SILENT_SECONDS &&
+            $row['heard_at'] <= $this->now + SystemClock::TOLERANCE_SECONDS;
+
+        return !$wasHeard || $this->place((string) $this->name) < $this->place($row['name']);
+    }
+
+    private function place(string $name): int
+    {
+        $place = $name === self::BY_HAND ? -1 : array_search($name, $this->order, true);
+
+        return $place === false ? PHP_INT_MAX : $place;
     }
 
     /**

@@ -5,12 +5,13 @@ declare(strict_types=1);
 namespace TrendVault\Writer\Retention;
 
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Run;
 
 /** Deletes what is older than the settings keep, in transactions of bounded size, then truncates the WAL. */
 final readonly class Pruning
 {
     private const int ROWS_PER_COMMIT = 10_000;
+    /** For so long a source counts as one that is asked. */
+    private const int ASKED_SECONDS = 7 * 86_400;
 
     /**
      * The age counts from the next generation: until then it was the newest, and its pages were handed out. It counts
@@ -72,8 +73,10 @@ final readonly class Pruning
     /**
      * @param ?int $cutoff UTC seconds, see Cutoff: what is older is deleted; null for nothing
      * @param int $generationRetentionSeconds for so long a generation stays after the next one was published
+     * @return array{generations: int, observations: int, videos: int, wal_truncated: bool} how many rows were deleted, and
+     *   whether the WAL could be truncated: a reader may prevent it
      */
-    public function prune(?int $cutoff, int $generationRetentionSeconds): PruneResult
+    public function prune(?int $cutoff, int $generationRetentionSeconds): array
     {
         $generations = $this->dropGenerations($generationRetentionSeconds);
         $observations = 0;
@@ -88,7 +91,29 @@ final readonly class Pruning
         }
         $videos = $this->deleteAll(self::VIDEOS, []);
 
-        return new PruneResult($generations, $observations, $videos, $this->database->truncateWal());
+        return [
+            'generations' => $generations,
+            'observations' => $observations,
+            'videos' => $videos,
+            'wal_truncated' => $this->database->truncateWal(),
+        ];
+    }
+
+    /**
+     * Deletes what is only kept to ask a source for less, once it is not asked any more: it may name people, and no next
+     * answer takes its place. With it go the days of quotas that are long over. A clock that jumps costs no more than that
+     * everything is asked for anew.
+     *
+     * @param list<string> $statements of the kinds of sources, see SourceKind::FORGET
+     * @param int $now UTC seconds
+     */
+    public function forgetUnasked(array $statements, int $now): void
+    {
+        $this->database->transaction(function () use ($statements, $now): void {
+            foreach (['DELETE FROM source_schedules WHERE asked_at < ?', ...$statements] as $statement) {
+                $this->database->run($statement, [$now - self::ASKED_SECONDS]);
+            }
+        });
     }
 
     /** One transaction each: a reader sees all of a generation or none of it. */
@@ -129,17 +154,6 @@ final readonly class Pruning
     }
 }
 
-/** How many rows pruning deleted, and whether the WAL could be truncated: a reader may prevent it. */
-final readonly class PruneResult
-{
-    public function __construct(
-        public int $generations,
-        public int $observations,
-        public int $videos,
-        public bool $walTruncated,
-    ) {}
-}
-
 /**
  * The time before which observations are deleted. docs/decisions/0004-observations-by-time.md says why there are
  * two: a clock that jumps must not delete, and data that gets old must not stay because nothing new comes.
@@ -148,11 +162,12 @@ final readonly class Cutoff
 {
     private const int DAY_SECONDS = 86_400;
     private const string NEWEST = 'SELECT max(observed_at) FROM observations WHERE observed_at <= ?';
+    private const string RUN_BETWEEN = 'SELECT 1 FROM runs WHERE started_at BETWEEN ? AND ? ORDER BY id DESC LIMIT 1';
 
     public function __construct(private Database $database) {}
 
     /**
-     * The later one of byData() and byClock(); the clock counts while it is steady, see Run.
+     * The later one of byData() and byClock(); the clock counts while it is steady.
      *
      * @param int $now UTC seconds
      * @param bool $trustsClock when an operator says that the clock is right
@@ -160,9 +175,26 @@ final readonly class Cutoff
      */
     public function of(int $now, int $retentionHours, bool $trustsClock = false): ?int
     {
-        $isSteady = $trustsClock || Run::isClockSteady($this->database, $now);
+        $isSteady = $trustsClock || $this->isClockSteady($now);
 
         return max($this->byData($retentionHours), $isSteady ? self::byClock($now, $retentionHours) : null);
+    }
+
+    /**
+     * Whether the record of runs says that the clock is right, so that one run under a wrong clock deletes nothing: a run
+     * was recorded a day ago (one to two days). It was not right after a jump of more than two days, nor after an outage
+     * that was as long: both are over when the clock has run on for a day.
+     *
+     * @param int $now UTC seconds
+     */
+    public function isClockSteady(int $now): bool
+    {
+        $found = $this->database->value(self::RUN_BETWEEN, [
+            $now - 2 * self::DAY_SECONDS,
+            $now - self::DAY_SECONDS,
+        ]);
+
+        return $found !== null;
     }
 
     /** @return int UTC seconds */
@@ -187,31 +219,5 @@ final readonly class Cutoff
         }
 
         return $newest === null ? null : $cutoff;
-    }
-}
-
-/**
- * Deletes what is only kept to ask a source for less, once it is not asked any more: it may name people, and no next
- * answer takes its place. With it go the days of quotas that are long over. A clock that jumps costs no more than that
- * everything is asked for anew.
- */
-final readonly class UnaskedSources
-{
-    private const int KEPT_SECONDS = 7 * 86_400;
-
-    /** @param list<string> $statements of the kinds of sources, see SourceKind::FORGET */
-    public function __construct(private Database $database, private array $statements) {}
-
-    /** @param int $now UTC seconds */
-    public function forget(int $now): void
-    {
-        $this->database->transaction(function () use ($now): void {
-            foreach (
-                ['DELETE FROM source_schedules WHERE asked_at < ?', ...$this->statements]
-                as $statement
-            ) {
-                $this->database->run($statement, [$now - self::KEPT_SECONDS]);
-            }
-        });
     }
 }

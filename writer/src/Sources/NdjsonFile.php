@@ -6,15 +6,38 @@ namespace TrendVault\Writer\Sources;
 
 use Generator;
 use Override;
+use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\Observations\RejectionReason;
+use TrendVault\Writer\WriterException;
 
-/** A file of NDJSON, plain or gzip. */
+/**
+ * A file of NDJSON, plain or gzip (RFC 1952), whatever it is called; or a stream of it. Holds at most one chunk and one
+ * line of LONGEST_BYTES.
+ *
+ * SIGTERM and SIGINT while a claimed file is read end the run at the next chunk, so that the file can be given back. At all
+ * other times they end the process at once, which loses nothing. Without PHP's pcntl they always do.
+ */
 final class NdjsonFile extends Source
 {
+    public const int LONGEST_BYTES = 1024 * 1024;
+    /** GzipMember looks for it again at each member. */
+    private const string GZIP = "\x1f\x8b";
+    private const int CHUNK_BYTES = 256 * 1024;
+    private const int PACKED_CHUNK_BYTES = 4 * 1024;
+    /**
+     * Unpacking may make a piece a thousand times larger, and of a piece with damaged data PHP gives nothing. Such
+     * small pieces take no longer than large ones.
+     */
+    private const int PIECE_BYTES = 64;
+    private const string BYTE_ORDER_MARK = "\xEF\xBB\xBF";
+
     private const string ENDING = '/\.ndjson(\.gz)?$/D';
     /** Of st_mode, see inode(7). */
     private const int TYPE_BITS = 0o170000;
     private const int REGULAR_FILE = 0o100000;
     private const int DIGESTED_BYTES = 16 * 1024 * 1024;
+
+    private static bool $isStopping = false;
 
     /** @var ?resource while it is read */
     private mixed $stream = null;
@@ -22,7 +45,8 @@ final class NdjsonFile extends Source
     private ?int $bytesRead = null;
 
     /**
-     * @param ?int $timeoutSeconds what reading it may take; null for no limit
+     * @param string $path of the file, or what a message calls the stream
+     * @param ?int $timeoutSeconds what reading it and what is done with its lines may take together; null for no limit
      * @param ?resource $pipe is read instead of the file, once
      */
     public function __construct(
@@ -71,22 +95,82 @@ final class NdjsonFile extends Source
         return $this->pipe === null ? self::withoutEnding(basename($this->path)) : 'stdin';
     }
 
+    /**
+     * Empty lines are counted, not given.
+     *
+     * @throws SourceFailure also when gzip data is damaged or truncated
+     * @throws WriterException when a signal stops the run
+     */
     #[Override]
     public function lines(): iterable
     {
         if ($this->pipe !== null) {
-            yield from LineReader::of($this->pipe, $this->path);
+            yield from $this->linesFrom($this->pipe);
 
             return;
         }
         $this->stream = $this->open();
         try {
-            yield from LineReader::of($this->stream, $this->path, $this->timeoutSeconds);
+            yield from $this->linesFrom($this->stream);
             $this->bytesRead = ftell($this->stream) ?: null;
         } finally {
             fclose($this->stream);
             $this->stream = null;
         }
+    }
+
+    /**
+     * The lines of chunks, without the empty ones. In place of a line that is too long to hold in memory, or was cut off, come its
+     * bytes in pieces, the last one with the reason why it is rejected.
+     *
+     * @param iterable<string> $chunks
+     * @return Generator<int, string|array{string, ?RejectionReason}>
+     * @throws SourceFailure as the chunks do, after what came before
+     */
+    public static function linesOf(iterable $chunks): Generator
+    {
+        [$number, $rest, $overlong] = [1, '', false];
+        $chunks = self::withoutMark($chunks);
+        try {
+            foreach ($chunks as $chunk) {
+                $lines = explode("\n", $rest . $chunk);
+                $rest = array_pop($lines);
+                if ($overlong && $lines !== []) {
+                    yield $number++ => [array_shift($lines) . "\n", RejectionReason::TooLong];
+                    $overlong = false;
+                }
+                foreach ($lines as $line) {
+                    if (strlen($line) > self::LONGEST_BYTES) {
+                        yield $number => ["$line\n", RejectionReason::TooLong];
+                    } elseif ($line !== '' && $line !== "\r") {
+                        yield $number => $line;
+                    }
+                    $number++;
+                }
+                if ($overlong || strlen($rest) > self::LONGEST_BYTES) {
+                    yield $number => [$rest, null];
+                    [$rest, $overlong] = ['', true];
+                }
+            }
+        } catch (SourceFailure $failure) {
+            yield from self::unfinished($number, $rest, $overlong);
+            throw $failure;
+        }
+        yield from self::unfinished($number, $rest, $overlong);
+    }
+
+    public static function holdSignals(): void
+    {
+        self::handle(static function (): void {
+            self::$isStopping = true;
+        });
+    }
+
+    /** @throws WriterException when a signal came since holdSignals() */
+    public static function releaseSignals(): void
+    {
+        self::handle(null);
+        self::check();
     }
 
     /** The SHA-256 of its bytes in hexadecimal; null when it cannot be read, or not in its time: lines() says why. */
@@ -99,7 +183,7 @@ final class NdjsonFile extends Source
         }
         [$hash, $started] = [hash_init('sha256'), hrtime(true)];
         do {
-            LineReader::check();
+            self::check();
             $bytes = hash_update_stream($hash, $stream, self::DIGESTED_BYTES);
             $isLate =
                 $this->timeoutSeconds !== null &&
@@ -160,5 +244,158 @@ final class NdjsonFile extends Source
         $stat = fstat($stream);
 
         return $stat === false ? 0 : $stat[$name];
+    }
+
+    /**
+     * A UTF-8 byte order mark is no part of the first line (RFC 8259, section 8.1).
+     *
+     * @param iterable<string> $chunks
+     * @return Generator<string>
+     */
+    private static function withoutMark(iterable $chunks): Generator
+    {
+        $head = '';
+        foreach ($chunks as $chunk) {
+            $head = $head === null ? null : $head . $chunk;
+            if ($head === null) {
+                yield $chunk;
+            } elseif (strlen($head) >= strlen(self::BYTE_ORDER_MARK)) {
+                yield str_starts_with($head, self::BYTE_ORDER_MARK)
+                    ? substr($head, strlen(self::BYTE_ORDER_MARK))
+                    : $head;
+                $head = null;
+            }
+        }
+        yield $head ?? '';
+    }
+
+    /**
+     * What follows the last line end: a whole line whose end was forgotten, or the start of one.
+     *
+     * @return Generator<int, string|array{string, ?RejectionReason}>
+     */
+    private static function unfinished(int $number, string $rest, bool $overlong): Generator
+    {
+        if ($overlong) {
+            yield $number => ["$rest\n", RejectionReason::TooLong];
+        } elseif ($rest !== '') {
+            yield $number => json_validate($rest) ? $rest : ["$rest\n", RejectionReason::CutOff];
+        }
+    }
+
+    /**
+     * @param resource $stream
+     * @return Generator<int, string|array{string, ?RejectionReason}>
+     */
+    private function linesFrom(mixed $stream): Generator
+    {
+        return self::linesOf($this->chunks($stream));
+    }
+
+    /**
+     * @param resource $stream
+     * @return Generator<string> of bounded size, whatever the stream has
+     */
+    private function chunks(mixed $stream): Generator
+    {
+        $started = hrtime(true);
+        foreach (self::bytes($stream, $this->path) as $chunk) {
+            self::check();
+            if (
+                $this->timeoutSeconds !== null &&
+                hrtime(true) - $started > $this->timeoutSeconds * 1_000_000_000
+            ) {
+                throw SourceFailure::tooSlow($this->path, $this->timeoutSeconds);
+            }
+            yield $chunk;
+        }
+    }
+
+    /**
+     * @param resource $stream
+     * @return Generator<string>
+     */
+    private static function bytes(mixed $stream, string $name): Generator
+    {
+        $head = '';
+        while (strlen($head) < strlen(self::GZIP) && !feof($stream)) {
+            // a pipe may give a single byte
+            $head .= self::read($stream, self::PACKED_CHUNK_BYTES, $name);
+        }
+        if ($head === '') {
+            throw SourceFailure::empty($name);
+        }
+        if (str_starts_with($head, self::GZIP)) {
+            yield from self::unpacked($stream, $head, $name);
+
+            return;
+        }
+        for (
+            $chunk = $head;
+            $chunk !== '' || !feof($stream);
+            $chunk = self::read($stream, self::CHUNK_BYTES, $name)
+        ) {
+            yield $chunk;
+        }
+    }
+
+    /**
+     * gzip files may be several members one after the other.
+     *
+     * @param resource $stream
+     * @return Generator<string>
+     */
+    private static function unpacked(mixed $stream, string $chunk, string $name): Generator
+    {
+        $member = new GzipMember();
+        while ($chunk !== '' || !feof($stream)) {
+            foreach (str_split($chunk, self::PIECE_BYTES) as $piece) {
+                while ($piece !== '') {
+                    yield $member->unpack($piece) ?? throw SourceFailure::damagedGzip($name);
+                    $isIntact = $member->isIntact($piece);
+                    if ($isIntact === false) {
+                        throw SourceFailure::damagedGzip($name);
+                    }
+                    $member = $isIntact === true ? new GzipMember() : $member;
+                }
+            }
+            $chunk = self::read($stream, self::PACKED_CHUNK_BYTES, $name);
+        }
+        if ($member->isOpen()) {
+            throw SourceFailure::damagedGzip($name);
+        }
+    }
+
+    /**
+     * @param resource $stream
+     * @throws SourceFailure
+     */
+    private static function read(mixed $stream, int $bytes, string $name): string
+    {
+        $chunk = @fread($stream, $bytes);
+
+        return $chunk === false ? throw SourceFailure::broken($name) : $chunk;
+    }
+
+    /** @throws WriterException when a signal came */
+    private static function check(): void
+    {
+        if (self::$isStopping) {
+            self::$isStopping = false;
+            throw new WriterException(
+                'Stopped by a signal while a file was read: what was stored stays, and the next run reads the file again.',
+                ExitCode::Stopped,
+            );
+        }
+    }
+
+    private static function handle(?callable $handler): void
+    {
+        if (extension_loaded('pcntl')) {
+            pcntl_async_signals(true);
+            foreach ([SIGTERM, SIGINT] as $signal) {
+                pcntl_signal($signal, $handler ?? SIG_DFL);
+            }
+        }
     }
 }

@@ -7,8 +7,11 @@ namespace TrendVault\Writer\Sources;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\WriterException;
 
-class SourceFailure extends WriterException
+final class SourceFailure extends WriterException
 {
+    /** Whether the same lines could be taken: an operator may allow it. */
+    public bool $mayBeAllowed = false;
+
     public static function missing(string $path): self
     {
         return self::because(
@@ -118,8 +121,17 @@ class SourceFailure extends WriterException
         );
     }
 
-    public static function because(string $sentence): static
+    /** A complete catalogue has so few of its videos that they do not leave: its lines are stored. */
+    public static function leaving(string $sentence): self
     {
-        return new static($sentence, ExitCode::SourceFailed);
+        $failure = self::because($sentence);
+        $failure->mayBeAllowed = true;
+
+        return $failure;
+    }
+
+    public static function because(string $sentence): self
+    {
+        return new self($sentence, ExitCode::SourceFailed);
     }
 }

@@ -11,6 +11,7 @@ use RuntimeException;
 use SQLite3Exception;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\ExitCode;
+use TrendVault\Writer\WriterException;
 
 final class ExitCodesTest extends TestCase
 {
@@ -22,7 +23,7 @@ final class ExitCodesTest extends TestCase
     ): void {
         $failure = DatabaseFailure::from(new SQLite3Exception('why', $resultCode), '/no/such.db');
 
-        self::assertSame($expected, ExitCode::of($failure));
+        self::assertSame($expected, WriterException::exitCodeOf($failure));
     }
 
     /** @return iterable<string, array{int, ExitCode}> a result code of SQLite for each kind */
@@ -37,6 +38,6 @@ final class ExitCodesTest extends TestCase
     #[Test]
     public function an_exception_that_is_not_the_writers_own_is_a_bug(): void
     {
-        self::assertSame(ExitCode::Internal, ExitCode::of(new RuntimeException('a bug')));
+        self::assertSame(ExitCode::Internal, WriterException::exitCodeOf(new RuntimeException('a bug')));
     }
 }

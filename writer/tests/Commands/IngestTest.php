@@ -6,6 +6,7 @@ namespace TrendVault\Writer\Tests\Commands;
 
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
+use TrendVault\Writer\Application;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\Installation;
@@ -14,6 +15,8 @@ use TrendVault\Writer\Tests\Support\Process;
 
 final class IngestTest extends TestCase
 {
+    private const int MOST_CLASSES = 25;
+
     #[Test]
     public function bad_lines_are_rejected_with_number_and_reason_and_the_rest_is_stored(): void
     {
@@ -235,5 +238,35 @@ final class IngestTest extends TestCase
         fclose($producer);
         self::assertSame(ExitCode::Ok, $waiting->wait()->exitCode);
         self::assertSame(ExitCode::Ok, $installation->run(['cron'])->exitCode);
+    }
+
+    /** So that whoever follows a line from a file into the database has few of them to know. */
+    #[Test]
+    public function a_file_is_ingested_by_few_classes_of_the_writer(): void
+    {
+        $installation = Installation::migrated();
+        $file = $installation->folder->write('a.ndjson', NdjsonLine::of() . "\n");
+        $program = sprintf(
+            <<<'PHP'
+            register_shutdown_function(static function (): void {
+                foreach ([...get_declared_classes(), ...get_declared_interfaces()] as $class) {
+                    $path = (string) new ReflectionClass($class)->getFileName();
+                    echo str_starts_with($path, %1$s) ? str_replace("\0", ' ', $class) . "\n" : '';
+                }
+            });
+            require %1$s . '/main.php';
+            PHP
+            ,
+            var_export(dirname(__DIR__, 2) . '/src', true),
+        );
+        $result = new Process(
+            [PHP_BINARY, '-r', $program, 'ingest', $file],
+            ['DB_PATH' => $installation->database],
+        )->wait();
+        $classes = array_filter(explode("\n", $result->output));
+
+        self::assertSame(1, $installation->value('SELECT count(*) FROM observations'), $result->errors);
+        self::assertContains(Application::class, $classes);
+        self::assertLessThanOrEqual(self::MOST_CLASSES, count($classes), implode(', ', $classes));
     }
 }

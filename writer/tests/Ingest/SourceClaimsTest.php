@@ -11,14 +11,12 @@ use Random\Randomizer;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\RemovalKind;
 use TrendVault\Writer\Database\Removals;
-use TrendVault\Writer\Database\Run;
-use TrendVault\Writer\Ingest\BatchStore;
-use TrendVault\Writer\Ingest\SourceClaims;
+use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Ingest\SourceIngestion;
-use TrendVault\Writer\Ingest\SourceResult;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Sources\Source;
+use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
@@ -60,7 +58,7 @@ final class SourceClaimsTest extends TestCase
                 $name = $this->pick([
                     ...PlainCatalogue::ORDER,
                     'spool:/other',
-                    SourceClaims::BY_HAND,
+                    ObservationStore::BY_HAND,
                     'operator',
                 ]);
                 $lines = $name === 'operator' ? [] : $this->lines();
@@ -110,7 +108,7 @@ final class SourceClaimsTest extends TestCase
         self::assertSame('of a', $count('spool:/a', 'of a', 60));
         self::assertSame('of a', $count('spool:/b', 'of b', 60));
         self::assertSame('of a', $count('spool:/b', 'of b', 47 * 3600));
-        self::assertSame('by hand', $count(SourceClaims::BY_HAND, 'by hand', 60));
+        self::assertSame('by hand', $count(ObservationStore::BY_HAND, 'by hand', 60));
         self::assertSame('by hand', $count('spool:/b', 'of b', 48 * 3600));
         self::assertSame('of b', $count('spool:/b', 'of b', 1));
         self::assertSame('of b', $count('spool:/other', 'of another', 60));
@@ -140,27 +138,27 @@ final class SourceClaimsTest extends TestCase
         $this->ingest('spool:/b', [...$named(8), ['complete' => true]]);
         $this->ingest('spool:/a', $named(8));
 
-        self::assertSame(2, $this->ingest('spool:/a', [...$named(6), ['complete' => true]])->counts->left);
+        self::assertSame(2, $this->ingest('spool:/a', [...$named(6), ['complete' => true]])['left']);
         self::assertSame(6, $this->catalogueOf('spool:/a'));
         foreach ([[...$named(4), ['complete' => true]], [['complete' => true]]] as $half) {
             $refused = $this->ingest('spool:/a', $half);
-            self::assertStringContainsString('--allow-leaving', (string) $refused->failure?->getMessage());
+            self::assertStringContainsString('--allow-leaving', (string) $refused['failure']?->getMessage());
             self::assertSame(6, $this->catalogueOf('spool:/a'));
         }
         $rejected = $this->ingest('spool:/a', [...$named(5), ['id' => '../v6'], ['complete' => true]]);
         self::assertStringContainsString(
             '1 lines of it were rejected',
-            (string) $rejected->failure?->getMessage(),
+            (string) $rejected['failure']?->getMessage(),
         );
         $joined = $this->ingest('spool:/a', [...$named(5), ['complete' => true], ...$named(1)]);
         self::assertStringContainsString(
             'line 6 says that it is complete, and lines follow',
-            (string) $joined->failure?->getMessage(),
+            (string) $joined['failure']?->getMessage(),
         );
         $this->ingest('spool:/a', $named(1));
         self::assertSame(6, $this->catalogueOf('spool:/a'));
         $allowed = $this->ingest('spool:/a', [...$named(4), ['complete' => true]], allowLeaving: true);
-        self::assertSame([2, null], [$allowed->counts->left, $allowed->failure]);
+        self::assertSame([2, null], [$allowed['left'], $allowed['failure']]);
         self::assertSame([4, 8], [$this->catalogueOf('spool:/a'), $this->catalogueOf('spool:/b')]);
     }
 
@@ -338,15 +336,23 @@ final class SourceClaimsTest extends TestCase
         );
     }
 
-    /** @param list<array<string, mixed>> $lines */
-    private function ingest(string $name, array $lines, bool $allowLeaving = false): SourceResult
+    /**
+     * @param list<array<string, mixed>> $lines
+     * @return array{left: int, failure: ?SourceFailure, ...}
+     */
+    private function ingest(string $name, array $lines, bool $allowLeaving = false): array
     {
-        $run = Run::start($this->database, 'ingest', $this->clock);
+        $run = MigratedDatabase::beginRun($this->database);
         $parser = new ObservationParser(
             ['GB' => true, 'IE' => true, 'FR' => true, 'DE' => false],
             $this->clock->now,
         );
-        $claims = new SourceClaims($this->database, $this->clock->now, PlainCatalogue::ORDER, $allowLeaving);
+        $store = new ObservationStore(
+            $this->database,
+            $this->clock->now,
+            PlainCatalogue::ORDER,
+            $allowLeaving,
+        );
         $source = new class (array_map(json_encode(...), $lines)) extends Source {
             /** @param list<string> $lines */
             public function __construct(private readonly array $lines) {}
@@ -364,11 +370,11 @@ final class SourceClaimsTest extends TestCase
             }
         };
 
-        return new SourceIngestion(
-            new BatchStore($this->database, $run, $parser, $claims),
-            $this->folder->path,
-            $run->id,
-        )->ingest($source, static fn(): null => null, $name);
+        return new SourceIngestion($this->database, $run, $parser, $store, $this->folder->path)->ingest(
+            $source,
+            static fn(): null => null,
+            $name,
+        );
     }
 }
 
@@ -534,7 +540,7 @@ final class PlainCatalogue
     private function goesBefore(string $source, ?string $other, int $now): bool
     {
         $place = static fn(string $name): int => match ($name) {
-            SourceClaims::BY_HAND => 0,
+            ObservationStore::BY_HAND => 0,
             'spool:/a' => 1,
             'spool:/b' => 2,
             default => 3,

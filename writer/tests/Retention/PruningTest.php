@@ -10,7 +10,6 @@ use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Ranking\RankingPublisher;
 use TrendVault\Writer\Retention\Cutoff;
-use TrendVault\Writer\Retention\PruneResult;
 use TrendVault\Writer\Retention\Pruning;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
@@ -40,7 +39,7 @@ final class PruningTest extends TestCase
         ]);
         $pruned = $this->prune();
 
-        self::assertSame([2, 1], [$pruned->observations, $pruned->videos]);
+        self::assertSame([2, 1], [$pruned['observations'], $pruned['videos']]);
         self::assertSame(['stays'], array_column($this->database->rows('SELECT id FROM videos'), 'id'));
         self::assertSame(
             ['stays'],
@@ -61,10 +60,10 @@ final class PruningTest extends TestCase
         $ranking = new RankingPublisher($this->database);
         $ranking->publish(self::NOON);
 
-        self::assertSame(0, $this->prune()->videos);
+        self::assertSame(0, $this->prune()['videos']);
         $ranking->publish(self::NOON + 1);
         $ranking->publish(self::NOON + 2);
-        self::assertSame(1, $this->prune()->videos);
+        self::assertSame(1, $this->prune()['videos']);
     }
 
     #[Test]
@@ -76,7 +75,7 @@ final class PruningTest extends TestCase
             $ranking->publish(self::NOON + $generation);
         }
 
-        self::assertSame(3, $this->prune()->generations);
+        self::assertSame(3, $this->prune()['generations']);
         foreach (
             [
                 'SELECT id FROM generations',
@@ -156,7 +155,7 @@ final class PruningTest extends TestCase
             $this->recordRun($time);
         }
         $jumped = self::NOON + $days * self::DAY_SECONDS;
-        self::assertSame(0, $this->pruneAt($jumped)->observations);
+        self::assertSame(0, $this->pruneAt($jumped)['observations']);
 
         // Runs every minute under the wrong clock, which stamps what it reads.
         for ($minute = 0; $minute < 5; $minute++) {
@@ -164,7 +163,7 @@ final class PruningTest extends TestCase
             StoredObservations::in($this->database, [
                 StoredObservations::observation('of-day-0', observedAt: $jumped + 60 * $minute),
             ]);
-            self::assertLessThanOrEqual(1, $this->pruneAt($jumped + 60 * $minute)->observations);
+            self::assertLessThanOrEqual(1, $this->pruneAt($jumped + 60 * $minute)['observations']);
         }
         self::assertSame(
             self::KEEP_DAYS - 1,
@@ -177,10 +176,10 @@ final class PruningTest extends TestCase
     {
         StoredObservations::in($this->database, [StoredObservations::observation()]);
         $later = self::NOON + (self::KEEP_DAYS + 1) * self::DAY_SECONDS;
-        self::assertSame(0, $this->pruneAt($later)->observations);
+        self::assertSame(0, $this->pruneAt($later)['observations']);
 
         $this->recordRun($later - self::DAY_SECONDS);
-        self::assertSame(1, $this->pruneAt($later)->observations);
+        self::assertSame(1, $this->pruneAt($later)['observations']);
     }
 
     #[Test]
@@ -194,19 +193,20 @@ final class PruningTest extends TestCase
             ,
         );
 
-        self::assertSame(25_000, $this->prune()->observations);
+        self::assertSame(25_000, $this->prune()['observations']);
         self::assertSame(0, $this->database->value('SELECT count(*) FROM observations'));
     }
 
     /** Under a clock that runs on steadily. */
-    private function prune(): PruneResult
+    /** @return array{generations: int, observations: int, videos: int, wal_truncated: bool} */
+    private function prune(): array
     {
         $this->recordRun(self::NOON - 90_000);
 
         return $this->pruneAt(self::NOON);
     }
 
-    private function pruneAt(int $now): PruneResult
+    private function pruneAt(int $now): array
     {
         $cutoff = new Cutoff($this->database)->of($now, 24 * self::KEEP_DAYS);
 

@@ -8,7 +8,7 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Commands\SourceKinds;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Retention\UnaskedSources;
+use TrendVault\Writer\Retention\Pruning;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\FixedClock;
 use TrendVault\Writer\Tests\Support\MigratedDatabase;
@@ -47,7 +47,7 @@ final class UnaskedSourcesTest extends TestCase
                 array_push($asked, $region, "peertube:tube$number.example:8443", str_repeat("$number", 64));
             }
         }
-        new UnaskedSources($database, SourceKinds::forgetting())->forget(FixedClock::NOON);
+        new Pruning($database)->forgetUnasked(SourceKinds::forgetting(), FixedClock::NOON);
 
         foreach (self::NAMES as $table => $name) {
             $left = array_column(
@@ -66,7 +66,7 @@ final class UnaskedSourcesTest extends TestCase
         foreach ([self::KEPT_SECONDS, self::KEPT_SECONDS + 1] as $age) {
             $database->run("INSERT INTO youtube_quota VALUES (?, 'charts', 5)", [FixedClock::NOON - $age]);
         }
-        new UnaskedSources($database, SourceKinds::forgetting())->forget(FixedClock::NOON);
+        new Pruning($database)->forgetUnasked(SourceKinds::forgetting(), FixedClock::NOON);
 
         self::assertSame(
             FixedClock::NOON - self::KEPT_SECONDS,

@@ -11,8 +11,7 @@ use Random\Randomizer;
 use Symfony\Component\HttpClient\MockHttpClient;
 use Symfony\Component\HttpClient\Response\MockResponse;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Database\Run;
-use TrendVault\Writer\Ingest\BatchStore;
+use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Sources\Http\Downloader;
@@ -108,12 +107,12 @@ final class HostileAnswersTest extends TestCase
     /** @return int lines that were rejected */
     private function ingest(Source $source, string $folder): int
     {
-        $run = Run::start($this->database, 'cron', $this->clock);
+        $run = MigratedDatabase::beginRun($this->database);
         $parser = new ObservationParser(['DE' => true], $this->clock->now);
-        $store = new BatchStore($this->database, $run, $parser);
-        $result = new SourceIngestion($store, $folder, $run->id)->ingest($source, static fn(): null => null);
+        $store = new ObservationStore($this->database, $this->clock->now);
+        $ingestion = new SourceIngestion($this->database, $run, $parser, $store, $folder);
 
-        return $result->counts->rejected();
+        return array_sum($ingestion->ingest($source, static fn(): null => null)['rejections']);
     }
 
     private function source(string $kind, TemporaryFolder $folder): Source

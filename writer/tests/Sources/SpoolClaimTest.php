@@ -8,16 +8,15 @@ use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\Attributes\TestWith;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
-use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\ExitCode;
-use TrendVault\Writer\Ingest\BatchStore;
+use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\SpoolFile;
 use TrendVault\Writer\Sources\SpoolFolder;
 use TrendVault\Writer\Sources\TakenFiles;
-use TrendVault\Writer\Tests\Support\FixedClock;
+use TrendVault\Writer\Tests\Support\MigratedDatabase;
 
 /** What may happen to a file of a spool folder, and to the run, while the run reads it. */
 final class SpoolClaimTest extends SpoolTestCase
@@ -132,11 +131,12 @@ final class SpoolClaimTest extends SpoolTestCase
         $this->put('a.ndjson', self::lines('a', 10));
         copy($this->installation->database, "{$this->installation->folder->path}/backup");
         $database = Database::openForWriting($this->installation->database);
-        $run = Run::start($database, 'cron', new FixedClock(time()));
+        $run = MigratedDatabase::beginRun($database);
         $parser = new ObservationParser(['GB' => true], time());
         rename("{$this->installation->folder->path}/backup", $this->installation->database);
         try {
-            new SourceIngestion(new BatchStore($database, $run, $parser), 'nowhere', $run->id)->ingest(
+            $store = new ObservationStore($database, time());
+            new SourceIngestion($database, $run, $parser, $store, 'nowhere')->ingest(
                 $this->files(time())[0],
                 static fn(?float $share) => null,
             );

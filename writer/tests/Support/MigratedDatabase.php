@@ -21,4 +21,12 @@ final class MigratedDatabase
 
         return $database;
     }
+
+    /** @return int the id of a new row in runs */
+    public static function beginRun(Database $database): int
+    {
+        $database->run("INSERT INTO runs (command, started_at) VALUES ('cron', ?)", [FixedClock::NOON]);
+
+        return $database->connection->lastInsertRowID();
+    }
 }

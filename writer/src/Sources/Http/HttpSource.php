@@ -14,7 +14,6 @@ use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Sources\LineReader;
 use TrendVault\Writer\Sources\Loopback;
 use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\Sources\Pause;
@@ -67,7 +66,11 @@ final class HttpSource extends Source
 
             return;
         }
-        yield from LineReader::of($this->download->stream, $this->url->label(), $this->readingSeconds);
+        yield from new NdjsonFile(
+            $this->url->label(),
+            $this->readingSeconds,
+            $this->download->stream,
+        )->lines();
         $this->isRead = true;
     }
 

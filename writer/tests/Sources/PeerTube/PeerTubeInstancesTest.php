@@ -14,10 +14,9 @@ use Symfony\Component\HttpClient\MockHttpClient;
 use Symfony\Component\HttpClient\Response\MockResponse;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\Settings;
-use TrendVault\Writer\Database\Run;
 use TrendVault\Writer\Sources\PeerTube\PeerTubeInstances;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Ingest\BatchStore;
+use TrendVault\Writer\Ingest\ObservationStore;
 use TrendVault\Writer\Ingest\SourceIngestion;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Sources\SourceFailure;
@@ -102,12 +101,14 @@ final class PeerTubeInstancesTest extends TestCase
     private function runOnce(array $answers): array
     {
         $folder = new TemporaryFolder();
-        $run = Run::start($this->database, 'cron', $this->clock);
+        $run = MigratedDatabase::beginRun($this->database);
         $parser = new ObservationParser(['DE' => true], $this->clock->now);
         $ingestion = new SourceIngestion(
-            new BatchStore($this->database, $run, $parser),
+            $this->database,
+            $run,
+            $parser,
+            new ObservationStore($this->database, $this->clock->now),
             $folder->path,
-            $run->id,
         );
         $failed = [];
         $names = array_map(
@@ -116,8 +117,8 @@ final class PeerTubeInstancesTest extends TestCase
         );
         foreach ($this->instances($answers)->open($names) as $source) {
             $result = $ingestion->ingest($source, static fn(): null => null);
-            if ($result->failure !== null) {
-                $failed[] = substr($result->source, strlen('peertube-'));
+            if ($result['failure'] !== null) {
+                $failed[] = substr($source->name(), strlen('peertube-'));
             }
         }
 

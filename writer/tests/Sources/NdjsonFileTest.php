@@ -7,12 +7,12 @@ namespace TrendVault\Writer\Tests\Sources;
 use PHPUnit\Framework\Attributes\Test;
 use PHPUnit\Framework\TestCase;
 use TrendVault\Writer\Observations\RejectionReason;
-use TrendVault\Writer\Sources\LineReader;
+use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Tests\Support\Draws;
 use TrendVault\Writer\Tests\Support\TemporaryFolder;
 
-final class LineReaderTest extends TestCase
+final class NdjsonFileTest extends TestCase
 {
     #[Test]
     public function lines_are_the_same_wherever_the_chunks_are_cut(): void
@@ -21,7 +21,7 @@ final class LineReaderTest extends TestCase
         $expected = [1 => '{"a":1}', 3 => "{\"b\":\"ü\"}\r", 4 => '{"c":3}'];
 
         for ($size = 1; $size <= strlen($text); $size++) {
-            self::assertSame($expected, iterator_to_array(LineReader::lines(str_split($text, $size))));
+            self::assertSame($expected, iterator_to_array(NdjsonFile::linesOf(str_split($text, $size))));
         }
     }
 
@@ -31,7 +31,7 @@ final class LineReaderTest extends TestCase
         foreach ([1, 2, 3, 100] as $size) {
             self::assertSame(
                 [1 => '{"a":1}'],
-                iterator_to_array(LineReader::lines(str_split("\xEF\xBB\xBF{\"a\":1}\n", $size))),
+                iterator_to_array(NdjsonFile::linesOf(str_split("\xEF\xBB\xBF{\"a\":1}\n", $size))),
             );
         }
     }
@@ -39,9 +39,9 @@ final class LineReaderTest extends TestCase
     #[Test]
     public function a_line_that_is_too_long_comes_in_pieces_and_the_next_one_whole(): void
     {
-        $long = str_repeat('x', 3 * LineReader::LONGEST_BYTES);
+        $long = str_repeat('x', 3 * NdjsonFile::LONGEST_BYTES);
         $pieces = [];
-        foreach (LineReader::lines(str_split("1\n$long\n3\n", 100_000)) as $number => $line) {
+        foreach (NdjsonFile::linesOf(str_split("1\n$long\n3\n", 100_000)) as $number => $line) {
             $pieces[$number][] = $line;
         }
 
@@ -66,7 +66,7 @@ final class LineReaderTest extends TestCase
     #[Test]
     public function a_last_line_that_is_whole_needs_no_line_end_and_one_that_is_not_is_cut_off(): void
     {
-        $lines = iterator_to_array(LineReader::lines(["{}\n{\"a\": 1"]));
+        $lines = iterator_to_array(NdjsonFile::linesOf(["{}\n{\"a\": 1"]));
 
         self::assertSame('{}', $lines[1]);
         self::assertEquals(["{\"a\": 1\n", RejectionReason::CutOff], $lines[2]);
@@ -103,7 +103,7 @@ final class LineReaderTest extends TestCase
         $file = escapeshellarg($folder->write('packed', (string) gzencode("{}\n")));
         $pipe = popen("head -c 1 $file; sleep 0.1; tail -c +2 $file", 'r');
 
-        self::assertSame([1 => '{}'], iterator_to_array(LineReader::of($pipe, 'test')));
+        self::assertSame([1 => '{}'], iterator_to_array(new NdjsonFile('test', pipe: $pipe)->lines()));
         pclose($pipe);
     }
 
@@ -174,6 +174,6 @@ final class LineReaderTest extends TestCase
         fwrite($stream, $bytes);
         rewind($stream);
 
-        return LineReader::of($stream, 'test');
+        return new NdjsonFile('test', pipe: $stream)->lines();
     }
 }
