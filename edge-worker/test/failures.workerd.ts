@@ -1,23 +1,15 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { listLengths } from "@trendvault/contract/lists";
-import type { ViewMinutes } from "@trendvault/contract/openapi";
 import { Edge } from "@trendvault/kit/edge";
 import type { ClientResult } from "@trendvault/kit/fetch-many-worker";
-import { edgeKeys, signAgain, viewsKeys, type WholeResponse } from "@trendvault/kit/keys";
-import { freePort, newFolder, root } from "@trendvault/kit/machine";
-import { EdgeOrigin } from "@trendvault/kit/origin-process";
+import { signAgain, type WholeResponse } from "@trendvault/kit/keys";
+import { root } from "@trendvault/kit/machine";
 import { type Behaviour, longLifetimes, passOn, withLifetimes } from "@trendvault/kit/origin-proxy";
-import { Random } from "@trendvault/kit/random";
 import { unstable_readConfig as readConfig } from "wrangler";
-import { makeDatabase, type TestDatabase } from "./database.ts";
 import { edgeServes, startTestStack, type TestStack } from "./test-stack.ts";
-import { signPullAt } from "./view-messages.ts";
 
 // An outage of a day in seconds: fresh for 4 s, stale until 14 s, then stale-if-error until 24 s. A busy machine may
 // stop for seconds, and has to be seen in each.
@@ -25,7 +17,7 @@ const lifetimes = { maxAge: 4, staleWhileRevalidate: 10, staleIfError: 20 };
 const vars = { ORIGIN_BACKOFF_SECONDS: "0.5" };
 const phases = ["fresh", "stale-while-revalidate", "stale-if-error"];
 const requests = ["GB", "DE", "FR", "US"].map((country) => ({ target: "/api/trending", country }));
-const longestSeconds = 120; // far more than an outage or a recovery takes here
+const longestSeconds = 600; // only a fault takes so long, however busy the machine is
 
 describe("when the origin is killed", () => {
   let stack: TestStack;
@@ -47,7 +39,7 @@ describe("when the origin is killed", () => {
   /** Sends requests without a break until all are answered in a phase. Gives the phases seen, in order. */
   async function watchUntil(last: string, first: ClientResult[] = []): Promise<string[]> {
     const seen = new Set(first.map(phaseOf));
-    for (const end = Date.now() + longestSeconds * 1000; Date.now() < end; await sleep(5)) {
+    for (const end = Date.now() + longestSeconds * 1000; Date.now() < end; await sleep(50)) {
       const current = (await stack.edge.fetchMany(requests)).map(phaseOf);
       for (const phase of current) seen.add(phase);
       if (current.every((phase) => phase === last)) return [...seen];
@@ -532,137 +524,5 @@ describe("cache-busting", () => {
     while (refusal.status !== 429)
       refusal = await stack.edge.fetch(`/api/videos/more-${++allowed}`, { headers }); // a new minute
     assert.equal(refusal.headers.get("retry-after"), String(ratelimits[0]?.simple.period));
-  });
-});
-
-const random = new Random();
-const kills = 2;
-const messagesBetween = 60;
-
-/** The edge as edge-worker/dev starts it, which can be killed and started again with what it has stored. */
-class DevEdge {
-  readonly #state = newFolder("edge-state");
-  readonly #origin: string;
-  #process: ChildProcess | undefined;
-  url = "";
-
-  constructor(origin: string) {
-    this.#origin = origin;
-  }
-
-  async start(): Promise<void> {
-    const port = await freePort();
-    this.url = `http://127.0.0.1:${port}`;
-    const keys = { EDGE_KEYS: edgeKeys, VIEWS_KEYS: viewsKeys };
-    const env = { ...process.env, ...keys, CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "true" };
-    const command = [this.#origin, String(port), this.#state];
-    const stdio = process.env.TEST_VERBOSE ? "inherit" : "ignore";
-    this.#process = spawn(join(root, "edge-worker/dev"), command, { env, stdio, detached: true });
-    while (!(await this.#isReady())) await new Promise((resume) => setTimeout(resume, 100));
-  }
-
-  /** Ends wrangler and workerd at once, as a power failure of the process does. */
-  async kill(): Promise<void> {
-    const child = this.#process;
-    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    process.kill(-child.pid, "SIGKILL");
-    await once(child, "exit");
-  }
-
-  async remove(): Promise<void> {
-    await this.kill();
-    rmSync(this.#state, { recursive: true, force: true, maxRetries: 5 });
-  }
-
-  async #isReady(): Promise<boolean> {
-    assert.equal(this.#process?.exitCode ?? null, null, "the edge did not start");
-    return fetch(`${this.url}/api/regions`).then(
-      (response) => response.ok,
-      () => false,
-    );
-  }
-}
-
-describe("an edge that is killed", () => {
-  let database: TestDatabase;
-  let origin: EdgeOrigin;
-  let edge: DevEdge;
-  before(async () => {
-    database = makeDatabase();
-    origin = await EdgeOrigin.start(database.path);
-    edge = new DevEdge(origin.url);
-    await edge.start();
-  });
-  after(async () => {
-    await edge.remove();
-    await origin.kill();
-    database.remove();
-  });
-
-  /** Whether a message was acknowledged; null when the edge was killed before it answered. */
-  async function send(token: string, seen: number): Promise<boolean | null> {
-    const body = JSON.stringify({ token, seen, opened: [seen] });
-    return fetch(`${edge.url}/api/views`, { method: "POST", body }).then(
-      (response) => response.status === 204,
-      () => null,
-    );
-  }
-
-  async function pullViews(): Promise<{ messages: number; closed: number }> {
-    const target = "/api/views/minutes?shard=CZ-0&limit=10000";
-    const signed = { ...signPullAt(Math.floor(Date.now() / 1000), target) };
-    const response = await fetch(edge.url + target, { headers: signed });
-    assert.equal(response.status, 200, await response.clone().text());
-    const { looks, last_closed } = (await response.json()) as ViewMinutes;
-    const ranks = looks.flatMap((row) => row.ranks);
-    const messages = ranks.reduce((sum, [rank, , impressions]) => sum + (rank === 1 ? impressions : 0), 0);
-    return { messages, closed: last_closed };
-  }
-
-  /** Sends messages, and kills the edge at the first answer if it is to be killed. How many were acknowledged, and not. */
-  async function round(
-    token: string,
-    isKilled: boolean,
-  ): Promise<[acknowledged: number, unanswered: number]> {
-    const sent = Array.from({ length: messagesBetween }, () => send(token, 1 + random.below(24)));
-    if (isKilled) {
-      await Promise.race(sent); // the others are under way
-      await edge.kill();
-    }
-    const answers = await Promise.all(sent);
-    if (isKilled) await edge.start();
-    const acknowledged = answers.filter((answer) => answer === true).length;
-    return [acknowledged, answers.length - acknowledged];
-  }
-
-  async function readToken(): Promise<string> {
-    for (;;) {
-      const page = await fetch(`${edge.url}/api/trending?region=CZ`);
-      const { token } = (await page.json()) as { token?: string };
-      if (token !== undefined) return token;
-    }
-  }
-
-  /** Everything that was counted; it waits until the minute is over. */
-  async function pullMessages(): Promise<number> {
-    for (const last = Math.floor(Date.now() / 60_000); ; ) {
-      const { messages, closed } = await pullViews();
-      if (closed >= last) return messages;
-      await new Promise((resume) => setTimeout(resume, 500));
-    }
-  }
-
-  test(`has counted every message that it has acknowledged, once (TEST_SEED=${random.seed})`, async () => {
-    const token = await readToken();
-    let [acknowledged, unanswered] = [1, 0];
-    while (!(await send(token, 1))) unanswered++; // until the edge has read the list, on a busy machine
-    for (const isKilled of [false, ...Array<boolean>(kills).fill(true)]) {
-      const [answered, others] = await round(token, isKilled);
-      acknowledged += answered;
-      unanswered += others;
-    }
-    const messages = await pullMessages();
-    assert.ok(messages >= acknowledged, `${messages} of ${acknowledged} were counted`);
-    assert.ok(messages <= acknowledged + unanswered, `${messages} were counted, ${unanswered} unanswered`);
   });
 });
