@@ -236,14 +236,15 @@ function withoutDetail(body: string): object | null {
   return body === "" ? null : { ...JSON.parse(body), detail: "" };
 }
 
-// 5,000 requests a second for 24 s, as fast as it goes. The first list of each region is stale as soon as it is fetched;
-// the second one is fresh for longer than the test takes.
-const requests = 120_000;
+// As fast as it goes. The first list of each region is stale as soon as it is fetched; the second one is fresh for longer
+// than the test takes.
+const requests = 33_000;
 const rankedSecondsAgo = 3600;
 const dataCentres = 3;
-const places = Object.entries(europeByRegion).flatMap(([region, countries]) =>
-  countries.split(" ").map((country) => ({ country, region })),
-);
+const regions = Object.keys(europeByRegion).slice(0, 5);
+const places = Object.entries(europeByRegion)
+  .slice(0, 5)
+  .flatMap(([region, countries]) => countries.split(" ").map((country) => ({ country, region })));
 
 describe("a day in miniature, in three data centres", () => {
   let stack: TestStack;
@@ -260,7 +261,6 @@ describe("a day in miniature, in three data centres", () => {
   });
 
   test("brings the origin less than one request in a thousand: one a list, ranking and data centre", async (context) => {
-    const regions = Object.keys(europeByRegion);
     const cold = edges.flatMap((edge) => regions.map((region) => edge.runTraffic(oneFrom(region))));
     assert.ok((await Promise.all(cold)).every(({ wrong }) => wrong === 0));
     stack.database.publish();
@@ -497,16 +497,22 @@ const miss = ["cf.country", "headers.get(cf-connecting-ip)", "headers.get(if-non
 
 describe("of a request the edge reads", () => {
   let stack: TestStack;
+  let plain: Edge; // for lists: one that counts works on for 20 s after it has served one, which a recording waits for
   before(async () => {
     stack = await startTestStack(counting);
     stack.proxy.behaviour = withLifetimes(longLifetimes);
+    plain = await Edge.start(stack.proxy.url);
   });
-  after(() => stack.close());
+  after(async () => {
+    await plain.close();
+    await stack.close();
+  });
 
   type Options = Partial<Omit<RecordedRequest, "target">>;
   async function record(target: string, options: Options = {}): Promise<Recording> {
     const sent = { ...headers, ...options.headers };
-    const [recording] = await stack.edge.record([{ target, cf, ...options, headers: sent }]);
+    const edge = target.startsWith("/api/views") ? stack.edge : plain;
+    const [recording] = await edge.record([{ target, cf, ...options, headers: sent }]);
     assert.ok(recording);
     return recording;
   }

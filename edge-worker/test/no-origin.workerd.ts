@@ -183,11 +183,7 @@ describe("an edge without an origin", () => {
     const { next } = (await before.json()) as { next: string };
     database.publish();
     await publish(edge, renderBundle(database.path));
-    for (;;) {
-      const response = await edge.fetch(`/api/trending?region=FR&window=week&limit=50`);
-      if (((await response.json()) as { generation: number }).generation === 2) break;
-      await new Promise((resume) => setTimeout(resume, 200));
-    }
+    await servesCold(edge, { region: "FR", generation: 2 });
     const page = await edge.fetch(next);
     assert.equal(page.status, 200);
     assert.equal(((await page.json()) as { generation: number }).generation, 1);
@@ -258,6 +254,15 @@ async function publish(edge: Edge, prefix: string, database: TestDatabase): Prom
 
 async function waitFor(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resume) => setTimeout(resume, 200));
+}
+
+/** Asks for lists of another length each time: one that was served is fresh for two minutes. */
+async function servesCold(edge: Edge, list: { region: string; generation: number }): Promise<void> {
+  let limit = 0;
+  await waitFor(async () => {
+    const target = trendingUrl({ region: list.region, window: "week", limit: (limit++ % 50) + 1 });
+    return (await read<{ generation: number }>(edge, target)).generation === list.generation;
+  });
 }
 
 async function read<T>(edge: Edge, target: string): Promise<T> {
@@ -340,10 +345,7 @@ describe("an edge without an origin, over the stores of two writers", () => {
     const before = await (await edge.fetch(next)).text();
     german.publish();
     await publish(edge, "lists/de", german);
-    await waitFor(async () => {
-      const target = "/api/trending?region=FR&window=week&limit=50";
-      return (await read<{ generation: number }>(edge, target)).generation === 257;
-    });
+    await servesCold(edge, { region: "FR", generation: 257 });
     await waitFor(async () => {
       await edge.fetch("/api/trending?region=FR&category=None"); // what is refused needs a statement of now
       return (await read<RegionList>(edge, "/api/regions")).generation === 257;
