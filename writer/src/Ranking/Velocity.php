@@ -176,6 +176,10 @@ final readonly class CountLevel
     private const int FORGOTTEN_COUNTS = 12;
     private const int FORGOTTEN_SECONDS = 172_800;
     private const int PASSED_SECONDS = 21_600;
+    /** A source may add the views of so many hours at once. */
+    private const float LUMP_HOURS = 24.0;
+    /** A burst goes on at this part of its first pace at least. */
+    private const float GOES_ON = 0.125;
     /** The one that counts, and three others. */
     private const int MOST_LEVELS = 4;
     /** A count belongs to a level when it is this part of the way, or less, from there to the level that counts. */
@@ -237,7 +241,11 @@ final readonly class CountLevel
     {
         $levels = self::ofVelocity($velocity);
         foreach ($levels as $level) {
-            if ($level->jumpsFrom($levels[0]) && $now - $level->readAt >= self::DOUBT_SECONDS) {
+            if (
+                $levels[0]->missed === 1 &&
+                $level->jumpsFrom($levels[0]) &&
+                $now - $level->readAt >= self::DOUBT_SECONDS
+            ) {
                 return self::velocityOf(
                     [$levels[0]->gain($level->readAt, $level->read)],
                     $velocity,
@@ -269,17 +277,22 @@ final readonly class CountLevel
         $result = match (true) {
             // What came between was no jump and no correction.
             $chosen === 0 => [$main->next($at, $views), ...$settled],
-            $chosen !== null && $level->jumpsFrom($main) => [
+            $chosen !== null && $level->isBurst($main, $others, $at, $views) => [
                 $main->gain($level->readAt, min($level->read, $views))->gain($at, $views),
                 $counted,
                 ...$settled,
             ],
-            $level->jumpsFrom($main) && $at - $main->readAt >= self::DOUBT_SECONDS => [
+            $chosen === null && $level->jumpsFrom($main) && $main->hours($at) >= self::LONG_HOURS => [
                 $main->gain($at, $views),
                 $counted,
                 ...$settled,
             ],
             $chosen === null => [$main->missed(), ...$others, $level],
+            $level->jumpsFrom($main) && $at - $main->readAt < self::DOUBT_SECONDS => [
+                $main->missed(),
+                $level,
+                ...$others,
+            ],
             // A replica that lags has the same rate.
             $level->hasCounted || $level->isCloseTo($main->read) => [
                 $level->after($main, $at, $views),
@@ -489,6 +502,23 @@ final readonly class CountLevel
     public function jumpsFrom(self $main): bool
     {
         return $this->isNew && $this->read > $main->read;
+    }
+
+    /**
+     * Whether a jump was of new views: no more than a day brings, or more goes on to come; or the last one, which was not,
+     * has not fallen back.
+     *
+     * @param array<self> $others
+     */
+    public function isBurst(self $main, array $others, int $at, int $views): bool
+    {
+        $jump = $this->read - $main->read;
+        $pace = ($views - $this->read) / max(1, $at - $this->readAt);
+
+        return $this->jumpsFrom($main) &&
+            ($jump <= Velocity::likely($main->rate * self::LUMP_HOURS) ||
+                $pace >= (self::GOES_ON * $jump) / ($this->readAt - $main->readAt) ||
+                array_any($others, static fn(self $other): bool => $other->hasCounted));
     }
 
     public function isCloseTo(int $views): bool

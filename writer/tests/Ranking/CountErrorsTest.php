@@ -111,6 +111,35 @@ final class CountErrorsTest extends TestCase
         }
     }
 
+    #[Test]
+    public function two_sources_that_are_read_by_chance_are_no_burst(): void
+    {
+        $random = Draws::randomizer();
+        for ($case = 0; $case < Draws::count(60, 1500); $case++) {
+            [$at, $views] = [FixedClock::NOON - 1_000_000, (float) $random->getInt(1000, 1_000_000)];
+            $rate = $views * 10 ** $random->getFloat(-4, -1.5);
+            $published = $at - (int) ((3600 * $views) / $rate);
+            $factor = 10 ** $random->getFloat(-1, 2);
+            [$share, $seconds] = [$random->getFloat(0.05, 0.95), [60, 600, 3600][$random->getInt(0, 2)]];
+            $one = $other = $mixed = null;
+            for ($index = 0; $index < self::READINGS; $index++) {
+                [$first, $second] = [(int) $views, (int) ($factor * $views)];
+                $read = $index === 0 || $random->getFloat(0, 1) < $share ? $first : $second;
+                $one = self::observed($one, $at, $first, $published);
+                $other = self::observed($other, $at, $second, $published);
+                $mixed = self::observed($mixed, $at, $read, $published);
+                $clean = max(self::score($one, $published, $at), self::score($other, $published, $at));
+                self::assertLessThan(
+                    30 * $clean + 100, // what lies between the sources is up to 100,000 times as much
+                    self::score($mixed->at($at), $published, $at),
+                    "case $case, count $index: " . Draws::hint(),
+                );
+                $at += $seconds;
+                $views += ($rate * $seconds) / 3600;
+            }
+        }
+    }
+
     /** @return list<array{int, int, int}> times, views, and views an hour */
     private static function clean(Randomizer $random, string $kind): array
     {
