@@ -102,3 +102,14 @@ export const clockSkewSeconds = 60;
 export function isFromFuture(time: number, now: number): boolean {
   return time > now + clockSkewSeconds;
 }
+
+/** What counts of views may come from, as /api/about names it, and in words. facts.test.ts compares it with the writer's registry. */
+export const sourceKinds = {
+  ndjson: "the operator's own counts",
+  http: "the operator's own counts, from another server",
+  youtube: "YouTube's charts",
+  peertube: "PeerTube",
+  edge: "impressions and clicks in these lists",
+  demo: "made-up videos of a demonstration",
+} as const;
+export type SourceKind = keyof typeof sourceKinds;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { describeWindows, listLengths, windows } from "./lists.ts";
+import { describeWindows, listLengths, type SourceKind, sourceKinds, windows } from "./lists.ts";
 import { videoIdPattern } from "./paths.ts";
 import { problemKinds, problemType } from "./problem.ts";
 import { sparklineHours, type TrendingQuery } from "./queries.ts";
@@ -376,10 +376,6 @@ const Explanation = z
   .meta({ id: "Explanation" });
 export type Explanation = Widened<z.infer<typeof Explanation>>;
 
-/** What counts of views may come from, as /api/about names it. facts.test.ts compares it with the writer's registry. */
-export const sourceKinds = ["ndjson", "http", "youtube", "peertube", "edge", "demo"] as const;
-export type SourceKind = (typeof sourceKinds)[number];
-
 const About = z
   .strictObject({
     generation,
@@ -390,7 +386,7 @@ const About = z
     sources: z
       .array(
         z.strictObject({
-          kind: z.enum(sourceKinds),
+          kind: z.enum(Object.keys(sourceKinds) as SourceKind[]),
           host: z.string().nullable().meta({ description: "Null when it is no other host's" }),
         }),
       )

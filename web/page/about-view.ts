@@ -1,5 +1,6 @@
+import { type SourceKind, sourceKinds } from "@trendvault/contract/lists";
 import { paths } from "@trendvault/contract/paths";
-import type { About, SourceKind } from "@trendvault/contract/responses";
+import type { About } from "@trendvault/contract/responses";
 import { formatsOf } from "../client/src/view/locales/locale.ts";
 import { h, toHtml, type ViewElement } from "../client/src/view/nodes.ts";
 import type { Assets } from "./manifest.ts";
@@ -110,18 +111,9 @@ function facts(making: About): ViewElement {
 }
 
 function describeSources(sources: readonly { kind: SourceKind; host: string | null }[]): string {
-  const names = sources.map(({ kind, host }) => `${kinds[kind]}${host === null ? "" : ` (${host})`}`);
+  const names = sources.map(({ kind, host }) => `${sourceKinds[kind]}${host === null ? "" : ` (${host})`}`);
   return names.length === 0 ? "none" : names.join(", ");
 }
-
-const kinds: Record<SourceKind, string> = {
-  ndjson: "the operator's own counts",
-  http: "the operator's own counts, from another server",
-  youtube: "YouTube's charts",
-  peertube: "PeerTube",
-  edge: "impressions and clicks in these lists",
-  demo: "made-up videos of a demonstration",
-};
 
 function fact(name: string, value: string): ViewElement {
   return h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value));

@@ -21,7 +21,8 @@ require array_find($parsers, static fn(string $folder) => is_file("$folder/autol
  * grouped, by a qualified name, by a name of its own namespace, in a string that is a class of the writer.
  *
  * The layers go from top to bottom: a file imports its own entry and those of the layers below. Two entries of one
- * layer do not import each other. A folder covers what is in it, except what has an entry of its own.
+ * layer do not import each other. A folder covers what is in it, except what has an entry of its own. With `*` each of
+ * its folders is an entry.
  */
 const LAYERS = [
     ['main.php'],
@@ -31,7 +32,7 @@ const LAYERS = [
     ['Backtest', 'Explain', 'Retention', 'Simulation', 'Status'],
     ['Backup'],
     ['Ingest', 'Publication', 'Pull'],
-    ['Demo', 'Sources/Edge', 'Sources/PeerTube', 'Sources/YouTube'],
+    ['Demo', 'Sources/*'], // each of its folders
     ['Ranking'],
     ['Sources', 'Store'],
     ['Observations'],
@@ -59,7 +60,7 @@ function violations(): Generator
             $declaring += array_fill_keys(array_map(strtolower(...), $names->declared), $file); // names are in any case
         }
     }
-    foreach (array_diff(array_merge(...LAYERS), array_map(entryOf(...), array_keys($read))) as $entry) {
+    foreach (array_diff(array_merge(...layers()), array_map(entryOf(...), array_keys($read))) as $entry) {
         yield "$entry has an entry in tools/check/layers/writer.php, but there is no such file";
     }
     $graph = [];
@@ -101,6 +102,33 @@ function phpFiles(): array
         : throw new RuntimeException('git failed');
 }
 
+/** @return list<list<string>> LAYERS with the folders that `*` stands for */
+function layers(): array
+{
+    static $layers = array_map(
+        static fn(array $layer) => array_merge(...array_map(foldersOf(...), $layer)),
+        LAYERS,
+    );
+    return $layers;
+}
+
+/** @return list<string> */
+function foldersOf(string $entry): array
+{
+    if (!str_ends_with($entry, '/*')) {
+        return [$entry];
+    }
+    $pattern = '~^writer/src/(' . preg_quote(substr($entry, 0, -2)) . '/[^/]+)/~';
+    return array_values(
+        array_unique(
+            array_map(
+                static fn(string $path) => implode('/', array_slice(explode('/', $path), 2, 2)),
+                preg_grep($pattern, phpFiles()),
+            ),
+        ),
+    );
+}
+
 /** @return iterable<string> */
 function describeImport(string $file, string $target): iterable
 {
@@ -118,7 +146,7 @@ function describeImport(string $file, string $target): iterable
 function entryOf(string $file): ?string
 {
     $covering = array_filter(
-        array_merge(...LAYERS),
+        array_merge(...layers()),
         static fn(string $name) => $file === $name || str_starts_with($file, "$name/"),
     );
     usort($covering, static fn(string $left, string $right) => strlen($right) <=> strlen($left));
@@ -127,7 +155,7 @@ function entryOf(string $file): ?string
 
 function layerOf(string $entry): int
 {
-    return array_find_key(LAYERS, static fn(array $layer) => in_array($entry, $layer, true));
+    return array_find_key(layers(), static fn(array $layer) => in_array($entry, $layer, true));
 }
 
 /** @param array<string, string> $declaring files by class */
