@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Cli;
 
 use TrendVault\Writer\Publication\PointerReader;
 use TrendVault\Writer\Publication\SigningKeys;
-use TrendVault\Writer\Sources\Loopback;
+use TrendVault\Writer\Sources\Transfer;
 use TrendVault\Writer\Store\CheckedStore;
 use TrendVault\Writer\Store\Deadline;
 use TrendVault\Writer\Store\S3Client;
@@ -265,7 +265,7 @@ final readonly class StoreSettings
     {
         preg_match('~^(https?)://(\[[^]]+\]|[^:/]+)~i', $endpoint, $match);
 
-        return Loopback::allows($match[1], $match[2]);
+        return Transfer::isPrivate($match[1], $match[2]);
     }
 
     private static function required(?string $value, string $name, string $because): string

@@ -51,20 +51,20 @@ final readonly class CheckStep
         }
         $path = $this->context->settings->databasePath;
         $command = [PHP_BINARY, Settings::projectRoot() . '/writer/src/main.php', 'check', '--db', $path];
-        $found = $check->run($command, ExitCode::DatabaseUnavailable->value, $now);
-        $facts = ['event' => "database_$found->result", 'detail' => $found->detail];
-        match ($found->result) {
+        [$found, $detail] = $check->run($command, ExitCode::DatabaseUnavailable->value, $now);
+        $facts = ['event' => "database_$found", 'detail' => $detail];
+        match ($found) {
             'damaged' => $this->context->log->error(
-                "$path is damaged. Restore a backup, see docs/operations.md: $found->detail",
+                "$path is damaged. Restore a backup, see docs/operations.md: $detail",
                 $facts,
             ),
             'unfinished' => $this->context->log->warning(
-                "$path could not be checked: $found->detail. Run `writer check`.",
+                "$path could not be checked: $detail. Run `writer check`.",
                 $facts,
             ),
             default => null,
         };
 
-        return $found->result === 'damaged' ? ExitCode::DatabaseUnavailable : null;
+        return $found === 'damaged' ? ExitCode::DatabaseUnavailable : null;
     }
 }

@@ -11,7 +11,6 @@ use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Pull\Ceiling;
 use TrendVault\Writer\Pull\EdgePull;
 use TrendVault\Writer\Pull\PulledCounts;
-use TrendVault\Writer\Pull\PullResult;
 use TrendVault\Writer\Pull\Settlement;
 use TrendVault\Writer\Pull\ShardStore;
 use TrendVault\Writer\Sources\Edge\EdgeClient;
@@ -42,17 +41,17 @@ final readonly class PullStep
             $this->context->clock,
             $settings->timeoutSeconds,
         );
-        $result = new EdgePull(
+        [$pulled, $failures] = new EdgePull(
             new ViewCounters($client, $this->context->clock),
             new ShardStore($this->database, $this->context->settings->regions()),
             $this->context->clock,
         )->run();
-        $this->logPulled($name, $result, (hrtime(true) - $started) / 1e9);
+        $this->logPulled($name, $pulled, (hrtime(true) - $started) / 1e9);
         $this->settle($settings->ceilingFactor);
-        if ($result->failures === []) {
+        if ($failures === []) {
             return null;
         }
-        $this->context->log->error(implode(' ', $result->messages()), [
+        $this->context->log->error(implode(' ', $failures), [
             'event' => 'source_failed',
             'source' => $name,
         ]);
@@ -60,29 +59,31 @@ final readonly class PullStep
         return ExitCode::SourceFailed;
     }
 
-    private function logPulled(string $name, PullResult $result, float $seconds): void
+    /** @param array<string, PulledCounts> $pulled by shard */
+    private function logPulled(string $name, array $pulled, float $seconds): void
     {
-        $sum = $result->sum();
+        $sum = new PulledCounts();
+        array_map($sum->addAll(...), $pulled);
         $this->context->log->info(
             sprintf(
                 'Pulled %s impressions and %s clicks of %s lists from %d shards, in %.1f s.',
                 number_format($sum->impressions),
                 number_format($sum->clicks),
                 number_format($sum->lists),
-                count($result->pulled),
+                count($pulled),
                 $seconds,
             ),
             [
                 'event' => 'pulled',
                 'source' => $name,
-                'shards' => count($result->pulled),
+                'shards' => count($pulled),
                 'impressions' => $sum->impressions,
                 'clicks' => $sum->clicks,
                 'lists' => $sum->lists,
                 'seconds' => round($seconds, 3),
             ],
         );
-        foreach ($result->pulled as $shard => $counts) {
+        foreach ($pulled as $shard => $counts) {
             $this->warnOfLoss($shard, $counts);
         }
     }

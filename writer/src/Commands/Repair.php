@@ -11,7 +11,6 @@ use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Cli\WriterCommand;
 use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\ExitCode;
-use TrendVault\Writer\Ranking\RepairResult;
 use TrendVault\Writer\Ranking\VelocityRepair;
 use TrendVault\Writer\Sources\RejectStore;
 use TrendVault\Writer\Time\Rfc3339;
@@ -65,21 +64,15 @@ final class Repair extends WriterCommand
         $rejects->finish();
     }
 
-    private static function log(Context $context, RepairResult $result): void
+    /** @param array{future_observations: int, rebuilt_velocities: int, deleted_velocities: int} $result */
+    private static function log(Context $context, array $result): void
     {
         $context->log->info(
             sprintf(
                 'Repaired: %s observations of the future moved to rejected/, %s velocities rebuilt, %s deleted.',
-                number_format($result->futureObservations),
-                number_format($result->rebuiltVelocities),
-                number_format($result->deletedVelocities),
+                ...array_values(array_map(number_format(...), $result)),
             ),
-            [
-                'event' => 'repaired',
-                'future_observations' => $result->futureObservations,
-                'rebuilt_velocities' => $result->rebuiltVelocities,
-                'deleted_velocities' => $result->deletedVelocities,
-            ],
+            ['event' => 'repaired', ...$result],
         );
     }
 

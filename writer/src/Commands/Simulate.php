@@ -16,7 +16,6 @@ use TrendVault\Writer\Simulation\NaiveRanker;
 use TrendVault\Writer\Simulation\OurRanker;
 use TrendVault\Writer\Simulation\RateRanker;
 use TrendVault\Writer\Simulation\SimulationResult;
-use TrendVault\Writer\Simulation\UnknownWorld;
 use TrendVault\Writer\Simulation\World;
 use TrendVault\Writer\WriterException;
 
@@ -111,7 +110,9 @@ final class Simulate extends WriterCommand
     {
         $fields = $path === null ? [] : json_decode((string) @file_get_contents($path), true);
         if (!is_array($fields) || ($fields !== [] && array_is_list($fields))) {
-            throw UnknownWorld::file((string) $path);
+            throw WriterException::usage(
+                "Cannot simulate: $path is not a JSON object of the world's fields.",
+            );
         }
 
         /** @var array<string, mixed> $fields of a JSON object */

@@ -46,19 +46,20 @@ final readonly class IntegrityCheck
      *
      * @param list<string> $command
      * @param int $now UTC seconds
+     * @return array{'whole'|'damaged'|'unfinished', ?string} the result and its detail
      */
-    public function run(array $command, int $damagedExitCode, int $now): CheckResult
+    public function run(array $command, int $damagedExitCode, int $now): array
     {
         $started = hrtime(true);
         [$exitCode, $text] = self::execute($command);
         $seconds = (hrtime(true) - $started) / 1e9;
         $result = match ($exitCode) {
-            0 => new CheckResult('whole', null),
-            $damagedExitCode => new CheckResult('damaged', $text),
-            null => new CheckResult('unfinished', 'it took more than ' . self::TIMEOUT_SECONDS . ' seconds'),
-            default => new CheckResult('unfinished', "it ended with exit code $exitCode: $text"),
+            0 => ['whole', null],
+            $damagedExitCode => ['damaged', $text],
+            null => ['unfinished', 'it took more than ' . self::TIMEOUT_SECONDS . ' seconds'],
+            default => ['unfinished', "it ended with exit code $exitCode: $text"],
         };
-        $this->database->run(self::ADD, [$now, $seconds, $result->result, $result->detail]);
+        $this->database->run(self::ADD, [$now, $seconds, ...$result]);
         $this->database->run(self::DROP_OLD, [self::KEPT_CHECKS]);
 
         return $result;
@@ -96,11 +97,4 @@ final readonly class IntegrityCheck
 
         return [$status['running'] ? null : $status['exitcode'], trim((string) stream_get_contents($output))];
     }
-}
-
-/** What a check of the file found: a row of the table checks. */
-final readonly class CheckResult
-{
-    /** @param string $result whole, damaged or unfinished */
-    public function __construct(public string $result, public ?string $detail) {}
 }

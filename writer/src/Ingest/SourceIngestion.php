@@ -10,7 +10,6 @@ use TrendVault\Writer\Database\Database;
 use TrendVault\Writer\Database\DatabaseFailure;
 use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Observations\Announcement;
-use TrendVault\Writer\Observations\CatalogueEnd;
 use TrendVault\Writer\Observations\Observation;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
@@ -270,7 +269,7 @@ final class SourceIngestion
                 } elseif ($parsed === null) {
                     $this->count(Outcome::OtherRegion);
                     unset($this->lines[$index]);
-                } elseif ($parsed instanceof CatalogueEnd) {
+                } elseif ($parsed === true) {
                     $this->store->complete($this->numbers[$index]);
                     $this->count(Outcome::Announced);
                 } else {

@@ -22,9 +22,6 @@ final readonly class Announcement
     ) {}
 }
 
-/** Says that what its file or answer did not name has left the catalogue: `{"complete": true}`. */
-final readonly class CatalogueEnd {}
-
 /**
  * A line that takes a video or a channel down, instead of counting views:
  * `{"id": "dQw4w9WgXcQ", "removed": true, "reason": "…"}`, or `channel` in place of `id`. With false it takes that back.

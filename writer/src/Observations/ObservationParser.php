@@ -42,12 +42,13 @@ final readonly class ObservationParser
     public function __construct(private array $regions, private int $now, private int $shiftSeconds = 0) {}
 
     /**
-     * A view count; or what a video is and where it may be listed, without views; or a removal, or its end; or that a
-     * catalogue is complete. Null for a view count of a region of another writer, which reads the line in turn.
+     * A view count; or what a video is and where it may be listed, without views; or a removal, or its end. True for
+     * `{"complete": true}`: what the file or answer did not name has left the catalogue. Null for a view count of a region
+     * of another writer, which reads the line in turn.
      *
      * @throws RejectedLine
      */
-    public function parse(string $line): Observation|Announcement|Removal|CatalogueEnd|null
+    public function parse(string $line): Observation|Announcement|Removal|true|null
     {
         $fields = $this->decode($line);
         $isCounted = isset($fields['views']);
@@ -57,7 +58,7 @@ final readonly class ObservationParser
             isset($fields['regions']) && !$isCounted => $this->announcement($fields),
             $isCounted => $this->observation($fields),
             ($fields['removed'] ?? null) === false => self::removal($fields),
-            ($fields['complete'] ?? null) === true && !isset($fields['id']) => new CatalogueEnd(),
+            ($fields['complete'] ?? null) === true && !isset($fields['id']) => true,
             default => $this->observation($fields),
         };
     }

@@ -25,7 +25,11 @@ final class EdgePull
         private readonly ClockInterface $clock,
     ) {}
 
-    public function run(): PullResult
+    /**
+     * @return array{array<string, PulledCounts>, list<string>} what was pulled, by shard of those that answered; and why
+     *   others did not, each sentence once
+     */
+    public function run(): array
     {
         try {
             $this->shards->list($this->counters->shards(), $this->now());
@@ -44,7 +48,12 @@ final class EdgePull
             }
         }
 
-        return new PullResult($this->pulled, $this->failures);
+        $messages = array_map(
+            static fn(EdgeFailure $failure): string => $failure->getMessage(),
+            $this->failures,
+        );
+
+        return [$this->pulled, array_values(array_unique($messages))];
     }
 
     /** @return bool whether the shard answered */
@@ -76,33 +85,5 @@ final class EdgePull
     private function now(): int
     {
         return $this->clock->now()->getTimestamp();
-    }
-}
-
-/** What a run pulled, and what it could not. */
-final readonly class PullResult
-{
-    /**
-     * @param array<string, PulledCounts> $pulled by shard, of those that answered
-     * @param list<EdgeFailure> $failures
-     */
-    public function __construct(public array $pulled, public array $failures) {}
-
-    public function sum(): PulledCounts
-    {
-        $sum = new PulledCounts();
-        array_map($sum->addAll(...), $this->pulled);
-
-        return $sum;
-    }
-
-    /** @return list<string> each sentence once */
-    public function messages(): array
-    {
-        return array_values(
-            array_unique(
-                array_map(static fn(EdgeFailure $failure): string => $failure->getMessage(), $this->failures),
-            ),
-        );
     }
 }

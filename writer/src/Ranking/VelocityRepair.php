@@ -48,9 +48,11 @@ final class VelocityRepair
      * @param int $now UTC seconds
      * @param Closure(iterable<array<string, int|string|null>>): void $keep is given the observations before they are
      *   deleted; when it throws, nothing changes
+     * @return array{future_observations: int, rebuilt_velocities: int, deleted_velocities: int} what was done; a velocity is
+     *   that of a video in a region
      * @throws ClockBackwards when all observations are of the future
      */
-    public function repair(int $now, Closure $keep): RepairResult
+    public function repair(int $now, Closure $keep): array
     {
         $latest = $now + SystemClock::TOLERANCE_SECONDS;
         $oldest = $this->database->number('SELECT min(observed_at) FROM observations');
@@ -58,13 +60,17 @@ final class VelocityRepair
             throw ClockBackwards::beforeAllObservations($now, $oldest);
         }
 
-        return $this->database->transaction(function () use ($latest, $keep): RepairResult {
+        return $this->database->transaction(function () use ($latest, $keep): array {
             $removed = $this->takeOutFuture($latest, $keep);
             $this->findBroken($latest);
             $this->replay($latest);
             $rebuilt = $this->save();
 
-            return new RepairResult($removed, $rebuilt, count($this->velocities) - $rebuilt);
+            return [
+                'future_observations' => $removed,
+                'rebuilt_velocities' => $rebuilt,
+                'deleted_velocities' => count($this->velocities) - $rebuilt,
+            ];
         });
     }
 
@@ -171,14 +177,4 @@ final class VelocityRepair
 
         return count(array_filter($this->velocities));
     }
-}
-
-/** What a repair did. A velocity is that of a video in a region. */
-final readonly class RepairResult
-{
-    public function __construct(
-        public int $futureObservations,
-        public int $rebuiltVelocities,
-        public int $deletedVelocities,
-    ) {}
 }

@@ -6,7 +6,6 @@ namespace TrendVault\Writer\Simulation;
 
 use Random\Engine\Xoshiro256StarStar;
 use Random\Randomizer;
-use TrendVault\Writer\ExitCode;
 use TrendVault\Writer\Ranking\ClickCounts;
 use TrendVault\Writer\Ranking\Contender;
 use TrendVault\Writer\Ranking\CountedImpressions;
@@ -87,7 +86,17 @@ final readonly class World
                         is_float($value) ||
                         ($value === null && in_array($property, self::NULLABLE, true)));
             if (!$fits) {
-                throw UnknownWorld::field((string) $name, $known);
+                $names = array_map(
+                    static fn(string $one): string => strtolower(
+                        (string) preg_replace('/[A-Z]/', '_$0', $one),
+                    ),
+                    array_keys($known),
+                );
+                throw WriterException::usage(
+                    "Cannot simulate: the world's $name is not known or not of its type; expected numbers for " .
+                        implode(', ', $names) .
+                        ' (says_depth: true or false).',
+                );
             }
             $known[$property] = match (true) {
                 $value === null => null,
@@ -125,36 +134,6 @@ final readonly class World
     public function lookShare(int $rank): float
     {
         return $rank > $this->lastRank ? 0.0 : $rank ** -$this->steepness;
-    }
-}
-
-/** A world that cannot be simulated. */
-final class UnknownWorld extends WriterException
-{
-    /** @param array<string, mixed> $known */
-    public static function field(string $name, array $known): self
-    {
-        $names = array_map(
-            static fn(string $property): string => strtolower(
-                (string) preg_replace('/[A-Z]/', '_$0', $property),
-            ),
-            array_keys($known),
-        );
-
-        return new self(
-            "Cannot simulate: the world's $name is not known or not of its type; expected numbers for " .
-                implode(', ', $names) .
-                ' (says_depth: true or false).',
-            ExitCode::Usage,
-        );
-    }
-
-    public static function file(string $path): self
-    {
-        return new self(
-            "Cannot simulate: $path is not a JSON object of the world's fields.",
-            ExitCode::Usage,
-        );
     }
 }
 

@@ -55,6 +55,23 @@ abstract class PlatformSource extends Source
     }
 
     /**
+     * Text of a platform, made fit for a line: without the characters for which one would be rejected, and cut to so many.
+     * The video can do nothing for its title.
+     *
+     * @return ?string null for what is no text
+     */
+    public static function plainText(mixed $value, int $mostCharacters): ?string
+    {
+        return is_string($value)
+            ? mb_substr(
+                trim((string) preg_replace(ObservationParser::FORBIDDEN, ' ', $value)),
+                0,
+                $mostCharacters,
+            )
+            : null;
+    }
+
+    /**
      * Sends the requests of a run. A failure is noted, and what to ask after it is for the platform to say.
      *
      * @return iterable<int, string> numbers from 1 to lines
@@ -87,7 +104,7 @@ abstract class PlatformFailure extends Exception
     /** @param int $retryAfterSeconds how long the server asks us to wait; 0 when it does not */
     public function __construct(string $message, public readonly int $retryAfterSeconds = 0)
     {
-        parent::__construct((string) PlainText::of(mb_scrub($message), self::MOST_CHARACTERS));
+        parent::__construct((string) PlatformSource::plainText(mb_scrub($message), self::MOST_CHARACTERS));
     }
 
     /**
@@ -99,21 +116,5 @@ abstract class PlatformFailure extends Exception
     public function secondsToWait(int $intervalSeconds, int $now): int
     {
         return $this->retryAfterSeconds;
-    }
-}
-
-/** Text of a platform, made fit for a line: the video can do nothing for its title. */
-final readonly class PlainText
-{
-    /** Without the characters for which a line would be rejected, and cut to so many; null for what is no text. */
-    public static function of(mixed $value, int $mostCharacters): ?string
-    {
-        return is_string($value)
-            ? mb_substr(
-                trim((string) preg_replace(ObservationParser::FORBIDDEN, ' ', $value)),
-                0,
-                $mostCharacters,
-            )
-            : null;
     }
 }

@@ -11,6 +11,8 @@ final class SourceFailure extends WriterException
 {
     /** Whether the same lines could be taken: an operator may allow it. */
     public bool $mayBeAllowed = false;
+    /** For how long the source asks to be left alone. */
+    public int $pauseSeconds = 0;
 
     public static function missing(string $path): self
     {
@@ -126,6 +128,14 @@ final class SourceFailure extends WriterException
     {
         $failure = self::because($sentence);
         $failure->mayBeAllowed = true;
+
+        return $failure;
+    }
+
+    public static function pause(string $sentence, int $seconds): self
+    {
+        $failure = self::because($sentence);
+        $failure->pauseSeconds = $seconds;
 
         return $failure;
     }

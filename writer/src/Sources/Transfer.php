@@ -8,14 +8,22 @@ use Closure;
 use Symfony\Component\HttpClient\Exception\TransportException;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 
-/** Bounds of an answer that is held in memory, and why one did not come. */
+/** Where requests may go, bounds of an answer that is held in memory, and why one did not come. */
 final readonly class Transfer
 {
+    /** The hosts that are this machine. */
+    private const string LOOPBACK = '~^(localhost|127\.[0-9.]+|\[::1\])$~D';
     private const string GZIP = "\x1f\x8b";
     /** What RFC 9110 allows in one, with or without its quotation marks: what is sent back must be a header field. */
     private const string ENTITY_TAG = '/^[\x21-\x7e\x80-\xff]{1,200}$/D';
 
     private const int MOST_PAUSE_SECONDS = 86_400;
+
+    /** To other hosts than this machine, requests are never sent without TLS. */
+    public static function isPrivate(string $scheme, string $host): bool
+    {
+        return strtolower($scheme) === 'https' || preg_match(self::LOOPBACK, strtolower($host)) === 1;
+    }
 
     /**
      * For the client's option on_progress: ends an answer that is larger.
@@ -73,16 +81,5 @@ final readonly class Transfer
         $seconds = is_numeric($value) ? (float) $value : (float) strtotime($value) - time();
 
         return (int) ceil(max(0.0, min($seconds, self::MOST_PAUSE_SECONDS)));
-    }
-}
-
-/** The hosts that are this machine: to all others, requests are never sent without TLS. */
-final readonly class Loopback
-{
-    private const string HOSTS = '~^(localhost|127\.[0-9.]+|\[::1\])$~D';
-
-    public static function allows(string $scheme, string $host): bool
-    {
-        return strtolower($scheme) === 'https' || preg_match(self::HOSTS, strtolower($host)) === 1;
     }
 }

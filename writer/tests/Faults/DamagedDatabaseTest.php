@@ -53,10 +53,7 @@ final class DamagedDatabaseTest extends TestCase
         $check = new IntegrityCheck($database);
         $result = $check->run(['sh', '-c', 'echo no memory; exit 3'], 5, FixedClock::NOON);
 
-        self::assertSame(
-            ['unfinished', 'it ended with exit code 3: no memory'],
-            [$result->result, $result->detail],
-        );
+        self::assertSame(['unfinished', 'it ended with exit code 3: no memory'], $result);
         self::assertFalse($check->isDue(FixedClock::NOON + 86_399));
         self::assertTrue($check->isDue(FixedClock::NOON + 86_400));
         self::assertTrue($check->isDue(FixedClock::NOON - 1));

@@ -12,8 +12,8 @@ use TrendVault\Writer\Simulation\OurRanker;
 use TrendVault\Writer\Simulation\Ranker;
 use TrendVault\Writer\Simulation\SenderCells;
 use TrendVault\Writer\Simulation\SimulationResult;
-use TrendVault\Writer\Simulation\UnknownWorld;
 use TrendVault\Writer\Simulation\World;
+use TrendVault\Writer\WriterException;
 
 /** A short world of few videos; `writer simulate` runs the large ones. */
 final class ClosedLoopTest extends TestCase
@@ -102,7 +102,7 @@ final class ClosedLoopTest extends TestCase
     #[Test]
     public function a_field_that_no_world_has_is_answered_with_those_that_there_are(): void
     {
-        $this->expectException(UnknownWorld::class);
+        $this->expectException(WriterException::class);
         $this->expectExceptionMessageMatches('/steepnes is not known.*loads_per_hour.*steepness/');
         new World()->with(['steepnes' => 1.0]);
     }

@@ -6,7 +6,6 @@ declare(strict_types=1);
 
 use TrendVault\Writer\Database\RegionTable;
 use TrendVault\Writer\Observations\Announcement;
-use TrendVault\Writer\Observations\CatalogueEnd;
 use TrendVault\Writer\Observations\ObservationParser;
 use TrendVault\Writer\Observations\RejectedLine;
 use TrendVault\Writer\Observations\Removal;
@@ -22,7 +21,7 @@ while (($line = fgets(STDIN)) !== false) {
         echo match (true) {
         $parsed instanceof Removal => 'removal',
         $parsed instanceof Announcement => 'catalogue',
-        $parsed instanceof CatalogueEnd => 'complete',
+        $parsed === true => 'complete',
         default => 'observation',
     },
             "\n";

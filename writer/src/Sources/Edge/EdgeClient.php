@@ -11,7 +11,6 @@ use SensitiveParameter;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use TrendVault\Writer\Cli\Settings;
-use TrendVault\Writer\Sources\Loopback;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\Transfer;
 use TrendVault\Writer\WriterException;
@@ -228,7 +227,7 @@ final readonly class EdgeUrl
             );
         }
 
-        return Loopback::allows($match[1], $match[2])
+        return Transfer::isPrivate($match[1], $match[2])
             ? rtrim($url, '/')
             : throw SourceFailure::because(
                 "Cannot read $name: expected https. http is for this machine only: localhost, 127.0.0.1 and [::1].",

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources\Http;
 
-use Exception;
 use Override;
 use Psr\Clock\ClockInterface;
 use SensitiveParameter;
@@ -14,7 +13,6 @@ use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
 use TrendVault\Writer\Cli\Context;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Sources\Loopback;
 use TrendVault\Writer\Sources\NdjsonFile;
 use TrendVault\Writer\Sources\Pause;
 use TrendVault\Writer\Sources\Source;
@@ -27,7 +25,8 @@ use TrendVault\Writer\WriterException;
 /** A file of NDJSON on an HTTP server, plain or gzip: a data warehouse's export, an answer of a database, an object. */
 final class HttpSource extends Source
 {
-    private ?Download $download = null;
+    /** @var ?array{stream: resource, bytes: int, etag: ?string} */
+    private ?array $download = null;
     private bool $isRead = false;
     private bool $isUnchanged = false;
 
@@ -69,7 +68,7 @@ final class HttpSource extends Source
         yield from new NdjsonFile(
             $this->url->label(),
             $this->readingSeconds,
-            $this->download->stream,
+            $this->download['stream'],
         )->lines();
         $this->isRead = true;
     }
@@ -86,9 +85,9 @@ final class HttpSource extends Source
         if ($this->download === null) {
             return null;
         }
-        $position = ftell($this->download->stream);
+        $position = ftell($this->download['stream']);
 
-        return $position === false ? null : $position / max(1, $this->download->bytes);
+        return $position === false ? null : $position / max(1, $this->download['bytes']);
     }
 
     /** What was read to its end is not read again, whatever was rejected of it: the same lines would be again. */
@@ -96,18 +95,23 @@ final class HttpSource extends Source
     public function settle(bool $clean): void
     {
         if ($this->isRead) {
-            $this->versions->saveRead($this->url->url, $this->download?->etag, $this->now());
+            $this->versions->saveRead($this->url->url, $this->download['etag'] ?? null, $this->now());
         }
     }
 
-    /** @throws SourceFailure */
-    private function fetch(): ?Download
+    /**
+     * @return ?array{stream: resource, bytes: int, etag: ?string}
+     * @throws SourceFailure
+     */
+    private function fetch(): ?array
     {
         try {
             return $this->downloader->fetch($this->url, $this->versions->etag($this->url->url, $this->now()));
-        } catch (HttpPause $pause) {
-            $this->versions->savePause($this->url, $this->now() + $pause->seconds, $this->now());
-            throw SourceFailure::because($pause->getMessage());
+        } catch (SourceFailure $failure) {
+            if ($failure->pauseSeconds > 0) {
+                $this->versions->savePause($this->url, $this->now() + $failure->pauseSeconds, $this->now());
+            }
+            throw $failure;
         }
     }
 
@@ -135,11 +139,11 @@ final readonly class Downloader
     ) {}
 
     /**
-     * Null when the file is still the version of the entity tag.
-     *
-     * @throws HttpPause|SourceFailure
+     * @return ?array{stream: resource, bytes: int, etag: ?string} the stream at its beginning: the file has no name any more
+     *   and goes with it; no entity tag where the body may have been cut. Null when the file is still the version of $etag
+     * @throws SourceFailure
      */
-    public function fetch(HttpUrl $url, ?string $etag): ?Download
+    public function fetch(HttpUrl $url, ?string $etag): ?array
     {
         $response = null;
         try {
@@ -182,8 +186,11 @@ final readonly class Downloader
         ];
     }
 
-    /** @throws SourceFailure|TransportExceptionInterface */
-    private function receive(ResponseInterface $response, HttpUrl $url): Download
+    /**
+     * @return array{stream: resource, bytes: int, etag: ?string}
+     * @throws SourceFailure|TransportExceptionInterface
+     */
+    private function receive(ResponseInterface $response, HttpUrl $url): array
     {
         $headers = $response->getHeaders(false);
         $coding = strtolower($headers['content-encoding'][0] ?? 'identity');
@@ -210,11 +217,11 @@ final readonly class Downloader
         }
         rewind($stream);
 
-        return new Download(
-            $stream,
-            $bytes,
-            self::saysItsEnd($response, $headers) ? Transfer::entityTag($headers) : null,
-        );
+        return [
+            'stream' => $stream,
+            'bytes' => $bytes,
+            'etag' => self::saysItsEnd($response, $headers) ? Transfer::entityTag($headers) : null,
+        ];
     }
 
     /**
@@ -249,13 +256,16 @@ final readonly class Downloader
         return $stream;
     }
 
-    private static function refusal(ResponseInterface $response, HttpUrl $url): HttpPause|SourceFailure
+    private static function refusal(ResponseInterface $response, HttpUrl $url): SourceFailure
     {
         $status = $response->getStatusCode();
         $headers = $response->getHeaders(false);
         $seconds = Transfer::retryAfter($headers);
         if ($seconds > 0 && in_array($status, [429, 503], true)) {
-            return HttpPause::because($url, $status, $seconds);
+            return SourceFailure::pause(
+                "Cannot read {$url->label()}: the server answers $status, and asks for a pause of $seconds s. It is not asked before.",
+                $seconds,
+            );
         }
         $advice = match (true) {
             $status === 401 || $status === 403
@@ -266,32 +276,6 @@ final readonly class Downloader
         };
 
         return SourceFailure::because("Cannot read {$url->label()}: the server answers $status.$advice");
-    }
-}
-
-/** A body that was received whole. */
-final readonly class Download
-{
-    /**
-     * @param resource $stream at its beginning; the file has no name any more and goes with the stream
-     * @param ?string $etag the server's entity tag; null where the body may have been cut
-     */
-    public function __construct(public mixed $stream, public int $bytes, public ?string $etag) {}
-}
-
-/** A server that asks to be left alone for a while. HttpSource makes a SourceFailure of it. */
-final class HttpPause extends Exception
-{
-    public int $seconds = 0;
-
-    public static function because(HttpUrl $url, int $status, int $seconds): self
-    {
-        $pause = new self(
-            "Cannot read {$url->label()}: the server answers $status, and asks for a pause of $seconds s. It is not asked before.",
-        );
-        $pause->seconds = $seconds;
-
-        return $pause;
     }
 }
 
@@ -319,7 +303,7 @@ final readonly class HttpUrl
                     '. Write a comma as %2C.',
             );
         }
-        if (!Loopback::allows($match[1], $match[2])) {
+        if (!Transfer::isPrivate($match[1], $match[2])) {
             throw SourceFailure::because(
                 'Cannot read ' .
                     self::withoutSecrets($name) .

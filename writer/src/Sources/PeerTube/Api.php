@@ -7,7 +7,6 @@ namespace TrendVault\Writer\Sources\PeerTube;
 use Symfony\Contracts\HttpClient\Exception\TransportExceptionInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 use Symfony\Contracts\HttpClient\ResponseInterface;
-use TrendVault\Writer\Sources\Loopback;
 use TrendVault\Writer\Sources\PlatformFailure;
 use TrendVault\Writer\Sources\SourceFailure;
 use TrendVault\Writer\Sources\Transfer;
@@ -213,7 +212,7 @@ final readonly class InstanceUrl
                 "Cannot read $name: expected peertube: and the address of an instance without a path, and perhaps regions, for example peertube:https://tube.example or peertube:https://tube.example#DE+AT.",
             );
         }
-        if (!Loopback::allows($match[1], $match[2])) {
+        if (!Transfer::isPrivate($match[1], $match[2])) {
             throw SourceFailure::because(
                 "Cannot read $name: expected https. http is for this machine only: localhost, 127.0.0.1 and [::1].",
             );

@@ -8,7 +8,6 @@ use Generator;
 use Override;
 use Psr\Clock\ClockInterface;
 use TrendVault\Writer\Database\Database;
-use TrendVault\Writer\Sources\PlainText;
 use TrendVault\Writer\Sources\PlatformSource;
 use TrendVault\Writer\Sources\Schedule;
 use TrendVault\Writer\Sources\SourceFailure;
@@ -26,7 +25,7 @@ final class PeerTubeSource extends PlatformSource
     private const int MOST_FAILURES_IN_A_ROW = 2;
     private const int MOST_HOST_CHARACTERS = 100;
 
-    /** @var array<int, KnownPage> what this run received, by number of the page */
+    /** @var array<int, array{etag: ?string, item_count: int, videos: list<array<string, int|string>>}> what this run received, by number of the page */
     private array $received = [];
     /** With which the next run begins. */
     private int $next = 0;
@@ -65,8 +64,8 @@ final class PeerTubeSource extends PlatformSource
     {
         [$lineNumber, $videoCount, $known] = [0, 0, $this->known->next()];
         foreach ($this->pages($known < $this->mostPages ? $known : 0) as $page) {
-            $videoCount += count($page->videos);
-            foreach ($page->videos as $fields) {
+            $videoCount += count($page['videos']);
+            foreach ($page['videos'] as $fields) {
                 $language = $fields['language'] ?? null;
                 foreach ($this->rule->regions(is_string($language) ? $language : null) as $region) {
                     yield ++$lineNumber => $this->line($fields, $region);
@@ -92,7 +91,7 @@ final class PeerTubeSource extends PlatformSource
 
     /**
      * @param int $first number of the page to begin with
-     * @return Generator<KnownPage>
+     * @return Generator<array{etag: ?string, item_count: int, videos: list<array<string, int|string>>}>
      */
     private function pages(int $first): Generator
     {
@@ -118,10 +117,10 @@ final class PeerTubeSource extends PlatformSource
             $failuresInARow = 0;
             $this->noteAnswer();
             yield $page;
-            $ids = array_fill_keys(array_column($page->videos, 'id'), true);
+            $ids = array_fill_keys(array_column($page['videos'], 'id'), true);
             // One that gives the same videos again and again has no end.
             $isLast =
-                $page->itemCount < Api::VIDEOS_PER_PAGE ||
+                $page['item_count'] < Api::VIDEOS_PER_PAGE ||
                 ($ids !== [] && array_diff_key($ids, $seen) === []);
             $seen += $ids;
         }
@@ -142,18 +141,24 @@ final class PeerTubeSource extends PlatformSource
         return $isDown || $unasked >= $this->mostPages ? 0 : $unasked;
     }
 
-    /** @throws InstanceFailure */
-    private function page(int $number): KnownPage
+    /**
+     * @return array{etag: ?string, item_count: int, videos: list<array<string, int|string>>}
+     * @throws InstanceFailure
+     */
+    private function page(int $number): array
     {
         $known = $this->known->find($number);
         $seconds = max(self::LEAST_REQUEST_SECONDS, $this->time->shareSecondsLeft());
-        $page = $this->api->page($number, $known?->etag, $seconds);
+        $page = $this->api->page($number, $known['etag'] ?? null, $seconds);
 
         return $page->items === null && $known !== null ? $known : $this->read($page, $number);
     }
 
-    /** @throws InstanceFailure */
-    private function read(Page $page, int $number): KnownPage
+    /**
+     * @return array{etag: ?string, item_count: int, videos: list<array<string, int|string>>}
+     * @throws InstanceFailure
+     */
+    private function read(Page $page, int $number): array
     {
         $items = $page->items ?? [];
         $host = $this->instance->host;
@@ -161,7 +166,7 @@ final class PeerTubeSource extends PlatformSource
         if ($number === 0 && $own === [] && $items !== []) {
             throw InstanceFailure::refusal(
                 "$host lists no video of its own, only such of " .
-                    (PlainText::of(Video::host($items[0]), self::MOST_HOST_CHARACTERS) ?? 'nobody') .
+                    (self::plainText(Video::host($items[0]), self::MOST_HOST_CHARACTERS) ?? 'nobody') .
                     '. Name an instance by the address that its own videos have.',
             );
         }
@@ -171,7 +176,11 @@ final class PeerTubeSource extends PlatformSource
             array_values($own),
         );
 
-        return new KnownPage($page->etag, count($items), array_values(array_filter($videos)));
+        return [
+            'etag' => $page->etag,
+            'item_count' => count($items),
+            'videos' => array_values(array_filter($videos)),
+        ];
     }
 
     /**
@@ -287,7 +296,11 @@ final readonly class RegionRule
     }
 }
 
-/** What is known of an instance from earlier runs: its pages with their entity tags, and where the next run goes on. */
+/**
+ * What is known of an instance from earlier runs: its pages as they were received, and where the next run goes on. A page
+ * has its entity tag, null when the instance gave none; how many videos the instance listed; and fields of those that
+ * count here.
+ */
 final readonly class KnownPages
 {
     private const string FIND = 'SELECT etag, item_count, videos FROM peertube_pages WHERE host = ? AND page = ?';
@@ -311,19 +324,17 @@ final readonly class KnownPages
         return $this->database->number($sql, [$this->host]) ?? 0;
     }
 
-    /** Null when it is not known, or cannot be asked for by an entity tag. */
-    public function find(int $number): ?KnownPage
+    /** @return ?array{etag: ?string, item_count: int, videos: list<array<string, int|string>>} null when it is not known, or cannot be asked for by an entity tag */
+    public function find(int $number): ?array
     {
         /** @var ?array{etag: string, item_count: int, videos: string} $row */
         $row = $this->database->row(self::FIND, [$this->host, $number]);
 
-        return $row === null
-            ? null
-            : new KnownPage($row['etag'], $row['item_count'], self::unpacked($row['videos']));
+        return $row === null ? null : [...$row, 'videos' => self::unpacked($row['videos'])];
     }
 
     /**
-     * @param array<int, KnownPage> $pages by number
+     * @param array<int, array{etag: ?string, item_count: int, videos: list<array<string, int|string>>}> $pages by number
      * @param int $next with which the next run begins
      * @param ?int $count of all pages; null when that is not known
      */
@@ -343,9 +354,10 @@ final readonly class KnownPages
         });
     }
 
-    private function savePage(int $number, KnownPage $page): void
+    /** @param array{etag: ?string, item_count: int, videos: list<array<string, int|string>>} $page */
+    private function savePage(int $number, array $page): void
     {
-        if ($page->etag === null) {
+        if ($page['etag'] === null) {
             $this->database->run('DELETE FROM peertube_pages WHERE host = ? AND page = ?', [
                 $this->host,
                 $number,
@@ -356,9 +368,9 @@ final readonly class KnownPages
         $this->database->run(self::SAVE_PAGE, [
             $this->host,
             $number,
-            $page->etag,
-            $page->itemCount,
-            self::packed($page->videos),
+            $page['etag'],
+            $page['item_count'],
+            self::packed($page['videos']),
         ]);
     }
 
@@ -380,15 +392,4 @@ final readonly class KnownPages
 
         return $videos ?? [];
     }
-}
-
-/** A page of an instance's list as it was received. */
-final readonly class KnownPage
-{
-    /**
-     * @param ?string $etag null when the instance gave none
-     * @param int $itemCount how many videos the instance listed
-     * @param list<array<string, int|string>> $videos fields of those that count here
-     */
-    public function __construct(public ?string $etag, public int $itemCount, public array $videos) {}
 }

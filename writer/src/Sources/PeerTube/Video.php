@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace TrendVault\Writer\Sources\PeerTube;
 
-use TrendVault\Writer\Sources\PlainText;
+use TrendVault\Writer\Sources\PlatformSource;
 use TrendVault\Writer\Time\Rfc3339;
 
 /**
@@ -83,7 +83,7 @@ final readonly class Video
             'views' => is_int($item['views'] ?? null) ? $item['views'] : null,
             'likes' => self::count($item, 'likes'),
             'comments' => self::count($item, 'comments'),
-            'title' => PlainText::of($item['name'] ?? null, self::MOST_TITLE_CHARACTERS),
+            'title' => PlatformSource::plainText($item['name'] ?? null, self::MOST_TITLE_CHARACTERS),
             'channel' => self::channel($item, $instance->host),
             'category' => self::category($item),
             'language' => self::language($item),
@@ -113,7 +113,7 @@ final readonly class Video
     private static function channel(array $item, string $host): ?string
     {
         $channel = self::part($item, 'channel');
-        $name = PlainText::of(
+        $name = PlatformSource::plainText(
             $channel['displayName'] ?? ($channel['name'] ?? null),
             self::MOST_CHANNEL_CHARACTERS,
         );

@@ -6,7 +6,7 @@ namespace TrendVault\Writer\Sources\YouTube;
 
 use DateInterval;
 use Exception;
-use TrendVault\Writer\Sources\PlainText;
+use TrendVault\Writer\Sources\PlatformSource;
 use TrendVault\Writer\Time\Rfc3339;
 
 /** An item of videos.list as a line of NDJSON. What is missing is left out; validation has the last word. */
@@ -49,8 +49,11 @@ final class Video
             'views' => self::count($item, 'viewCount'),
             'likes' => self::count($item, 'likeCount'),
             'comments' => self::count($item, 'commentCount'),
-            'title' => PlainText::of($snippet['title'] ?? null, self::MOST_TITLE_CHARACTERS),
-            'channel' => PlainText::of($snippet['channelTitle'] ?? null, self::MOST_CHANNEL_CHARACTERS),
+            'title' => PlatformSource::plainText($snippet['title'] ?? null, self::MOST_TITLE_CHARACTERS),
+            'channel' => PlatformSource::plainText(
+                $snippet['channelTitle'] ?? null,
+                self::MOST_CHANNEL_CHARACTERS,
+            ),
             'category' => self::CATEGORIES[self::text($snippet, 'categoryId') ?? ''] ?? null,
             'language' =>
                 self::text($snippet, 'defaultAudioLanguage') ?? self::text($snippet, 'defaultLanguage'),
