@@ -1,5 +1,5 @@
 import { toBase64url } from "./keys.ts";
-import type { UnsignedBundlePointer } from "./pointer.ts";
+import type { BundlePointer } from "./pointer.ts";
 import type { SignatureFields, SignedFields } from "./signature-base.ts";
 
 /**
@@ -36,7 +36,7 @@ type BundleManifest = {
 };
 
 /** What the signed pointer says of a bundle. */
-export type BundleFile = UnsignedBundlePointer["bundle"];
+export type BundleFile = BundlePointer["bundle"];
 
 /** What the origin answers to a request for a target. `fields` are the signed ones, with their signature. */
 export type BundleDocument = {
@@ -189,10 +189,7 @@ function decode(bytes: Uint8Array): string {
 type Sha256 = (bytes: Uint8Array | string) => Uint8Array;
 
 /** What only the renderer knows of a bundle. */
-export type BundleFacts = Pick<
-  BundleManifest,
-  "generation" | "generated_at" | "signed_at" | "limits" | "regions"
->;
+type BundleFacts = Pick<BundleManifest, "generation" | "generated_at" | "signed_at" | "limits" | "regions">;
 
 /** Documents one after another, as they are in a block before it is compressed. At most 65,536. */
 export function encodeDocuments(documents: readonly BundleDocument[]): Uint8Array<ArrayBuffer> {

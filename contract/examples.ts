@@ -1,7 +1,7 @@
 import { refusalDetails } from "./http.ts";
 import { listLengths, windowHours, windows } from "./lists.ts";
 import { describeProblem, type Problem, type ProblemKind } from "./problem.ts";
-import { limitExpected, listRefusals, type TrendingQuery, trendingUrl } from "./queries.ts";
+import { listRefusals, parseTrendingQuery, type TrendingQuery, trendingUrl } from "./queries.ts";
 import type {
   About,
   Explanation,
@@ -217,12 +217,11 @@ const publicKeysExample: PublicKeys = {
   ],
 };
 
+const invalid = parseTrendingQuery(`limit=${listLengths.largestPage + 1}`).invalid ?? [];
 const gone = listRefusals.generationGone(firstPage);
 
 const problemExamples: Record<ProblemKind, Problem> = {
-  "invalid-parameter": describeProblem("invalid-parameter", `limit: ${limitExpected}`, {
-    invalid: [{ name: "limit", detail: limitExpected }],
-  }),
+  "invalid-parameter": describeProblem("invalid-parameter", `limit: ${invalid[0]?.detail}`, { invalid }),
   "invalid-message": describeProblem("invalid-message", "opened: a rank is not on the page"),
   "edge-signature": describeProblem(
     "edge-signature",

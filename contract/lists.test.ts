@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Random } from "@trendvault/kit/random";
-import { choiceOf, followableSeconds, type ListChoice, listName, viewsAcceptedSeconds } from "./lists.ts";
+import { TestTokenSigner } from "@trendvault/kit/signers";
+import { answerSeconds, choiceOf, type ListChoice, listName, viewsAcceptedSeconds } from "./lists.ts";
 import { parseTrendingQuery, trendingUrl } from "./queries.ts";
-import { claimsOf, readToken, tokenListName, unsignedToken } from "./token.ts";
+import { claimsOf, tokenListName, verifyToken } from "./token.ts";
 
 test("the name of a list says what selects it", () => {
   expect(listName({})).toBe("");
@@ -21,7 +22,8 @@ test("the writer calls the lists of languages so, and no category", () => {
 
 const random = new Random();
 
-test(`two lists have two names, in tokens and in addresses (seed ${random.seed})`, () => {
+test(`two lists have two names, in tokens and in addresses (seed ${random.seed})`, async () => {
+  const signer = await TestTokenSigner.create();
   const [names, tokens, targets] = [new Map(), new Map(), new Map()];
   for (let draw = 0; draw < 3000; draw++) {
     const choice = drawChoice();
@@ -32,8 +34,9 @@ test(`two lists have two names, in tokens and in addresses (seed ${random.seed})
     expect(query).toEqual({ region: "DE", window: "day", limit: 24, ...choice });
     const category = tokenListName(choice, sha256);
     const list = { region: "DE", window: "day", category, generation: 7, offset: 0, count: 24 } as const;
-    const token = unsignedToken(claimsOf(list, 1), "k").write(new Uint8Array(64));
-    expect(readToken(token)?.claims.list).toEqual(list);
+    const claims = claimsOf(list, 1);
+    const token = await signer.sign(claims);
+    expect(await verifyToken(token, signer.publicKeys, { now: 60 })).toEqual({ verdict: "valid", claims });
     for (const [seen, name] of [
       [names, listName(choice)],
       [tokens, token],
@@ -59,8 +62,11 @@ function sha256(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("base64url");
 }
 
+const { fresh, stale, browserFresh, browserStale } = answerSeconds;
+const readingSeconds = 600; // which a reader has for a page before its `next` is followed
+
 test.each([
-  ["the next page of it may be asked for", followableSeconds],
+  ["the next page of it may be asked for", fresh + stale + browserFresh + browserStale + readingSeconds],
   ["messages about its ranks are taken", viewsAcceptedSeconds],
 ])("the writer keeps a generation for as long as %s", (_reason, seconds) => {
   const path = Bun.fileURLToPath(import.meta.resolve("../writer/src/Cli/Settings.php"));

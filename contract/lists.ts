@@ -64,8 +64,6 @@ export const answerSeconds = {
 const staleIfErrorSeconds = 86_400;
 /** A shared cache uses the answer that something does not exist for so long: the next generation may have it. */
 const missingFreshSeconds = 60;
-/** A reader has so long for a page before its `next` is followed. */
-const readingSeconds = 600;
 
 /** What a browser tells of a list is taken for so long after the last moment at which the edge may have served it. */
 const lookingSeconds = 1800;
@@ -76,14 +74,6 @@ const lookingSeconds = 1800;
  * A generation has to be kept for at least so long, or nothing would say which video had a rank.
  */
 export const viewsAcceptedSeconds = 60 + answerSeconds.fresh + answerSeconds.stale + lookingSeconds;
-
-/** A generation has to be kept for at least so long, or the `next` of a page that is served would lead nowhere. */
-export const followableSeconds =
-  answerSeconds.fresh +
-  answerSeconds.stale +
-  answerSeconds.browserFresh +
-  answerSeconds.browserStale +
-  readingSeconds;
 
 /**
  * The targeted field (RFC 9213) with the lifetimes for our own edge, and its values for an answer and for what does not

@@ -19,7 +19,7 @@ import {
 } from "./problem.ts";
 import { describeQueries, exportType } from "./queries.ts";
 import { regionCodes } from "./regions.ts";
-import { schemas, window } from "./responses.ts";
+import { schemas } from "./responses.ts";
 import { coveredComponents } from "./signature-base.ts";
 import { longestToken } from "./token.ts";
 import { type ViewMessage as Message, shardPattern, viewLimits } from "./views.ts";
@@ -205,7 +205,7 @@ const ViewMinutes = z
     served: z.array(ServedPages),
   })
   .meta({ id: "ViewMinutes" });
-export type ViewMinutes = z.infer<typeof ViewMinutes>;
+type ViewMinutes = z.infer<typeof ViewMinutes>;
 
 const ViewShards = z
   .strictObject({
@@ -403,7 +403,9 @@ const exportPaths: ZodOpenApiPathsObject = {
       requestParams: {
         path: z.object({ region: z.enum(regionCodes).meta({ examples: ["GB"] }) }),
         query: z.object({
-          window: window.optional().meta({ description: "Only this list; without it, all three" }),
+          window: schemas.ExportItem.shape.window
+            .optional()
+            .meta({ description: "Only this list; without it, all three" }),
         }),
         header: conditions(),
       },

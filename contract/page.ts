@@ -66,7 +66,7 @@ export function pageLanguageOf({ lang, region }: Pick<PageQuery, "lang" | "regio
  * The first two meta elements of a page with a content: when its list was made (RFC 3339; "" for a page without a list),
  * and its Content-Security-Policy. Origin and edge take the header fields of a page from there, where they are signed.
  */
-export type PageHead = { generatedAt: string; policy: string };
+type PageHead = { generatedAt: string; policy: string };
 
 /** Reads them, or gives null when it is no page of ours. */
 export function readPageHead(html: string): PageHead | null {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { drawsOf, Random } from "@trendvault/kit/random";
-import { TestPublicationSigner, TestSigner, TestTokenSigner } from "@trendvault/kit/signers";
+import { TestPublicationSigner, TestSigner, TestTokenSigner, type Unsigned } from "@trendvault/kit/signers";
 import type { PublicKeySet } from "./keys.ts";
 import {
+  type BundlePointer,
   hashPointer,
   longestPointer,
   objectNames,
-  type UnsignedBundlePointer,
-  type UnsignedPointer,
+  type Pointer,
   type VerifiedPointer,
   verifyBundlePointer,
   verifyPointer,
@@ -17,15 +17,15 @@ import { verifyResponse } from "./response-signature.ts";
 import { claimsOf, verifyToken } from "./token.ts";
 
 /** What is valid has what was signed, without its signature, and the SHA-256 of its bytes. */
-type Vector<Unsigned> = {
+type Vector<Kind> = {
   name: string;
   text: string;
   expect: VerifiedPointer<unknown>["verdict"];
-  pointer?: Unsigned;
+  pointer?: Unsigned<Kind>;
   sha256?: string;
 };
-const pointers = vectorFile.pointers as Vector<UnsignedPointer>[];
-const bundlePointers = vectorFile.bundle_pointers as Vector<UnsignedBundlePointer>[];
+const pointers = vectorFile.pointers as Vector<Pointer>[];
+const bundlePointers = vectorFile.bundle_pointers as Vector<BundlePointer>[];
 const keys = { keys: vectorFile.keys } as PublicKeySet;
 const signers = await Promise.all(
   vectorFile.seeds.map((seed) => TestPublicationSigner.create(Buffer.from(seed, "base64url"))),
@@ -88,7 +88,7 @@ test("objects are called as the vectors say", () => {
 
 test("a pointer's members may come in any order when it is signed", async () => {
   const [{ pointer, text }] = pointers.filter((vector) => vector.pointer?.previous) as [
-    Required<Vector<UnsignedPointer>>,
+    Required<Vector<Pointer>>,
   ];
   const { file, previous, ...others } = pointer;
   const shuffled = {
@@ -100,7 +100,7 @@ test("a pointer's members may come in any order when it is signed", async () => 
 });
 
 test("bytes that are not UTF-8 are malformed", async () => {
-  const bytes = bytesOf((pointers[1] as Vector<UnsignedPointer>).text);
+  const bytes = bytesOf((pointers[1] as Vector<Pointer>).text);
   bytes[40] = 0xff;
   expect((await verifyPointer(bytes, reader)).verdict).toBe("malformed");
 });
@@ -108,7 +108,7 @@ test("bytes that are not UTF-8 are malformed", async () => {
 test("of two keys with one id, the one that signed is found", async () => {
   const [first, second] = signers as [TestPublicationSigner, TestPublicationSigner];
   const other = { ...second.publicKey, kid: first.publicKey.kid };
-  const { text } = pointers[1] as Vector<UnsignedPointer>;
+  const { text } = pointers[1] as Vector<Pointer>;
   const both = { keys: [other, first.publicKey] };
   const verified = await verifyPointer(bytesOf(text), { ...reader, keys: both });
   expect(verified.verdict).toBe("valid");
@@ -129,8 +129,8 @@ test(`one character changed anywhere is refused (TEST_SEED=${random.seed})`, asy
 
 test(`a pointer of another store is refused, whatever its name (TEST_SEED=${random.seed})`, async () => {
   const [signer] = signers as [TestPublicationSigner];
-  const [{ pointer }] = pointers as [Required<Vector<UnsignedPointer>>];
-  const [{ pointer: ofBundle }] = bundlePointers as [Required<Vector<UnsignedBundlePointer>>];
+  const [{ pointer }] = pointers as [Required<Vector<Pointer>>];
+  const [{ pointer: ofBundle }] = bundlePointers as [Required<Vector<BundlePointer>>];
   const names = () =>
     random.pick([drawName(), vectorFile.store, `${vectorFile.store}${drawName()}`.slice(0, 100)]);
   for (let draw = 0; draw < drawsOf({ usual: 200, long: 10_000 }); draw++) {
@@ -157,7 +157,7 @@ function drawName(): string {
 test(`a time further ahead than clocks differ is refused (TEST_SEED=${random.seed})`, async () => {
   const valid = pointers.filter(({ pointer }) => pointer !== undefined);
   for (let draw = 0; draw < 200; draw++) {
-    const { text, pointer } = random.pick(valid) as Required<Vector<UnsignedPointer>>;
+    const { text, pointer } = random.pick(valid) as Required<Vector<Pointer>>;
     const ahead = random.pick([random.below(61), -random.below(1e6), 61 + random.below(1e9)]);
     const now = Date.parse(pointer.published_at) / 1000 - ahead;
     const { verdict } = await verifyPointer(bytesOf(text), { ...reader, store: pointer.store, now });

@@ -14,8 +14,8 @@ import { isFromFuture } from "./lists.ts";
  * before: nobody can rewrite one in between. Signed with Ed25519 (RFC 8032) is a line that says which document this is,
  * then the text before `,"signature":`. Hashes, `kid` and `signature` are base64url without padding.
  */
-export type Pointer = UnsignedPointer & { version: 2; signature: string };
-export type UnsignedPointer = {
+export type Pointer = {
+  version: 2;
   store: string;
   generation: number;
   /** When it was signed: RFC 3339, UTC, in seconds. */
@@ -25,11 +25,11 @@ export type UnsignedPointer = {
   previous: { generation: number; sha256: string } | null;
   /** The first 8 characters of the key's JWK thumbprint (RFC 7638). */
   kid: string;
+  signature: string;
 };
 
 /** The pointer to the newest bundle of rendered documents. It has no `previous`. */
-export type BundlePointer = UnsignedBundlePointer & { version: 2; signature: string };
-export type UnsignedBundlePointer = Pick<UnsignedPointer, "store" | "generation" | "published_at" | "kid"> & {
+export type BundlePointer = Omit<Pointer, "file" | "previous"> & {
   /** The last `index_bytes` are its index, and `index_sha256` their hash: what a reader of parts reads first. */
   bundle: { sha256: string; bytes: number; index_bytes: number; index_sha256: string };
 };
@@ -109,18 +109,6 @@ export function verifyBundlePointer(
   return verifyDocument(bytes, bundlePointerForm, reader);
 }
 
-/** The text that is signed. */
-export function pointerSigningInput(unsigned: UnsignedPointer | UnsignedBundlePointer): string {
-  const form = "file" in unsigned ? pointerForm : bundlePointerForm;
-  return form.context + writeUnsigned(unsigned);
-}
-
-/** The document of a text that was signed. */
-export function formatPointer(signingInput: string, signature: Uint8Array): string {
-  const unsigned = signingInput.slice(signingInput.indexOf("\n") + 1);
-  return `${unsigned},"signature":"${toBase64url(signature)}"}`;
-}
-
 /** What `previous` of the next pointer has. */
 export async function hashPointer(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return toBase64url(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
@@ -159,28 +147,6 @@ function readDocument<Kind extends Pointer | BundlePointer>(text: string, form: 
   if (!form.pattern().test(text)) return null;
   const pointer = JSON.parse(text) as Kind; // of that pattern, it has this type
   return isTime(pointer.published_at) && form.isPossible(pointer) ? pointer : null;
-}
-
-/** The document's text before its signature, with the members in their order. */
-function writeUnsigned(unsigned: UnsignedPointer | UnsignedBundlePointer): string {
-  const { store, generation, published_at, kid } = unsigned;
-  const object =
-    "file" in unsigned
-      ? { file: pick(unsigned.file), previous: unsigned.previous && pickPrevious(unsigned.previous) }
-      : { bundle: { ...pick(unsigned.bundle), ...pickIndex(unsigned.bundle) } };
-  return JSON.stringify({ version: 2, store, generation, published_at, ...object, kid }).slice(0, -1);
-}
-
-function pick({ sha256, bytes }: { sha256: string; bytes: number }) {
-  return { sha256, bytes };
-}
-
-function pickIndex({ index_bytes, index_sha256 }: UnsignedBundlePointer["bundle"]) {
-  return { index_bytes, index_sha256 };
-}
-
-function pickPrevious({ generation, sha256 }: { generation: number; sha256: string }) {
-  return { generation, sha256 };
 }
 
 /** Whether there is such a time; 2026-02-30 is none. */

@@ -6,8 +6,7 @@ import type { ProblemExtras, ProblemKind } from "./problem.ts";
 import { defaultRegion, findRegion, regionCodes } from "./regions.ts";
 import type { TokenList } from "./token.ts";
 
-/** What `limit` may be. */
-export const limitExpected = `expected a whole number from 1 to ${listLengths.largestPage}`;
+const limitExpected = `expected a whole number from 1 to ${listLengths.largestPage}`;
 const languageExpected =
   "expected the primary subtag of a language (BCP 47) alone, such as de, which stands for de-AT, too";
 const cursorExpected = "expected the cursor in `next` of a page, unchanged";

@@ -87,7 +87,7 @@ type PullRequest = { method: string; path: string; query: string };
 
 type PullFields = { "signature-input": string; signature: string };
 
-export type PullVerdict = "valid" | "unsigned" | "unknown-key" | "tampered" | "not-now";
+type PullVerdict = "valid" | "unsigned" | "unknown-key" | "tampered" | "not-now";
 
 /** The clocks of writer and edge may differ by so much. */
 const pullLeewaySeconds = 60;

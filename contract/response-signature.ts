@@ -21,7 +21,7 @@ type ReceivedResponse = { status: number; headers: Headers; body: Uint8Array<Arr
  * What is certain of a valid response. `signatureFields` are the origin's alone, written anew; `created` is when it
  * signed, in Unix seconds. How old that may be is for the caller to decide.
  */
-export type VerifiedSignature = {
+type VerifiedSignature = {
   verdict: "valid";
   fields: SignedFields;
   signatureFields: SignatureFields;

@@ -19,7 +19,7 @@ type Widened<T> = T extends Window | SourceKind
 
 const videoId = z.string().regex(videoIdPattern);
 const region = z.enum(regionCodes).meta({ id: "Region", description: "A region, ISO 3166-1 alpha-2" });
-export const window = z.enum(windows).meta({
+const window = z.enum(windows).meta({
   id: "Window",
   description: describeWindows(),
 });

@@ -158,7 +158,7 @@ type ReadToken = {
 };
 
 /** Takes a token apart, or null when it is malformed. The signature is not verified. */
-export function readToken(token: string): ReadToken | null {
+function readToken(token: string): ReadToken | null {
   if (token.length > longestToken) return null;
   const [headerText = "", payloadText = "", signatureText = ""] = token.split(".");
   const { kid } = readObject(headerText);

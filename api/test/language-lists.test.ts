@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { readToken } from "@trendvault/contract/token";
 import { DatabaseBuilder, type ListSeed, videos } from "@trendvault/kit/database";
 import { openTestOrigin, type TestOrigin } from "@trendvault/kit/origin";
 
@@ -26,8 +25,8 @@ test("a list of a language says which, and its token names it", async () => {
   expect(page).toMatchObject({ region: "DE", category: null, language: "de", count: 24, total: 40 });
   expect(page.items[0]).toMatchObject({ id: "video21", rank: 1 });
   expect(page.next).toBe("/api/trending?region=DE&language=de&cursor=1-24");
-  const list = { region: "DE", window: "day", category: "#language:de", generation: 1, offset: 0, count: 24 };
-  expect(readToken(page.token)?.claims.list).toEqual(list as never);
+  const claims = JSON.parse(Buffer.from(page.token.split(".")[1], "base64url").toString());
+  expect(claims.sub).toBe("DE/day/#language:de/1/0+24");
 });
 
 test("its pages follow, in every shape, and other lists do not say a language", async () => {

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { ViewMinutes } from "@trendvault/contract/openapi";
+import type { viewSchemas } from "@trendvault/contract/openapi";
 import { drawsOf, Random } from "@trendvault/kit/random";
 import { type Increments, MinuteCounts, type PulledMinutes } from "./minute-counts.ts";
 
@@ -47,7 +47,7 @@ function served(pages: [number, number, number][]): Increments {
   return { looks: [], served: [{ window: "day", category: "", pages }] };
 }
 
-function readRows({ looks }: PulledMinutes): ViewMinutes["looks"] {
+function readRows({ looks }: PulledMinutes): ReturnType<typeof viewSchemas.ViewMinutes.parse>["looks"] {
   return looks.map((row) => JSON.parse(row));
 }
 

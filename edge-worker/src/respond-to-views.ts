@@ -1,7 +1,7 @@
 import { longestTarget, refusalDetails } from "@trendvault/contract/http";
 import { paths } from "@trendvault/contract/paths";
 import type { InvalidParameter } from "@trendvault/contract/queries";
-import { type PullVerdict, verifyPull } from "@trendvault/contract/request-signatures";
+import { verifyPull } from "@trendvault/contract/request-signatures";
 import { readViewMessage, viewLimits } from "@trendvault/contract/views";
 import { countViews, type ViewServices } from "./count-views.ts";
 import { refuse, refuseParameters, respond } from "./handle-request.ts";
@@ -86,7 +86,7 @@ function refuseMore(): Response {
   return refuse("too-many-requests", "Your network has sent too many messages.", { headers });
 }
 
-const refusals: Record<Exclude<PullVerdict, "valid">, string> = {
+const refusals: Record<Exclude<Awaited<ReturnType<typeof verifyPull>>, "valid">, string> = {
   unsigned: "The request is not signed as a pull is.",
   "unknown-key": "The request is signed by a key that is not in VIEWS_KEYS.",
   tampered: "The signature is not one of this request.",

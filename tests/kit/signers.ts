@@ -1,11 +1,6 @@
 import { type PublicKey, type PublicKeySet, pkcs8OfSeed, toBase64url } from "@trendvault/contract/keys";
 import { edgeLifetimes } from "@trendvault/contract/lists";
-import {
-  formatPointer,
-  pointerSigningInput,
-  type UnsignedBundlePointer,
-  type UnsignedPointer,
-} from "@trendvault/contract/pointer";
+import type { BundlePointer, Pointer } from "@trendvault/contract/pointer";
 import { unencodedDigest } from "@trendvault/contract/response-signature";
 import { type SignatureFields, type SignedFields, signatureOver } from "@trendvault/contract/signature-base";
 import { type TokenClaims, unsignedToken } from "@trendvault/contract/token";
@@ -83,7 +78,9 @@ export class TestTokenSigner {
   }
 }
 
-type Pointed<Unsigned> = Omit<Unsigned, "kid" | "store"> & { store?: string };
+/** What of a pointer is signed, but for its version. */
+export type Unsigned<Kind> = Omit<Kind, "version" | "signature">;
+type Pointed<Kind> = Omit<Unsigned<Kind>, "kid" | "store"> & { store?: string };
 
 /** What TestStore's writers call their store. */
 export const testStoreName = "trendvault/lists";
@@ -111,18 +108,33 @@ export class TestPublicationSigner {
   }
 
   /** The document, as bytes of a store. */
-  signPointer(pointer: Pointed<UnsignedPointer>): Promise<Uint8Array<ArrayBuffer>> {
-    return this.sign(pointerSigningInput({ store: testStoreName, ...pointer, kid: this.publicKey.kid }));
+  signPointer({ file, previous, ...pointer }: Pointed<Pointer>): Promise<Uint8Array<ArrayBuffer>> {
+    const { sha256, bytes } = file;
+    const before = previous && { generation: previous.generation, sha256: previous.sha256 };
+    return this.#sign("pointer", pointer, { file: { sha256, bytes }, previous: before });
   }
 
-  signBundlePointer(pointer: Pointed<UnsignedBundlePointer>): Promise<Uint8Array<ArrayBuffer>> {
-    return this.sign(pointerSigningInput({ store: testStoreName, ...pointer, kid: this.publicKey.kid }));
+  signBundlePointer({ bundle, ...pointer }: Pointed<BundlePointer>): Promise<Uint8Array<ArrayBuffer>> {
+    const { sha256, bytes, index_bytes, index_sha256 } = bundle;
+    return this.#sign("bundle pointer", pointer, { bundle: { sha256, bytes, index_bytes, index_sha256 } });
+  }
+
+  /** The members in their order, in a text that begins with which document it is (contract/pointer.ts). */
+  #sign(
+    kind: string,
+    { store = testStoreName, generation, published_at }: Omit<Pointed<Pointer>, "file" | "previous">,
+    object: object,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const { kid } = this.publicKey;
+    const document = JSON.stringify({ version: 2, store, generation, published_at, ...object, kid });
+    return this.sign(`trendvault ${kind} v2\n${document.slice(0, -1)}`);
   }
 
   /** A document of any text, for what no writer signs. */
   async sign(signingInput: string): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new TextEncoder().encode(signingInput);
     const signature = new Uint8Array(await crypto.subtle.sign("Ed25519", this.#privateKey, bytes));
-    return new TextEncoder().encode(formatPointer(signingInput, signature));
+    const unsigned = signingInput.slice(signingInput.indexOf("\n") + 1);
+    return new TextEncoder().encode(`${unsigned},"signature":"${toBase64url(signature)}"}`);
   }
 }

@@ -3,7 +3,6 @@ import {
   type FeedForm,
   feedUrl,
   mainLanguage,
-  type PageHead,
   type PageLanguage,
   type PageQuery,
   pageLanguages,
@@ -288,7 +287,7 @@ function languageLinks({ query, language, messages }: Shell): ViewElement {
 }
 
 /** How the head of every page begins; contract/page.ts reads it. */
-export function headStart({ generatedAt, policy }: PageHead): ViewElement[] {
+export function headStart({ generatedAt, policy }: { generatedAt: string; policy: string }): ViewElement[] {
   return [
     h("meta", { charset: "utf-8" }),
     h("meta", { name: "generated", content: generatedAt }),

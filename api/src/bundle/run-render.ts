@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import {
   type BundleDocument,
-  type BundleFacts,
   type BundleFile,
   BundleIndexWriter,
   bundleMagic,
@@ -145,6 +144,8 @@ export async function renderBundle(options: RenderOptions): Promise<RenderedBund
 
 /** How a program is started: its words, and its environment. */
 type Program = { words: readonly string[]; env: Record<string, string | undefined> };
+
+type BundleFacts = Parameters<BundleIndexWriter["finish"]>[0];
 
 type Options = RenderInput & { program: Program; facts: Pick<BundleFacts, "generation"> };
 

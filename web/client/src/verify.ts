@@ -8,11 +8,7 @@ import {
   listLengths,
 } from "@trendvault/contract/lists";
 import { paths } from "@trendvault/contract/paths";
-import {
-  type SignatureVerdict,
-  type VerifiedSignature,
-  verifySignature,
-} from "@trendvault/contract/response-signature";
+import { type SignatureVerdict, verifySignature } from "@trendvault/contract/response-signature";
 import type { TrendingPage } from "@trendvault/contract/responses";
 import { type TokenList, type TokenVerdict, tokenListName, verifyToken } from "@trendvault/contract/token";
 import type { Answer } from "./connection.ts";
@@ -73,10 +69,10 @@ export function createVerifier({
   };
 }
 
-/** How long after it was signed the edge takes an answer of the origin (edge-worker, validate-origin-response.ts). */
+/** How long after it was signed the edge takes an answer of the origin (edge-worker/src/origin.ts). */
 const deliverySeconds = 15 * 60;
 
-async function verifiedWith(source: KeySource, answer: Answer): Promise<VerifiedSignature> {
+async function verifiedWith(source: KeySource, answer: Answer) {
   const verified = await verifySignature(answer, await source.read());
   const again =
     verified.verdict === "unknown-key" ? await verifySignature(answer, await source.renew()) : verified;
