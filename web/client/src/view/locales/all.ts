@@ -1,16 +1,16 @@
 import type { PageLanguage } from "@trendvault/contract/page";
-import { messages as cs } from "./cs.ts";
-import { messages as da } from "./da.ts";
-import { messages as de } from "./de.ts";
-import { messages as en } from "./en.ts";
-import { messages as es } from "./es.ts";
-import { messages as fr } from "./fr.ts";
-import { messages as it } from "./it.ts";
+import cs from "./cs.json" with { type: "json" };
+import da from "./da.json" with { type: "json" };
+import de from "./de.json" with { type: "json" };
+import en from "./en.json" with { type: "json" };
+import es from "./es.json" with { type: "json" };
+import fr from "./fr.json" with { type: "json" };
+import it from "./it.json" with { type: "json" };
 import type { Messages } from "./locale.ts";
-import { messages as nl } from "./nl.ts";
-import { messages as pl } from "./pl.ts";
-import { messages as pt } from "./pt.ts";
-import { messages as sv } from "./sv.ts";
+import nl from "./nl.json" with { type: "json" };
+import pl from "./pl.json" with { type: "json" };
+import pt from "./pt.json" with { type: "json" };
+import sv from "./sv.json" with { type: "json" };
 
 /** The messages of every language, for programs that write pages in all of them. Browsers load one language: load.ts. */
 export const allMessages: Readonly<Record<PageLanguage, Messages>> = {

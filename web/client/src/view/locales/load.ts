@@ -3,19 +3,19 @@ import type { Messages } from "./locale.ts";
 
 /** Loads the messages of one language. */
 export async function loadMessages(language: PageLanguage): Promise<Messages> {
-  return (await loaders[language]()).messages;
+  return (await loaders[language]()).default;
 }
 
-const loaders: Record<PageLanguage, () => Promise<{ messages: Messages }>> = {
-  en: () => import("./en.ts"),
-  de: () => import("./de.ts"),
-  fr: () => import("./fr.ts"),
-  es: () => import("./es.ts"),
-  it: () => import("./it.ts"),
-  nl: () => import("./nl.ts"),
-  pl: () => import("./pl.ts"),
-  sv: () => import("./sv.ts"),
-  pt: () => import("./pt.ts"),
-  da: () => import("./da.ts"),
-  cs: () => import("./cs.ts"),
+const loaders: Record<PageLanguage, () => Promise<{ default: Messages }>> = {
+  en: () => import("./en.json"),
+  de: () => import("./de.json"),
+  fr: () => import("./fr.json"),
+  es: () => import("./es.json"),
+  it: () => import("./it.json"),
+  nl: () => import("./nl.json"),
+  pl: () => import("./pl.json"),
+  sv: () => import("./sv.json"),
+  pt: () => import("./pt.json"),
+  da: () => import("./da.json"),
+  cs: () => import("./cs.json"),
 };

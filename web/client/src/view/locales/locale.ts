@@ -1,50 +1,11 @@
 import { findPageLanguage, type PageLanguage } from "@trendvault/contract/page";
+import type en from "./en.json";
 
 /**
- * The messages of one language. {n}, {time}, {age} and {hosts} are replaced. A language that lacks one does not compile.
+ * The messages of one language. {n}, {time}, {age} and {hosts} are replaced; {time} of a window is "6 hours", or "7 days".
+ * A language that lacks one does not compile.
  */
-export type Messages = {
-  trending: string;
-  region: string;
-  language: string;
-  toList: string;
-  window: string;
-  /** A window: {time} is "6 hours". */
-  nextHours: string;
-  /** The same of "7 days". */
-  nextDays: string;
-  category: string;
-  allCategories: string;
-  show: string;
-  up: string;
-  down: string;
-  unchanged: string;
-  new: string;
-  viewsAnHour: string;
-  sparkline: string;
-  why: string;
-  expected: string;
-  expectedHere: string;
-  counted: string;
-  loading: string;
-  more: string;
-  empty: string;
-  listOf: string;
-  newer: string;
-  showNewer: string;
-  stale: string;
-  fallback: string;
-  offline: string;
-  failed: string;
-  unverified: string;
-  retry: string;
-  howMade: string;
-  feed: string;
-  sends: string;
-  sendsNothing: string;
-  noCookies: string;
-  foreignThumbs: string;
-};
+export type Messages = Readonly<Record<keyof typeof en, string>>;
 
 /** What a window of so many hours is called. */
 export function nameWindow(
