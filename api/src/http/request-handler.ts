@@ -20,7 +20,7 @@ import type { Counters } from "../serving/counters.ts";
 import { memoizedChooseEncoding, type Representation, SignedRefusal } from "../serving/representation.ts";
 import type { BuildResult, ResponseCache } from "../serving/response-cache.ts";
 import type { FindRoute } from "./routes.ts";
-import { splitTarget, targetLength } from "./routes.ts";
+import { splitTarget } from "./routes.ts";
 
 type RequestHandlerParts = {
   cache: ResponseCache;
@@ -81,7 +81,9 @@ export class RequestHandler {
     const target = splitTarget(request.url);
     if (target.path === "/healthz") return this.#answerHealth(request);
     if (this.#isFromEdge !== null && !this.#isFromEdge(request)) return this.#refuse("none", unsignedRequest);
-    if (targetLength(target) > longestTarget) return this.#refuse("none", tooLong);
+    const { path, search } = target;
+    if (path.length + (search === "" ? 0 : 1 + search.length) > longestTarget)
+      return this.#refuse("none", tooLong);
     const route = this.#parts.findRoute(target.path);
     if (route === null) return this.#refuse("none", unknownPath);
     if (request.method === "OPTIONS") return this.#finish(route.name, answerOptions());

@@ -24,11 +24,6 @@ export function splitTarget(url: string): Target {
     : { path: target.slice(0, mark), search: target.slice(mark + 1) };
 }
 
-/** The characters of path and query together, with the "?" between them. */
-export function targetLength({ path, search }: Target): number {
-  return path.length + (search === "" ? 0 : 1 + search.length);
-}
-
 /** What the resources are made from. */
 type ResourceSources = HtmlSources & { documents: ReadonlyMap<string, Resource> };
 

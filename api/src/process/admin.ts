@@ -78,7 +78,7 @@ type MetricsParts = {
 };
 
 /** The metrics of all workers as Prometheus text. `now` is Unix time in seconds. */
-export async function writeMetrics({ reports, exitedCounters, supervision }: MetricsParts, now: number) {
+async function writeMetrics({ reports, exitedCounters, supervision }: MetricsParts, now: number) {
   const running = reports.map((report, index) => [
     ...describeCounters(report.counters),
     ...describeWorker(report, index, now),

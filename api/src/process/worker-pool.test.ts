@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { until } from "@trendvault/kit/machine";
 import { Counters } from "../serving/counters.ts";
 import type { WorkerReport } from "./messages.ts";
-import { engineOptions, restartDelay, schedulingDelayMs, WorkerPool } from "./worker-pool.ts";
+import { engineOptions, schedulingDelayMs, WorkerPool } from "./worker-pool.ts";
 
 /** A worker without a process: the test decides when it listens and when it ends. */
 class FakeWorker {
@@ -49,17 +49,21 @@ function createPool() {
   const workers: FakeWorker[] = [];
   const ports: (number | null)[] = [];
   const events: string[] = [];
+  const delays: unknown[] = [];
   let startsToFail = 0;
   const start = (port: number | null) => {
     if (startsToFail-- > 0) throw new Error("EAGAIN");
     ports.push(port);
     return workers[workers.push(new FakeWorker()) - 1] as FakeWorker;
   };
-  const pool = new WorkerPool(start, (_level, event) => events.push(event));
+  const pool = new WorkerPool(start, (_level, event, _message, facts) => {
+    events.push(event);
+    if (event === "worker_exited") delays.push(facts?.delay_ms);
+  });
   const failNextStart = () => {
     startsToFail = 1;
   };
-  return { pool, workers, ports, events, failNextStart };
+  return { pool, workers, ports, events, delays, failNextStart };
 }
 
 function report(): WorkerReport {
@@ -254,15 +258,16 @@ test("nothing is started once all are being stopped", async () => {
   expect(made.workers.length).toBe(1);
 });
 
-test.each([
-  [1, 100],
-  [2, 200],
-  [3, 400],
-  [5, 1600],
-  [6, 3000],
-  [1000, 3000],
-])("after %d crashes in a row a worker is started again in %d ms", (crashes, delay) => {
-  expect(restartDelay(crashes)).toBe(delay);
+test("with each crash in a row a worker is started again later, up to three seconds later", async () => {
+  const made = createPool();
+  await open(made);
+  const grown = made.pool.grow(8);
+  for (const worker of made.workers) worker.listen();
+  await grown;
+  for (const worker of made.workers.slice(0, 8)) worker.exit("SIGKILL");
+  await until(() => made.delays.length === 8);
+  expect(made.delays).toEqual([100, 200, 400, 800, 1600, 3000, 3000, 3000]);
+  await made.pool.stop();
 });
 
 const spin = [process.execPath, "-e", "for (;;);"];

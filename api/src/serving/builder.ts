@@ -5,7 +5,7 @@ import type { Generation } from "../database/store.ts";
 import { type Body, type Content, digestOf, Refusal, type Resource } from "../resources/resource.ts";
 import type { SigningKeys } from "../signing.ts";
 import { type EventLoopYield, yieldToEventLoop } from "./build-queue.ts";
-import type { RouteCounters } from "./counters.ts";
+import type { Counters } from "./counters.ts";
 import {
   type Compression,
   endOfStep,
@@ -38,7 +38,7 @@ type RepresentationSet = {
 /** What is kept of one resource, from snapshot to snapshot. */
 export class CacheEntry {
   readonly resource: Resource;
-  readonly counters: RouteCounters;
+  readonly counters: Counters["byRoute"][keyof Counters["byRoute"]];
   /** What is served while its snapshot is the current one. */
   current: RepresentationSet = emptySet;
   /** The last content that was read, and the generation that it was read from. */
@@ -48,7 +48,7 @@ export class CacheEntry {
   hits = 0;
   #next: RepresentationSet = emptySet;
 
-  constructor(resource: Resource, counters: RouteCounters) {
+  constructor(resource: Resource, counters: CacheEntry["counters"]) {
     this.resource = resource;
     this.counters = counters;
   }

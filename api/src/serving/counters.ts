@@ -19,7 +19,7 @@ export type CounterValues = {
 };
 
 /** What was sent from the cache, for one route; `bytes` are those of the bodies. */
-export type RouteCounters = { ok: number; notModified: number; bytes: number };
+type RouteCounters = { ok: number; notModified: number; bytes: number };
 
 /** What a worker counts. Plain fields, since every request pays for them. */
 export class Counters {

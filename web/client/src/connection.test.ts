@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { conditionalSend, retryingSend } from "./connection.ts";
+import { connect, retryingSend } from "./connection.ts";
 
 const policy: Parameters<typeof retryingSend>[1] = { retries: 2, longestWaitSeconds: 60 };
 const busy = (retryAfter?: string) => () =>
@@ -99,7 +99,7 @@ function server() {
 
 test("an address is asked whether it has changed, and a 304 becomes the answer of before", async () => {
   const { state, asked, send } = server();
-  const conditional = conditionalSend(send, 10);
+  const conditional = connect({ fetch: send, keptAnswers: 10 }).send;
   await conditional(new Request("https://a.example/1"));
   state.date = "b";
   const again = await conditional(new Request("https://a.example/1"));
@@ -114,7 +114,7 @@ test("an address is asked whether it has changed, and a 304 becomes the answer o
 
 test("each address has an answer of its own, and only the last ones are kept", async () => {
   const { asked, send } = server();
-  const conditional = conditionalSend(send, 2);
+  const conditional = connect({ fetch: send, keptAnswers: 2 }).send;
   for (const path of ["1", "2", "3", "1", "3"]) await conditional(new Request(`https://a.example/${path}`));
   expect(asked).toEqual([null, null, null, null, '"1"']);
 });
@@ -127,10 +127,11 @@ test("what is no success, has no ETag or is no GET is not kept", async () => {
     () => new Response("last"),
   ];
   const conditions: (string | null)[] = [];
-  const conditional = conditionalSend(async ({ headers }) => {
+  const fetch = async ({ headers }: Request) => {
     conditions.push(headers.get("if-none-match"));
     return (answers.shift() as () => Response)();
-  }, 10);
+  };
+  const conditional = connect({ fetch, keptAnswers: 10 }).send;
   for (const method of ["GET", "GET", "POST", "GET"])
     await conditional(new Request("https://a.example/", { method }));
   expect(conditions).toEqual([null, null, null, null]);

@@ -174,7 +174,7 @@ const refreshedFields = ["age", "cache-control", "cache-status", "date", "expire
  * Keeps the answers of the last addresses with their ETag, and asks whether they have changed (RFC 9110, section
  * 13.1.2): a 304 becomes the kept answer. `capacity` is the number of addresses.
  */
-export function conditionalSend(send: Send, capacity: number): Send {
+function conditionalSend(send: Send, capacity: number): Send {
   if (capacity === 0) return send;
   const kept = new Map<string, Kept>();
   return async (request) => {
