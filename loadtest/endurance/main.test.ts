@@ -9,30 +9,18 @@ test("without options it takes twenty minutes, with a seed of its own", () => {
     seed: 7,
     writerSeconds: 60,
     requestsPerSecond: 40,
-    publish: false,
     movesClocks: true,
     kills: null,
   });
 });
 
 test("each option is read", () => {
-  const argv = [
-    "--hours",
-    "2",
-    "--seed=5",
-    "--writer-seconds",
-    "20",
-    "--requests",
-    "9",
-    "--publish",
-    "--no-clocks",
-  ];
+  const argv = ["--hours", "2", "--seed=5", "--writer-seconds", "20", "--requests", "9", "--no-clocks"];
   expect(parse(...argv)).toMatchObject({
     seconds: 7200,
     seed: 5,
     writerSeconds: 20,
     requestsPerSecond: 9,
-    publish: true,
     movesClocks: false,
   });
   expect(parse("--kills", "1000").kills).toBe(1000);

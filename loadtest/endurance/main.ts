@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type MinuteOfSite, sumOf } from "./figures.ts";
 import { type Options, run } from "./run.ts";
@@ -27,8 +27,7 @@ async function endure(options: Options): Promise<number> {
   console.log(`Seed ${options.seed}: with --seed ${options.seed} the same happens at the same times.`);
   const result = await run(options, (line) => console.log(line));
   console.log(describe(result).join("\n"));
-  const folder = writeResult(result, options.publish);
-  console.log(`Written to ${folder}: result.json`);
+  console.log(`Written to ${writeResult(result)}`);
   return isSteady(result) ? 0 : 1;
 }
 
@@ -49,14 +48,10 @@ export function parseOptions(argv: string[], newSeed: () => number): Options {
       "writer-seconds": text,
       requests: text,
       kills: text,
-      publish: { type: "boolean" },
       "no-clocks": { type: "boolean" },
     },
   });
-  const read = (
-    name: Exclude<keyof typeof values, "publish" | "no-clocks">,
-    least: number,
-  ): number | null => {
+  const read = (name: Exclude<keyof typeof values, "no-clocks">, least: number): number | null => {
     const value = values[name];
     if (value === undefined) return null;
     const number = Number(value);
@@ -70,7 +65,6 @@ export function parseOptions(argv: string[], newSeed: () => number): Options {
     seed: read("seed", 1) ?? newSeed(),
     writerSeconds: read("writer-seconds", 5) ?? 60,
     requestsPerSecond: read("requests", 1) ?? 40,
-    publish: values.publish === true,
     movesClocks: values["no-clocks"] !== true,
     kills: read("kills", 1),
   };
@@ -80,34 +74,28 @@ function isSteady({ judgements, failures, database }: Result): boolean {
   return judgements.every(({ isMet }) => isMet) && failures.length === 0 && database === "ok";
 }
 
-/** Writes a run with all its samples to results/; `published` gets a summary. */
-function writeResult(result: Result, publish: boolean): string {
-  const folder = join(import.meta.dir, "results");
-  mkdirSync(folder, { recursive: true });
+/** Gives the path of the file. */
+function writeResult(result: Result): string {
+  const path = join(import.meta.dir, "results/result.json");
+  mkdirSync(dirname(path), { recursive: true });
   const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length };
-  const { samples, minutes, events, ...summary } = {
+  const requests = sumOf(result.minutes.map(({ requests }) => requests));
+  const { samples, minutes, events, ...summary } = result;
+  const ordered = {
     measured_at: new Date().toISOString(),
     machine,
-    requests: sumOf(result.minutes.map(({ requests }) => requests)),
-    ...result,
+    requests,
+    ...summary,
+    events,
+    minutes,
+    samples,
   };
-  const write = (path: string, value: object) =>
-    writeFileSync(path, `${JSON.stringify(value, rounded, 1)}\n`);
-  write(join(folder, "result.json"), { ...summary, events, minutes, samples });
-  if (!publish) return folder;
-  const published = join(import.meta.dir, "published");
-  write(join(published, "result.json"), { ...summary, events: countBy(events.map(({ kind }) => kind)) });
-  return published;
+  writeFileSync(path, `${JSON.stringify(ordered, rounded, 1)}\n`);
+  return path;
 }
 
 function rounded(_name: string, value: unknown): unknown {
   return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
-}
-
-function countBy(words: readonly string[]): Record<string, number> {
-  return Object.fromEntries(
-    [...new Set(words)].map((word) => [word, words.filter((one) => one === word).length]),
-  );
 }
 
 /** The verdict for people, a line each. */

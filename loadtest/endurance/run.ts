@@ -16,7 +16,6 @@ export type Options = {
   seed: number;
   writerSeconds: number;
   requestsPerSecond: number;
-  publish: boolean;
   movesClocks: boolean;
   /** How often the writer is killed, and nothing else is done; null for a run of the whole product. */
   kills: number | null;
