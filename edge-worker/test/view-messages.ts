@@ -3,7 +3,7 @@ import type { viewSchemas } from "@trendvault/contract/openapi";
 import type { Edge } from "@trendvault/kit/edge";
 import { viewsKeys } from "@trendvault/kit/keys";
 
-export type ViewMinutes = ReturnType<typeof viewSchemas.ViewMinutes.parse>;
+type ViewMinutes = ReturnType<typeof viewSchemas.ViewMinutes.parse>;
 
 /** The settings that switch counting on, with a wait that tests have time for. */
 export const counting = { VIEWS_KEYS: viewsKeys, VIEWS_BATCH_SECONDS: "0.02" };

@@ -241,7 +241,7 @@ async function startOriginlessEdge({
     name: "the edge",
     command: [
       join(root, "edge-worker/node_modules/.bin/wrangler"),
-      ...["dev", "edge-worker/dev-store/over-http.ts", "--local", "--env="],
+      ...["dev", "edge-worker/test/over-http.ts", "--local", "--env="],
       ...["--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"],
       ...["--persist-to", join(folder, "edge"), "--show-interactive-dev-session=false"],
       ...Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]),

@@ -4,7 +4,7 @@ export { ViewCounter } from "../src/main.ts";
 
 type TestEnv = Env & { STORE_URL: string };
 
-/** The edge, whose bucket is a store of tests, which may misbehave (store/). */
+/** The edge, whose bucket is a store of tests, which may misbehave (tests/store). */
 // biome-ignore lint/style/noDefaultExport: a Worker's handlers are its default export
 export default {
   fetch(request, env, context) {
